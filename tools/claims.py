@@ -21,12 +21,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from core.analysis.logit_attribution import logit_parts
 from core.analysis.roles import POSITION_SHARE
 from core.analysis.sample_roles import read_sample_roles
 from core.config import preset
 from core.corpora.parallel import read_pair
 from core.evaluation.scores import evaluate
 from core.model.heads import Head
+from core.model.size import Module, size_rows, total
 from core.percent import percent
 from core.resources import bundled_model_path, resource_path
 from core.training.schedules import rates_of_run
@@ -36,7 +38,7 @@ from core.translation.result import MAP_KINDS, ExperimentResult, Translation
 from core.translation.translator import Translator
 from tools.check_gallery import weights_of
 from viz_app.examples import gallery
-from viz_app.learn.figures.loud_and_needed import correlation_of, points_of
+from viz_app.learn.figures.loud_and_needed import points_of
 from viz_app.learn.job import HeadCostsJob
 from viz_app.learn.page import FIRST_EXAMPLE
 from viz_app.learn.station import Station, read_stations
@@ -45,9 +47,12 @@ README = Path(__file__).resolve().parent.parent / "README.md"
 CARD = "MODEL_CARD.md"
 MIN_WEIGHT = 0.6
 """Of the cell that an example pins: what `see` says of it is visible."""
+STREET_BAND = "Drei Männer spielen in einer Straßenband."
 SHIRT = "Ein Mann trägt kein Hemd."
 VAIN = Head("cross", 1, 2)
 """The head that the station about what attention is not shows with it."""
+CLEAR, LITTLE = 0.6, 0.03
+"""Clarity of a head that points clearly; log-probability that is little to lose."""
 FAILURES = {
     SHIRT: "A man is wearing a shirt.",
     "Der Hund schläft nicht.": "The dog is asleep.",
@@ -169,8 +174,12 @@ def of_stations(translator: Translator) -> Iterator[Claim]:
         )
 
     def pieces() -> tuple[str, bool]:
-        found = [word for word in run("Eine Schneeballschlacht im Garten.").source_words if word.end - word.start > 1]
-        return f"in pieces: {', '.join(word.text for word in found)}", any("schlacht" in word.text for word in found)
+        translation = run(STREET_BAND)
+        found = [word for word in translation.source_words if word.end - word.start > 1]
+        rare = translation.coverage.rare_words if translation.coverage is not None else ()
+        new = [word.text for word in rare if "not in the training data" in word.explanation]
+        today = f"in pieces: {', '.join(word.text for word in found)}; new: {', '.join(new)}; “{translation.text}”"
+        return today, new == ["straßenband"] == [word.text for word in found] and "street band" in translation.text
 
     def waves() -> tuple[str, bool]:
         shortest, longest = 2 * math.pi, 2 * math.pi * 10_000 ** (1 - 2 / translator.run_config.model.width)
@@ -178,15 +187,18 @@ def of_stations(translator: Translator) -> Iterator[Claim]:
         holds = is_sinusoidal and round(shortest) == 6 and 50_000 < longest < 60_000
         return f"{shortest:.1f} and {longest:,.0f} positions, sinusoidal: {is_sinusoidal}", holds
 
-    yield claim("positions", "The shortest, 6 positions long", waves)
-    yield claim("positions", "The longest, over 50,000", waves)
-    yield claim("heads", "with over 30 % on the token before", lambda: _previous_share(translator))
-    yield claim("words", "Eine Schneeballschlacht im Garten.", pieces)
+    yield claim("positions", "the shortest is 6 positions long", waves)
+    yield claim("positions", "the longest is over 50,000", waves)
+    yield claim("heads", "Together they cost as much as one head of the full width", lambda: _cost_of_one(translator))
+    yield claim("layers", "the score of a word has a part from every head", lambda: _parts_sum(translator))
+    yield claim("heads", "Over 30 % on the token before", lambda: _previous_share(translator))
+    yield claim("words", f'A word that was not in its training data" text="{STREET_BAND}', pieces)
     for sentence in ("Zwei einander zugewandte Menschen", "Eine Person sitzt vor einer Menschenmenge auf einem Stuhl."):
         yield claim("decoding", sentence, partial(_beam_is_better, run, sentence, texts["decoding"]))
     yield claim("decoding", "in which it loses the chair", lambda: _loses_the_chair(run))
     yield claim("not", "a head looks at “kein” while the model predicts “shirt”", lambda: _looks_in_vain(run(SHIRT)))
-    yield claim("not", "they do so within no kind of attention", lambda: _is_unrelated(translator))
+    said = "this head points clearly, and little is lost without it"
+    yield claim("not", said, lambda: _clear_and_not_needed(translator))
     for station, name, value in (("model", "width 256", "width"), ("model", "networks of 512", "feed_forward_width")):
         number = getattr(preset("notebook").model, value)
         yield claim(station, name, partial(_same_number, name, number))
@@ -198,6 +210,23 @@ def of_stations(translator: Translator) -> Iterator[Claim]:
     yield claim(
         "training", "the target of the right word is 0.9", lambda: (f"{1 - smoothing:g}", f"{1 - smoothing:g}" == "0.9")
     )
+
+
+def _cost_of_one(translator: Translator) -> tuple[str, bool]:
+    """Parameters and FLOPs of all attention, with the heads that there are and with one of the full width."""
+    config, sizes = translator.run_config.model, translator.vocabulary_sizes
+    kinds: tuple[Module, ...] = ("encoder self-attention", "decoder self-attention", "cross-attention")
+    several, one = (total(size_rows(each, *sizes, 20, 20), *kinds) for each in (config, config.replace(num_heads=1)))
+    return f"{several.num_parameters:,} parameters, one head {one.num_parameters:,}; FLOPs too", several == one
+
+
+def _parts_sum(translator: Translator) -> tuple[str, bool]:
+    """The parts of the score of every word sum to how far it is ahead of the next best one."""
+    parts = logit_parts(translator, _translated(translator, FIRST_EXAMPLE))
+    summed = parts.embedding + parts.bias + parts.feed_forward.sum(axis=0)
+    summed = summed + parts.decoder.sum(axis=(0, 1)) + parts.cross.sum(axis=(0, 1))
+    error = float(abs(summed - parts.differences).max())
+    return f"they sum to it up to {error:.1g}", error < 1e-3
 
 
 def _rate_at_the_end(translator: Translator) -> tuple[str, bool]:
@@ -253,16 +282,12 @@ def _looks_in_vain(translation: Translation) -> tuple[str, bool]:
     return f"“{translation.text}”; {VAIN.short_name} gives “kein” {percent(weight)} at “shirt”", holds
 
 
-def _correlations(translator: Translator, text: str) -> list[float]:
-    """Between clarity and cost, of the heads of each kind."""
-    costs = HeadCostsJob(_translated(translator, text)).run(translator, lambda progress: None, lambda: False)
-    return [correlation_of(points_of(costs), kind) for kind in MAP_KINDS]
-
-
-def _is_unrelated(translator: Translator) -> tuple[str, bool]:
-    found = _correlations(translator, FIRST_EXAMPLE)
-    holds = max(found) <= 0.1 and FIRST_EXAMPLE.startswith("Ein Koch")
-    return f"rank correlations {', '.join(f'{each:+.2f}' for each in found)} in “{FIRST_EXAMPLE}”", holds
+def _clear_and_not_needed(translator: Translator) -> tuple[str, bool]:
+    """Among the heads of the example that point clearly, the one that is needed least."""
+    costs = HeadCostsJob(_translated(translator, FIRST_EXAMPLE)).run(translator, lambda progress: None, lambda: False)
+    least = min((point for point in points_of(costs) if point.clarity > CLEAR), key=lambda point: abs(point.cost))
+    today = f"{least.head.short_name}: clarity {least.clarity:.2f}, {least.cost:.3f} lost, in “{FIRST_EXAMPLE}”"
+    return today, abs(least.cost) < LITTLE
 
 
 # --- model card and README -------------------------------------------------------------------------------------------

@@ -29,9 +29,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from core.analysis.contributions import Contributions
+from core.analysis.linear_norm import bias_of, linear_norm
 from core.model.attention import AttentionChanges, MultiHeadAttention
 from core.model.heads import AttentionKind
-from core.model.layers import AnnotatedLayerNorm, Residual
+from core.model.layers import Residual
 from core.model.transformer import Interventions, Transformer
 from core.translation.compilation import interventions_of
 from core.translation.result import FloatArray, Translation, TranslationStoppedError, read_only
@@ -169,15 +170,15 @@ class _Block:
         if memory is not None:
             values, constant = memory[0].double(), None
         elif residual.is_pre:
-            values, constant = _linear_norm(residual.norm, around, around), _bias_of(residual.norm)
+            values, constant = linear_norm(residual.norm, around, around), bias_of(residual.norm)
         else:
             values, constant = around, None
         tokens, bias = self._attended_parts(maps[0].double(), values, constant)
         bias = bias.expand_as(around)
         if not residual.is_pre:
-            tokens = _linear_norm(residual.norm, tokens, summed[:, None])
-            around = _linear_norm(residual.norm, around, summed)
-            bias = _linear_norm(residual.norm, bias, summed) + _bias_of(residual.norm)
+            tokens = linear_norm(residual.norm, tokens, summed[:, None])
+            around = linear_norm(residual.norm, around, summed)
+            bias = linear_norm(residual.norm, bias, summed) + bias_of(residual.norm)
         return output, BlockParts(tokens, around, bias, output[0].double())
 
     def _attended_parts(self, weights: Tensor, values: Tensor, constant: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -200,21 +201,6 @@ class _Block:
         tokens = torch.einsum("hqm,hmd->qmd", weights, by_head)
         bias = torch.einsum("hk,hkd->d", shared.unflatten(0, (num_heads, -1)), mixing)
         return tokens, bias + attention.out_proj.bias.double()
-
-
-def _linear_norm(norm: nn.Module, parts: Tensor, whole: Tensor) -> Tensor:
-    """A norm without its bias, as the linear map that it is once the deviation of `whole` [..., D] is known."""
-    if isinstance(norm, AnnotatedLayerNorm):
-        deviation = whole.std(dim=-1, keepdim=True) + norm.epsilon
-    else:
-        assert isinstance(norm, nn.LayerNorm)
-        deviation = (whole.var(dim=-1, keepdim=True, unbiased=False) + norm.eps).sqrt()
-    return norm.weight.double() * (parts - parts.mean(dim=-1, keepdim=True)) / deviation
-
-
-def _bias_of(norm: nn.Module) -> Tensor:
-    assert isinstance(norm, nn.LayerNorm | AnnotatedLayerNorm)
-    return norm.bias.double()
 
 
 def shares(parts: Tensor, output: Tensor, last_resort: Tensor) -> Tensor:

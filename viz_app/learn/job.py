@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from core.analysis.beam_tree import BeamTree
 from core.analysis.lens import LogitLens
+from core.analysis.logit_parts import LogitParts
 from core.model.heads import Head
 from core.translation.experiment import Beam, Experiment, HeadScaled
 from core.translation.result import FloatArray, Translation, read_only
@@ -42,6 +43,20 @@ class LensJob:
         from core.analysis.layer_logits import logit_lens
 
         return logit_lens(real(translator), self.translation)
+
+
+@dataclass(frozen=True, eq=False)
+class LogitPartsJob:
+    """What the score of each word is the sum of."""
+
+    translation: Translation
+    scope: ClassVar[JobScope] = "sentence"
+
+    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> LogitParts:
+        """See `Job.run`."""
+        from core.analysis.logit_attribution import logit_parts
+
+        return logit_parts(real(translator), self.translation)
 
 
 @dataclass(frozen=True, eq=False)

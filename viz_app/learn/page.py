@@ -9,7 +9,9 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QS
 from core.resources import bundled_model_path
 from core.text.languages import language_name
 from viz_app.export.exportable import ExportSource
+from viz_app.learn.borrowing import language_against, length_against, sentence_of, tokens_against
 from viz_app.learn.figures.figure import LearnContext
+from viz_app.learn.own_sentence import OwnSentence
 from viz_app.learn.station import LANGUAGE, Station, languages, read_stations
 from viz_app.learn.station_view import StationView
 from viz_app.state.experiment_state import ExperimentState
@@ -20,10 +22,11 @@ from viz_app.views.intervention_chips import HINT_WITHOUT_HEADS
 from viz_app.views.sentence import SentencePanel
 from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.empty_state import EmptyState
-from viz_app.widgets.parts import label
+from viz_app.widgets.parts import flat_button, label
 from viz_app.worker import ExperimentController, Failure, InferenceWorker, LoadJob, Request
 
 FIRST_EXAMPLE = "Ein Koch schneidet in einer kleinen Küche Gemüse."
+USE = "use the sentence of Translate"
 NARROW_PAGE = 1264
 LIST_WIDTH, NARROW_LIST_WIDTH = 238, 50
 
@@ -35,6 +38,8 @@ class LearnPage(QWidget):
         state: the experiment that the stations are about.
         stations: all of them.
         sentence: the reader's sentence and its translation.
+        own: the reader's sentence; stations may show another for a while.
+        use_button: takes over the sentence of the Translate page; hidden while it is this one.
         model_note: which model this page uses, while another one is open on the other pages.
         language_menu: the language of the texts; hidden while there is but one.
 
@@ -69,6 +74,10 @@ class LearnPage(QWidget):
         self.stations: tuple[Station, ...] = read_stations(self._language)
         self.sentence = SentencePanel(self.state)
         self.sentence.interventions.hint.setText(HINT_WITHOUT_HEADS)
+        self.own = OwnSentence(self.state)
+        self.use_button = flat_button(USE, "")
+        self.use_button.clicked.connect(self.use_translate_sentence)
+        self.sentence.add_button(self.use_button)
         self.model_note = label("warm", wraps=True)
         self._views: dict[int, StationView] = {}
         self._buttons: list[QPushButton] = []
@@ -84,14 +93,19 @@ class LearnPage(QWidget):
         self.language_menu.chosen.connect(self.show_language)
         self._list = self._make_list()
         self._lay_out()
-        self.state.begin_text(FIRST_EXAMPLE)
-        self.sentence.input.show_text(FIRST_EXAMPLE)
+        self._is_unproved = False
+        self._begin_text(FIRST_EXAMPLE)
         self.sentence.input.text_settled.connect(self._on_text)
         self.state.result_changed.connect(self._on_result)
         self.state.experiment_cancelled.connect(self._on_cancelled)
+        self.controller.failed.connect(self._on_failed)
         self._tell_model()
+        self.own.changed.connect(self._offer_sentence)
         if window_state is not None:
             window_state.model_changed.connect(self._tell_model)
+            window_state.model_changed.connect(self._offer_sentence)
+            window_state.experiment_changed.connect(self._offer_sentence)
+        self._offer_sentence()
 
     @property
     def place(self) -> int:
@@ -111,7 +125,7 @@ class LearnPage(QWidget):
             return
         if place not in self._views:
             following = self.stations[place + 1].title if place + 1 < len(self.stations) else ""
-            context = LearnContext(self.state, self.controller, self._window_state)
+            context = LearnContext(self.state, self.controller, self.own, self._window_state)
             view = StationView(self.stations[place], context, following)
             view.next_wanted.connect(partial(self.open_station, place + 1))
             self._views[place] = view
@@ -159,6 +173,7 @@ class LearnPage(QWidget):
         super().showEvent(event)
         if not self._has_asked and not event.spontaneous():
             self._has_asked = True
+            self._begin_with_translate_sentence()
             self._message.show_text("Opening the bundled model …")
             self._worker.submit(Request(LoadJob(None, "cpu"), self.state, on_result=self._begin, on_error=self._refuse))
 
@@ -178,6 +193,48 @@ class LearnPage(QWidget):
             button.setText(str(place + 1) if self._is_narrow else f"{place + 1}  {station.title}")
             button.setToolTip(station.title)
 
+    def use_translate_sentence(self) -> None:
+        """The sentence of the Translate page, in place of the one that is here; undo brings that back."""
+        text = sentence_of(self._window_state)
+        self.own.take(text)
+        self.state.edit_text(text)
+
+    def _begin_with_translate_sentence(self) -> None:
+        """The first time, the page begins with the sentence that the reader has been working with."""
+        text = sentence_of(self._window_state)
+        if not text or text == FIRST_EXAMPLE:
+            return
+        if reason := length_against(self._window_state):
+            self._tell_why_not(reason)
+        else:
+            self._is_unproved = True
+            self._begin_text(text)
+
+    def _begin_text(self, text: str) -> None:
+        """Before the model is open."""
+        self.state.begin_text(text)
+        self.sentence.input.show_text(text)
+        self.own.notice()
+
+    def _end_proof(self, reason: str) -> None:
+        """Whether the sentence that was taken over at first can be used has turned out; else the example stands in."""
+        self._is_unproved = False
+        if reason:
+            self.state.edit_text(FIRST_EXAMPLE)
+            self.sentence.input.show_text(FIRST_EXAMPLE)
+            self._tell_why_not(reason)
+
+    def _tell_why_not(self, reason: str) -> None:
+        self.state.tell(f"The sentence of Translate is not used here: {reason}. This is an example in its place.")
+
+    def _offer_sentence(self) -> None:
+        """The other page has another sentence, or this one, or another model is open there."""
+        text = sentence_of(self._window_state)
+        reason = language_against(self._window_state, self.state.model)
+        self.use_button.setVisible(bool(text) and text != self.own.text)
+        self.use_button.setEnabled(not reason)
+        self.use_button.setToolTip(f"It cannot be used here: {reason}" if reason else text)
+
     def _tell_model(self) -> None:
         """The top bar names the model of the other pages."""
         other = self._window_state.model if self._window_state is not None else None
@@ -189,8 +246,11 @@ class LearnPage(QWidget):
         self.model_note.setVisible(is_other)
 
     def _on_text(self, text: str, is_asked: bool) -> None:
+        self._is_unproved = False
+        self.own.take(text)
         if self.state.model is None:
             self.state.begin_text(text)
+            self.own.notice()
         elif text.strip() and text != self.state.experiment.source_text:
             self.state.edit_text(text)
         elif text.strip() and is_asked and self.state.request.problem:
@@ -203,6 +263,11 @@ class LearnPage(QWidget):
     def _begin(self, info: object) -> None:
         assert isinstance(info, ModelInfo)
         self.state.begin_model(info)
+        if self._is_unproved and (reason := language_against(self._window_state, info)):
+            self._is_unproved = False
+            self._begin_text(FIRST_EXAMPLE)
+            self._tell_why_not(reason)
+        self._offer_sentence()
         self.ready.emit(info)
         self.state.ask_again()
 
@@ -210,7 +275,13 @@ class LearnPage(QWidget):
         self._message.show_text(failure.message)
         self.failed.emit(failure)
 
+    def _on_failed(self, failure: Failure) -> None:
+        if self._is_unproved:
+            self._end_proof("it could not be translated")
+
     def _on_result(self) -> None:
+        if self._is_unproved and self.state.translation is not None:
+            self._end_proof(tokens_against(self.state.translation))
         if self.state.result is not None and self._stack.currentWidget() is self._message and self.stations:
             self.open_station(self._place)
 

@@ -153,7 +153,8 @@ class PredictView(QFrame):
         self._tell(f"{'Right.' if is_right else f'No: {right[:1].lower()}{right[1:]}.'} {found.because}")
         before = self._state.experiment.source_text
         self._context.answers.give(self._predict.check, before)
-        perform(self._state, self._predict.options)
+        with self._context.own.trying():
+            perform(self._state, self._predict.options)
         after = self._state.experiment.source_text
         self._looked_text = after if after != before else None
 

@@ -33,6 +33,7 @@ class StationView(QWidget):
         station: what is shown.
         texts: one label for each stretch of text, the claim first.
         tries: the buttons that change something.
+        back_button: the reader's own sentence again; only there while the station has put another in its place.
         predictions: the questions.
         figures: at the right.
         next_button: goes on to the next station.
@@ -56,10 +57,14 @@ class StationView(QWidget):
         self.next_button.setProperty("role", "primary")
         self.next_button.setVisible(bool(next_title))
         self.next_button.clicked.connect(self.next_wanted)
+        self.back_button = QPushButton("Back to your sentence", self)
+        self.back_button.clicked.connect(context.own.restore)
         self._has_begun, self._base_px = False, current_theme().base_px
         self._left: dict[str, str] = {}
         self._lay_out()
         self._state.result_changed.connect(self._on_result)
+        context.own.changed.connect(self._offer_way_back)
+        self._offer_way_back()
         for field in (self._state.selection.events.head, self._state.selection.events.pinned):
             field.connect(self._refresh_in_sight, max_args=0)
 
@@ -69,8 +74,9 @@ class StationView(QWidget):
         return next((figure.map for figure in self.figures if isinstance(figure, MapFigure)), None)
 
     def enter(self) -> None:
-        """The reader has come here: the experiment is as the station wants it."""
+        """The reader has come here: the experiment is as the station wants it, about the reader's sentence."""
         self._has_begun = False
+        self._context.own.restore()
         self._left = {}
         self._begin()
 
@@ -150,7 +156,11 @@ class StationView(QWidget):
             self._perform(self.station.begin)
 
     def _perform(self, actions: Mapping[str, str]) -> None:
-        self._left = perform(self._state, actions)
+        with self._context.own.trying():
+            self._left = perform(self._state, actions)
+
+    def _offer_way_back(self) -> None:
+        self.back_button.setVisible(bool(self.tries) and not self._context.own.is_shown)
 
     def _on_result(self) -> None:
         if self.isVisible():
@@ -164,34 +174,7 @@ class StationView(QWidget):
             self.refresh()
 
     def _lay_out(self) -> None:
-        text = self._text_column = QWidget()
-        column = QVBoxLayout(text)
-        scales(column.setContentsMargins, 4, 0, 14, 10)
-        scales(column.setSpacing, 10)
-        title = QLabel(self.station.title)
-        title.setProperty("role", "title")
-        title.setWordWrap(True)
-        column.addWidget(title)
-        column.addWidget(self._text(self.station.claim, "claim"))
-        tries: FlowLayout | None = None
-        for block in self.station.blocks:
-            if not isinstance(block, Try):
-                tries = None
-            match block:
-                case Paragraph():
-                    column.addWidget(self._text(block, "reading"))
-                case Try():
-                    if tries is None:
-                        tries = FlowLayout(scaled(TRY_SPACING))
-                        column.addLayout(tries)
-                    tries.addWidget(self._try(block))
-                case Predict():
-                    prediction = PredictView(block, self._context)
-                    prediction.judged.connect(partial(self._show_whole, prediction))
-                    self.predictions.append(prediction)
-                    column.addWidget(prediction)
-        column.addWidget(self.next_button, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addStretch(1)
+        text = self._text_column = self._text_widget()
         figures = QWidget()
         figure_column = QVBoxLayout(figures)
         figure_column.setContentsMargins(0, 0, 0, 0)
@@ -209,6 +192,40 @@ class StationView(QWidget):
         row.addWidget(self._figure_area, FIGURE_SHARE)
         for content in (text, figures):
             content.installEventFilter(self)
+
+    def _text_widget(self) -> QWidget:
+        """Title, claim, paragraphs, buttons and questions, one below the other."""
+        text = QWidget()
+        column = QVBoxLayout(text)
+        scales(column.setContentsMargins, 4, 0, 14, 10)
+        scales(column.setSpacing, 10)
+        title = QLabel(self.station.title)
+        title.setProperty("role", "title")
+        title.setWordWrap(True)
+        column.addWidget(title)
+        column.addWidget(self._text(self.station.claim, "claim"))
+        buttons: FlowLayout | None = None
+        last_buttons: FlowLayout | None = None
+        for block in self.station.blocks:
+            if isinstance(block, Try):
+                if buttons is None:
+                    buttons = last_buttons = FlowLayout(scaled(TRY_SPACING))
+                    column.addLayout(buttons)
+                buttons.addWidget(self._try(block))
+                continue
+            buttons = None
+            column.addWidget(self._text(block, "reading") if isinstance(block, Paragraph) else self._question(block))
+        if last_buttons is not None:
+            last_buttons.addWidget(self.back_button)
+        column.addWidget(self.next_button, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addStretch(1)
+        return text
+
+    def _question(self, block: Predict) -> PredictView:
+        prediction = PredictView(block, self._context)
+        prediction.judged.connect(partial(self._show_whole, prediction))
+        self.predictions.append(prediction)
+        return prediction
 
     def _show_whole(self, prediction: PredictView) -> None:
         """A verdict may be longer than the room below its question; a figure that shows the answer may be below."""

@@ -9,7 +9,7 @@ from core.translation.result import MAP_KINDS, Translation
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view import Pair
 
-UNKNOWN = "…"
+UNKNOWN, NO_BREAK = "…", "\u00a0"
 
 
 def source_text(state: ExperimentState, translation: Translation) -> str:
@@ -88,7 +88,7 @@ def key(state: ExperimentState, translation: Translation) -> str:
 def weight(state: ExperimentState, translation: Translation) -> str:
     """The pinned weight, in per cent."""
     found = pinned_weight(state, translation)
-    return UNKNOWN if found is None else percent(found)
+    return UNKNOWN if found is None else percent(found).replace(" ", NO_BREAK)
 
 
 def pinned_weight(state: ExperimentState, translation: Translation) -> float | None:

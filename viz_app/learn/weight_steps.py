@@ -22,6 +22,7 @@ class WeightSteps:
         keys: [M, K].
         scores: [M], query · key / √K, divided by the temperature; −∞ where the mask hides a key.
         weights: [M], what the softmax makes of them; they sum to 1.
+        values: [M, K].
         weighted: [M, K], each value times its weight.
         output: [K], their sum: what the head gives at this position.
         temperature: of the softmax.
@@ -31,9 +32,14 @@ class WeightSteps:
     keys: FloatArray
     scores: NDArray[np.float64]
     weights: FloatArray
+    values: FloatArray
     weighted: FloatArray
     output: FloatArray
     temperature: float
+
+    def products(self, key: int) -> NDArray[np.float64]:
+        """[K], query times key, number by number; their sum is the dot product."""
+        return np.asarray(self.query.astype(np.float64) * self.keys[key].astype(np.float64))
 
 
 def weight_steps(trace: Trace, head: Head, query: int) -> WeightSteps:
@@ -51,5 +57,6 @@ def weight_steps(trace: Trace, head: Head, query: int) -> WeightSteps:
     scores = keys.astype(np.float64) @ vector.astype(np.float64) / np.sqrt(len(vector)) / temperature
     if head.kind == "decoder" and not trace.lifts_mask:
         scores[query + 1 :] = -np.inf
-    weighted = weights[:, None] * heads.values[place]
-    return WeightSteps(vector, keys, scores, weights, weighted, weighted.sum(axis=0), temperature)
+    values = heads.values[place]
+    weighted = weights[:, None] * values
+    return WeightSteps(vector, keys, scores, weights, values, weighted, weighted.sum(axis=0), temperature)

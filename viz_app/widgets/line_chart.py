@@ -45,13 +45,26 @@ class LineChart(QWidget):
         self._x_title, self._y_title = x_title, y_title
         self.curves: tuple[Curve, ...] = ()
         self.hovered: float | None = None
+        self._ranges: dict[str, tuple[float, float] | None] = {}
         self.setMouseTracking(True)
         self.setAccessibleName(name)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
-    def show_curves(self, curves: Sequence[Curve]) -> None:
-        """Draws these, four at most."""
+    def show_curves(
+        self,
+        curves: Sequence[Curve],
+        *,
+        x_range: tuple[float, float] | None = None,
+        y_range: tuple[float, float] | None = None,
+    ) -> None:
+        """Draws these, four at most.
+
+        Args:
+            curves: what is drawn.
+            x_range, y_range: the ends of the axes; None for those of the curves.
+        """
         self.curves = tuple(curves)
+        self._ranges = {"x": x_range, "y": y_range}
         self.setAccessibleDescription(", ".join(curve.name for curve in self.curves))
         self.update()
 
@@ -72,6 +85,11 @@ class LineChart(QWidget):
             max(self.width() - scaled(LEFT) - scaled(RIGHT), 10),
             max(self.height() - scaled(TOP) - scaled(BOTTOM), 10),
         )
+
+    @property
+    def ticks(self) -> tuple[list[float], list[float]]:
+        """The numbers at both axes."""
+        return ticks(*self._range("x")), ticks(*self._range("y"))
 
     def values_at(self, x: float) -> list[float]:
         """The value of each curve, between its points; NaN beside a curve that begins later or ends earlier."""
@@ -159,6 +177,8 @@ class LineChart(QWidget):
             right -= 28
 
     def _range(self, axis: str) -> tuple[float, float]:
+        if (given := self._ranges.get(axis)) is not None:
+            return given
         values = np.concatenate([getattr(curve, axis) for curve in self.curves]) if self.curves else np.zeros(1)
         low, high = float(values.min()), float(values.max())
         return (low, high) if high > low else (low, low + 1)

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPointF, Qt
 from pytestqt.qtbot import QtBot
 
+from core.analysis.capture import trace_translation
 from core.checkpoint.history import read_history
 from core.model.heads import Head
 from core.resources import resource_path
@@ -23,10 +24,12 @@ from viz_app.learn.figures.kinds import KindsFigure
 from viz_app.learn.figures.layers import LayersFigure
 from viz_app.learn.figures.loud_and_needed import LoudAndNeededFigure, rank_correlation
 from viz_app.learn.figures.mask import MaskFigure
+from viz_app.learn.figures.one_query import SHARP, OneQueryFigure
 from viz_app.learn.figures.one_weight import TEMPERATURES, OneWeightFigure
 from viz_app.learn.figures.positions import PositionsFigure
 from viz_app.learn.figures.rates import RatesFigure, SmoothingFigure
 from viz_app.learn.figures.tokens import TokensFigure
+from viz_app.learn.figures.word_parts import WordPartsFigure
 from viz_app.learn.page import FIRST_EXAMPLE, LearnPage
 from viz_app.learn.predict_view import PredictView
 from viz_app.learn.station_view import StationView
@@ -168,6 +171,34 @@ def test_a_softer_softmax_lowers_the_largest_weight_and_the_figure_follows(qtbot
     assert TEMPERATURES[figure.temperature.value()] == 1
 
 
+def test_query_key_and_value_of_the_pinned_pair_stand_in_numbers(
+    qtbot: QtBot, page: LearnPage, bundled_translator: Translator
+) -> None:
+    view = station(qtbot, page, "weight")
+    figure = next(figure for figure in view.figures if isinstance(figure, OneWeightFigure))
+    qtbot.waitUntil(lambda: bool(figure.numbers.rows), timeout=TIMEOUT_MS)
+    head, pinned, translation = page.state.selection.head, page.state.selection.pinned, page.state.translation
+    assert pinned is not None
+    assert translation is not None
+    heads = trace_translation(bundled_translator, translation).of_kind(head.kind)
+    query = heads.queries[head.layer, head.head, pinned.query]
+    key, value = (each[head.layer, head.head, pinned.key] for each in (heads.keys, heads.values))
+    assert figure.numbers.names == ("q  vegetables", "k  gemüse", "q times k", "v  gemüse")
+    for shown, expected in zip(figure.numbers.rows, (query, key, query * key, value), strict=True):
+        np.testing.assert_allclose(shown, expected, atol=1e-5)
+    product = float(query @ key)
+    weight = translation.maps.cross[head.layer, head.head, pinned.query, pinned.key]
+    assert f"= {product:.2f};  q·k / √32 = {product / 32**0.5:.2f} → softmax → {weight:.3f}" in figure.numbers.equation
+    assert 5 < figure.numbers.num_shown() < 32
+    assert figure.numbers.toolTip().count("32 numbers") == 4, "all of them are in the tool tip"
+    line = figure.table.line_of(pinned.key).center()
+    assert figure.table.tip_at(QPointF(150, line.y())).startswith("k of gemüse, 32 numbers:")
+    assert figure.table.tip_at(QPointF(figure.table.width() - 20, line.y())).startswith("weight · v of gemüse")
+    view.tries[0].click()
+    settle(qtbot, page)
+    qtbot.waitUntil(lambda: "(√32 · 4)" in figure.numbers.equation, timeout=TIMEOUT_MS)
+
+
 def test_a_click_on_a_line_pins_its_key(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "weight")
     figure = next(figure for figure in view.figures if isinstance(figure, OneWeightFigure))
@@ -192,6 +223,71 @@ def test_the_lens_shows_the_translation_that_is_shown(qtbot: QtBot, page: LearnP
     )
     (matrix,) = figure.matrix.matrices
     assert matrix.column_labels == ("a", "cat", ".", "<eos>")
+
+
+def test_what_heads_add_to_the_score_of_a_word_is_shown_and_sums_to_it(qtbot: QtBot, page: LearnPage) -> None:
+    view = station(qtbot, page, "layers")
+    figure = next(figure for figure in view.figures if isinstance(figure, WordPartsFigure))
+    qtbot.waitUntil(lambda: bool(figure.words), timeout=TIMEOUT_MS)
+    parts, translation = figure.parts, page.state.translation
+    assert parts is not None
+    assert translation is not None
+    assert [button.text() for button in figure.words] == list(translation.predicted_tokens)
+    assert figure.words[figure.step].isChecked()
+    step = translation.predicted_tokens.index("kitchen")
+    figure.words[step].click()
+    assert figure.says.text().startswith("The score of “kitchen” is ")
+    ratio = np.exp(translation.log_probabilities[step] - parts.rivals[step].log_probability)
+    assert f"{ratio:,.0f} times as probable" in figure.says.text()
+    *terms, together = (float(bar.text.replace("−", "-")) for bar in figure.all_parts.bars)
+    assert sum(terms) == pytest.approx(together, abs=0.03)
+    figure.heads.label_clicked.emit(0)
+    head = figure.shown_heads[0]
+    assert page.state.selection.head == head
+    view.tries[-1].click()
+    settle(qtbot, page)
+    qtbot.waitUntil(lambda: figure.parts is not parts, timeout=TIMEOUT_MS)
+    assert page.state.is_off(head)
+    assert figure.step == step, "the reader still asks about the same word"
+    assert figure.parts is not None
+    assert figure.parts.of_kind(head.kind)[head.layer, head.head, step] == 0  # type: ignore[arg-type]
+
+
+def test_one_query_is_shown_in_all_heads_of_a_layer(qtbot: QtBot, page: LearnPage) -> None:
+    view = station(qtbot, page, "heads")
+    figure = next(figure for figure in view.figures if isinstance(figure, OneQueryFigure))
+    (matrix,) = figure.matrix.matrices
+    assert page.state.translation is not None
+    weights = page.state.translation.maps.cross[0, :, figure.query]
+    np.testing.assert_allclose(matrix.values[:-1], weights)
+    np.testing.assert_allclose(matrix.values[-1], weights.mean(axis=0))
+    places = {int(row.argmax()) for row in weights if row.max() >= SHARP}
+    assert len(places) >= 3, "several heads look sharply at several places"
+    assert matrix.values[-1].max() < SHARP, "one head that did so would look sharply at none"
+    figure.matrix.clicked.emit(MatrixCell(0, 4, 0))
+    assert page.state.selection.head == Head("cross", 0, 4)
+    figure.matrix.clicked.emit(MatrixCell(0, 8, 0))
+    assert page.state.selection.head == Head("cross", 0, 4), "the mean is no head"
+
+
+def test_the_word_of_the_first_try_is_new_to_the_model_and_read_in_pieces(qtbot: QtBot, page: LearnPage) -> None:
+    view = station(qtbot, page, "words")
+    view.tries[0].click()
+    settle(qtbot, page)
+    translation = page.state.translation
+    assert translation is not None
+    assert translation.text == "Three men are playing in a street band."
+    verdict = answer(qtbot, view.predictions[0], "more")
+    assert "straßenband in 2 pieces" in verdict
+
+
+def test_the_axes_of_the_waves_go_from_end_to_end(qtbot: QtBot, page: LearnPage) -> None:
+    figure = station(qtbot, page, "positions").figures[0]
+    assert isinstance(figure, PositionsFigure)
+    qtbot.waitUntil(lambda: figure.tables is not None, timeout=TIMEOUT_MS)
+    positions, values = figure.chart.ticks
+    assert positions == [0, 20, 40, 60, 80, 100]
+    assert values == [-1, -0.5, 0, 0.5, 1]
 
 
 def test_entering_a_station_again_takes_back_what_was_changed_there(qtbot: QtBot, page: LearnPage) -> None:

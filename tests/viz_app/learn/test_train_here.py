@@ -15,6 +15,7 @@ from core.translation.result import AttentionMaps
 from tests.viz_app.synthetic import make_translation
 from viz_app.learn.figures.figure import LearnContext
 from viz_app.learn.figures.train_here import TrainHereFigure, best_copier
+from viz_app.learn.own_sentence import OwnSentence
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.theme import Theme, current_theme
 from viz_app.worker import ExperimentController, InferenceWorker
@@ -25,7 +26,9 @@ pytestmark = pytest.mark.training
 @pytest.fixture
 def figure(qtbot: QtBot, theme: Theme) -> TrainHereFigure:
     state = ExperimentState()
-    figure = TrainHereFigure(LearnContext(state, ExperimentController(state, InferenceWorker())), {})
+    figure = TrainHereFigure(
+        LearnContext(state, ExperimentController(state, InferenceWorker()), OwnSentence(state)), {}
+    )
     qtbot.addWidget(figure)
     figure.resize(700, 400)
     figure.show()

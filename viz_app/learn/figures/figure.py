@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from core.translation.result import Translation
 from viz_app.learn.answers import Answers
+from viz_app.learn.own_sentence import OwnSentence
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.request_state import RequestState
 from viz_app.theme import PANEL_MARGIN, current_theme, is_theme_change, scales
@@ -26,12 +27,14 @@ class LearnContext:
     Attributes:
         state: the experiment that the Learn page shows: the reader's sentence.
         controller: answers questions about it.
+        own: the reader's sentence, to which one can go back from those that stations try.
         window_state: the experiment of the Translate page, whose model the user has opened; None if there is none.
         answers: the questions of the station that were answered.
     """
 
     state: ExperimentState
     controller: ExperimentController
+    own: OwnSentence
     window_state: ExperimentState | None = None
     answers: Answers = field(default_factory=Answers)
 

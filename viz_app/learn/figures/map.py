@@ -14,11 +14,14 @@ MIN_HEIGHT = 230
 
 
 class MapFigure(StationFigure):
-    """One large map; with the option `grid`, all heads above it as thumbnails to choose from."""
+    """One large map; with the option `grid`, all heads above it as thumbnails to choose from.
+
+    The option `height` gives its least height, where another figure needs the room.
+    """
 
     caption = "Attention"
     takes_height = True
-    options_known = frozenset({"grid"})
+    options_known = frozenset({"grid", "height"})
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
@@ -26,7 +29,7 @@ class MapFigure(StationFigure):
         if self.grid is not None:
             self.column.addWidget(HeadGridArea(self.grid), 1)
         self.map = Heatmap(self.state)
-        scales(self.map.setMinimumHeight, MIN_HEIGHT)
+        scales(self.map.setMinimumHeight, int(options.get("height", MIN_HEIGHT)))
         self.column.addWidget(self.map, 1)
 
     def redraw(self) -> None:

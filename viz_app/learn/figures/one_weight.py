@@ -4,9 +4,10 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QWidget
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QToolTip, QWidget
 
 from core.analysis.trace import Trace
 from core.text.subwords import WORD_MARK
@@ -22,10 +23,14 @@ from viz_app.theme import current_theme, scaled
 from viz_app.widgets.parts import label
 from viz_app.worker.jobs import TraceJob
 
-LINE, LEAST_LINE, GAP, HEADER = 22, 17, 12, 20
+LINE, LEAST_LINE, GAP, HEADER = 22, 14, 12, 20
+NUMBERS_LINE, NUMBERS_GAP, NUMBERS_NAME = 16, 8, 150
+IN_TIP = 8
+"""Numbers in a line of a tool tip."""
 """A line is lower where the page is."""
 MAX_TOKEN, MAX_STRIP = 100, 190
 NUMBER_WIDTH, LEAST_BAR = 52, 46
+CLICK_TIP = "Click a line: pin this key. Point at a strip of colours: its numbers"
 TEMPERATURES = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0)
 
 
@@ -35,6 +40,7 @@ class OneWeightFigure(StationFigure):
     The pinned query is shown; a click on a line pins its key.
 
     Attributes:
+        numbers: query, key and value of the pinned pair in numbers, as many as fit, and what becomes of them.
         table: the lines.
         temperature: a slider over `TEMPERATURES`.
     """
@@ -46,6 +52,7 @@ class OneWeightFigure(StationFigure):
         self._trace: Trace | None = None
         self._traced: Translation | None = None
         self._limit = 0
+        self.numbers = PinnedNumbers()
         self.table = WeightTable()
         self.table.key_clicked.connect(self._pin_key)
         self.temperature = QSlider(Qt.Orientation.Horizontal)
@@ -61,6 +68,7 @@ class OneWeightFigure(StationFigure):
         row.addWidget(name)
         row.addWidget(self.temperature, 1)
         row.addWidget(self._temperature_text)
+        self.column.addWidget(self.numbers)
         self.column.addWidget(self.table)
         self.column.addLayout(row)
 
@@ -107,9 +115,11 @@ class OneWeightFigure(StationFigure):
         queries = translation.source_tokens if head.kind == "encoder" else translation.predicted_tokens
         verb = "reads" if head.kind == "encoder" else "predicts"
         query = queries[pinned.query].replace(WORD_MARK, "")
-        self.title.setText(f"{head.title}, where it {verb} “{query}”: from the query to the output of the head")
+        self.title.setText(f"Where it {verb} “{query}”: from the query to the output of the head")
         steps = weight_steps(self._trace, head, pinned.query)
-        self.table.show_steps(steps, tuple(token.replace(WORD_MARK, "") for token in keys), query, pinned.key)
+        tokens = tuple(token.replace(WORD_MARK, "") for token in keys)
+        self.numbers.show_steps(steps, tokens, query, pinned.key)
+        self.table.show_steps(steps, tokens, query, pinned.key)
         self._fit()
 
     def _pin_key(self, key: int) -> None:
@@ -133,6 +143,113 @@ class OneWeightFigure(StationFigure):
             set_temperature(self.state, str(wanted))
 
 
+class PinnedNumbers(QWidget):
+    """Query, key and value of one pair, number below number: as many as fit, the others in the tool tip.
+
+    Attributes:
+        names, rows: what stands in its lines that have numbers: query, key, their products, value.
+        equation: from the products to the weight.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.names: tuple[str, ...] = ()
+        self.rows: tuple[NDArray[np.float64], ...] = ()
+        self.equation = ""
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Query, key and value of the pinned pair in numbers")
+
+    def show_steps(self, steps: WeightSteps, tokens: tuple[str, ...], query: str, key: int) -> None:
+        """Another pair, or other numbers; see `WeightTable.show_steps`."""
+        token, products = tokens[key], steps.products(key)
+        self.names = (f"q  {query}", f"k  {token}", "q times k", f"v  {token}")
+        vectors = steps.query, steps.keys[key], products, steps.values[key]
+        self.rows = tuple(np.asarray(vector, dtype=np.float64) for vector in vectors)
+        self.equation = equation_of(steps, key)
+        self.setToolTip("\n\n".join(map(all_numbers, self.names, self.rows)))
+        self.setAccessibleDescription(self.equation)
+        self.setFixedHeight(self._content_height())
+        self.update()
+
+    def num_shown(self) -> int:
+        """How many numbers of each vector fit."""
+        metrics = QFontMetrics(current_theme().font("small"))
+        left_over = self.width() - self._name_width(metrics) - metrics.horizontalAdvance(self._rest(0)) - scaled(GAP)
+        return max(1, min(int(left_over // self._cell(metrics)), self._num_numbers))
+
+    def sizeHint(self) -> QSize:
+        """As wide as the layout likes."""
+        return QSize(460, self._content_height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """A line for each vector, the equation above the value."""
+        if not self.rows:
+            return
+        theme, painter = current_theme(), QPainter(self)
+        painter.setFont(theme.font("small"))
+        metrics, line, number = painter.fontMetrics(), scaled(NUMBERS_LINE), self.num_shown()
+        left, cell = self._name_width(metrics), self._cell(metrics)
+        centered = Qt.AlignmentFlag.AlignVCenter
+        for row, (name, vector) in enumerate(zip(self.names, self.rows, strict=True)):
+            top = line * (row + (row == len(self.rows) - 1))
+            painter.setPen(theme.color("muted"))
+            shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, left - scaled(NUMBERS_GAP))
+            painter.drawText(QRectF(0, top, left, line), int(centered), shown)
+            painter.setPen(theme.color("text"))
+            for place, value in enumerate(vector[:number]):
+                area = QRectF(left + place * cell, top, cell - scaled(NUMBERS_GAP), line)
+                painter.drawText(area, int(centered | Qt.AlignmentFlag.AlignRight), signed(float(value)))
+            painter.setPen(theme.color("muted"))
+            rest = QRectF(left + number * cell, top, self.width(), line)
+            painter.drawText(rest, int(centered), self._rest(number if row else 0))
+        painter.setPen(theme.color("accent"))
+        top = line * (len(self.rows) - 1)
+        shown = metrics.elidedText(self.equation, Qt.TextElideMode.ElideRight, self.width())
+        painter.drawText(QRectF(0, top, self.width(), line), int(centered), shown)
+
+    @property
+    def _num_numbers(self) -> int:
+        return len(self.rows[0]) if self.rows else 0
+
+    def _rest(self, number: int) -> str:
+        """Behind the numbers that are shown; of the first line, how many there are in all."""
+        return "…" if number else f"… {self._num_numbers} in all"
+
+    def _name_width(self, metrics: QFontMetrics) -> int:
+        widest = max(map(metrics.horizontalAdvance, self.names), default=0)
+        return min(widest + 2, scaled(NUMBERS_NAME)) + scaled(NUMBERS_GAP)
+
+    def _cell(self, metrics: QFontMetrics) -> int:
+        widest = max((abs(float(value)) for row in self.rows for value in row), default=0.0)
+        return metrics.horizontalAdvance(signed(-widest)) + scaled(NUMBERS_GAP)
+
+    def _content_height(self) -> int:
+        return scaled(NUMBERS_LINE) * (len(self.rows) + 1) if self.rows else 0
+
+
+def equation_of(steps: WeightSteps, key: int) -> str:
+    """From the products of query and key to the weight, in numbers."""
+    products, score = steps.products(key), float(steps.scores[key])
+    first = " + ".join(signed(float(value)) if value >= 0 else f"({signed(float(value))})" for value in products[:2])
+    divisor = f"√{len(products)}" if steps.temperature == 1 else f"(√{len(products)} · {steps.temperature:g})"
+    found = f"q·k = {first} + … = {signed(float(products.sum()))};  q·k / {divisor} = "
+    if math.isinf(score):
+        return f"{found}… hidden by the mask: −∞ → softmax → 0"
+    return f"{found}{signed(score)} → softmax → {float(steps.weights[key]):.3f}"
+
+
+def signed(value: float) -> str:
+    """With two decimals and a typographic minus."""
+    return f"{value:.2f}".replace("-0.00", "0.00").replace("-", "−")
+
+
+def all_numbers(name: str, vector: NDArray[np.float64] | FloatArray) -> str:
+    """A vector in lines of a tool tip."""
+    numbers = [signed(float(value)) for value in vector]
+    lines = ("  ".join(numbers[first : first + IN_TIP]) for first in range(0, len(numbers), IN_TIP))
+    return "\n".join((f"{name}, {len(numbers)} numbers:", *lines))
+
+
 class WeightTable(QWidget):
     """Draws `WeightSteps`.
 
@@ -150,7 +267,7 @@ class WeightTable(QWidget):
         self._line = scaled(LINE)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Scores, weights and weighted values of one query")
-        self.setToolTip("Click a line: pin this key")
+        self.setToolTip(CLICK_TIP)
 
     def show_steps(self, steps: WeightSteps, tokens: tuple[str, ...], query: str, key: int) -> None:
         """Another query, or other numbers.
@@ -190,9 +307,36 @@ class WeightTable(QWidget):
         """Where a key's line is drawn."""
         return QRectF(0, scaled(HEADER) + (key + 1) * self._line, self.width(), self._line)
 
+    def tip_at(self, place: QPointF) -> str:
+        """All numbers of the vector under a point; elsewhere, what a click does."""
+        steps, key = self._steps, self._line_at(place)
+        columns = _Columns(self.width(), self._tokens, current_theme().font("body"))
+        if steps is None or not -1 <= key <= len(self._tokens):
+            return CLICK_TIP
+        under = [left <= place.x() < left + width for left, width in zip(columns.lefts, columns.widths, strict=True)]
+        if under[1] and key < len(self._tokens):
+            name, vector = (f"q of {self._query}", steps.query) if key < 0 else ("k of", steps.keys[key])
+            return all_numbers(name if key < 0 else f"{name} {self._tokens[key]}", vector)
+        if under[4] and key >= 0:
+            is_sum = key == len(self._tokens)
+            name = "output: the sum" if is_sum else f"weight · v of {self._tokens[key]}"
+            return all_numbers(name, steps.output if is_sum else steps.weighted[key])
+        return CLICK_TIP
+
+    def event(self, event: QEvent) -> bool:
+        """Vectors tell their numbers."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            QToolTip.showText(event.globalPos(), self.tip_at(QPointF(event.pos())), self)
+            return True
+        return super().event(event)
+
+    def _line_at(self, place: QPointF) -> int:
+        """−1 for the query, then keys, then the sum."""
+        return int((place.y() - scaled(HEADER)) // self._line) - 1
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click on a line."""
-        key = int((event.position().y() - scaled(HEADER)) // self._line) - 1
+        key = self._line_at(event.position())
         if event.button() == Qt.MouseButton.LeftButton and 0 <= key < len(self._tokens):
             self.key_clicked.emit(key)
 

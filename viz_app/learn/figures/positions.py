@@ -86,7 +86,9 @@ class PositionsFigure(StationFigure):
             return
         places = np.arange(len(tables.small), dtype=np.float64)
         self.chart.show_curves(
-            [Curve(f"dimension {each}", places, tables.small[:, each].astype(np.float64)) for each in DIMENSIONS]
+            [Curve(f"dimension {each}", places, tables.small[:, each].astype(np.float64)) for each in DIMENSIONS],
+            x_range=(0, len(tables.small)),
+            y_range=(-1, 1),  # of a sine, even where no position meets its ends
         )
         num_tokens = min(len(translation.source_tokens), len(tables.own))
         values = tables.own[:num_tokens, :NUM_DIMENSIONS]

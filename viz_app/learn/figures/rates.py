@@ -58,7 +58,10 @@ class RatesFigure(StationFigure):
             rates = rates_of_run(model.history, run.model, run.training)
             if rates.size:  # an imported model has no training of ours
                 curves.append(Curve("this model", np.arange(1, rates.size + 1, dtype=np.float64), rates))
-        self.chart.show_curves(curves)
+        top = max(float(curve.y.max()) for curve in curves)
+        self.chart.show_curves(
+            curves, x_range=(0, max(NUM_STEPS, *(curve.x[-1] for curve in curves))), y_range=(0, top)
+        )
 
 
 class SmoothingFigure(StationFigure):
@@ -116,4 +119,5 @@ class SmoothingFigure(StationFigure):
         if is_answered:
             curves.insert(0, Curve("smoothing 0.1", odds, found.smoothed_loss))
         self._below.setText(LOSS_OF_ODDS if is_answered else f"{LOSS_OF_ODDS} {WAITING_FOR_ANSWER}")
-        self.chart.show_curves(curves)
+        top = float(max(found.smoothed_loss.max(), found.plain_loss.max()))  # the axis tells nothing before the answer
+        self.chart.show_curves(curves, x_range=(0, float(odds[-1])), y_range=(0, top))

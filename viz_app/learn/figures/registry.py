@@ -10,11 +10,13 @@ from viz_app.learn.figures.loud_and_needed import LoudAndNeededFigure
 from viz_app.learn.figures.map import MapFigure
 from viz_app.learn.figures.mask import MaskFigure
 from viz_app.learn.figures.one_page import OnePageFigure
+from viz_app.learn.figures.one_query import OneQueryFigure
 from viz_app.learn.figures.one_weight import OneWeightFigure
 from viz_app.learn.figures.positions import PositionsFigure
 from viz_app.learn.figures.rates import RatesFigure, SmoothingFigure
 from viz_app.learn.figures.tokens import TokensFigure
 from viz_app.learn.figures.train_here import TrainHereFigure
+from viz_app.learn.figures.word_parts import WordPartsFigure
 
 FIGURES: Final[dict[str, type[StationFigure]]] = {
     "tokens": TokensFigure,
@@ -23,7 +25,9 @@ FIGURES: Final[dict[str, type[StationFigure]]] = {
     "kinds": KindsFigure,
     "map": MapFigure,
     "one-weight": OneWeightFigure,
+    "one-query": OneQueryFigure,
     "layers": LayersFigure,
+    "word-parts": WordPartsFigure,
     "loud-and-needed": LoudAndNeededFigure,
     "one-page": OnePageFigure,
     "rates": RatesFigure,

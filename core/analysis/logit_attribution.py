@@ -1,0 +1,189 @@
+"""Computes what every logit is the sum of (`core.analysis.logit_parts`). Shape legend: `core.analysis`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from core.analysis.linear_norm import bias_of, linear_norm
+from core.analysis.logit_parts import LogitParts
+from core.model.attention import AttentionChanges, MultiHeadAttention
+from core.model.layers import Residual
+from core.model.transformer import Interventions, Transformer, decoder_changes
+from core.translation.compilation import interventions_of
+from core.translation.result import Alternative, FloatArray, Translation, read_only
+from core.translation.translator import Translator
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualParts:
+    """What the decoder's output is the sum of, at every position, in double precision.
+
+    Attributes:
+        embedding: [T, D].
+        decoder, cross: [L, H, T, D].
+        feed_forward: [L, T, D].
+        bias: [T, D].
+        hidden: [T, D], the decoder's output before the output layer; the sum of all of these.
+    """
+
+    embedding: Tensor
+    decoder: Tensor
+    cross: Tensor
+    feed_forward: Tensor
+    bias: Tensor
+    hidden: Tensor
+
+
+def logit_parts(translator: Translator, translation: Translation) -> LogitParts:
+    """Direct logit attribution of each predicted token against its rival. One more pass over the pair.
+
+    Heads and rows are changed as the translation's experiment says. Not for a model that another thread is using.
+
+    Args:
+        translator: whose model is looked at.
+        translation: its own, a given one, or one of a model with the same vocabularies.
+
+    Raises:
+        AnalysisError: the experiment changes a head that this model has not.
+    """
+    model = translator.model
+    interventions = interventions_of(model, translation.experiment)
+    parts = residual_parts(model, translation.source_ids, translation.read_ids, interventions)
+    with torch.inference_mode():
+        logits = functional.linear(parts.hidden, model.output.weight.double(), _output_bias(model))
+        predicted = torch.tensor(translation.predicted_ids, device=logits.device)
+        rivals = _rivals(logits, predicted, translator.rules.forbidden_ids)
+        directions = (model.output.weight[predicted] - model.output.weight[rivals]).double()  # [T, D]
+
+        def along(vectors: Tensor) -> FloatArray:
+            return _array((vectors * directions).sum(dim=-1))
+
+        steps = torch.arange(len(predicted), device=logits.device)
+        output_bias = _output_bias(model)
+        bias = (parts.bias * directions).sum(dim=-1) + output_bias[predicted] - output_bias[rivals]
+        chances = logits.log_softmax(dim=-1)[steps, rivals].tolist()
+        target = translator.checkpoint.codecs.target
+        return LogitParts(
+            translation,
+            tuple(
+                Alternative(target.labels[rival], chance, target.vocabulary.tokens[rival])
+                for rival, chance in zip(rivals.tolist(), chances, strict=True)
+            ),
+            _array(logits[steps, predicted] - logits[steps, rivals]),
+            along(parts.embedding),
+            along(parts.decoder),
+            along(parts.cross),
+            along(parts.feed_forward),
+            _array(bias),
+        )
+
+
+@torch.inference_mode()
+def residual_parts(
+    model: Transformer,
+    source_ids: Sequence[int],
+    read_ids: Sequence[int],
+    interventions: Interventions | None = None,
+) -> ResidualParts:
+    """What the decoder's output is the sum of.
+
+    Args:
+        model: in evaluation mode.
+        source_ids, read_ids: S and T ids, without padding.
+        interventions: for one sentence.
+    """
+    device = model.output.weight.device
+    read = torch.tensor([read_ids], device=device)
+    memory = model.encode(torch.tensor([source_ids], device=device), interventions=interventions).states
+    mask = model.target_mask(read, interventions)
+    stream = _Stream(model.target_embedding(read))
+    for index, layer in enumerate(model.decoder_layers):
+        self_changes, cross_changes = decoder_changes(interventions, index)
+        stream.attend(layer.self_attention, layer.self_residual, None, mask, self_changes)  # type: ignore[arg-type]
+        stream.attend(layer.cross_attention, layer.cross_residual, memory, None, cross_changes)  # type: ignore[arg-type]
+        residual = layer.feed_forward_residual
+        inner = layer.feed_forward(residual.before(stream.states))  # type: ignore[operator, union-attr]
+        stream.add(inner[0].double()[None], None, inner, residual)  # type: ignore[arg-type]
+    norm, states = model.decoder_norm, stream.states
+    whole = states[0].double()
+    parts = linear_norm(norm, stream.parts, whole)
+    bias = linear_norm(norm, stream.bias, whole) + bias_of(norm).to(device)
+    num_heads = model.config.decoder_heads
+    by_layer = parts[1:].unflatten(0, (len(model.decoder_layers), 2 * num_heads + 1))
+    return ResidualParts(
+        parts[0],
+        by_layer[:, :num_heads],
+        by_layer[:, num_heads:-1],
+        by_layer[:, -1],
+        bias,
+        norm(states)[0].double(),
+    )
+
+
+class _Stream:
+    """The vectors of all positions on their way through the decoder, and the parts that they are the sums of.
+
+    Attributes:
+        states: [1, T, D], as the model has them.
+        parts: [N, T, D], in double precision: the embedding, then what every sublayer has added, heads apart.
+        bias: [T, D].
+    """
+
+    def __init__(self, embedded: Tensor) -> None:
+        self.states = embedded
+        self.parts = embedded.double()
+        self.bias = torch.zeros_like(self.parts[0])
+
+    def attend(
+        self,
+        attention: MultiHeadAttention,
+        residual: Residual,
+        memory: Tensor | None,
+        mask: Tensor | None,
+        changes: AttentionChanges | None,
+    ) -> None:
+        """Goes through one attention: each head's output is a part, the bias behind them belongs to none."""
+        queries = residual.before(self.states)
+        attended, maps = attention(queries, memory, mask, need_maps=True, changes=changes)
+        assert maps is not None
+        weight, bias = attention.in_proj_weight.chunk(3)[2], attention.in_proj_bias.chunk(3)[2]
+        values = functional.linear((queries if memory is None else memory)[0], weight, bias)
+        by_head = values.unflatten(1, (attention.num_heads, -1)).transpose(0, 1)  # [H, M, K]
+        mixed = maps[0].double() @ by_head.double()
+        if changes is not None:
+            mixed = changes.scaled(mixed[None])[0].double()
+        mixing = attention.out_proj.weight.double().t().unflatten(0, (attention.num_heads, -1))  # [H, K, D]
+        self.add(mixed @ mixing, attention.out_proj.bias.double(), attended, residual)
+
+    def add(self, parts: Tensor, bias: Tensor | None, output: Tensor, residual: Residual) -> None:
+        """A sublayer has given `output` [1, T, D], the sum of `parts` [n, T, D] and a bias [D]."""
+        summed = (self.states + output)[0].double()
+        self.states = residual.after(self.states, output)
+        self.parts = torch.cat([self.parts, parts])
+        if bias is not None:
+            self.bias = self.bias + bias
+        if not residual.is_pre:
+            self.parts = linear_norm(residual.norm, self.parts, summed)
+            self.bias = linear_norm(residual.norm, self.bias, summed) + bias_of(residual.norm)
+
+
+def _rivals(logits: Tensor, predicted: Tensor, forbidden_ids: Sequence[int]) -> Tensor:
+    """[T], the most probable token that may be chosen and was not."""
+    allowed = logits.clone()
+    allowed[:, list(forbidden_ids)] = float("-inf")
+    allowed[torch.arange(len(predicted), device=logits.device), predicted] = float("-inf")
+    return allowed.argmax(dim=-1)
+
+
+def _output_bias(model: Transformer) -> Tensor:
+    """[V]; 0 where the model has none."""
+    bias = model.output.bias
+    return (torch.zeros_like(model.output.weight[:, 0]) if bias is None else bias).double()
+
+
+def _array(values: Tensor) -> FloatArray:
+    return read_only(values.cpu().numpy().astype(np.float32))

@@ -1,0 +1,172 @@
+"""What the score of a word is the sum of: how far each head, network and bias puts it before its rival."""
+
+import math
+from collections.abc import Mapping
+from functools import partial
+
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+
+from core.analysis.logit_parts import LogitParts
+from core.model.heads import Head
+from core.text.subwords import WORD_MARK
+from viz_app.learn.figures.figure import LearnContext, StationFigure
+from viz_app.learn.job import LogitPartsJob
+from viz_app.theme import GAP, scales
+from viz_app.widgets.bars import Bar, BarList
+from viz_app.widgets.flow_layout import FlowLayout
+from viz_app.widgets.parts import label, tab_button
+
+NUM_HEADS_SHOWN = 6
+CHIP_SPACING = 2
+ALL_TIP = "These sum to the difference of the two scores"
+HEADS_TIP = "Click a head to choose it; the button at the left switches it off"
+READ_TIP = "The vector of the token that the decoder reads, and of its position"
+BIAS_TIP = "Constants that were learned: added whatever the sentence"
+
+
+class WordPartsFigure(StationFigure):
+    """A word and its rival: the difference of their scores as a sum, and the heads that have most to do with it.
+
+    Attributes:
+        parts: what is drawn; None while nothing is known.
+        step: of the word that is shown.
+        words: one button for each token of the translation.
+        says: by how much the word is ahead.
+        all_parts: bars of all kinds of modules; below 0 they are orange.
+        heads: bars of the heads with the largest parts, `shown_heads`.
+    """
+
+    caption = "Why this word: what its score is the sum of. Click another word"
+
+    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+        super().__init__(context, options, parent)
+        self.parts: LogitParts | None = None
+        self.step = 0
+        self.shown_heads: tuple[Head, ...] = ()
+        self.words: list[QToolButton] = []
+        self._flow = FlowLayout(CHIP_SPACING)
+        self.says = label("accent", wraps=True)
+        self.all_parts = BarList("What the difference is the sum of", ALL_TIP)
+        self.heads = BarList("Heads with the largest parts", HEADS_TIP)
+        self.heads.label_clicked.connect(self._choose)
+        self.heads.bar_clicked.connect(lambda index, _: self._choose(index))
+        self._heads_title = label("muted")
+        both = QHBoxLayout()
+        scales(both.setSpacing, 2 * GAP)
+        for title, bars in ((label("muted"), self.all_parts), (self._heads_title, self.heads)):
+            side = QVBoxLayout()
+            scales(side.setSpacing, 2)
+            title.setText("all parts")
+            side.addWidget(title)
+            side.addWidget(bars)
+            side.addStretch(1)
+            both.addLayout(side, 1)
+        self.column.addLayout(self._flow)
+        self.column.addWidget(self.says)
+        self.column.addLayout(both)
+
+    def refresh(self) -> None:
+        """Asks for the parts of the translation that is shown."""
+        translation = self.translation
+        if translation is None or self.state.is_of_earlier_model:
+            return
+        if self.parts is not None and self.parts.translation is translation:
+            self.redraw()
+            return
+
+        def take(parts: object) -> None:
+            assert isinstance(parts, LogitParts)
+            same = self.parts is not None and parts.translation.predicted_ids == self.parts.translation.predicted_ids
+            self.parts = parts
+            if not same:  # with a head off, the reader still asks about the same word
+                self.step = int(parts.cross.sum(axis=(0, 1)).argmax())
+                self._offer_words()
+            self.redraw()
+
+        self.controller.ask(LogitPartsJob(translation), self.request, take)
+
+    def redraw(self) -> None:
+        """Another word, another head is chosen, or other parts have come."""
+        parts = self.parts
+        if parts is None or parts.translation is not self.translation:
+            return
+        for step, button in enumerate(self.words):
+            button.setChecked(step == self.step)
+        self.says.setText(said_of(parts, self.step))
+        sums = sums_of(parts, self.step)
+        reach = max(1e-9, *(abs(value) for _, value, _ in sums))
+        bars = [_bar(name, value, reach, tip) for name, value, tip in sums]
+        bars.append(_bar("together", float(parts.differences[self.step]), reach, "", is_lit=True))
+        self.all_parts.show_bars(bars)
+        heads = heads_of(parts, self.step)
+        self.shown_heads = tuple(head for head, _ in heads[:NUM_HEADS_SHOWN])
+        largest = max(1e-9, abs(heads[0][1]))
+        chosen = self.state.selection.head
+        self._heads_title.setText(f"the {len(self.shown_heads)} largest of {len(heads)} heads")
+        self.heads.show_bars(
+            [
+                _bar(head.short_name, value, largest, f"{head.title}. {HEADS_TIP}", is_lit=head == chosen)
+                for head, value in heads[:NUM_HEADS_SHOWN]
+            ]
+        )
+
+    def _offer_words(self) -> None:
+        assert self.parts is not None
+        for button in self.words:
+            self._flow.removeWidget(button)
+            button.deleteLater()
+        self.words = []
+        for step, token in enumerate(self.parts.translation.predicted_tokens):
+            button = tab_button(token.replace(WORD_MARK, ""))
+            button.clicked.connect(partial(self._show_step, step))
+            self._flow.addWidget(button)
+            self.words.append(button)
+
+    def _show_step(self, step: int) -> None:
+        self.step = step
+        self.redraw()
+
+    def _choose(self, index: int) -> None:
+        self.state.choose_head(self.shown_heads[index])
+
+
+def said_of(parts: LogitParts, step: int) -> str:
+    """By how much the word is ahead of its rival, and what that makes of the probability."""
+    difference = float(parts.differences[step])
+    word = parts.translation.predicted_tokens[step].replace(WORD_MARK, "")
+    rival = parts.rivals[step].token.replace(WORD_MARK, "")
+    times = math.exp(abs(difference))
+    told = f"{times:,.0f}" if times >= 10 else f"{times:.1f}"
+    if difference < 0:
+        return f"The score of “{word}” is {-difference:.2f} below that of “{rival}”: {told} times less probable."
+    return (
+        f"The score of “{word}” is {difference:.2f} above that of “{rival}”, the next best: {told} times as probable."
+    )
+
+
+def sums_of(parts: LogitParts, step: int) -> list[tuple[str, float, str]]:
+    """All parts, those of a kind together: name, sum, and what is said about it."""
+    cross, decoder, networks = (each[..., step] for each in (parts.cross, parts.decoder, parts.feed_forward))
+    return [
+        ("all cross", float(cross.sum()), f"The {cross.size} heads of cross-attention"),
+        ("all decoder", float(decoder.sum()), f"The {decoder.size} heads of self-attention in the decoder"),
+        ("feed-forward", float(networks.sum()), f"The {networks.size} feed-forward networks, one in each layer"),
+        ("token read", float(parts.embedding[step]), READ_TIP),
+        ("biases", float(parts.bias[step]), BIAS_TIP),
+    ]
+
+
+def heads_of(parts: LogitParts, step: int) -> list[tuple[Head, float]]:
+    """All heads of the decoder with their parts, the largest first, whatever its sign."""
+    found = [
+        (Head(kind, layer, head), float(parts.of_kind(kind)[layer, head, step]))
+        for kind in ("cross", "decoder")
+        for layer in range(parts.of_kind(kind).shape[0])
+        for head in range(parts.of_kind(kind).shape[1])
+    ]
+    return sorted(found, key=lambda each: -abs(each[1]))
+
+
+def _bar(name: str, value: float, reach: float, tip: str, *, is_lit: bool = False) -> Bar:
+    text = f"{value:+.2f}".replace("-", "−")
+    return Bar(name, min(1.0, abs(value) / reach), text, is_lit=is_lit, is_changed=value < 0, tip=tip)
