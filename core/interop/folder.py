@@ -47,8 +47,8 @@ class ModelFolder:
         path = self.path / name
         if "\0" in name or len(name.encode()) > _MAX_NAME_BYTES:  # the system would refuse to look for it
             raise ModelImportError(
-                f"{self.path} refers to the file {name[:60]!r}…, which is no name of a file. Names of files in the folder "
-                "were expected; use another copy."
+                f"{self.path} refers to the file {name[:60]!r}…, which is no name of a file. Names of files in the "
+                "folder were expected; use another copy."
             )
         if Path(name).is_absolute() or ".." in Path(name).parts:
             raise ModelImportError(

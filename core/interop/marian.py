@@ -372,8 +372,8 @@ class MarianFolder:
                 f"{vocabulary.unknown_id}"
             )
             raise ModelImportError(
-                f"{self._folder.path / self._generation_name}: {error} in the {side} vocabulary ({marks}). Each with an "
-                "id of its own was expected, but for start and padding, which may be one; use files that belong together."
+                f"{self._folder.path / self._generation_name}: {error} in the {side} vocabulary ({marks}). "
+                "Different ids were expected, only start and padding may be one; use files that belong together."
             ) from error
 
     def _mark(self, name: str, tokens: tuple[str, ...], mark: str) -> int:
