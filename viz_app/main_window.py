@@ -13,6 +13,7 @@ from PySide6.QtGui import (
     QDragEnterEvent,
     QDropEvent,
     QGuiApplication,
+    QKeyEvent,
     QKeySequence,
     QPaintEvent,
     QShortcut,
@@ -237,6 +238,12 @@ class MainWindow(QMainWindow):
         self._loader.shutdown()
         self._worker.close()
         self._preferences.settings.sync()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape, if nothing took it, cancels a translation that takes long; focus may be in the top bar, or none."""
+        sentence = self._sentence_in_sight()
+        if event.key() != Qt.Key.Key_Escape or sentence is None or not sentence.cancel():
+            super().keyPressEvent(event)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Files may be dropped."""

@@ -4,10 +4,12 @@ import os
 from pathlib import Path
 
 from core.errors import ModelImportError
+from core.interop.pickled import kind_of_other_file
 from core.strict_json import Field, JsonError, parse
 
 MAX_JSON_BYTES = 64 * 2**20
 _MAX_JSON_DEPTH = 12
+_MAX_NAME_BYTES = 255
 
 
 class ModelFolder:
@@ -43,6 +45,11 @@ class ModelFolder:
             ModelImportError: it is missing, no regular file, or lies outside the folder.
         """
         path = self.path / name
+        if "\0" in name or len(name.encode()) > _MAX_NAME_BYTES:  # the system would refuse to look for it
+            raise ModelImportError(
+                f"{self.path} refers to the file {name[:60]!r}…, which is no name of a file. Names of files in the "
+                "folder were expected; use another copy."
+            )
         if Path(name).is_absolute() or ".." in Path(name).parts:
             raise ModelImportError(
                 f"{self.path} refers to the file {name}, which lies outside it. Names of files in the folder were "
@@ -88,4 +95,7 @@ class ModelFolder:
         try:
             return parse(self.read_bytes(name, MAX_JSON_BYTES), max_depth=_MAX_JSON_DEPTH).any_members(10_000_000)
         except JsonError as error:
-            raise ModelImportError(f"{self.path / name}: {error} Use another copy.") from error
+            path = self.path / name
+            if (kind := kind_of_other_file(path)) not in ("", "empty"):
+                raise ModelImportError(f"{path} is {kind}. A complete JSON text was expected.") from error
+            raise ModelImportError(f"{path}: {error} Use another copy.") from error

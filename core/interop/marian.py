@@ -21,6 +21,7 @@ from core.config import Activation, DataConfig, DecodingConfig, ModelConfig, Run
 from core.errors import ConfigError, ModelImportError
 from core.interop.folder import ModelFolder
 from core.interop.model import ImportedModel, ImportOptions, ImportSummary, with_weights_read
+from core.interop.pickled import kind_of_other_file
 from core.interop.stopping import ImportStoppedError
 from core.interop.weights import (
     check_all_known,
@@ -342,6 +343,8 @@ class MarianFolder:
             end_id=self._ids.end,
             unknown_id=self._mark(target_name, target_tokens, "unk_token"),
         )
+        for side, vocabulary in (("source", source), ("target", target)):
+            self._check_marks(side, vocabulary)
         writes = models[1] if separate else models[0]  # as MarianTokenizer does it
         languages = self._languages
         return CodecPair(
@@ -358,6 +361,20 @@ class MarianFolder:
                 f"{self._folder.path / name}: the token {padding_id}, which is pad_token_id in config.json, is "
                 f"{found}. The padding token {padding} was expected; use files that belong together."
             )
+
+    def _check_marks(self, side: str, vocabulary: Vocabulary) -> None:
+        """A file with special tokens of one id could not be opened."""
+        try:
+            vocabulary.check_marks()
+        except ValueError as error:
+            marks = (
+                f"padding {vocabulary.padding_id}, start {vocabulary.start_id}, end {vocabulary.end_id}, unknown "
+                f"{vocabulary.unknown_id}"
+            )
+            raise ModelImportError(
+                f"{self._folder.path / self._generation_name}: {error} in the {side} vocabulary ({marks}). "
+                "Different ids were expected, only start and padding may be one; use files that belong together."
+            ) from error
 
     def _mark(self, name: str, tokens: tuple[str, ...], mark: str) -> int:
         """The id of the end or the unknown token."""
@@ -397,6 +414,9 @@ class MarianFolder:
 
     def _read_spm(self, name: str) -> bytes:
         model = self._folder.read_bytes(name, _MAX_SPM_BYTES)
+        path = self._folder.path / name
+        if model and (kind := kind_of_other_file(path)):
+            raise ModelImportError(f"{path} is {kind}. A whole SentencePiece model was expected.")
         try:
             if not model:
                 raise ValueError("it is empty")
@@ -404,7 +424,7 @@ class MarianFolder:
             sentencepiece.SentencePieceProcessor(model_proto=model)
         except Exception as error:  # sentencepiece raises whatever its C++ says
             raise ModelImportError(
-                f"{self._folder.path / name} is no SentencePiece model ({str(error).strip()[:120]}). A whole one was "
+                f"{path} is no SentencePiece model ({str(error).strip()[:120]}). A whole one was "
                 "expected; use another copy."
             ) from error
         return model
@@ -639,9 +659,8 @@ def _with_tables(path: Path, config: ModelConfig, tables: list[Tensor | None]) -
     for name, table in zip(_TABLES, tables, strict=True):
         if table is not None:
             check_shapes(path, {name: table}, {name: shape})
-    if all(
-        table is None or torch.allclose(table.float(), waves.to(table.dtype).float(), atol=1e-6) for table in tables
-    ):
+    # tables of 16 bits are kept as they are: the library adds what is in the file, with its rounding
+    if all(table is None or torch.allclose(table.float(), waves, atol=1e-6) for table in tables):
         return config, {}
     names = ("source_embedding.positions", "target_embedding.positions")
     return config.replace(positions="learned"), {

@@ -80,13 +80,13 @@ def is_pytorch_file(path: Path) -> bool:
 
 
 def kind_of_other_file(path: Path) -> str:
-    """What a file is that people have by mistake in the place of weights, and what to do; nothing if it is none."""
+    """What a file is that people have by mistake in the place of a model's, and what to do; nothing if it is none."""
     start = _start(path)
     if start.startswith(_LFS_START):
-        return "a pointer of Git LFS, not the weights themselves: fetch them with git lfs pull"
+        return "a pointer of Git LFS, not the file itself: fetch it with git lfs pull"
     start = start.lstrip().lower()
     if start.startswith((b"<!doctype", b"<html", b"<?xml")):
-        return "a web page, not weights"
+        return "a web page, not a file of a model"
     return "" if start else "empty"
 
 

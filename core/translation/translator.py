@@ -568,6 +568,8 @@ class Translator:
             notes = (f"The translation was cut off after {limit} tokens: the model did not end it.",)
         elif self.rules.forces_end and len(chosen) == limit:
             notes = (f"The translation was ended at {limit} tokens, the most that this model's settings allow.",)
+        elif not words:
+            notes = ("The translation is empty: the model ended it before its first word.",)
         return EncodedTarget(
             ids=tuple(chosen),
             labels=tuple(codec.label(token) for token in chosen),

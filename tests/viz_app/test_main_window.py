@@ -187,6 +187,18 @@ def test_a_first_translation_that_takes_long_is_no_model_that_is_being_opened(
     assert window.translate_page.message.label.text().startswith("Translating …")
 
 
+def test_escape_cancels_a_translation_that_takes_long_from_the_top_bar_too(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    window = make_window()
+    window.state.request.begin()
+    button = window.top_bar.model_button
+    button.setFocus()
+    qtbot.waitUntil(lambda: "cancel</a> (Esc)" in window.translate_page.sentence.facts.text())
+    qtbot.keyClick(button, Qt.Key.Key_Escape)
+    assert not window.state.request.is_running
+
+
 @pytest.mark.heavy
 def test_an_emptied_field_gets_a_hint_and_no_dialog(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()

@@ -17,7 +17,8 @@ from viz_app.widgets.parts import flat_button
 
 LINES_HINT = """Click words at the left to sum their lines (Ctrl, Shift: several)
 Click words at the left to sum their lines
-Click words at the left"""
+Click words at the left
+Click words"""
 
 
 def hint(axes: Axes) -> str:
@@ -26,7 +27,8 @@ def hint(axes: Axes) -> str:
     return f"""Click cells to pin them, words {where} to sum their {queries} (Ctrl, Shift: several)
 Click a cell to pin it, words {where} to sum {queries}
 Click a cell, or words {where}
-Click a cell or word"""
+Click a cell or word
+Click a cell"""
 
 
 class PickLine(QWidget):

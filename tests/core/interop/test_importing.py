@@ -105,6 +105,31 @@ def test_languages_are_told_by_options_then_files_then_names(folder: Path) -> No
     )
 
 
+@pytest.mark.parametrize("name", ["source.spm", "target.spm", "vocab.json"])
+def test_a_pointer_of_git_lfs_in_the_place_of_a_file_is_named(folder: Path, name: str) -> None:
+    (folder / name).write_text("version https://git-lfs.github.com/spec/v1\noid sha256:aa\nsize 3\n", encoding="utf-8")
+    with pytest.raises(ModelImportError, match=rf"{name} is a pointer of Git LFS, not the file itself: fetch it with"):
+        recognize(folder)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a" * 400, "ä" * 200])
+def test_an_index_with_what_can_be_no_name_of_a_file_is_refused(folder: Path, name: str) -> None:
+    (folder / "model.safetensors").unlink()
+    index = {"weight_map": {"model.shared.weight": name}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
+    with pytest.raises(ModelImportError, match=r"refers to the file .* which is no name of a file"):
+        recognize(folder)
+
+
+def test_special_tokens_of_one_id_are_refused_before_a_file_is_written(folder: Path) -> None:
+    change(folder / "generation_config.json", decoder_start_token_id=0)
+    with pytest.raises(
+        ModelImportError,
+        match=r"generation_config\.json: two special tokens have the same id in the target .*start 0, end 0",
+    ):
+        recognize(folder)
+
+
 def test_weights_of_16_bits_stay_so_on_the_disk(tmp_path: Path) -> None:
     imported = import_model(make_folder(tmp_path / "half", dtype=torch.float16))
     assert imported.half_precision

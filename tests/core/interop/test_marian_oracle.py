@@ -37,6 +37,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "gelu_new": {"activation_function": "gelu_new"},
     "pickled": {"file": "bin", "seed": 3},
     "half precision": {"dtype": torch.float16, "seed": 1},
+    "half precision with rounded positions, pickled": {"dtype": torch.float16, "file": "bin", "seed": 2},
 }
 NUM_SOURCES = 50
 

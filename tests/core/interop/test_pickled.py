@@ -86,9 +86,9 @@ def test_a_whole_module_is_refused(tmp_path: Path) -> None:
     [
         (
             b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n",
-            "a pointer of Git LFS, not the weights",
+            "a pointer of Git LFS, not the file itself",
         ),
-        (b"<!DOCTYPE html>\n<html>", "a web page, not weights"),
+        (b"<!DOCTYPE html>\n<html>", "a web page, not a file of a model"),
         (b'{"weights": []}', "no PyTorch file: it does not begin as torch.save writes"),
         (b"\x1b[31m", "no PyTorch file: it does not begin as torch.save writes"),
         (b"", "empty"),

@@ -181,6 +181,16 @@ def test_a_translation_without_end_is_cut_off_and_says_so(subword_translator: Tr
     )
 
 
+def test_an_empty_translation_says_that_it_is(subword_translator: Translator) -> None:
+    translator = Translator(subword_translator.checkpoint, DeviceChoice("cpu", "asked for"))
+    end_id = translator.rules.end_id
+    others = (token for token in range(len(translator.checkpoint.codecs.target.vocabulary)) if token != end_id)
+    translator.rules = replace(translator.rules, forbidden_ids=tuple(others))
+    translation = translator.translate("Ein Mann.")
+    assert translation.text == ""
+    assert translation.notes == ("The translation is empty: the model ended it before its first word.",)
+
+
 @pytest.mark.parametrize("text", ["", "  \n", "Mann " * 10_000])
 def test_what_cannot_be_translated_is_refused(translator: Translator, text: str) -> None:
     with pytest.raises(TextError, match="expected"):

@@ -434,6 +434,14 @@ def test_a_token_under_the_mouse_shows_its_lines_alone(panel: HeadPanel, state: 
     assert "to sum their lines" in panel.pick_line.label.text()
 
 
+def test_the_hint_below_a_narrow_map_is_a_whole_sentence(panel: HeadPanel, state: ExperimentState) -> None:
+    for picture in ("heatmap", "lines"):
+        state.settings.picture = picture
+        label = panel.pick_line.label
+        label.resize(label.fontMetrics().horizontalAdvance("Click a cell to"), label.height())
+        assert label.shown_text() in ("Click a cell", "Click words")
+
+
 @pytest.mark.parametrize("is_sum", [False, True])
 def test_the_line_of_what_is_pinned_or_picked_never_loses_its_number(
     panel: HeadPanel, state: ExperimentState, is_sum: bool
