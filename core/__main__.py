@@ -16,4 +16,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from core.cli.guard import leave
+
+    leave(main())

@@ -4,12 +4,14 @@ Before a tensor is read, it is known that the file is a regular one, that its he
 description is a JSON text without surprises (`core.strict_json`), and which tensors of which shape it holds.
 """
 
-import os
+import json
+import math
+import mmap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 from safetensors import SafetensorError, safe_open
 
@@ -23,6 +25,20 @@ MAX_HEADER_BYTES = 32_000_000
 MAX_DEPTH = 16
 MAX_CONTAINERS = 200_000
 """Lists and objects of the description: one for each epoch of the history, and a few."""
+
+
+_TORCH_TYPES = {
+    "F64": "float64",
+    "F32": "float32",
+    "F16": "float16",
+    "BF16": "bfloat16",
+    "I64": "int64",
+    "I32": "int32",
+    "I16": "int16",
+    "I8": "int8",
+    "U8": "uint8",
+    "BOOL": "bool",
+}
 
 
 class TensorFileError(ValueError):
@@ -49,13 +65,49 @@ class TensorFile:
     description: Field | None
     tensors: dict[str, TensorInfo]
     _opened: Any
+    _content: "_Content"
+    _framework: Literal["pt", "numpy"]
 
     def read(self, name: str) -> Any:
         """One tensor. Raises `TensorFileError`."""
+        found = self._content.tensor(name) if self._framework == "pt" else None
+        if found is not None:
+            return found
         try:
             return self._opened.get_tensor(name)
         except SafetensorError as error:
             raise TensorFileError(str(error)) from error
+
+
+class _Content:
+    """The file in memory, of which torch's tensors are parts that nobody writes back.
+
+    The library gives the same, but keeps two Python numbers for ever for each tensor that it gives, and one for each
+    that it describes: a megabyte for every hundred models of some size. It has checked by now that the header is
+    complete, and that the parts lie within the file, one after the other.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+        self._begin = 8 + int.from_bytes(self._bytes[:8], "little")
+        self._header = json.loads(self._bytes[8 : self._begin].decode("utf-8"))
+
+    def info(self, name: str) -> TensorInfo:
+        """What the header says of a tensor."""
+        found = self._header[name]
+        return TensorInfo(found["dtype"], tuple(found["shape"]))
+
+    def tensor(self, name: str) -> Any:
+        """One of torch; None if it is one that the library alone can give."""
+        import torch
+
+        info = self.info(name)
+        dtype = getattr(torch, _TORCH_TYPES.get(info.dtype, ""), None)
+        offset = self._begin + self._header[name]["data_offsets"][0]
+        count = math.prod(info.shape)
+        if dtype is None or count == 0 or offset % dtype.itemsize:
+            return None
+        return torch.frombuffer(self._bytes, dtype=dtype, count=count, offset=offset).view(info.shape)
 
 
 @contextmanager
@@ -66,15 +118,18 @@ def open_tensor_file(path: Path | str, framework: Literal["pt", "numpy"]) -> Ite
         OSError: it cannot be read, or is no regular file.
         ValueError: it is no such file, or its description is no JSON text.
     """
-    _check_header_size(path)
-    with _in_utf8(path) as name, _opened(name, framework) as file:
-        text = (file.metadata() or {}).get(KEY)
-        description = None
-        if text is not None:
-            description = parse(
-                text.encode("utf-8"), max_depth=MAX_DEPTH, max_containers=MAX_CONTAINERS, allow_not_finite=True
-            )
-        yield TensorFile(description, {name: _info(file, name) for name in file.keys()}, file)  # noqa: SIM118
+    with open_file(path) as whole:
+        _check_header_size(whole)
+        with _opened(_name_of(whole, path), framework) as file:
+            text = (file.metadata() or {}).get(KEY)
+            description = None
+            if text is not None:
+                description = parse(
+                    text.encode("utf-8"), max_depth=MAX_DEPTH, max_containers=MAX_CONTAINERS, allow_not_finite=True
+                )
+            content = _Content(whole)
+            tensors = {name: content.info(name) for name in file.keys()}  # noqa: SIM118
+            yield TensorFile(description, tensors, file, content, framework)
 
 
 def _opened(name: Path | str, framework: Literal["pt", "numpy"]) -> Any:
@@ -84,25 +139,16 @@ def _opened(name: Path | str, framework: Literal["pt", "numpy"]) -> Any:
         raise TensorFileError(str(error)) from error
 
 
-@contextmanager
-def _in_utf8(path: Path | str) -> Iterator[Path | str]:
-    """A name of the file that the library takes: on Linux a name may be of any bytes, and the library wants UTF-8."""
-    try:
-        os.fspath(path).encode("utf-8")
-    except UnicodeEncodeError:
-        with open_file(path) as file:
-            yield f"/proc/self/fd/{file.fileno()}"
-    else:
-        yield path
+def _name_of(file: BinaryIO, path: Path | str) -> Path | str:
+    """A name of the open file for the library: on Linux it means that very file, even if another one replaces it.
+
+    There a name may be of any bytes, too, and the library wants UTF-8.
+    """
+    own = Path(f"/proc/self/fd/{file.fileno()}")
+    return own if own.exists() else path
 
 
-def _check_header_size(path: Path | str) -> None:
-    with open_file(path) as file:
-        size = int.from_bytes(file.read(8), "little")
+def _check_header_size(file: BinaryIO) -> None:
+    size = int.from_bytes(file.read(8), "little")
     if size > MAX_HEADER_BYTES:
         raise TensorFileError(f"its header has {size:,} bytes, more than {MAX_HEADER_BYTES:,}")
-
-
-def _info(file: Any, name: str) -> TensorInfo:
-    piece = file.get_slice(name)
-    return TensorInfo(str(piece.get_dtype()), tuple(piece.get_shape()))

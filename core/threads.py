@@ -3,7 +3,8 @@
 PyTorch's threads meet at the end of each product. On Linux they are GNU OpenMP's, which by default spin there 300,000
 times before they sleep, some ten milliseconds: nothing while the machine is idle, but where other processes want the
 same cores, a thread spins away the very time that the thread it waits for needs. A few thousand times are as fast on an
-idle machine, and several times faster on a busy one (`python -m benchmarks busy`).
+idle machine, and several times faster on a busy one (`python -m benchmarks busy`). Where another process computes
+already when this one begins, not to spin at all is faster still: one thread whose core is shared holds up the others.
 
 The library reads `GOMP_SPINCOUNT` once, while it is loaded, which happens when torch is imported. So every entry point
 (`core.__main__`, `viz_app.launch`, `core.api`) calls `choose_threads` first. What the user has set is left alone.
@@ -17,14 +18,19 @@ On Windows and macOS, PyTorch brings Intel's or LLVM's OpenMP, which knows `KMP_
 200 by default) instead. It has not been measured there and is left as it is. No torch is imported here unless asked to.
 """
 
+import contextlib
 import logging
 import os
 import sys
+from pathlib import Path
 
 SPIN_COUNT = 20_000
+BUSY_SPIN_COUNT = 0
+"""Of a process that begins on a busy machine. On an idle one it would take a fifth more time."""
 SPIN_VARIABLE = "GOMP_SPINCOUNT"
 POLICY_VARIABLE = "OMP_WAIT_POLICY"
 NUMBER_VARIABLE = "OMP_NUM_THREADS"
+LOADS = Path("/proc/loadavg")
 KERNELS = 64
 """A step of `copy-task-small`, always of the same shapes, uses 54; with half as many it takes a third longer."""
 KERNELS_VARIABLE = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
@@ -76,8 +82,19 @@ def _chosen_spinning() -> str:
         return _one_thread_if_free()
     if not sys.platform.startswith("linux"):
         return "Waiting threads spin as PyTorch's OpenMP has it: chosen on Linux only"
+    if others_compute():
+        os.environ[SPIN_VARIABLE] = str(BUSY_SPIN_COUNT)
+        return "Waiting threads sleep at once: other processes are computing on this machine"
     os.environ[SPIN_VARIABLE] = str(SPIN_COUNT)
     return f"Waiting threads spin {SPIN_COUNT:,} times, then sleep: so that busy cores do not slow each other down"
+
+
+def others_compute() -> bool:
+    """Whether another process computes now, and some did during the last minute. False where that is not told."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        last_minute, _, _, running, *_ = LOADS.read_text(encoding="ascii").split()
+        return float(last_minute) >= 1 and int(running.split("/")[0]) > 1  # one of them is this process
+    return False
 
 
 def _one_thread_if_free() -> str:

@@ -17,7 +17,7 @@ from core.storage import NotARegularFileError, atomic_path, check_regular
 from viz_app.crash_log import crashes_recorded, default_folder, earlier_reports
 from viz_app.crash_notice import CrashNotice
 from viz_app.documents.experiment_documents import is_experiment
-from viz_app.ending import ended_by_signals
+from viz_app.ending import ended_by_signals, fatal_errors_told
 from viz_app.main_window import MainWindow
 from viz_app.models.foreign import foreign_source
 from viz_app.preferences import Preferences
@@ -55,7 +55,8 @@ def run_app(
         theme: light or dark, whatever is remembered.
         size: of the window in a screenshot, in pixels.
     """
-    app = QApplication.instance() or QApplication(sys.argv[:1])
+    with fatal_errors_told():
+        app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
     app.setApplicationName("augenmerk")
     app.setApplicationDisplayName("Augenmerk")

@@ -1,4 +1,4 @@
-"""How the process ends when it is told to by a signal, and when a thread does not end."""
+"""How the process ends when it is told to by a signal, when Qt finds no display, and when a thread does not end."""
 
 import contextlib
 import logging
@@ -11,8 +11,18 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
+from PySide6.QtCore import (
+    QCoreApplication,
+    QMessageLogContext,
+    QObject,
+    Qt,
+    QtMsgType,
+    Signal,
+    qFormatLogMessage,
+    qInstallMessageHandler,
+)
 
+from core.cli.guard import USER_ERROR
 from viz_app.worker import ANSWER_SECONDS, THREAD_PREFIX
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name))
@@ -86,6 +96,41 @@ def _next_of(reader: socket.socket, numbers: set[int]) -> int | None:
         if data[0] in numbers:
             return data[0]
     return None
+
+
+@contextmanager
+def fatal_errors_told() -> Iterator[None]:
+    """Within the block an error that Qt cannot go on from ends the process with one message and `USER_ERROR`.
+
+    Qt would abort it, which leaves a core dump: where the display went away after `launch.prepare_display` had asked
+    it, for instance. What else Qt says within the block is written after it.
+    """
+    said: list[str] = []
+
+    def hear(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
+        if kind is not QtMsgType.QtFatalMsg:
+            said.append(qFormatLogMessage(kind, context, message))
+            return
+        reason = (said[0] if said else message).strip().splitlines()[0]
+        _write_error(
+            f"augenmerk: Qt cannot open a window ({reason}). A desktop was expected. Run this in a desktop session, or "
+            "use the command-line commands: augenmerk --help lists them."
+        )
+        os._exit(USER_ERROR)
+
+    earlier = qInstallMessageHandler(hear)
+    try:
+        yield
+    finally:
+        qInstallMessageHandler(earlier)
+        for each in said:
+            _write_error(each)
+
+
+def _write_error(line: str) -> None:
+    with contextlib.suppress(Exception):  # closed, or a pipe that nobody reads
+        sys.stderr.write(f"{line}\n")
+        sys.stderr.flush()
 
 
 def end_process(status: int) -> int:

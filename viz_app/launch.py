@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from core.cli.guard import USER_ERROR, run_guarded
+from core.cli.guard import USER_ERROR, leave, run_guarded
 from core.memory import share_one_heap
 from core.standard_streams import open_standard_streams
 from core.threads import choose_threads
@@ -33,7 +33,10 @@ Command-line commands:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs `augenmerk` with `argv` (None: those of the process) and returns its exit status."""
+    """Runs `augenmerk` with `argv` and returns its exit status; without `argv` it is that of the process.
+
+    A command of the process ends it.
+    """
     open_standard_streams()
     choose_threads()  # before anything imports torch
     arguments = list(sys.argv[1:] if argv is None else argv)
@@ -45,7 +48,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return run_guarded(lambda: _show_help(arguments))
     if arguments[0].startswith("-") and arguments[0] != VERSION_FLAG:
         return open_window(arguments)  # those of `app`, which opens without its name too
-    return run_command(arguments)
+    status = run_command(arguments)
+    if argv is None:
+        leave(status)
+    return status
 
 
 def _show_help(arguments: list[str]) -> int:

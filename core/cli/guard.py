@@ -3,14 +3,16 @@
 Nothing heavy is imported here: the window is started through it too.
 """
 
+import atexit
 import codecs
 import io
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, NoReturn, TextIO, cast
 
 from core.errors import AugenmerkError
 from core.memory import is_out_of_memory
@@ -38,6 +40,22 @@ def run_guarded(command: Callable[[], int]) -> int:
         _discard_output()
         return USER_ERROR
     return status
+
+
+def leave(status: int) -> NoReturn:
+    """Ends the process as Python does, except that nothing in memory is freed one by one, which the system does anyway.
+
+    With PyTorch loaded that takes a tenth of a second, a fifteenth of a short command. Functions registered for the end
+    are called, and what was written goes out. Where another thread still works, Python ends the process after it.
+    """
+    main = threading.main_thread()
+    if any(not each.daemon for each in threading.enumerate() if each is not main):
+        sys.exit(status)
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):  # closed, or a pipe that nobody reads
+            stream.flush()
+    os._exit(status)
 
 
 def _flush() -> None:

@@ -89,6 +89,20 @@ def _softmax(scores: Tensor) -> Tensor:
     return filled.softmax(dim=-1)[..., :-missing]
 
 
+_SMALL_PRODUCT = 400
+"""Multiplications below which PyTorch computes each product of a batch on a CPU in a plain loop, number by number."""
+_MANY_PRODUCTS = 128
+"""Products from which on another way takes less time than that loop."""
+
+
+def _weighted_sums(weights: Tensor, values: Tensor) -> Tensor:
+    """[N, 1, K]: the values [N, M, K], each times its weight of [N, 1, M], added up."""
+    num_products, num_values, width = values.shape
+    if num_products < _MANY_PRODUCTS or num_values * width >= _SMALL_PRODUCT:
+        return torch.bmm(weights, values)
+    return (weights.transpose(1, 2) * values).sum(dim=1, keepdim=True)
+
+
 class MultiHeadAttention(nn.Module):
     """H heads side by side, each attending in its own K = D / H dimensions.
 
@@ -220,7 +234,7 @@ class MultiHeadAttention(nn.Module):
             weights = self._weigh(queries, keys, mask)
             if changes is not None:
                 weights = changes.with_rows(weights, step)
-            mixed = torch.bmm(weights.flatten(0, 1), values.flatten(0, 1)).view_as(queries)
+            mixed = _weighted_sums(weights.flatten(0, 1), values.flatten(0, 1)).view_as(queries)
         if changes is not None:
             mixed = changes.scaled(mixed)
         return mixed.flatten(1)
@@ -255,8 +269,11 @@ class MultiHeadAttention(nn.Module):
         if changes is not None:
             queries = changes.tempered(queries)
         drops = self.training and self.dropout > 0
-        drops_by_hand = drops and queries.device.type == "cpu"  # the fused kernel has no dropout there
-        if need_maps or drops_by_hand or (changes is not None and changes.rows is not None):
+        is_on_cpu = queries.device.type == "cpu"
+        drops_by_hand = drops and is_on_cpu  # the fused kernel has no dropout there
+        has_many_short = is_on_cpu and len(queries) > 1 and keys.size(2) < _WIDE_ROW  # takes twice as long as its parts
+        is_by_parts = drops_by_hand or (has_many_short and not torch.is_grad_enabled())
+        if need_maps or is_by_parts or (changes is not None and changes.rows is not None):
             maps = self._weigh(queries, keys, mask)
             if changes is not None:
                 maps = changes.with_rows(maps)

@@ -1,6 +1,7 @@
 """How large a Transformer is, known before it is built: every parameter's shape, and what is computed beside them."""
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -41,20 +42,27 @@ def parameter_shapes(config: ModelConfig, num_source_tokens: int, num_target_tok
         ConfigError: all embeddings are to be tied, but the vocabularies differ in size.
     """
     one_layer = replace(config, num_encoder_layers=1, num_decoder_layers=1)
-    with NoRandomNumbers(), torch.device("meta"):
-        outline = Transformer(one_layer, num_source_tokens, num_target_tokens, padding_id=0)
     shapes: dict[str, tuple[int, ...]] = {}
     layers: dict[str, dict[str, tuple[int, ...]]] = {stack: {} for stack in _STACKS}
-    for name, parameter in outline.named_parameters():
+    for name, shape in _outlined(one_layer, num_source_tokens, num_target_tokens):
         stack, _, rest = name.partition(".0.")
         if stack in _STACKS:
-            layers[stack][rest] = tuple(parameter.shape)
+            layers[stack][rest] = shape
         else:
-            shapes[name] = tuple(parameter.shape)
+            shapes[name] = shape
     for stack, setting in _STACKS.items():
         for index in range(getattr(config, setting)):
             shapes |= {f"{stack}.{index}.{name}": shape for name, shape in layers[stack].items()}
     return shapes
+
+
+@lru_cache(maxsize=16)  # torch keeps 100 small objects for ever for each outline: a window opens many models alike
+def _outlined(
+    config: ModelConfig, num_source_tokens: int, num_target_tokens: int
+) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    with NoRandomNumbers(), torch.device("meta"):
+        outline = Transformer(config, num_source_tokens, num_target_tokens, padding_id=0)
+    return tuple((name, tuple(parameter.shape)) for name, parameter in outline.named_parameters())
 
 
 def num_table_numbers(config: ModelConfig) -> int:

@@ -90,6 +90,7 @@ def greedy_from(
     states = encoding.states
     state = model.start_decoding(encoding, max(max_steps))
     forbidden = forbidding(model, rules, states)
+    forbidden_ids = torch.tensor(rules.forbidden_ids, dtype=torch.long, device=states.device)
     tokens = torch.full((len(states),), rules.start_id, dtype=torch.long, device=states.device)
     chosen: list[list[int]] = [[] for _ in max_steps]
     rows = list(range(len(chosen)))
@@ -103,8 +104,13 @@ def greedy_from(
             tokens = tokens[kept]
             state.select(kept)
             rows, going_on = [rows[place] for place in places], [True] * len(places)
-        here = forbidden if forced is None else only(forbidden, forced, rows, state.step)
-        tokens = best_tokens(model.step(tokens, state).add_(here))
+        here = None if forced is None else only(forbidden, forced, rows, state.step)
+        logits = model.step(tokens, state)
+        if here is None:  # adding to all logits would take as long as finding the largest
+            logits.index_fill_(1, forbidden_ids, float("-inf"))
+        else:
+            logits.add_(here)
+        tokens = best_tokens(logits)
         for place, (row, token) in enumerate(zip(rows, tokens.tolist(), strict=True)):
             if going_on[place]:
                 chosen[row].append(token)

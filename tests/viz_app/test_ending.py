@@ -233,6 +233,23 @@ def test_without_its_display_the_window_saves_and_ends(
         assert_run_is_kept(tmp_path, window.num_steps)
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Qt asks an X server there alone")
+def test_a_display_that_goes_away_while_qt_is_imported_ends_the_start_with_one_message(tmp_path: Path) -> None:
+    asked_before = "import sys; from viz_app import launch; launch.prepare_display = lambda **_: None; "
+    result = subprocess.run(
+        [sys.executable, "-c", f"{asked_before} sys.exit(launch.main(['app']))"],
+        cwd=REPOSITORY,
+        env={**os.environ, "DISPLAY": ":987", "QT_QPA_PLATFORM": "xcb", "XDG_CONFIG_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=START_SECONDS,
+        check=False,
+    )
+    assert result.returncode == 2, result.stderr  # -6 if Qt aborts
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("augenmerk: Qt cannot open a window (")
+
+
 @pytest.mark.slow
 def test_a_crash_is_written_down_for_the_next_window(make_window: MakeWindow, tmp_path: Path) -> None:
     window = make_window("crash")

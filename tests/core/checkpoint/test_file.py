@@ -2,6 +2,7 @@
 
 import ast
 import dataclasses
+import gc
 import json
 import math
 import os
@@ -25,6 +26,7 @@ from core.checkpoint.history import EpochRecord
 from core.config import RunConfig, preset
 from core.errors import CheckpointError, StorageError
 from core.model.transformer import Transformer
+from core.tensor_file import open_tensor_file
 from core.text.codec import CodecPair
 from core.text.word_counts import WordCounts
 
@@ -472,3 +474,39 @@ def test_a_name_that_is_no_utf8_can_be_read_as_it_can_be_written(untrained_check
     original = load_checkpoint(untrained_checkpoint)
     save_checkpoint(original, path)
     assert model_digest(load_checkpoint(path)) == model_digest(original)
+
+
+def test_reading_a_checkpoint_again_keeps_no_memory(file: Path) -> None:
+    def objects_after_reading(times: int) -> int:
+        for _ in range(times):
+            load_checkpoint(file)
+        gc.collect()
+        return sys.getallocatedblocks()
+
+    num_tensors = len(load_checkpoint(file).weights)
+    before = objects_after_reading(3)
+    assert objects_after_reading(10) - before < num_tensors  # at least one is kept for each, ten times, if any is
+
+
+def test_tensors_are_those_that_the_library_reads(tmp_path: Path) -> None:
+    path = tmp_path / "tensors.safetensors"
+    written = {
+        "b": torch.randn(3, 5).to(torch.bfloat16),
+        "bytes": torch.arange(7, dtype=torch.uint8),
+        "empty": torch.zeros(0, 4),
+        "f": torch.randn(2, 3),
+        "i": torch.arange(5),
+        "scalar": torch.tensor(2.5, dtype=torch.float64),
+        "truth": torch.tensor([True, False]),
+    }
+    save_file(written, path)
+    with open_tensor_file(path, "pt") as opened, safe_open(path, framework="pt") as library:
+        assert set(opened.tensors) == set(written)
+        for name, info in opened.tensors.items():
+            tensor, expected = opened.read(name), library.get_tensor(name)
+            assert tensor.dtype == expected.dtype
+            assert tensor.shape == expected.shape == info.shape
+            assert torch.equal(tensor, expected)
+        opened.read("f").fill_(0)
+    with open_tensor_file(path, "pt") as opened:
+        assert torch.equal(opened.read("f"), written["f"])  # what is changed in memory stays there

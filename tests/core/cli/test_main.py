@@ -582,3 +582,59 @@ def test_an_interrupt_while_the_bar_writes_only_asks_to_stop(monkeypatch: pytest
         print("the bar", file=sys.stderr, flush=True)
         assert flag.requested
     monkeypatch.undo()
+
+
+@pytest.mark.subprocess
+def test_a_command_leaves_without_freeing_one_by_one() -> None:
+    program = """
+import atexit
+from core.cli.guard import leave
+
+class Loaded:
+    def __del__(self):
+        print("freed")
+
+loaded = Loaded()
+atexit.register(print, "registered")
+print("written")
+leave(3)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, encoding="utf-8", cwd=REPOSITORY, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (3, "written\nregistered\n", "")
+
+
+@pytest.mark.subprocess
+def test_a_command_waits_for_a_thread_before_it_leaves() -> None:
+    program = """
+import threading, time
+from core.cli.guard import leave
+
+threading.Thread(target=lambda: (time.sleep(0.3), print("done"))).start()
+leave(3)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, encoding="utf-8", cwd=REPOSITORY, check=False
+    )
+    assert (done.returncode, done.stdout) == (3, "done\n")
+
+
+@pytest.mark.subprocess
+@pytest.mark.parametrize("module", ["core", "viz_app"])
+def test_a_command_of_the_process_leaves_so(module: str, tmp_path: Path) -> None:
+    program = f"""
+import runpy, sys
+from core.cli import guard
+
+guard.leave = lambda status: sys.exit(40 + status)
+if {module!r} == "viz_app":
+    from viz_app import launch
+    launch.leave = guard.leave
+sys.argv = ["augenmerk", "runs", {str(tmp_path)!r}]
+runpy.run_module({module!r}, run_name="__main__")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, encoding="utf-8", cwd=REPOSITORY, check=False
+    )
+    assert done.returncode >= 40, done.stdout + done.stderr  # as the guard was told, and not by itself

@@ -117,6 +117,7 @@ def test_the_draft_changes_nothing(name: str, drafts_itself: bool) -> None:
     assert num_near_ties <= 2
 
 
+@pytest.mark.heavy
 def test_different_sentences_side_by_side() -> None:
     translator, generator = make_translator("words, post-norm, learned positions"), random.Random(3)
     experiments = [greedy_experiment(translator, generator) for _ in range(9)]
