@@ -35,13 +35,14 @@ from viz_app.heatmap.colormap import signed_rgb_table
 from viz_app.learn.keys import KEYS_OF_STACK
 from viz_app.learn.station import read_stations
 from viz_app.main_window import KEYS_BY_GROUP, LEARN, TRAIN, MainWindow
+from viz_app.theme import Theme
 from viz_app.train.keys import KEYS_OF_FILM
 from viz_app.translate.first_steps import KEYS_OF_FIRST_STEPS
 from viz_app.translate.keys import KEYS_OF_MAPS
 from viz_app.translate.presentation import KEYS_OF_PRESENTATION
 from viz_app.views.sentence_input import KEYS_OF_SENTENCE
 from viz_app.widgets.commands import Command, CommandPalette, ShortcutSheet, matching, shown_keys
-from viz_app.widgets.explain import as_html, entries_of, explanation_of, own_text
+from viz_app.widgets.explain import as_html, at_scale, entries_of, explanation_of, own_text
 from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 PLAIN_WORDS = Path(__file__).with_name("plain_words.txt")
@@ -159,6 +160,22 @@ def test_what_a_button_is_for_is_told_before_its_terms(qtbot: QtBot) -> None:
     what = explanation_of(button, QPoint())
     assert what.startswith("<p>Switch it off (key O)</p><p><b>ablation</b>")
     assert [entry.title for entry in entries_of(button)] == ["ablation"], "a key of the keyboard is none of attention"
+
+
+def test_what_is_this_grows_with_the_interface(qapp: QApplication, qtbot: QtBot) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    window.show()
+    heights = []
+    for scale in (1.0, 2.0):
+        Theme.light(scale).apply(qapp)
+        QWhatsThis.showText(QPoint(), at_scale("<p>log-probability</p>"), window)
+        (popup,) = (each for each in QApplication.topLevelWidgets() if each.inherits("QWhatsThat") and each.isVisible())
+        heights.append(popup.height())
+        QWhatsThis.hideText()
+        qtbot.waitUntil(lambda: not any(each.inherits("QWhatsThat") for each in QApplication.topLevelWidgets()))
+    Theme.light().apply(qapp)
+    assert heights[1] > 1.5 * heights[0]
 
 
 def shown_words(window: QWidget) -> set[str]:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QCursor, QHelpEvent, Qt, QWhatsThisClickedEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QGroupBox, QLabel, QToolTip, QWhatsThis, QWidget
 
 from viz_app.glossary import Entry, entries_in
+from viz_app.theme import current_theme
 
 MAX_ENTRIES, MAX_PARENTS = 3, 4
 STATION = "station:"
@@ -64,7 +65,7 @@ class TermExplainer(QObject):
         if kind == QEvent.Type.QueryWhatsThis:
             event.setAccepted(bool(html))
         elif html:
-            QWhatsThis.showText(place, html, watched)
+            QWhatsThis.showText(place, at_scale(html), watched)
         return bool(html)
 
     def _watch_window(self, _before: QWidget | None, now: QWidget | None) -> None:
@@ -131,6 +132,11 @@ def explanation_of(widget: QWidget, place: QPoint) -> str:
     what = widget.property("explanation") or widget.toolTip()
     html = what if Qt.mightBeRichText(what) else f"<p>{escape(what)}</p>" if what else ""
     return html + as_html(entries_of(widget, place))
+
+
+def at_scale(html: str) -> str:
+    """The text in the size of the interface's: Qt shows it in a window that takes no size from the style sheet."""
+    return f'<div style="font-size: {current_theme().pixel_size("body")}px">{html}</div>'
 
 
 def as_html(entries: list[Entry]) -> str:
