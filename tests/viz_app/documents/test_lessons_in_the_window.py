@@ -180,7 +180,7 @@ def test_a_lesson_is_made_from_what_is_on_the_screen(qtbot: QtBot, window: MainW
         ok.click()
     bar = lessons.bar
     assert bar.is_editing
-    assert (bar.place.text(), bar.title.text(), bar.text.text()) == ("2 of 2", "Scene 2 *", "two lines")
+    assert (bar.place.text(), bar.title.text(), bar.text.text()) == ("2 of 2", "New lesson · Scene 2 *", "two lines")
     lessons.ask_for_title()
     assert isinstance(lessons.dialog, TitleDialog)
     lessons.dialog.title.setText("Mine")
