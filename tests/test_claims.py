@@ -34,6 +34,8 @@ def test_another_model_makes_claims_stale(untrained_checkpoint: Path) -> None:
     assert not any(each.holds for each in claims.of_gallery(other) if "becomes" in each.says)
     stale = {each.says for each in claims.of_stations(other) if not each.holds}
     assert "a head looks at “kein” while the model predicts “shirt”" in stale
+    assert "this head points clearly, and little is lost without it" in stale
+    assert "the score mostly changes by less than its part" in stale
     assert "width 256" not in stale, "it is about a preset"
 
 

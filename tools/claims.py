@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from core.analysis.logit_attribution import logit_parts
+from core.analysis.logit_parts import LogitParts
 from core.analysis.roles import POSITION_SHARE
 from core.analysis.sample_roles import read_sample_roles
 from core.config import preset
@@ -32,13 +33,14 @@ from core.model.size import Module, size_rows, total
 from core.percent import percent
 from core.resources import bundled_model_path, resource_path
 from core.training.schedules import rates_of_run
-from core.translation.experiment import Beam, Experiment, GivenTarget, Greedy
+from core.translation.experiment import Beam, Experiment, GivenTarget, Greedy, HeadScaled
 from core.translation.lesson_file import Scene, read_lesson_file
 from core.translation.result import MAP_KINDS, ExperimentResult, Translation
 from core.translation.translator import Translator
 from tools.check_gallery import weights_of
 from viz_app.examples import gallery
 from viz_app.learn.figures.loud_and_needed import points_of
+from viz_app.learn.figures.word_parts import NUM_HEADS_SHOWN, heads_of
 from viz_app.learn.job import HeadCostsJob
 from viz_app.learn.page import FIRST_EXAMPLE
 from viz_app.learn.station import Station, read_stations
@@ -191,6 +193,8 @@ def of_stations(translator: Translator) -> Iterator[Claim]:
     yield claim("positions", "the longest is over 50,000", waves)
     yield claim("heads", "Together they cost as much as one head of the full width", lambda: _cost_of_one(translator))
     yield claim("layers", "the score of a word has a part from every head", lambda: _parts_sum(translator))
+    said = "the score mostly changes by less than its part"
+    yield claim("layers", said, lambda: _parts_and_changes(translator))
     yield claim("heads", "Over 30 % on the token before", lambda: _previous_share(translator))
     yield claim("words", f'A word that was not in its training data" text="{STREET_BAND}', pieces)
     for sentence in ("Zwei einander zugewandte Menschen", "Eine Person sitzt vor einer Menschenmenge auf einem Stuhl."):
@@ -227,6 +231,24 @@ def _parts_sum(translator: Translator) -> tuple[str, bool]:
     summed = summed + parts.decoder.sum(axis=(0, 1)) + parts.cross.sum(axis=(0, 1))
     error = float(abs(summed - parts.differences).max())
     return f"they sum to it up to {error:.1g}", error < 1e-3
+
+
+def _parts_and_changes(translator: Translator) -> tuple[str, bool]:
+    """What each word of the example loses to its rival without the heads that the figure shows, and their parts."""
+    translation = _translated(translator, FIRST_EXAMPLE)
+    parts = logit_parts(translator, translation)
+    shown = [heads_of(parts, step)[:NUM_HEADS_SHOWN] for step in range(len(parts.differences))]
+    changed: dict[Head, LogitParts] = {}
+    for head in {head for heads in shown for head, _ in heads}:
+        off = Experiment(FIRST_EXAMPLE, GivenTarget(translation.text), (HeadScaled(head),))
+        changed[head] = logit_parts(translator, translator.run(off))
+    num_less = num_heads = 0
+    for step, heads in enumerate(shown):
+        for head, part in heads:
+            if changed[head].rivals[step].token == parts.rivals[step].token:
+                num_heads += 1
+                num_less += abs(changed[head].differences[step] - parts.differences[step]) < abs(part)
+    return f"by less for {num_less} of {num_heads} heads and words", num_less > 0.8 * num_heads
 
 
 def _rate_at_the_end(translator: Translator) -> tuple[str, bool]:
@@ -285,7 +307,10 @@ def _looks_in_vain(translation: Translation) -> tuple[str, bool]:
 def _clear_and_not_needed(translator: Translator) -> tuple[str, bool]:
     """Among the heads of the example that point clearly, the one that is needed least."""
     costs = HeadCostsJob(_translated(translator, FIRST_EXAMPLE)).run(translator, lambda progress: None, lambda: False)
-    least = min((point for point in points_of(costs) if point.clarity > CLEAR), key=lambda point: abs(point.cost))
+    clear = [point for point in points_of(costs) if point.clarity > CLEAR]
+    if not clear:
+        return f"no head points clearly in “{FIRST_EXAMPLE}”", False
+    least = min(clear, key=lambda point: abs(point.cost))
     today = f"{least.head.short_name}: clarity {least.clarity:.2f}, {least.cost:.3f} lost, in “{FIRST_EXAMPLE}”"
     return today, abs(least.cost) < LITTLE
 

@@ -97,7 +97,7 @@ class StationView(QWidget):
         """In sight again."""
         super().showEvent(event)
         if not event.spontaneous():
-            self._keep_heights(self.width() < scaled(STACKED))
+            self._arrange()
             self.refresh()
 
     def hideEvent(self, event: QHideEvent) -> None:
@@ -109,9 +109,8 @@ class StationView(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Text and figures fit the page anew; on a narrow page the figures are below the text."""
         super().resizeEvent(event)
-        is_stacked = self.width() < scaled(STACKED)
-        self._keep_heights(is_stacked)
-        self._row.setDirection(QBoxLayout.Direction.TopToBottom if is_stacked else QBoxLayout.Direction.LeftToRight)
+        if self.isVisible():  # a picture of the window resizes what is hidden, too
+            self._arrange()
         if self._base_px != current_theme().base_px:
             self._base_px = current_theme().base_px
             for _, shown in self.texts:
@@ -126,6 +125,11 @@ class StationView(QWidget):
                 if (content := area.widget()) is not None:
                     area.setMinimumWidth(content.minimumSizeHint().width() + scaled(SCROLL_BAR_WIDTH))
         return super().eventFilter(watched, event)
+
+    def _arrange(self) -> None:
+        is_stacked = self.width() < scaled(STACKED)
+        self._keep_heights(is_stacked)
+        self._row.setDirection(QBoxLayout.Direction.TopToBottom if is_stacked else QBoxLayout.Direction.LeftToRight)
 
     def _keep_heights(self, is_stacked: bool) -> None:
         for area, height in zip((self._text_area, self._figure_area), HEIGHTS_STACKED, strict=True):

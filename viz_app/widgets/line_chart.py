@@ -142,8 +142,9 @@ class LineChart(QWidget):
         painter.setPen(theme.color("muted"))
         for value in ticks(*x_range):
             x = area.left() + (value - x_range[0]) / (x_range[1] - x_range[0]) * area.width()
-            label = QRectF(x - scaled(40), area.bottom() + 2, scaled(80), scaled(16))
-            painter.drawText(label, int(Qt.AlignmentFlag.AlignHCenter), shown_value(value))
+            text = shown_value(value)
+            left = min(x - metrics.horizontalAdvance(text) / 2, self.width() - metrics.horizontalAdvance(text) - 1)
+            painter.drawText(QPointF(left, area.bottom() + 2 + metrics.ascent()), text)
         title = QRectF(area.left(), area.bottom() + scaled(16), area.width(), metrics.height())
         painter.drawText(title, int(Qt.AlignmentFlag.AlignRight), self._x_title)
         painter.drawText(QPointF(2, scaled(12)), self._y_title)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPointF, QSize, Qt
+from PySide6.QtGui import QResizeEvent
 from pytestqt.qtbot import QtBot
 
 from core.analysis.capture import trace_translation
@@ -24,7 +25,7 @@ from viz_app.learn.figures.kinds import KindsFigure
 from viz_app.learn.figures.layers import LayersFigure
 from viz_app.learn.figures.loud_and_needed import LoudAndNeededFigure, rank_correlation
 from viz_app.learn.figures.mask import MaskFigure
-from viz_app.learn.figures.one_query import SHARP, OneQueryFigure
+from viz_app.learn.figures.one_query import SHARP, OneQueryFigure, most_different
 from viz_app.learn.figures.one_weight import TEMPERATURES, OneWeightFigure
 from viz_app.learn.figures.positions import PositionsFigure
 from viz_app.learn.figures.rates import RatesFigure, SmoothingFigure
@@ -34,6 +35,7 @@ from viz_app.learn.page import FIRST_EXAMPLE, LearnPage
 from viz_app.learn.predict_view import PredictView
 from viz_app.learn.station_view import StationView
 from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.map_view import Pair
 from viz_app.state.model_info import ModelInfo
 from viz_app.theme import Theme
 from viz_app.widgets.scroll_areas import VerticalScrollArea
@@ -44,6 +46,7 @@ pytestmark = pytest.mark.heavy  # each test makes a window with a model
 TIMEOUT_MS = 20_000
 PAGE_OF_A_LAPTOP, SMALLEST_PAGE = (1404, 839), (904, 530)
 """What a window of 1440 × 900 and the smallest one leave the page."""
+OF_16_WORDS = "Ein kleines Mädchen in einem rosa Kleid klettert die Treppe zu einem Holzhaus hinauf und lacht."
 
 
 @pytest.fixture
@@ -249,6 +252,7 @@ def test_what_heads_add_to_the_score_of_a_word_is_shown_and_sums_to_it(qtbot: Qt
     qtbot.waitUntil(lambda: figure.parts is not parts, timeout=TIMEOUT_MS)
     assert page.state.is_off(head)
     assert figure.step == step, "the reader still asks about the same word"
+    assert figure.says.text().endswith(f"With nothing changed: {parts.differences[step]:.2f}.")
     assert figure.parts is not None
     assert figure.parts.of_kind(head.kind)[head.layer, head.head, step] == 0  # type: ignore[arg-type]
 
@@ -264,10 +268,36 @@ def test_one_query_is_shown_in_all_heads_of_a_layer(qtbot: QtBot, page: LearnPag
     places = {int(row.argmax()) for row in weights if row.max() >= SHARP}
     assert len(places) >= 3, "several heads look sharply at several places"
     assert matrix.values[-1].max() < SHARP, "one head that did so would look sharply at none"
+    assert figure.title.text().endswith("the 8 heads differ most here")
     figure.matrix.clicked.emit(MatrixCell(0, 4, 0))
     assert page.state.selection.head == Head("cross", 0, 4)
     figure.matrix.clicked.emit(MatrixCell(0, 8, 0))
     assert page.state.selection.head == Head("cross", 0, 4), "the mean is no head"
+    page.state.selection.pinned = Pair(1, 2)
+    assert figure.query == 1
+    assert figure.title.text().endswith("all 8 heads, and their mean")
+
+
+def test_heads_differ_most_where_they_look_at_the_most_places() -> None:
+    layer = np.zeros((3, 5, 4), dtype=np.float32)
+    for query, keys in enumerate(((0, 1, 2), (0, 0, 0), (0, 0, 1), (1, 2, 3), (0, 1, 2))):
+        layer[np.arange(3), query, keys] = 1
+    layer[2, 3] = (0, 0.2, 0.2, 0.6)
+    assert most_different(layer, first=1) == 3, "neither the start nor the end, which stand for no word"
+    layer[2, 1] = (0, 0, 0.6, 0.4)
+    layer[1, 1] = (0, 1, 0, 0)
+    assert most_different(layer, first=1) == 1, "of several, where the mean is flattest"
+    assert most_different(layer[:, :1], first=0) == 0
+
+
+def test_a_hidden_station_makes_no_page_higher(qtbot: QtBot, page: LearnPage) -> None:
+    """A picture of the window gives hidden stations the width that they had at another scale."""
+    view = station(qtbot, page, "weight")
+    station(qtbot, page, "words")
+    height = page.minimumSizeHint().height()
+    view.resize(500, 400)
+    view.resizeEvent(QResizeEvent(QSize(500, 400), QSize(1000, 400)))
+    assert page.minimumSizeHint().height() == height
 
 
 def test_the_word_of_the_first_try_is_new_to_the_model_and_read_in_pieces(qtbot: QtBot, page: LearnPage) -> None:
@@ -483,11 +513,14 @@ def test_the_loss_with_smoothing_is_drawn_once_the_reader_has_predicted(qtbot: Q
 
 
 @pytest.mark.heavy
+@pytest.mark.parametrize("text", ["Zwei Hunde spielen im Schnee.", FIRST_EXAMPLE, OF_16_WORDS], ids=["6", "9", "16"])
 def test_text_question_and_figures_of_a_station_are_in_sight_together_on_a_laptop(
-    qtbot: QtBot, page: LearnPage
+    qtbot: QtBot, page: LearnPage, text: str
 ) -> None:
     """In a window of 1440 × 900. Training has three figures, and the thumbnails of all heads scroll by themselves."""
     page.resize(*PAGE_OF_A_LAPTOP)
+    page.sentence.input.set_text(text)
+    settle(qtbot, page)
     for name in (each.name for each in page.stations):
         view = station(qtbot, page, name)
         qtbot.waitUntil(lambda view=view: not any(f.request.is_running for f in view.figures), timeout=TIMEOUT_MS)

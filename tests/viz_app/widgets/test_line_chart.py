@@ -39,6 +39,13 @@ def test_numbers_of_an_axis_are_written_alike() -> None:
     assert [shown_value(value) for value in (0.00125, -0.5, 2e-6)] == ["0.00125", "−0.5", "2.0e−06"]
 
 
+def test_the_last_number_of_an_axis_is_not_clipped(chart: LineChart) -> None:
+    chart.show_curves([Curve("rate", np.linspace(0, 20_000, 9), np.zeros(9))], x_range=(0, 20_000))
+    image, bottom = chart.grab().toImage(), int(chart.area.bottom())
+    right = [image.pixelColor(image.width() - 1, y) for y in range(bottom + 3, bottom + 16)]
+    assert len({color.name() for color in right}) == 1, "nothing is drawn at the edge"
+
+
 def test_curves_are_drawn_where_their_values_are(chart: LineChart) -> None:
     image, area = chart.grab().toImage(), chart.area
     for color, share in ((CURVES_LIGHT[0], 0.2), (CURVES_LIGHT[1], 0.5)):

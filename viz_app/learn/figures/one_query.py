@@ -21,7 +21,7 @@ CELLS, AIMED_HEIGHT, LEAST_HEIGHT = (9, 18), 120, 81
 class OneQueryFigure(StationFigure):
     """A row for each head of the chosen head's layer, and their mean below; a click on a row chooses its head.
 
-    The query is the pinned one; while nothing is pinned, the one for which the heads look at most places.
+    The query is the pinned one; while nothing is pinned, the one for which the heads differ most.
 
     Attributes:
         matrix: the rows.
@@ -60,16 +60,18 @@ class OneQueryFigure(StationFigure):
         layer = translation.maps.of_kind(head.kind)[head.layer]
         num_heads, num_queries = layer.shape[:2]
         is_pinned = pinned is not None and pinned.query < num_queries
-        self.query = pinned.query if pinned is not None and is_pinned else most_places(layer)
+        self.query = (
+            pinned.query
+            if pinned is not None and is_pinned
+            else most_different(layer, first=int(head.kind == "encoder"))
+        )
         weights = layer[:, self.query]
         queries = translation.source_tokens if head.kind == "encoder" else translation.predicted_tokens
         keys = translation.read_tokens if head.kind == "decoder" else translation.source_tokens
         verb = "reads" if head.kind == "encoder" else "predicts"
         query = queries[self.query].replace(WORD_MARK, "")
-        self.title.setText(
-            f"{KIND_TITLES[head.kind]}, layer {head.layer + 1}, where it {verb} “{query}”: all {num_heads} heads, and "
-            "their mean"
-        )
+        why = f"all {num_heads} heads, and their mean" if is_pinned else f"the {num_heads} heads differ most here"
+        self.title.setText(f"{KIND_TITLES[head.kind]}, layer {head.layer + 1}, where it {verb} “{query}”: {why}")
         rows = (*(f"head {index + 1}" for index in range(num_heads)), "mean")
         values = np.concatenate([weights, weights.mean(axis=0, keepdims=True)])
         columns = tuple(token.replace(WORD_MARK, "") for token in keys)
@@ -87,14 +89,17 @@ class OneQueryFigure(StationFigure):
             self.state.choose_head(Head(head.kind, head.layer, cell.row))
 
 
-def most_places(layer: FloatArray) -> int:
-    """The query [H, Q, M] for which heads look sharply at the most different keys; the first of several.
+def most_different(layer: FloatArray, first: int) -> int:
+    """The query for which heads look sharply at the most keys; of several, that with the flattest mean.
 
-    The last query, which predicts the end, stands for no word.
+    Args:
+        layer: [H, Q, M].
+        first: of the queries that stand for words, 1 in an encoder; the last one, of the end, stands for none.
     """
 
-    def num_places(query: int) -> int:
-        strongest = layer[:, query].argmax(axis=-1)
-        return len({int(key) for key, head in zip(strongest, layer[:, query], strict=True) if head[key] >= SHARP})
+    def difference(query: int) -> tuple[int, float]:
+        weights = layer[:, query]
+        sharp = {int(head.argmax()) for head in weights if head.max() >= SHARP}
+        return len(sharp), -float(weights.mean(axis=0).max())
 
-    return max(range(max(1, layer.shape[1] - 1)), key=num_places)
+    return max(range(first, max(first + 1, layer.shape[1] - 1)), key=difference)

@@ -23,12 +23,14 @@ from viz_app.theme import current_theme, scaled
 from viz_app.widgets.parts import label
 from viz_app.worker.jobs import TraceJob
 
-LINE, LEAST_LINE, GAP, HEADER = 22, 14, 12, 20
+LINE, LEAST_LINE, GAP, HEADER = 22, 12, 12, 20
+"""A line is lower where the page is."""
 NUMBERS_LINE, NUMBERS_GAP, NUMBERS_NAME = 16, 8, 150
 IN_TIP = 8
 """Numbers in a line of a tool tip."""
-"""A line is lower where the page is."""
 MAX_TOKEN, MAX_STRIP = 100, 190
+TEXT_OF_LINE = 0.9
+"""Of the height of a line, the most that letters take."""
 NUMBER_WIDTH, LEAST_BAR = 52, 46
 CLICK_TIP = "Click a line: pin this key. Point at a strip of colours: its numbers"
 TEMPERATURES = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0)
@@ -347,16 +349,20 @@ class WeightTable(QWidget):
             return
         painter = QPainter(self)
         places = _Columns(self.width(), self._tokens, theme.font("body"))
-        painter.setFont(theme.font("small"))
+        small = theme.font("small")
+        painter.setFont(small)
         painter.setPen(theme.color("muted"))
         headings = ("", "query · keys k", "score q·k/√K", "weight (softmax)", "weight · value v")
         if steps.temperature != 1:
             headings = (*headings[:2], f"q·k/√K/{steps.temperature:g}", *headings[3:])
         for left, width, heading in zip(places.lefts, places.widths, headings, strict=True):
+            if painter.fontMetrics().horizontalAdvance(heading) > width:
+                heading = heading.removesuffix(" (softmax)")
             fitting = painter.fontMetrics().elidedText(heading, Qt.TextElideMode.ElideRight, int(width))
             painter.drawText(QPointF(left, scaled(HEADER) - 6), fitting)
+        painter.setFont(self._fitting(small))
         strips = max(float(np.abs(steps.query).max()), float(np.abs(steps.keys).max())), _largest(steps)
-        self._draw_name(painter, places, -1, self._query, theme.font("body", bold=True))
+        self._draw_name(painter, places, -1, self._query, self._fitting(theme.font("body", bold=True)))
         self._draw_strip(painter, places, 1, -1, steps.query, strips[0])
         finite = steps.scores[np.isfinite(steps.scores)]
         reach = max(float(np.abs(finite).max()), 1e-9)
@@ -364,7 +370,7 @@ class WeightTable(QWidget):
             line = self.line_of(key)
             if key == self._key:
                 painter.fillRect(line, theme.color("raised"))
-            self._draw_name(painter, places, key, token, theme.font("body", bold=key == self._key))
+            self._draw_name(painter, places, key, token, self._fitting(theme.font("body", bold=key == self._key)))
             self._draw_strip(painter, places, 1, key, steps.keys[key], strips[0])
             self._draw_score(painter, places, key, float(steps.scores[key]), reach)
             self._draw_weight(painter, places, key, float(steps.weights[key]))
@@ -384,7 +390,13 @@ class WeightTable(QWidget):
         shown = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, int(places.widths[0]))
         area = QRectF(0, line.top(), places.widths[0], self._line)
         painter.drawText(area, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), shown)
-        painter.setFont(current_theme().font("small"))
+        painter.setFont(self._fitting(current_theme().font("small")))
+
+    def _fitting(self, font: QFont) -> QFont:
+        """Of a size at which lines do not touch."""
+        fitting = QFont(font)
+        fitting.setPixelSize(min(font.pixelSize(), int(self._line * TEXT_OF_LINE)))
+        return fitting
 
     def _draw_strip(
         self, painter: QPainter, places: "_Columns", column: int, key: int, vector: FloatArray, top: float

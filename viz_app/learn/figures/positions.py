@@ -55,7 +55,8 @@ class PositionsFigure(StationFigure):
 
     def _fit(self) -> None:
         """What is too much is taken from the chart first, then from the cells."""
-        chart, cells = CHART_HEIGHTS[1], MATRIX_HEIGHT
+        num_rows = sum(len(matrix.row_labels) for matrix in self.matrix.matrices)
+        chart, cells = CHART_HEIGHTS[1], min(MATRIX_HEIGHT, MAX_CELL * num_rows)
         self.chart.setFixedHeight(scaled(chart))
         self.matrix.set_heights(cells, MAX_CELL)
         if self._limit > 0:
@@ -64,7 +65,7 @@ class PositionsFigure(StationFigure):
             lower = min(max(excess, 0), CHART_HEIGHTS[1] - CHART_HEIGHTS[0])
             self.chart.setFixedHeight(scaled(chart - lower))
             if excess > lower:
-                self.matrix.set_heights(max(cells - (excess - lower), LEAST_MATRIX_HEIGHT), MAX_CELL)
+                self.matrix.set_heights(max(cells - (excess - lower), min(cells, LEAST_MATRIX_HEIGHT)), MAX_CELL)
 
     def refresh(self) -> None:
         """Asks for the tables; they are the model's, whatever the sentence."""

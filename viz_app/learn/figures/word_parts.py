@@ -41,6 +41,7 @@ class WordPartsFigure(StationFigure):
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
         self.parts: LogitParts | None = None
+        self._unchanged: LogitParts | None = None
         self.step = 0
         self.shown_heads: tuple[Head, ...] = ()
         self.words: list[QToolButton] = []
@@ -78,6 +79,8 @@ class WordPartsFigure(StationFigure):
             assert isinstance(parts, LogitParts)
             same = self.parts is not None and parts.translation.predicted_ids == self.parts.translation.predicted_ids
             self.parts = parts
+            if not translation.experiment.interventions:
+                self._unchanged = parts
             if not same:  # with a head off, the reader still asks about the same word
                 self.step = int(parts.cross.sum(axis=(0, 1)).argmax())
                 self._offer_words()
@@ -92,7 +95,7 @@ class WordPartsFigure(StationFigure):
             return
         for step, button in enumerate(self.words):
             button.setChecked(step == self.step)
-        self.says.setText(said_of(parts, self.step))
+        self.says.setText(f"{said_of(parts, self.step)}{said_of_before(parts, self._unchanged, self.step)}")
         sums = sums_of(parts, self.step)
         reach = max(1e-9, *(abs(value) for _, value, _ in sums))
         bars = [_bar(name, value, reach, tip) for name, value, tip in sums]
@@ -142,6 +145,19 @@ def said_of(parts: LogitParts, step: int) -> str:
     return (
         f"The score of “{word}” is {difference:.2f} above that of “{rival}”, the next best: {told} times as probable."
     )
+
+
+def said_of_before(parts: LogitParts, unchanged: LogitParts | None, step: int) -> str:
+    """By how much the word was ahead of the same rival with nothing changed; empty if that is not to be compared."""
+    if unchanged is None or not parts.translation.experiment.interventions:
+        return ""
+    if unchanged.translation.source_ids != parts.translation.source_ids:
+        return ""
+    if unchanged.translation.predicted_ids != parts.translation.predicted_ids:
+        return ""
+    if unchanged.rivals[step].token != parts.rivals[step].token:
+        return ""
+    return f" With nothing changed: {float(unchanged.differences[step]):.2f}.".replace("-", "−")
 
 
 def sums_of(parts: LogitParts, step: int) -> list[tuple[str, float, str]]:
