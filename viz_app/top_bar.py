@@ -112,14 +112,18 @@ class TopBar(QWidget):
         window_menu.insertMenu(first, lessons)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A narrow bar leaves the name to the window's title."""
+        """A narrow bar leaves the name to the window's title, and the sizes of the model to its tool tip."""
         super().resizeEvent(event)
-        self._name.setVisible(self.width() >= scaled(NARROW))
+        is_narrow = self.width() < scaled(NARROW)
+        self._name.setVisible(not is_narrow)
+        self.model_button.set_brief(is_narrow)
 
     def minimumSizeHint(self) -> QSize:
         """That of a narrow bar."""
         hint = super().minimumSizeHint()
-        return hint if self._name.isHidden() else hint - QSize(self._name.sizeHint().width(), 0)
+        if self._name.isHidden():
+            return hint
+        return hint - QSize(self._name.sizeHint().width() + self.model_button.saved_if_brief(), 0)
 
     def _make_menu(self, theme_choice: ThemeChoice) -> QMenu:
         menu = QMenu(self.menu_button)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 import viz_app.examples
@@ -107,3 +107,17 @@ def test_an_example_is_shown_with_its_head_and_cell(make_window: MakeWindow, qtb
     panel.input.set_text("Zwei Hunde spielen im Schnee.")
     qtbot.waitUntil(lambda: state.translation.text.startswith("Two dogs"), timeout=20_000)  # type: ignore[union-attr]
     assert panel.note.text() == ""
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter])
+def test_enter_chooses_in_the_gallery_as_in_a_menu(qtbot: QtBot, key: Qt.Key) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    popup = GalleryPopup(gallery()[:3], parent)
+    chosen: list[Example] = []
+    popup.chosen.connect(chosen.append)
+    popup.open_below(parent)
+    popup.buttons[1].setFocus()
+    qtbot.keyClick(popup.buttons[1], key)
+    assert chosen == [gallery()[1]]
+    assert not popup.isVisible()

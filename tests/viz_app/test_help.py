@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QDialog,
     QLabel,
     QLineEdit,
+    QPushButton,
     QToolTip,
     QWhatsThis,
     QWidget,
@@ -27,19 +28,21 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 import viz_app
+from core.model.heads import Head
 from tests.viz_app.conftest import MakeWindow
 from viz_app.glossary import GlossaryError, entries_in, glossary, parse_glossary
 from viz_app.heatmap.colormap import signed_rgb_table
 from viz_app.learn.keys import KEYS_OF_STACK
 from viz_app.learn.station import read_stations
 from viz_app.main_window import KEYS_BY_GROUP, LEARN, TRAIN, MainWindow
+from viz_app.theme import Theme
 from viz_app.train.keys import KEYS_OF_FILM
 from viz_app.translate.first_steps import KEYS_OF_FIRST_STEPS
 from viz_app.translate.keys import KEYS_OF_MAPS
 from viz_app.translate.presentation import KEYS_OF_PRESENTATION
 from viz_app.views.sentence_input import KEYS_OF_SENTENCE
 from viz_app.widgets.commands import Command, CommandPalette, ShortcutSheet, matching, shown_keys
-from viz_app.widgets.explain import as_html, entries_of, own_text
+from viz_app.widgets.explain import as_html, at_scale, entries_of, explanation_of, own_text
 from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 PLAIN_WORDS = Path(__file__).with_name("plain_words.txt")
@@ -106,6 +109,15 @@ def test_what_is_this_explains_and_leads_to_the_learn_page(make_window: MakeWind
     popups = [each for each in QApplication.topLevelWidgets() if each.windowType() == Qt.WindowType.Popup]
     assert any(each.isVisible() for each in popups)
     QWhatsThis.hideText()
+    grid = window.translate_page.heads.grid
+    corner = grid.place_of(Head("cross", 0, 0))
+    assert corner is not None
+    for kind, point in (("head", corner.center()), ("cross", QPoint(20, corner.top() - 6))):
+        assert entries_of(grid, grid.mapToGlobal(point))[0].title == kind
+    chips = window.translate_page.sentence.chips
+    what = explanation_of(chips, chips.mapToGlobal(QPoint(3, 3)))
+    assert "orange below 0.5" in what
+    assert "station:" in what
     QApplication.sendEvent(window, QWhatsThisClickedEvent("station:heads"))
     assert window.learn_page is not None
     assert window.learn_page.isVisible()
@@ -135,6 +147,35 @@ def test_terms_are_explained_in_dialogs_too(qtbot: QtBot, make_window: MakeWindo
     qtbot.waitUntil(lambda: "How uncertain a choice is" in QToolTip.text())
     QToolTip.hideText()
     dialog.close()
+
+
+def test_what_a_button_is_for_is_told_before_its_terms(qtbot: QtBot) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    button = QPushButton("copy", window)
+    assert explanation_of(button, QPoint()) == ""
+    button.setToolTip("Copy the <translation>")
+    assert explanation_of(button, QPoint()) == "<p>Copy the &lt;translation&gt;</p>"
+    button.setToolTip("Switch it off (key O)")
+    what = explanation_of(button, QPoint())
+    assert what.startswith("<p>Switch it off (key O)</p><p><b>ablation</b>")
+    assert [entry.title for entry in entries_of(button)] == ["ablation"], "a key of the keyboard is none of attention"
+
+
+def test_what_is_this_grows_with_the_interface(qapp: QApplication, qtbot: QtBot) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    window.show()
+    heights = []
+    for scale in (1.0, 2.0):
+        Theme.light(scale).apply(qapp)
+        QWhatsThis.showText(QPoint(), at_scale("<p>log-probability</p>"), window)
+        (popup,) = (each for each in QApplication.topLevelWidgets() if each.inherits("QWhatsThat") and each.isVisible())
+        heights.append(popup.height())
+        QWhatsThis.hideText()
+        qtbot.waitUntil(lambda: not any(each.inherits("QWhatsThat") for each in QApplication.topLevelWidgets()))
+    Theme.light().apply(qapp)
+    assert heights[1] > 1.5 * heights[0]
 
 
 def shown_words(window: QWidget) -> set[str]:

@@ -101,7 +101,7 @@ def test_nothing_is_cut_off(
 @pytest.mark.heavy
 def test_a_window_too_small_for_the_scale_scrolls(make_window: MakeWindow) -> None:
     window = make_window()
-    window.resize(1100, 700)
+    window.resize(window.minimumSize())
     window.set_scale(200)
     QApplication.processEvents()
     area = window.centralWidget()
@@ -116,7 +116,7 @@ def test_a_window_too_small_for_the_scale_scrolls(make_window: MakeWindow) -> No
 
 @pytest.mark.heavy
 @pytest.mark.slow
-@pytest.mark.parametrize(("size", "scale"), [((1440, 900), 200), ((1100, 700), 150)])
+@pytest.mark.parametrize(("size", "scale"), [((1440, 900), 200), ((1100, 700), 150), ((1100, 700), 200)])
 def test_a_large_scale_stacks_the_parts_and_nothing_scrolls_sideways(
     make_window: MakeWindow, qtbot: QtBot, size: tuple[int, int], scale: int
 ) -> None:

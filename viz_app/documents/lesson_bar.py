@@ -107,7 +107,8 @@ class LessonBar(QFrame):
         scene = lesson.scene
         self.place.setText(lesson.place_text)
         star = " *" if lesson.is_changed else ""
-        self.title.setText(f"{scene.title if scene is not None else lesson.lesson.title}{star}")
+        names = [lesson.lesson.title] if scene is None or self.is_editing else []  # that "Rename lesson" changes
+        self.title.setText(" · ".join(names + ([scene.title] if scene is not None else [])) + star)
         self.title.setToolTip("")
         self.text.set_text(scene.text if scene is not None else NO_SCENE)
         self.place.setToolTip(f"The lesson “{lesson.lesson.title}”{', not saved' if lesson.is_changed else ''}")
@@ -236,6 +237,7 @@ class SceneDialog(QDialog):
             field.setTabChangesFocus(True)
             scales(field.setMinimumWidth, 420)
             field.setFixedHeight(5 * field.fontMetrics().lineSpacing())
+        self.text.setPlaceholderText("What there is to see; may be left empty")
         self.question.setPlaceholderText("For the worksheet; may be left empty")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.buttons.accepted.connect(self._give)
@@ -243,7 +245,7 @@ class SceneDialog(QDialog):
         self.title.textChanged.connect(lambda _: self._fit())
         form = QFormLayout(self)
         form.addRow("Title", self.title)
-        form.addRow("Sentence", self.text)
+        form.addRow("Explanation", self.text)
         form.addRow("Question", self.question)
         form.addRow(self.buttons)
         self._fit()

@@ -173,6 +173,13 @@ class HeadGrid(QWidget):
         headers = self._painter.layout.headers.items()
         return next((kind for kind, place in headers if place.contains(point)), None)
 
+    def terms_at(self, point: QPoint) -> str:
+        """What there is to explain at a point; see `viz_app.widgets.explain.HasTermsAt`."""
+        head, kind = self.head_at(point), self.header_at(point)
+        if head is not None:
+            return f"head {head.kind}"
+        return kind or ""
+
     def switch_of(self, head: Head) -> QRect | None:
         """Where a head's switch stands: in the upper right corner; None if its thumbnail is too small for one."""
         return self._painter.switch_of(head) if self._painter else None

@@ -33,6 +33,7 @@ class ModelButton(MenuButton):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("", "Open another model", parent)
         self.recent: tuple[Path, ...] = ()
+        self._name, self._is_brief = "", False
         self._menu = QMenu(self)
         self._menu.aboutToShow.connect(lambda: self._fill(self._menu, offers_bundled=True))
         self.setMenu(self._menu)
@@ -40,7 +41,24 @@ class ModelButton(MenuButton):
 
     def show_name(self, name: str) -> None:
         """Names the model in use, or says that there is none."""
+        self._name = name
+        self._show()
+
+    def set_brief(self, is_brief: bool) -> None:
+        """Where there is little room the name stands alone; the tool tip then has the sizes, too."""
+        if is_brief != self._is_brief:
+            self._is_brief = is_brief
+            self._show()
+
+    def saved_if_brief(self) -> int:
+        """How much narrower it could be."""
+        dropped = "" if self._is_brief else self._name[len(self._name.partition(" · ")[0]) :]
+        return self.fontMetrics().horizontalAdvance(dropped)
+
+    def _show(self) -> None:
+        name = self._name.partition(" · ")[0] if self._is_brief else self._name
         self.setText(f"{name} ▾")
+        self.setToolTip("Open another model" if name == self._name else f"{self._name}\nOpen another model")
 
     def menu_of_bigger_models(self, parent: QWidget) -> QMenu:
         """The same menu for whoever finds the model in use too small: without the bundled one, which is."""

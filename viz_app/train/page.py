@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSettings, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QDesktopServices, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QMenu, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
 
 from core.errors import AugenmerkError
 from viz_app.export.exportable import ExportSource
 from viz_app.export.plotting import import_matplotlib
-from viz_app.theme import GAP, scales
+from viz_app.theme import GAP, scaled, scales
 from viz_app.train import settings as run_settings
 from viz_app.train.choices import RunChoices, new_run_folder, run_summary_rows, whole_number, with_tilde
 from viz_app.train.comparison import Comparison
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
 DRAWING_SHARE = 0.04
 """Share of the time that drawing may take: where the processor is busy, training gets the rest."""
+STACKED = 600
+"""Pixels below which charts do not fit beside the run."""
+HEIGHTS_STACKED = 300, 420
+"""The least of the run, which scrolls, and of the charts."""
 
 
 class TrainPage(QWidget):
@@ -351,12 +355,21 @@ class TrainPage(QWidget):
         self._devices.found.connect(self.form.set_devices)
         self._devices.found.connect(self.panel.set_devices)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """On a very narrow page the charts are below the run."""
+        super().resizeEvent(event)
+        is_stacked = self.width() < scaled(STACKED)
+        self.panel.set_as_wide_as_page(is_stacked)
+        self._row.setDirection(QBoxLayout.Direction.TopToBottom if is_stacked else QBoxLayout.Direction.LeftToRight)
+        for part, height in zip((self.panel, self._stack), HEIGHTS_STACKED, strict=True):
+            part.setMinimumHeight(scaled(height) if is_stacked else 0)
+
     def _lay_out(self) -> None:
         right = QVBoxLayout()
         scales(right.setSpacing, GAP)
         right.addWidget(self.notice_bar)
         right.addWidget(self._stack, 1)
-        row = QHBoxLayout(self)
+        row = self._row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         scales(row.setSpacing, GAP)
         row.addWidget(self.panel)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from viz_app.theme import PANEL_MARGIN, scales, set_role
+from viz_app.theme import PANEL_MARGIN, scaled, scales, set_role
 from viz_app.train.devices import DEFAULT_DEVICES, DeviceOption
 from viz_app.train.run_form import RunForm, add_row, device_entries, number_edit, value_menu
 from viz_app.train.run_menu import RunMenu
@@ -16,7 +16,8 @@ from viz_app.widgets.parts import flat_button
 from viz_app.widgets.progress_line import ProgressLine
 from viz_app.widgets.scroll_areas import VerticalScrollArea
 
-WIDTH_PX = 316
+WIDTH_PX, NO_MAX_WIDTH = 316, (1 << 24) - 1
+"""At 100 %; what Qt means by no limit."""
 
 
 class RunPanel(QFrame):
@@ -86,6 +87,14 @@ class RunPanel(QFrame):
         self.extend_button.clicked.connect(lambda: self.extend_requested.emit(self.epochs_edit.text()))
         self.epochs_edit.returnPressed.connect(self.extend_button.click)
         self.device_menu.chosen.connect(self._choose_device)
+
+    def set_as_wide_as_page(self, is_wide: bool) -> None:
+        """Whether it takes all of the width; else it has one of its own."""
+        if is_wide:
+            self.setMinimumWidth(0)
+            self.setMaximumWidth(NO_MAX_WIDTH)
+        else:
+            self.setFixedWidth(scaled(WIDTH_PX))
 
     @property
     def shows_form(self) -> bool:

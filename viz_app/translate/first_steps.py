@@ -156,6 +156,7 @@ class FirstSteps(QFrame):
         step.begin()
         self.next_button.setText(step.next_label)
         is_last = self.place + 1 == len(self._steps)
+        self.skip_button.setText("done" if is_last else "skip")  # nothing is left to skip
         self._count.setText(f"{self.place + 1} of {len(self._steps)}{'' if is_last else ' · key: Enter'}")
         self._say()
 

@@ -26,6 +26,10 @@ BAR_HEIGHT = 3
 LINE_GAP = 6
 LOW_PROBABILITY = 0.5
 MAX_SHADE = 0.55
+EXPLANATION = (
+    "A word of the translation. The bar below it is the word's probability: full at 1, orange below 0.5. "
+    "Point at the word to choose another, click it to see its row."
+)
 
 
 class WordChips(QWidget):
@@ -50,6 +54,8 @@ class WordChips(QWidget):
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.setAccessibleName("Words of the translation")
+        self.setProperty("explanation", EXPLANATION)
+        self.setProperty("terms", "probability alternative")
         state.result_changed.connect(self.rebuild)
         for name in MARKS:
             getattr(state.selection.events, name).connect(self._on_marks, max_args=0)

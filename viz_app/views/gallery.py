@@ -71,10 +71,12 @@ class GalleryPopup(QFrame):
             self.buttons[0].setFocus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows walk from one to the next."""
+        """Arrows walk from one to the next; Enter chooses, as in a menu."""
         step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()))
         place = next((place for place, button in enumerate(self.buttons) if button.hasFocus()), None)
-        if step is None or place is None:
+        if place is not None and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.buttons[place].click()
+        elif step is None or place is None:
             super().keyPressEvent(event)
         else:
             self.buttons[(place + step) % len(self.buttons)].setFocus()

@@ -1,23 +1,38 @@
 """Explains the terms of the interface where they stand: in tool tips, and by “What is this?” (F1)."""
 
+import re
 from collections.abc import Callable
 from html import escape
+from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import QEvent, QObject, QPoint
-from PySide6.QtGui import QCursor, QHelpEvent, QWhatsThisClickedEvent
+from PySide6.QtGui import QCursor, QHelpEvent, Qt, QWhatsThisClickedEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QGroupBox, QLabel, QToolTip, QWhatsThis, QWidget
 
 from viz_app.glossary import Entry, entries_in
+from viz_app.theme import current_theme
 
 MAX_ENTRIES, MAX_PARENTS = 3, 4
 STATION = "station:"
+_KEYBOARD_KEY = re.compile(r"\bkeys?:? [A-Z]\w*")
+"""A key of the keyboard, "key O": none of attention."""
+
+
+@runtime_checkable
+class HasTermsAt(Protocol):
+    """A widget that draws several things."""
+
+    def terms_at(self, point: QPoint) -> str:
+        """Text with the terms of what is drawn at a point; empty if nothing is drawn there that has any."""
+        ...
 
 
 class TermExplainer(QObject):
     """Explains in every window of the application, for as long as it lives.
 
     A widget's terms are those of its text, its name for screen readers, and its tool tip; a widget that paints its text
-    itself names them in the dynamic property "terms". Where a widget has none, the widget that it lies in is asked.
+    itself names them in the dynamic property "terms", or is a `HasTermsAt`. Where a widget has none, the widget that it
+    lies in is asked. “What is this?” begins with what the widget itself is for: its property "explanation", or its tip.
 
     Qt hands what a widget and those around it have no tip for to their window. So windows alone are watched: a filter
     of the application would be called for each event of each widget, hundreds of times for each letter typed.
@@ -46,12 +61,12 @@ class TermExplainer(QObject):
         widget = watched.childAt(watched.mapFromGlobal(place)) or watched
         if kind == QEvent.Type.ToolTip:
             return self._show_tip(widget, place)
-        entries = [] if widget.whatsThis() else entries_of(widget)
+        html = "" if widget.whatsThis() else explanation_of(widget, place)
         if kind == QEvent.Type.QueryWhatsThis:
-            event.setAccepted(bool(entries))
-        elif entries:
-            QWhatsThis.showText(place, as_html(entries), watched)
-        return bool(entries)
+            event.setAccepted(bool(html))
+        elif html:
+            QWhatsThis.showText(place, at_scale(html), watched)
+        return bool(html)
 
     def _watch_window(self, _before: QWidget | None, now: QWidget | None) -> None:
         """Dialogs too are watched, from when the keyboard comes to them; to install a filter again changes nothing."""
@@ -93,11 +108,15 @@ def own_text(widget: QWidget) -> str:
         texts.append(widget.text())
     elif isinstance(widget, QGroupBox):
         texts.append(widget.title())
-    return " ".join((*texts, widget.accessibleName(), widget.toolTip()))
+    return _KEYBOARD_KEY.sub("", " ".join((*texts, widget.accessibleName(), widget.toolTip())))
 
 
-def entries_of(widget: QWidget) -> list[Entry]:
-    """The entries for a widget; for what it lies in, if it has none."""
+def entries_of(widget: QWidget, place: QPoint | None = None) -> list[Entry]:
+    """The entries for a widget, at a place on the screen if it draws several things; for what it lies in, if none."""
+    if place is not None and isinstance(widget, HasTermsAt):
+        entries = entries_in(widget.terms_at(widget.mapFromGlobal(place)))
+        if entries:
+            return entries[:MAX_ENTRIES]
     asked: QWidget | None = widget
     for _ in range(MAX_PARENTS):
         if asked is None or asked.isWindow():
@@ -106,6 +125,18 @@ def entries_of(widget: QWidget) -> list[Entry]:
             return entries[:MAX_ENTRIES]
         asked = asked.parentWidget()
     return []
+
+
+def explanation_of(widget: QWidget, place: QPoint) -> str:
+    """The text of “What is this?”: what the widget is for, then its terms; empty if there is neither."""
+    what = widget.property("explanation") or widget.toolTip()
+    html = what if Qt.mightBeRichText(what) else f"<p>{escape(what)}</p>" if what else ""
+    return html + as_html(entries_of(widget, place))
+
+
+def at_scale(html: str) -> str:
+    """The text in the size of the interface's: Qt shows it in a window that takes no size from the style sheet."""
+    return f'<div style="font-size: {current_theme().pixel_size("body")}px">{html}</div>'
 
 
 def as_html(entries: list[Entry]) -> str:

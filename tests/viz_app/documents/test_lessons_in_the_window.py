@@ -180,7 +180,7 @@ def test_a_lesson_is_made_from_what_is_on_the_screen(qtbot: QtBot, window: MainW
         ok.click()
     bar = lessons.bar
     assert bar.is_editing
-    assert (bar.place.text(), bar.title.text(), bar.text.text()) == ("2 of 2", "Scene 2 *", "two lines")
+    assert (bar.place.text(), bar.title.text(), bar.text.text()) == ("2 of 2", "New lesson · Scene 2 *", "two lines")
     lessons.ask_for_title()
     assert isinstance(lessons.dialog, TitleDialog)
     lessons.dialog.title.setText("Mine")
@@ -244,7 +244,11 @@ def test_texts_of_a_scene_are_changed_in_a_dialog(qtbot: QtBot, window: MainWind
     assert (dialog.title.text(), dialog.text.toPlainText()) == ("Scene 1", "Sentence 1.")
     dialog.text.setPlainText("Other.")
     dialog.buttons.accepted.emit()
-    assert window.lessons.bar.text.text() == "Other."
+    bar = window.lessons.bar
+    assert bar.text.text() == "Other."
+    bar.edit_button.click()
+    assert window.lessons.lesson.lesson is not None
+    assert bar.title.text() == f"{window.lessons.lesson.lesson.title} · Scene 1 *", "what can be renamed is in sight"
     window.lessons.lesson.is_changed = False
 
 
