@@ -14,6 +14,7 @@ _OUT_OF_MEMORY = (
     "bad_alloc",
     "could not create a memory object",
     "can't start new thread",
+    "failed to map segment",  # of a library
     "resource temporarily unavailable",  # a thread, whose stack is memory
 )
 _CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")

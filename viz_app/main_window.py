@@ -42,7 +42,7 @@ from viz_app.theme import GAP, PAGE_MARGIN, SCALES, Theme, ThemeChoice, scales, 
 from viz_app.top_bar import THEME_NAMES, TopBar
 from viz_app.train.keys import KEYS_OF_FILM
 from viz_app.translate.first_steps import KEYS_OF_FIRST_STEPS, FirstSteps
-from viz_app.translate.keys import KEYS_OF_MAPS
+from viz_app.translate.keys import KEYS_OF_MAPS, UNPIN_KEYS
 from viz_app.translate.page import TranslatePage
 from viz_app.translate.presentation import KEYS_OF_PRESENTATION, Presentation
 from viz_app.views.sentence import SentencePanel
@@ -242,7 +242,7 @@ class MainWindow(QMainWindow):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape, if nothing took it, cancels a translation that takes long; focus may be in the top bar, or none."""
         sentence = self._sentence_in_sight()
-        if event.key() != Qt.Key.Key_Escape or sentence is None or not sentence.cancel():
+        if event.key() not in UNPIN_KEYS or sentence is None or not sentence.cancel():
             super().keyPressEvent(event)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:

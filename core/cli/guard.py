@@ -79,7 +79,7 @@ def _run(command: Callable[[], int]) -> int:
     except AugenmerkError as error:
         print(f"augenmerk: {printable(str(error))}", file=sys.stderr)
         return USER_ERROR
-    except (MemoryError, RuntimeError) as error:
+    except (MemoryError, RuntimeError, ImportError) as error:  # a library that cannot be loaded, too
         if not is_out_of_memory(error):
             raise
         reason = (str(error) or "no more can be had").splitlines()[0]

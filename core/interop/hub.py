@@ -8,6 +8,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,11 @@ _ADVICE = (
     "import the folder that they are in."
 )
 _LATEST = "latest"
+"""The file that names the commit that was the newest when it was fetched."""
+_NEWEST = (None, "main")
+_COMMIT = re.compile("[0-9a-f]{40}")
+_WHOLE = ".whole"
+"""Of the empty file beside a commit's folder, which says that all of it has arrived."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +103,9 @@ def fetch(
         _fetch_file(file, _url(repository, commit, file.name), folder, on_download, should_stop)
         if number == 1:  # before hundreds of megabytes are fetched
             check_architecture(ModelFolder(folder))
-    write_text(home / _LATEST, commit)
+    write_text(home / f"{commit}{_WHOLE}", "")
+    if revision in _NEWEST:
+        write_text(home / _LATEST, commit)
     return folder, commit
 
 
@@ -170,14 +178,14 @@ def _url(repository: str, commit: str, name: str) -> str:
 
 
 def _fetched_before(home: Path, revision: str | None) -> tuple[Path, str] | None:
-    """The folder and the commit that were fetched whole, if they are of this revision."""
-    try:
-        commit = (home / _LATEST).read_text(encoding="utf-8").strip()
-    except OSError:
-        return None
-    if revision not in (None, "main", commit) or not (home / commit).is_dir():
-        return None
-    return home / commit, commit
+    """The folder and the commit that were fetched whole, if they are of this revision: the newest, or a commit."""
+    with suppress(OSError):
+        latest = (home / _LATEST).read_text(encoding="utf-8").strip()
+        if revision in (*_NEWEST, latest) and (home / latest).is_dir():
+            return home / latest, latest
+    if revision is not None and _COMMIT.fullmatch(revision) and (home / f"{revision}{_WHOLE}").exists():
+        return home / revision, revision
+    return None
 
 
 def _fetch_file(

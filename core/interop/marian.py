@@ -453,11 +453,13 @@ class MarianFolder:
         if forced is not None and not forces_end:
             notes.append(f"forced_eos_token_id = {forced!r} is not applied")
         max_length, num_new = self._value(settings, "max_length"), self._value(settings, "max_new_tokens")
-        limit = num_new if num_new is not None else max_length - 1 if isinstance(max_length, int) else None
-        if limit is not None and not (isinstance(limit, int) and 0 < limit <= _MOST_STEPS):
-            name, told = ("max_length", max_length) if num_new is None else ("max_new_tokens", num_new)
+        # a length counts the start token
+        name, told, least = ("max_length", max_length, 2) if num_new is None else ("max_new_tokens", num_new, 1)
+        limit = None
+        if type(told) is int and least <= told < _MOST_STEPS + least:  # a bool is no number here
+            limit = told + 1 - least
+        elif told is not None:
             notes.append(f"{name} = {told!r} is not applied")
-            limit = None
         beam = self._value(settings, "num_beams")
         if beam is not None and not (isinstance(beam, int) and 1 <= beam <= _MOST_BEAMS):
             notes.append(f"num_beams = {beam!r} is not applied")

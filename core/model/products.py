@@ -9,12 +9,13 @@ oneDNN reads a matrix block by block. From a matrix that is stored in rows or co
 product, which for a sentence's few rows takes as long as the product. `pack` does it once, for matrices that stay.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 _MIN_ROWS = 64
@@ -25,7 +26,8 @@ _ROWS_PACKED_FOR = 16
 """Rows that blocks are chosen for: about a sentence's. Products with thousands of rows are as fast with these."""
 
 
-_UNTRACKED = -1
+UNTRACKED = -1
+"""In the stamp of a tensor that was made in inference mode: nobody can tell whether it was written to."""
 Part = tuple[int, int]
 """The first row of a matrix that is meant, and the one behind the last."""
 
@@ -35,25 +37,51 @@ class _Packed:
     """A matrix in oneDNN's own blocks.
 
     Attributes:
-        stamp: what the matrix was when it was packed; see `_stamp`.
+        stamp: what the matrix was when it was packed; see `stamp`.
         parts: by the rows that are packed.
     """
 
-    stamp: tuple[int, int]
+    stamp: tuple[int, int, int]
     parts: dict[Part, Tensor]
+
+
+class _WatchedParameter(nn.Parameter):
+    """A parameter that counts how often somebody asked for `data`, through which it is changed without a trace."""
+
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]  # as of its base class
+    num_data_uses = 0
+
+    @property
+    def data(self) -> Tensor:
+        self.num_data_uses += 1
+        found: Tensor = nn.Parameter.data.__get__(self)  # type: ignore[attr-defined]
+        return found
+
+    @data.setter
+    def data(self, values: Tensor) -> None:
+        self.num_data_uses += 1
+        nn.Parameter.data.__set__(self, values)  # type: ignore[attr-defined]
+
+
+def watch(parameters: Iterable[nn.Parameter]) -> None:
+    """From now on `stamp` notices every change of them, except through another tensor that shares their memory."""
+    for parameter in parameters:
+        if type(parameter) is nn.Parameter:
+            parameter.__class__ = _WatchedParameter
 
 
 def pack(weight: Tensor, *parts: Part) -> None:
     """Keeps a copy of a matrix, or of these parts of it, beside it for `linear`. Takes as much memory once more.
 
-    A copy is out of use once the matrix is changed. Does nothing where oneDNN does not serve, and for a matrix that was
-    made in inference mode, of which nobody can tell whether it was changed.
+    A copy is out of use once the matrix is changed; through `weight.data` that is noticed after `watch` alone. Does
+    nothing where oneDNN does not serve, and for a matrix that was made in inference mode, of which nobody can tell
+    whether it was changed.
     """
     is_tracked = not weight.is_inference()
     if is_tracked and weight.dtype == torch.float32 and weight.device.type == "cpu" and has_packed_matrices():
         whole = weight.detach()
         packed = {(first, last): _pack(whole[first:last]) for first, last in parts or ((0, len(weight)),)}
-        weight.packed = _Packed(_stamp(weight), packed)  # type: ignore[attr-defined]
+        weight.packed = _Packed(stamp(weight), packed)  # type: ignore[attr-defined]
 
 
 def _pack(weight: Tensor) -> Tensor:
@@ -64,14 +92,15 @@ def _pack(weight: Tensor) -> Tensor:
 def _packed(weight: Tensor, part: Part | None) -> Tensor | None:
     """The copy of these rows; None if there is none that is valid."""
     packed: _Packed | None = getattr(weight, "packed", None)
-    if packed is None or packed.stamp != _stamp(weight):
+    if packed is None or packed.stamp != stamp(weight):
         return None
     return packed.parts.get(part or (0, len(weight)))
 
 
-def _stamp(weight: Tensor) -> tuple[int, int]:
-    """Changes whenever the values may have: they lie elsewhere, or an operator wrote to them."""
-    return weight.data_ptr(), _UNTRACKED if weight.is_inference() else weight._version
+def stamp(weight: Tensor) -> tuple[int, int, int]:
+    """Changes whenever the values may have: they lie elsewhere, or were written to. See `watch`."""
+    version = UNTRACKED if weight.is_inference() else weight._version
+    return weight.data_ptr(), version, getattr(weight, "num_data_uses", 0)
 
 
 def linear(states: Tensor, weight: Tensor, bias: Tensor | None, training: bool, part: Part | None = None) -> Tensor:

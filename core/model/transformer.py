@@ -12,7 +12,7 @@ from core.model.attention import AttentionChanges, MultiHeadAttention
 from core.model.heads import AttentionKind
 from core.model.layers import DecoderLayer, EncoderLayer, LayerCache, make_norm
 from core.model.positions import TokenAndPosition
-from core.model.products import linear, pack
+from core.model.products import UNTRACKED, linear, pack, stamp, watch
 
 _MAX_PACKED = 32_000_000
 """Parameters up to which matrices are packed, which takes their memory once more."""
@@ -192,8 +192,15 @@ class Transformer(nn.Module):
         for name, parameter in self.named_parameters():
             if parameter.dim() == 2 and not name.endswith("cross_attention.in_proj_weight"):
                 parameter.data = parameter.data.t().contiguous().t()
+        watch(self.parameters())
         if self.num_parameters <= _MAX_PACKED:
             self._pack_matrices()
+
+    def encoder_stamp(self) -> tuple[tuple[int, int, int], ...] | None:
+        """Changes whenever weights of the encoder may have; None where nobody can tell."""
+        parts = (self.source_embedding, self.encoder_layers, self.encoder_norm)
+        stamps = tuple(stamp(parameter) for part in parts for parameter in part.parameters())
+        return None if any(version == UNTRACKED for _, version, _ in stamps) else stamps
 
     def _pack_matrices(self) -> None:
         for name, module in self.named_modules():

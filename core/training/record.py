@@ -125,7 +125,7 @@ def describe_environment(device: DeviceChoice, precision: str) -> dict[str, Any]
         "started": _now(),
         "augenmerk": __version__,
         "python": platform.python_version(),
-        "packages": {name: _version(name) for name in _PACKAGES},
+        "packages": {name: _version(name) for name in _PACKAGES} | {"torch": torch.__version__},  # with its CUDA
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "device": device.name,
         "device_reason": device.reason,

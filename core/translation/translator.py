@@ -447,11 +447,11 @@ class Translator:
 
     def _plain_encoding(self, ids: tuple[int, ...], need_maps: bool) -> Encoding:
         """Of one source, with nothing changed in the encoder, as by most interventions. The last one is kept."""
-        last = self._last_encoding
-        is_same = last is not None and last.ids == ids and last.model is self.model
+        last, stamp = self._last_encoding, self.model.encoder_stamp()
+        is_same = last is not None and last.ids == ids and last.model is self.model and last.stamp == stamp is not None
         if last is None or not is_same or (need_maps and last.encoding.maps is None):
             source = torch.tensor([ids], device=self.device.name)
-            last = _KeptEncoding(self.model, ids, self.model.encode(source, need_maps=need_maps))
+            last = _KeptEncoding(self.model, stamp, ids, self.model.encode(source, need_maps=need_maps))
             self._last_encoding = last
         return last.encoding
 
@@ -677,9 +677,10 @@ def _groups(compiled: Sequence[CompiledExperiment]) -> Iterator[list[int]]:
 
 @dataclass(frozen=True, eq=False)
 class _KeptEncoding:
-    """What a model's encoder made of one source."""
+    """What a model's encoder, with these weights, made of one source."""
 
     model: Transformer
+    stamp: tuple[tuple[int, int, int], ...] | None
     ids: tuple[int, ...]
     encoding: Encoding
 

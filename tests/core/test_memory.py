@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from core.cli.guard import USER_ERROR, run_guarded
 from tests.test_import_rules import run_python
 
 COUNT_HEAPS = """
@@ -38,3 +39,19 @@ def test_threads_take_memory_from_one_heap(choice: str, number: str) -> None:
     if "no glibc" in result.stdout:
         pytest.skip("another C library")
     assert result.stdout.strip() == number
+
+
+def test_a_library_that_does_not_fit_into_memory_is_told_as_such(capsys: pytest.CaptureFixture[str]) -> None:
+    """As the dynamic loader says it of PyTorch under `ulimit -v`."""
+
+    def load() -> int:
+        raise ImportError("libtorch_cpu.so: failed to map segment from shared object")
+
+    assert run_guarded(load) == USER_ERROR
+    assert "there is not enough memory (libtorch_cpu.so" in capsys.readouterr().err
+    with pytest.raises(ImportError, match="no module"):
+        run_guarded(lambda: int(_raise(ImportError("no module named x"))))
+
+
+def _raise(error: Exception) -> str:
+    raise error

@@ -1,6 +1,7 @@
 """The interface at other scales: everything grows, nothing is cut off, and it is remembered."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
@@ -43,6 +44,10 @@ def cut_off(window: QWidget) -> list[str]:
     return found
 
 
+def has_room(window: QWidget) -> None:
+    assert not cut_off(window)
+
+
 def test_lengths_follow_the_scale_and_come_back(qapp: QApplication, theme: Theme, qtbot: QtBot) -> None:
     widget = QWidget()
     qtbot.addWidget(widget)
@@ -76,7 +81,12 @@ def test_letters_in_the_style_sheet_are_scaled_once(qapp: QApplication) -> None:
 @pytest.mark.parametrize("is_changed_at_runtime", [False, True])
 @pytest.mark.slow
 def test_nothing_is_cut_off(
-    make_window: MakeWindow, preferences: Preferences, qapp: QApplication, scale: int, is_changed_at_runtime: bool
+    make_window: MakeWindow,
+    preferences: Preferences,
+    qapp: QApplication,
+    qtbot: QtBot,
+    scale: int,
+    is_changed_at_runtime: bool,
 ) -> None:
     preferences.is_analysis_open = True
     if not is_changed_at_runtime:
@@ -95,7 +105,7 @@ def test_nothing_is_cut_off(
         window.show_page(page)
         QApplication.processEvents()
         QApplication.processEvents()
-        assert not cut_off(window)
+        qtbot.waitUntil(partial(has_room, window))  # the devices may just have been found
 
 
 @pytest.mark.heavy

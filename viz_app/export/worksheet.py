@@ -36,7 +36,7 @@ p { margin: .4rem 0; }
 .line { height: 2.2rem; border-bottom: 1px solid #9aa0a8; }
 figure { margin: .6rem 0; }
 figcaption { color: #5a626b; font-size: .9rem; }
-svg { max-width: 100%; height: auto; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+svg { max-width: 90vw; height: auto; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 svg text { font: 11px system-ui, sans-serif; fill: #1d2126; }
 """  # noqa: E501
 CELL_WIDTH, CELL_HEIGHT, LETTER, MAX_LABEL = 24, 16, 6.2, 16

@@ -23,6 +23,7 @@ pytestmark = pytest.mark.heavy  # models are made by transformers, which takes t
 
 NAME = "Helsinki-NLP/opus-mt-de-en"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
+OLDER = "76543210fedcba9876543210fedcba9876543210"
 
 
 class Hub:
@@ -72,12 +73,17 @@ class Hub:
             f"/api/models/{NAME}",
             f"/api/models/{NAME}/revision/main",
             f"/api/models/{NAME}/revision/{COMMIT}",
+            f"/api/models/{NAME}/revision/{OLDER}",
         ):
+            commit = OLDER if path.endswith(OLDER) else COMMIT
             data = json.dumps(
-                {"id": NAME, "sha": COMMIT, "siblings": [*map(self.sibling, sorted(self.files))]}
+                {"id": NAME, "sha": commit, "siblings": [*map(self.sibling, sorted(self.files))]}
             ).encode()
             self.send(request, 200, data, {"Content-Type": "application/json"})
-        elif path.startswith(f"/{NAME}/resolve/{COMMIT}/") and path.rpartition("/")[2] in self.files:
+        elif (
+            path.startswith((f"/{NAME}/resolve/{COMMIT}/", f"/{NAME}/resolve/{OLDER}/"))
+            and path.rpartition("/")[2] in self.files
+        ):
             request.send_response(302)  # large files lie on another machine
             request.send_header("Location", f"{self.address}/cdn/{path.rpartition('/')[2]}")
             request.end_headers()
@@ -237,6 +243,19 @@ def test_without_a_connection_the_message_says_what_to_do(
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(ModelImportError, match="the variable HF_HUB_OFFLINE is set"):
         fetch("Helsinki-NLP/opus-mt-en-de", cache_folder=tmp_path)
+
+
+def test_an_older_revision_does_not_become_the_newest(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newest, older = fetch(NAME, cache_folder=tmp_path), fetch(NAME, OLDER, cache_folder=tmp_path)
+    assert older[1] == OLDER
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")  # nobody is there
+    assert fetch(NAME, cache_folder=tmp_path) == newest
+    assert fetch(NAME, OLDER, cache_folder=tmp_path) == older
+    (older[0].parent / f"{OLDER}.whole").unlink()  # as after a download that broke off
+    with pytest.raises(ModelImportError, match="cannot be reached"):
+        fetch(NAME, OLDER, cache_folder=tmp_path)
 
 
 def test_names_that_are_not_there_are_told(hub: Hub, tmp_path: Path) -> None:

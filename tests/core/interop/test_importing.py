@@ -604,6 +604,14 @@ def test_what_is_not_applied_is_told(folder: Path) -> None:
     assert not decoding.force_end
 
 
+@pytest.mark.parametrize("length", [1e308, 24.0, True, 1, "24"])
+def test_a_limit_that_is_no_number_of_tokens_is_told_of(folder: Path, length: object) -> None:
+    change(folder / "generation_config.json", max_length=length)
+    found = recognize(folder)
+    assert f"max_length = {length!r} is not applied" in found.summary.notes
+    assert found.read().checkpoint.decoding.max_steps is None
+
+
 def test_numbers_beyond_all_measure_are_told_of(folder: Path) -> None:
     change(folder / "generation_config.json", num_beams=10**9, max_length=10**12, suppress_tokens=[3, 9999])
     found = recognize(folder)

@@ -3,6 +3,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -404,3 +405,18 @@ def test_an_experiment_is_compared_with_its_baseline(translator: Translator) -> 
         assert result.original_log_probabilities == pytest.approx(translator.score(plain, experiment), abs=1e-4)
         if factor == 1.001:
             assert result.changed.predicted_ids == plain.predicted_ids
+
+
+@pytest.mark.parametrize("is_seen_by_pytorch", [True, False], ids=["in place", "through data"])
+def test_weights_that_are_changed_count_at_once(untrained_checkpoint: Path, is_seen_by_pytorch: bool) -> None:
+    """Though an encoding of the same sentence, and packed copies of the matrices, are kept."""
+    translator, fresh = (Translator.load(untrained_checkpoint, "cpu") for _ in range(2))
+    before = translator.translate("Ein Mann steht auf einer Leiter.")
+    for changed in (translator, fresh):
+        for name in ("self_attention.in_proj_weight", "self_attention.in_proj_bias", "feed_forward.expand.weight"):
+            weight = changed.model.encoder_layers[0].get_parameter(name)
+            with torch.no_grad():
+                (weight if is_seen_by_pytorch else weight.data).mul_(-3).add_(0.5)
+    found, expected = (each.translate("Ein Mann steht auf einer Leiter.") for each in (translator, fresh))
+    assert np.array_equal(found.maps.encoder, expected.maps.encoder)
+    assert not np.allclose(found.maps.encoder, before.maps.encoder, atol=1e-3)
