@@ -424,8 +424,8 @@ class MarianFolder:
             sentencepiece.SentencePieceProcessor(model_proto=model)
         except Exception as error:  # sentencepiece raises whatever its C++ says
             raise ModelImportError(
-                f"{path} is no SentencePiece model ({str(error).strip()[:120]}). A whole one was "
-                "expected; use another copy."
+                f"{path} is no SentencePiece model ({str(error).strip()[:120]}). A whole one was expected; "
+                "use another copy."
             ) from error
         return model
 

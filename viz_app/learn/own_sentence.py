@@ -1,4 +1,4 @@
-"""The sentence that the reader is at home with, beside those that stations put in its place for a moment. No Qt."""
+"""The reader's own sentence, beside those that stations show in its place for a moment. No Qt."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ class OwnSentence:
         self.text = state.experiment.source_text
         self._tried: set[str] = set()
         self._is_trying = False
-        state.experiment_changed.connect(self.notice)
+        state.experiment_changed.connect(self.update)
 
     @property
     def is_shown(self) -> bool:
@@ -41,7 +41,7 @@ class OwnSentence:
         finally:
             self._is_trying = False
 
-    def notice(self) -> None:
+    def update(self) -> None:
         """Another sentence may be in use. Undo may bring one back that a station had tried: it stays the station's."""
         text = self._state.experiment.source_text
         if text != self.text:
@@ -55,7 +55,7 @@ class OwnSentence:
         """The reader has typed or chosen it, though a station may have tried it too."""
         self._tried.discard(text)
         if text == self._state.experiment.source_text:  # it is in use already, put there by a station
-            self.notice()
+            self.update()
 
     def restore(self) -> None:
         """The reader's sentence again, in place of the one that a station tried."""

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QS
 from core.resources import bundled_model_path
 from core.text.languages import language_name
 from viz_app.export.exportable import ExportSource
-from viz_app.learn.borrowing import language_against, length_against, sentence_of, tokens_against
 from viz_app.learn.figures.figure import LearnContext
 from viz_app.learn.own_sentence import OwnSentence
 from viz_app.learn.station import LANGUAGE, Station, languages, read_stations
 from viz_app.learn.station_view import StationView
+from viz_app.learn.translate_sentence import language_problem, length_problem, sentence_of, token_problem
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.state.model_info import ModelInfo
@@ -93,7 +93,7 @@ class LearnPage(QWidget):
         self.language_menu.chosen.connect(self.show_language)
         self._list = self._make_list()
         self._lay_out()
-        self._is_unproved = False
+        self._is_unchecked = False
         self._begin_text(FIRST_EXAMPLE)
         self.sentence.input.text_settled.connect(self._on_text)
         self.state.result_changed.connect(self._on_result)
@@ -204,21 +204,21 @@ class LearnPage(QWidget):
         text = sentence_of(self._window_state)
         if not text or text == FIRST_EXAMPLE:
             return
-        if reason := length_against(self._window_state):
+        if reason := length_problem(self._window_state):
             self._tell_why_not(reason)
         else:
-            self._is_unproved = True
+            self._is_unchecked = True
             self._begin_text(text)
 
     def _begin_text(self, text: str) -> None:
         """Before the model is open."""
         self.state.begin_text(text)
         self.sentence.input.show_text(text)
-        self.own.notice()
+        self.own.update()
 
-    def _end_proof(self, reason: str) -> None:
+    def _end_check(self, reason: str) -> None:
         """Whether the sentence that was taken over at first can be used has turned out; else the example stands in."""
-        self._is_unproved = False
+        self._is_unchecked = False
         if reason:
             self.state.edit_text(FIRST_EXAMPLE)
             self.sentence.input.show_text(FIRST_EXAMPLE)
@@ -230,7 +230,7 @@ class LearnPage(QWidget):
     def _offer_sentence(self) -> None:
         """The other page has another sentence, or this one, or another model is open there."""
         text = sentence_of(self._window_state)
-        reason = language_against(self._window_state, self.state.model)
+        reason = language_problem(self._window_state, self.state.model)
         self.use_button.setVisible(bool(text) and text != self.own.text)
         self.use_button.setEnabled(not reason)
         self.use_button.setToolTip(f"It cannot be used here: {reason}" if reason else text)
@@ -246,11 +246,11 @@ class LearnPage(QWidget):
         self.model_note.setVisible(is_other)
 
     def _on_text(self, text: str, is_asked: bool) -> None:
-        self._is_unproved = False
+        self._is_unchecked = False
         self.own.take(text)
         if self.state.model is None:
             self.state.begin_text(text)
-            self.own.notice()
+            self.own.update()
         elif text.strip() and text != self.state.experiment.source_text:
             self.state.edit_text(text)
         elif text.strip() and is_asked and self.state.request.problem:
@@ -263,8 +263,8 @@ class LearnPage(QWidget):
     def _begin(self, info: object) -> None:
         assert isinstance(info, ModelInfo)
         self.state.begin_model(info)
-        if self._is_unproved and (reason := language_against(self._window_state, info)):
-            self._is_unproved = False
+        if self._is_unchecked and (reason := language_problem(self._window_state, info)):
+            self._is_unchecked = False
             self._begin_text(FIRST_EXAMPLE)
             self._tell_why_not(reason)
         self._offer_sentence()
@@ -276,12 +276,12 @@ class LearnPage(QWidget):
         self.failed.emit(failure)
 
     def _on_failed(self, failure: Failure) -> None:
-        if self._is_unproved:
-            self._end_proof("it could not be translated")
+        if self._is_unchecked:
+            self._end_check("it could not be translated")
 
     def _on_result(self) -> None:
-        if self._is_unproved and self.state.translation is not None:
-            self._end_proof(tokens_against(self.state.translation))
+        if self._is_unchecked and self.state.translation is not None:
+            self._end_check(token_problem(self.state.translation))
         if self.state.result is not None and self._stack.currentWidget() is self._message and self.stations:
             self.open_station(self._place)
 

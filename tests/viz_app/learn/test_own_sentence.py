@@ -8,8 +8,8 @@ from pytestqt.qtbot import QtBot
 
 from core.translation.experiment import Experiment
 from core.translation.translator import Translator
-from viz_app.learn.borrowing import MAX_TOKENS, MAX_WORDS
 from viz_app.learn.page import FIRST_EXAMPLE, LearnPage
+from viz_app.learn.translate_sentence import MAX_TOKENS, MAX_WORDS
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.model_info import ModelInfo
 from viz_app.theme import Theme
@@ -70,7 +70,7 @@ def test_it_begins_with_the_sentence_of_translate(qtbot: QtBot, make_page: MakeP
     [
         ("Two dogs play.", "en", "it is English, and Learn reads German"),
         ("Ein " + "sehr " * MAX_WORDS + "alter Hund.", "de", f"it has {MAX_WORDS + 3} words"),
-        ("Xyzzyquux Qwrtzpfgh Bdfgklmnp Zyxwvutsr Kjhgfdsap.", "de", f"room for {MAX_TOKENS}"),
+        ("Xyzzyquux Qwrtzpfgh Bdfgklmnp Zyxwvutsr Kjhgfdsap.", "de", f"show {MAX_TOKENS} at most"),
     ],
     ids=["another language", "many words", "many tokens"],
 )

@@ -14,7 +14,7 @@ def sentence_of(other: ExperimentState | None) -> str:
     return other.experiment.source_text.strip() if other is not None else ""
 
 
-def language_against(other: ExperimentState | None, model: ModelInfo | None) -> str:
+def language_problem(other: ExperimentState | None, model: ModelInfo | None) -> str:
     """Why a model cannot read the other page's sentence, in a clause; empty if it can, or nothing is known yet."""
     if other is None or other.model is None or model is None:
         return ""
@@ -26,17 +26,17 @@ def language_against(other: ExperimentState | None, model: ModelInfo | None) -> 
     return f"it may not be {ours}" if theirs == NEUTRAL[0] else f"it is {theirs}, and Learn reads {ours}"
 
 
-def length_against(other: ExperimentState | None) -> str:
+def length_problem(other: ExperimentState | None) -> str:
     """Why the figures cannot show the other page's sentence, by its words, in a clause; empty if they can."""
     num_words = len(sentence_of(other).split())
     return _too_long(num_words, "words", MAX_WORDS) if num_words > MAX_WORDS else ""
 
 
-def tokens_against(translation: Translation) -> str:
+def token_problem(translation: Translation) -> str:
     """The same by the tokens of both sides, once it was translated."""
     num_tokens = max(len(translation.source_tokens), len(translation.predicted_tokens))
     return _too_long(num_tokens, "tokens", MAX_TOKENS) if num_tokens > MAX_TOKENS else ""
 
 
-def _too_long(number: int, what: str, room: int) -> str:
-    return f"it has {number} {what}, and the figures have room for {room}"
+def _too_long(number: int, what: str, limit: int) -> str:
+    return f"it has {number} {what}, and the figures show {limit} at most"
