@@ -17,7 +17,7 @@ from pathlib import Path
 from benchmarks.ratio import Ratio
 
 CORES, OTHERS = 2, 5
-TURNS, LIMIT_SECONDS = 9, 45.0
+TURNS, LIMIT_SECONDS = 25, 45.0
 FEWEST_TURNS = 2
 SECONDS_TO_BE_BUSY = 20.0
 """Of load before the processes begin: the mean of the last minute tells it from something short."""

@@ -2,11 +2,14 @@
 
 Roles of heads that lie beside it (`MODEL.roles.json`) stay valid.
 
-python -m tools.add_word_counts MODEL.safetensors [DATA]
+python -m tools.add_word_counts MODEL.safetensors [DATA [ORIGINAL]]
 
 DATA is what the model was trained on: a folder with train.de, train.en …, or a file of prepared data. Without it, it is
 Multi30k from the user's cache, downloaded if it is not there. The vocabularies that are learned from DATA must be those
 of the model, or nothing is written.
+
+ORIGINAL is for DATA that `tools.diversify` made: the folder it made them from. Counts and kind of text are then those
+of ORIGINAL, since a translation of a sentence is no further evidence for its words. All its pairs must be in DATA.
 """
 
 import sys
@@ -20,27 +23,44 @@ from core.analysis.sample_roles import read_sample_roles, write_sample_roles
 from core.checkpoint.digest import model_digest
 from core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
 from core.corpora.loading import MULTI30K, load_corpus
+from core.corpora.parallel import read_folder
 from core.corpora.prepared import PreparedCorpus
-from core.errors import AugenmerkError, CheckpointError
+from core.errors import AugenmerkError, CheckpointError, CorpusError
 
 
-def with_counts(checkpoint: Checkpoint, corpus: PreparedCorpus) -> Checkpoint:
-    """The checkpoint with the counts of the corpus. Raises `CheckpointError` if it was not trained on that."""
+def with_counts(checkpoint: Checkpoint, corpus: PreparedCorpus, original: PreparedCorpus | None = None) -> Checkpoint:
+    """The checkpoint with the counts of the corpus, or of that which it was made from.
+
+    Raises:
+        CheckpointError: it was not trained on `corpus`, or there are no counts.
+    """
     same_digest = checkpoint.corpus_digest in ("", corpus.digest)  # earlier versions kept none
     if not same_digest or corpus.codecs.to_dict() != checkpoint.codecs.to_dict():
         raise CheckpointError(
             "The data are not those that this model was trained on: they give other vocabularies or sentences. Those "
             "of its training were expected; name them."
         )
-    if corpus.word_counts is None:
+    counted = original or corpus
+    if counted.word_counts is None:
         raise CheckpointError(
-            f"{corpus.name} has no word counts: it is the copy task, has too many different words, or was prepared by "
+            f"{counted.name} has no word counts: it is the copy task, has too many different words, or was prepared by "
             "an earlier version. Text was expected; prepare it again, or leave the model as it is."
         )
-    return replace(checkpoint, word_counts=corpus.word_counts)
+    return replace(checkpoint, word_counts=counted.word_counts)
 
 
-def add_counts(path: Path, data: Path | str) -> str:
+def require_all_pairs(original: Path, data: Path | str, languages: tuple[str, str]) -> None:
+    """Raises `CorpusError` unless both are folders, and each training pair of `original` is one of `data`."""
+    ours, theirs = (read_folder(folder, *languages).train for folder in (original, data))
+    missing = {*zip(ours.source, ours.target, strict=True)} - {*zip(theirs.source, theirs.target, strict=True)}
+    if missing:
+        raise CorpusError(
+            f"{data} lacks {len(missing):,} training pairs of {original}. Data that were made from these by "
+            "tools.diversify, and so have all of them, were expected; name the folder they were made from."
+        )
+
+
+def add_counts(path: Path, data: Path | str, original: Path | None = None) -> str:
     """Rewrites the file, and says what it holds now.
 
     Raises:
@@ -51,7 +71,11 @@ def add_counts(path: Path, data: Path | str) -> str:
     if types not in ({torch.float16}, {torch.float32}):
         raise CheckpointError(f"{path} has weights of the types {types}. All in 16 or all in 32 bits were expected.")
     roles = read_sample_roles(path)
-    counted = with_counts(before, load_corpus(data, before.run))
+    if original is not None:
+        require_all_pairs(original, data, (before.run.data.source_language, before.run.data.target_language))
+    counted = with_counts(
+        before, load_corpus(data, before.run), None if original is None else load_corpus(original, before.run)
+    )
     assert counted.word_counts is not None
     save_checkpoint(counted, path, half_precision=types == {torch.float16})
     after = load_checkpoint(path, with_state=True)
@@ -64,11 +88,12 @@ def add_counts(path: Path, data: Path | str) -> str:
 
 def main(words: Sequence[str]) -> int:
     """Prints what was done; the exit status is 2 if it could not be."""
-    if not 1 <= len(words) <= 2:
+    if not 1 <= len(words) <= 3:
         print(__doc__, file=sys.stderr)
         return 2
     try:
-        print(add_counts(Path(words[0]), words[1] if len(words) > 1 else MULTI30K))
+        data = words[1] if len(words) > 1 else MULTI30K
+        print(add_counts(Path(words[0]), data, Path(words[2]) if len(words) > 2 else None))
     except AugenmerkError as error:
         print(error, file=sys.stderr)
         return 2

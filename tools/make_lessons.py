@@ -21,6 +21,7 @@ MARKET = "Auf dem Markt verkauft eine junge Frau frische Blumen."
 COOK = "Ein Koch schneidet in einer kleinen Küche Gemüse."
 NEWSPAPER = "Der Mann, der ein rotes Hemd trägt, liest eine Zeitung."
 SIGN = "Ein Mann hält ein Schild hoch."
+WORKSHOP = "Ein Mann repariert ein Fahrrad in einer Fahrradwerkstatt."
 NO_SHIRT = "Ein Mann trägt kein Hemd."
 NUM_LAYERS, NUM_HEADS = 3, 8
 
@@ -62,7 +63,7 @@ LESSONS = {
                 "predicts “blue”, this head gives {weight} of its attention to “blauen”.",
                 "Which German word does this head look at while the model predicts “ladder”?",
                 LADDER,
-                "cross 2·7",
+                "cross 2·5",
                 ("blue", "blauen"),
             ),
             Draft(
@@ -80,7 +81,7 @@ LESSONS = {
                 "this head gives {weight} to “standing”. Tokens that come later are masked.",
                 "Why is one half of this map empty?",
                 LADDER,
-                "decoder 1·2",
+                "decoder 1·1",
                 ("on", "standing"),
             ),
             Draft(
@@ -89,7 +90,7 @@ LESSONS = {
                 "{weight} to “hemd”, which comes after it.",
                 "Why does the encoder need no causal mask?",
                 LADDER,
-                "encoder 1·3",
+                "encoder 1·7",
                 ("blauen", "hemd"),
             ),
             Draft(
@@ -98,7 +99,7 @@ LESSONS = {
                 "German sentence. Cross-attention connects the two.",
                 "Can any word of the new translation come from the German sentence? Give a reason.",
                 LADDER,
-                "cross 2·7",
+                "cross 2·5",
                 None,
                 off("cross", 0, 1, 2),
             ),
@@ -122,7 +123,7 @@ LESSONS = {
                 "“verkauft” with {weight}.",
                 "Which English words come before “selling”, and where do they stand in German?",
                 MARKET,
-                "cross 2·7",
+                "cross 2·1",
                 ("selling", "verkauft"),
             ),
             Draft(
@@ -131,7 +132,7 @@ LESSONS = {
                 "to “markt”.",
                 "Write the English words in the order of their German partners.",
                 MARKET,
-                "cross 2·7",
+                "cross 2·4",
                 ("market", "markt"),
             ),
             Draft(
@@ -140,7 +141,7 @@ LESSONS = {
                 "far from the diagonal, with {weight}.",
                 "How many columns lie between this cell and the diagonal?",
                 COOK,
-                "cross 2·7",
+                "cross 3·3",
                 ("vegetables", "gemüse"),
             ),
             Draft(
@@ -149,16 +150,16 @@ LESSONS = {
                 "with {weight}.",
                 "Which other heads look at “trägt” while “wearing” is predicted?",
                 NEWSPAPER,
-                "cross 2·3",
+                "cross 3·2",
                 ("wearing", "trägt"),
             ),
             Draft(
                 "One verb in two places",
                 "The two words “hält” and “hoch” are one German verb. For “up”, this head looks at the second part, "
                 "“hoch”, with {weight}.",
-                "Where does this head look while the model predicts “holds”?",
+                "Where does this head look while the model predicts “holding”?",
                 SIGN,
-                "cross 2·2",
+                "cross 3·2",
                 ("up", "hoch"),
             ),
         ),
@@ -171,7 +172,7 @@ LESSONS = {
                 "Many tokens in this head look at the token before them. “auf” gives {weight} to “steht”.",
                 "Find a token in this map that does not look at the token before it.",
                 LADDER,
-                "encoder 2·2",
+                "encoder 3·3",
                 ("auf", "steht"),
             ),
             Draft(
@@ -179,7 +180,7 @@ LESSONS = {
                 "This head has learned something else. “auf” gives {weight} to “leiter”, the noun that follows it.",
                 "Where do “in” and “ein” look?",
                 LADDER,
-                "encoder 1·3",
+                "encoder 1·8",
                 ("auf", "leiter"),
             ),
             Draft(
@@ -192,11 +193,11 @@ LESSONS = {
             ),
             Draft(
                 "Another place for the same word",
-                "Head cross 1·6 looks at the German “in” while the model predicts the English “in”. This head looks at "
+                "Head cross 1·3 looks at the German “in” while the model predicts the English “in”. This head looks at "
                 "“steht” with {weight}. Heads differ because each has its own queries and keys.",
                 "What could the verb tell the model about the next word?",
                 LADDER,
-                "cross 3·4",
+                "cross 2·1",
                 ("in", "steht"),
             ),
             Draft(
@@ -205,14 +206,14 @@ LESSONS = {
                 "this head gives {weight} to “<sos>”, the start token.",
                 "Find another row of this head that looks at “<sos>”.",
                 LADDER,
-                "cross 3·1",
+                "cross 3·6",
                 (".", "<sos>"),
             ),
             Draft(
                 "Eight heads fewer",
                 "All eight cross-attention heads of layer 2 are switched off. The translation stays “{translation}” "
                 "The other layers still read the German.",
-                "Switch off the cross-attention of layer 3 as well. What changes?",
+                "Switch off the cross-attention of layer 1 as well. What changes?",
                 LADDER,
                 "cross 2·5",
                 None,
@@ -225,12 +226,12 @@ LESSONS = {
         (
             Draft(
                 "A large weight",
-                "“kein” means no. While the model predicts “a”, this head gives {weight} to “k”, the first piece of "
-                "“kein”. The translation is wrong all the same: “{translation}”",
+                "“kein” means no. While the model predicts “shirt”, this head gives {weight} to “·ein”, the second "
+                "piece of “kein”. The translation is wrong all the same: “{translation}”",
                 "What should the translation be?",
                 NO_SHIRT,
-                "cross 2·3",
-                ("a", "k"),
+                "cross 2·8",
+                ("shirt", "·ein"),
             ),
             Draft(
                 "Without the head",
@@ -238,9 +239,9 @@ LESSONS = {
                 "need not have an effect.",
                 "Compare the probabilities of the tokens with and without the head. Which changes most?",
                 NO_SHIRT,
-                "cross 2·3",
+                "cross 2·8",
                 None,
-                off("cross", 1)[2:3],
+                off("cross", 1)[7:8],
             ),
             Draft(
                 "Without the word",
@@ -248,29 +249,29 @@ LESSONS = {
                 "The head looked at a word that made no difference.",
                 "What would you have to see to say that the model understood “kein”?",
                 NO_SHIRT,
-                "cross 2·3",
+                "cross 2·8",
                 None,
                 (SourceWordReplaced(3, "ein"),),
             ),
             Draft(
                 "A head that matters",
-                "One decoder head is switched off. The translation loses “in the market”. The map does not show this: "
-                "at the step after “flowers”, the largest weight of this head is only {weight}, at “a”.",
-                "Switch the head on again. Which token does the model predict after “flowers”?",
-                MARKET,
-                "decoder 3·7",
-                (".", "a"),
-                off("decoder", 2)[6:7],
+                "One encoder head is switched off. “shop” becomes “outfit”. The map does not show this: at “·werk”, "
+                "a piece of the compound, the largest weight of this head is only {weight}, at “in”.",
+                "Switch the head on again. Which heads of the encoder look at “·werk” most?",
+                WORKSHOP,
+                "encoder 2·5",
+                ("·werk", "in"),
+                off("encoder", 1)[4:5],
             ),
             Draft(
                 "Look, change, compare",
-                "All 24 encoder heads are switched off. The translation becomes “{translation}” A map shows where a "
+                "All 24 decoder heads are switched off. The translation becomes “{translation}” A map shows where a "
                 "head looks. Only a change shows what that is worth.",
                 "Which of the three kinds of attention does the model need most for this sentence? Try it.",
                 LADDER,
-                "encoder 1·3",
+                "decoder 1·1",
                 None,
-                off("encoder", 0, 1, 2),
+                off("decoder", 0, 1, 2),
             ),
         ),
     ),

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.cli.guard import USER_ERROR, leave, run_guarded
+from core.cli.parser import OptionParser
 from core.memory import share_one_heap
 from core.standard_streams import open_standard_streams
 from core.threads import choose_threads
@@ -93,7 +94,7 @@ def _open_window(options: argparse.Namespace) -> int:
 
 def window_parser() -> argparse.ArgumentParser:
     """The options of `augenmerk app`."""
-    parser = argparse.ArgumentParser(prog="augenmerk app", description="Open the window.")
+    parser = OptionParser(prog="augenmerk app", description="Open the window.")
     parser.add_argument(
         "checkpoint",
         nargs="?",

@@ -240,9 +240,12 @@ class MainWindow(QMainWindow):
         self._preferences.settings.sync()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape, if nothing took it, cancels a translation that takes long; focus may be in the top bar, or none."""
+        """Escape, if nothing took it, cancels what takes long; focus may be in the top bar, or none."""
         sentence = self._sentence_in_sight()
-        if event.key() not in UNPIN_KEYS or sentence is None or not sentence.cancel():
+        is_cancelled = event.key() in UNPIN_KEYS and (
+            (sentence is not None and sentence.cancel()) or self.analysis.stop()
+        )
+        if not is_cancelled:
             super().keyPressEvent(event)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
@@ -330,6 +333,8 @@ class MainWindow(QMainWindow):
         self.lessons.bar.focus_to = page.heads.grid
         self.documents.lesson_read.connect(lambda *_: self.show_page(TRANSLATE))
         page.step_scene = self._step_scene
+        page.stop_analysis = self.analysis.stop
+        page.own_settings = lambda: self.lessons.own_settings
         self.lessons.bar.arrows_changed.connect(lambda: page.heads.show_keys(self.lessons.bar.takes_arrows))
         self.documents.done.connect(bar.show_notice)
         self.documents.failed.connect(self._on_experiment_failed)
@@ -548,7 +553,7 @@ class MainWindow(QMainWindow):
             self.top_bar.show_model(f"opening {name} …", "")
             self.translate_page.show_message(f"Opening {name} …")
         else:
-            self.top_bar.device.setText(f"opening {name} …")
+            self.top_bar.show_device(f"opening {name} …")
 
     def _on_import_offered(self, name: str) -> None:
         if self.model is None:

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from PySide6.QtCore import QSize, QTimer, Signal
+from PySide6.QtCore import QEvent, QSize, QTimer, Signal
 from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
@@ -73,7 +73,12 @@ class TopBar(QWidget):
     def show_model(self, summary: str, device: str) -> None:
         """Names the model and the device."""
         self.model_button.show_name(summary)
+        self.show_device(device)
+
+    def show_device(self, device: str) -> None:
+        """Names the device; where the bar is too narrow for it, it stands in the tool tip of the model alone."""
         self.device.setText(device)
+        self.model_button.set_device(device)
 
     def show_status(self, text: str) -> None:
         """The status of a training; empty if there is none."""
@@ -114,9 +119,14 @@ class TopBar(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """A narrow bar leaves the name to the window's title, and the sizes of the model to its tool tip."""
         super().resizeEvent(event)
-        is_narrow = self.width() < scaled(NARROW)
-        self._name.setVisible(not is_narrow)
-        self.model_button.set_brief(is_narrow)
+        self._fit()
+
+    def event(self, event: QEvent) -> bool:
+        """Another text, or larger letters: what fits is another."""
+        done = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._fit()
+        return done
 
     def minimumSizeHint(self) -> QSize:
         """That of a narrow bar."""
@@ -124,6 +134,22 @@ class TopBar(QWidget):
         if self._name.isHidden():
             return hint
         return hint - QSize(self._name.sizeHint().width() + self.model_button.saved_if_brief(), 0)
+
+    def _fit(self) -> None:
+        """Leaves out what the tool tip of the model has too, where not all fits: the device, then the sizes.
+
+        What fits is computed from widths alone, whatever is left out now: so the layout that follows changes nothing.
+        """
+        is_narrow = self.width() < scaled(NARROW)
+        self._name.setVisible(not is_narrow)
+        row = self.layout()
+        assert row is not None
+        row.invalidate()  # it may still have the width with the name
+        hidden_device = self.device.sizeHint().width() + row.spacing() if self.device.isHidden() else 0
+        whole_width = row.sizeHint().width() + hidden_device + self.model_button.saved_now()
+        width_without_device = whole_width - self.device.sizeHint().width() - row.spacing()
+        self.device.setVisible(whole_width <= self.width())
+        self.model_button.set_brief(is_narrow or width_without_device > self.width())
 
     def _make_menu(self, theme_choice: ThemeChoice) -> QMenu:
         menu = QMenu(self.menu_button)

@@ -14,6 +14,7 @@ from core.model.attention import AttentionChanges, MultiHeadAttention
 from core.model.layers import Residual
 from core.model.transformer import Interventions, Transformer, decoder_changes
 from core.translation.compilation import interventions_of
+from core.translation.decoding import DecodingRules
 from core.translation.result import Alternative, FloatArray, Translation, read_only
 from core.translation.translator import Translator
 
@@ -56,7 +57,7 @@ def logit_parts(translator: Translator, translation: Translation) -> LogitParts:
     with torch.inference_mode():
         logits = functional.linear(parts.hidden, model.output.weight.double(), _output_bias(model))
         predicted = torch.tensor(translation.predicted_ids, device=logits.device)
-        rivals = _rivals(logits, predicted, translator.rules.forbidden_ids)
+        rivals = _rivals(logits, predicted, translator.rules)
         directions = (model.output.weight[predicted] - model.output.weight[rivals]).double()  # [T, D]
 
         def along(vectors: Tensor) -> FloatArray:
@@ -171,10 +172,11 @@ class _Stream:
             self.bias = linear_norm(residual.norm, self.bias, summed) + bias_of(residual.norm)
 
 
-def _rivals(logits: Tensor, predicted: Tensor, forbidden_ids: Sequence[int]) -> Tensor:
+def _rivals(logits: Tensor, predicted: Tensor, rules: DecodingRules) -> Tensor:
     """[T], the most probable token that may be chosen and was not."""
     allowed = logits.clone()
-    allowed[:, list(forbidden_ids)] = float("-inf")
+    for step in range(len(allowed)):
+        allowed[step, list(rules.forbidden_at(step))] = float("-inf")
     allowed[torch.arange(len(predicted), device=logits.device), predicted] = float("-inf")
     return allowed.argmax(dim=-1)
 

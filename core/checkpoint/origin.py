@@ -9,7 +9,7 @@ class Origin:
     """What is known of a model that was not trained here.
 
     Attributes:
-        format: of the files it was imported from: "marian", "notebook" or "annotated".
+        format: of the files it was imported from: "marian", "joeynmt", "notebook" or "annotated".
         source: their name: of a repository at Hugging Face, or of the folder or file, without its path.
         revision: the repository's commit; empty if they were not fetched.
         licence: as the repository names it; empty if it does not.

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Adds `import`."""
     parser = commands.add_parser(
-        "import", help="import a model: Hugging Face Marian (OPUS-MT), notebook 6, the Annotated Transformer"
+        "import", help="import a model: Hugging Face Marian (OPUS-MT), JoeyNMT, notebook 6, the Annotated Transformer"
     )
     parser.description = __doc__
     parser.add_argument(
         "source",
         metavar="SOURCE",
-        help="a folder with a Marian model of Hugging Face, a PyTorch file of notebook 6 or of the Annotated "
-        "Transformer, or the name of a repository at Hugging Face, such as Helsinki-NLP/opus-mt-de-en",
+        help="a folder with a Marian model of Hugging Face or one of JoeyNMT, a PyTorch file of notebook 6 or of the "
+        "Annotated Transformer, or the name of a repository at Hugging Face, such as Helsinki-NLP/opus-mt-de-en",
     )
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the checkpoint to write")
     parser.add_argument(

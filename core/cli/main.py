@@ -9,6 +9,7 @@ from pathlib import Path
 
 from core import __version__
 from core.cli.guard import run_guarded
+from core.cli.parser import OptionParser
 
 COMMANDS = ("translate", "analyze", "align", "train", "runs", "evaluate", "data", "info", "average", "import")
 """Each is a module of this package, or `_MODULES` names it. Only the one that is asked for is imported: some need
@@ -43,7 +44,7 @@ def _parsed_and_run(arguments: list[str], other_commands: Collection[str]) -> in
 
 def make_parser(commands: Collection[str] = COMMANDS) -> argparse.ArgumentParser:
     """The parser of these commands."""
-    parser = argparse.ArgumentParser(
+    parser = OptionParser(
         prog="augenmerk",
         description="Train a translating Transformer, or import one, and look at every head's attention.",
     )

@@ -12,7 +12,9 @@ from core.imports import collector_paused
 from core.translation.experiment import DEFAULT_LENGTH_PENALTY, check_beam
 
 if TYPE_CHECKING:
+    from core.checkpoint.file import Checkpoint
     from core.corpora.prepared import PreparedCorpus
+    from core.text.codec import CodecPair
     from core.translation.translator import Translator
 
 
@@ -112,8 +114,16 @@ def with_languages(run: RunConfig, options: argparse.Namespace) -> RunConfig:
     return replace(run, data=run.data.replace(**given))
 
 
-def read_corpus(options: argparse.Namespace, run: RunConfig, on_phase: Callable[[str], None]) -> "PreparedCorpus":
+def read_corpus(
+    options: argparse.Namespace, run: RunConfig, on_phase: Callable[[str], None], codecs: "CodecPair | None" = None
+) -> "PreparedCorpus":
     """The corpus that the options name.
+
+    Args:
+        options: of `add_corpus`.
+        run: its data settings determine how text becomes ids.
+        on_phase: called with a description of each phase.
+        codecs: of a model whose vocabularies are kept; None to learn them from the text.
 
     Raises:
         ConfigError: none, or two, are named.
@@ -123,7 +133,7 @@ def read_corpus(options: argparse.Namespace, run: RunConfig, on_phase: Callable[
 
     pair: Sequence[Path | None] = (options.source, options.target)
     if options.data is None and all(pair):
-        return load_pair(options.source, options.target, run, on_phase)
+        return load_pair(options.source, options.target, run, on_phase, codecs)
     if any(pair):
         raise ConfigError("Either --data, or --source together with --target, was expected. Give one of the two.")
     if options.data is None and not run.is_copy_task:
@@ -131,4 +141,31 @@ def read_corpus(options: argparse.Namespace, run: RunConfig, on_phase: Callable[
             f"The preset {run.preset} needs sentence pairs and none were given. Expected --data with a folder, a "
             "prepared file or the word multi30k; or --source and --target."
         )
-    return load_corpus(options.data or COPY, run, on_phase)
+    return load_corpus(options.data or COPY, run, on_phase, codecs=codecs)
+
+
+def read_training_corpus(
+    options: argparse.Namespace,
+    run: RunConfig,
+    on_phase: Callable[[str], None],
+    initial: "Checkpoint | None",
+    teachers: "Sequence[Checkpoint]",
+) -> "PreparedCorpus":
+    """The corpus that the options of `train` name, read with the vocabularies of the models that are given.
+
+    Raises:
+        CheckpointError: such a model reads text with other settings, or there is no run to resume.
+        AugenmerkError: as for `read_corpus`.
+    """
+    from core.training.vocabularies import codecs_to_keep
+
+    codecs = codecs_to_keep(run, options.out, resume=options.resume, initial=initial, teachers=teachers)
+    return read_corpus(options, run, on_phase, codecs)
+
+
+def load_given_models(options: argparse.Namespace) -> "tuple[Checkpoint | None, list[Checkpoint]]":
+    """The models of `--initial-model` and `--teacher`. Raises `CheckpointError`."""
+    from core.checkpoint.file import load_checkpoint
+
+    initial = None if options.initial_model is None else load_checkpoint(options.initial_model)
+    return initial, [load_checkpoint(path) for path in options.teacher]

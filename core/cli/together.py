@@ -4,10 +4,12 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from core.cli.options import read_corpus
+from core.cli.options import load_given_models, read_training_corpus
 from core.errors import TrainingError
 
 if TYPE_CHECKING:
+    from core.config import RunConfig
+    from core.corpora.prepared import PreparedCorpus
     from core.training.distributed import World
 
 ECHO_SECONDS = 5.0
@@ -28,7 +30,11 @@ def train_with_others(options: argparse.Namespace, lead: Callable[["World"], int
                 return lead(world)
         with stop_on_interrupt(float("inf"), announce=False):  # whether to stop is decided by the main process
             try:
-                run_worker(lambda run: read_corpus(options, run, lambda text: None), options.device, world)
+                run_worker(lambda run: _corpus_of_main_process(options, run), options.device, world)
             except TrainingError:  # the main process says why
                 return _FAILED
     return 0
+
+
+def _corpus_of_main_process(options: argparse.Namespace, run: "RunConfig") -> "PreparedCorpus":
+    return read_training_corpus(options, run, lambda text: None, *load_given_models(options))

@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.cli.failed_save import ask_after_failed_save
-from core.cli.options import add_corpus, add_device, add_settings, read_corpus, with_languages
+from core.cli.options import (
+    add_corpus,
+    add_device,
+    add_settings,
+    load_given_models,
+    read_training_corpus,
+    with_languages,
+)
 from core.cli.stopping import stop_on_interrupt
 from core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
 from core.config.dotted import with_dotted
@@ -49,7 +56,17 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         "--initial-model",
         type=Path,
         metavar="FILE",
-        help="begin with the weights of this model, to train it further; of the same architecture and vocabulary",
+        help="begin with the weights and vocabularies of this model, to train it further, with other data too; of the "
+        "same architecture and data settings",
+    )
+    parser.add_argument(
+        "--teacher",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="learn what this model predicts, too, as far as training.distillation says; several are averaged. The "
+        "data are read with its vocabularies",
     )
     parser.add_argument("--compile", action="store_true", help="compile the model first, with torch.compile")
     parser.add_argument("--deterministic", action="store_true", help="on a GPU, compute the same bits each time")
@@ -104,7 +121,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _train(options: argparse.Namespace, wanted: RunConfig, world: "World", echo_seconds: float = 0.0) -> int:
-    from core.checkpoint.file import load_checkpoint
     from core.device import choose_device
     from core.training.loop import train
     from core.training.memory import check_address_space, check_memory_for_training
@@ -116,7 +132,8 @@ def _train(options: argparse.Namespace, wanted: RunConfig, world: "World", echo_
     show = TerminalProgress()
     with contextlib.ExitStack() as stack:
         log = stack.enter_context(tensorboard_log(options.out, show.say)) if options.tensorboard else None
-        corpus = read_corpus(options, wanted, show.phase)
+        initial, teachers = load_given_models(options)
+        corpus = read_training_corpus(options, wanted, show.phase, initial, teachers)
         stop = stack.enter_context(stop_on_interrupt(echo_seconds))
         stack.callback(show.close)
 
@@ -137,7 +154,8 @@ def _train(options: argparse.Namespace, wanted: RunConfig, world: "World", echo_
             resume=options.resume,
             changes=changes,
             allow_changed_data=options.allow_changed_data,
-            initial=load_checkpoint(options.initial_model) if options.initial_model is not None else None,
+            initial=initial,
+            teachers=teachers,
             probe=options.probe,
             on_event=on_event,
             should_stop=lambda: stop.requested,
@@ -313,10 +331,10 @@ class TerminalProgress:
             "patience": "The validation loss has not improved for as many epochs as patience allows: ended",
         }
         ending = endings.get(event.reason, "Stopped")
-        self.say(
-            f"{ending} after step {event.step} ({duration(event.seconds)}). Best validation loss "
-            f"{event.best_validation_loss:.4f} in epoch {event.best_epoch}: {event.best_checkpoint}"
-        )
+        best = "Nothing was validated yet"
+        if event.best_epoch:
+            best = f"Best validation loss {event.best_validation_loss:.4f} in epoch {event.best_epoch}"
+        self.say(f"{ending} after step {event.step} ({duration(event.seconds)}). {best}: {event.best_checkpoint}")
 
     def say(self, text: str) -> None:
         """Shows a line, above the bar."""

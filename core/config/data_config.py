@@ -1,7 +1,7 @@
 """How sentences become token ids."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from core.config.settings import (
     LARGEST_NUMBER,
@@ -14,7 +14,7 @@ from core.config.settings import (
 )
 from core.errors import ConfigError
 
-Tokenization = Literal["spacy", "symbols", "marian"]
+Tokenization = Literal["spacy", "symbols", "marian", "joeynmt"]
 LetterCase = Literal["keep", "lower", "sentence"]
 MAX_SUBWORDS = 1_000_000
 MAX_COPIED = 100_000_000
@@ -27,7 +27,7 @@ class DataConfig(Settings):
 
     Attributes:
         tokenization: "spacy": spaCy's rules for the language; "symbols": split at spaces (copy task);
-            "marian": SentencePiece models that came with an imported model.
+            "marian", "joeynmt": by what came with an imported model.
         source_language, target_language: their codes, for spaCy's rules and the file suffixes of a corpus folder.
         source_case, target_case: "keep"; "lower": lower-cased; "sentence": only the first letter of the sentence is
             lower-cased, and restored on output.
@@ -36,7 +36,7 @@ class DataConfig(Settings):
         min_frequency: words rarer than this in the training split become `<unk>` (word vocabularies only).
         num_subwords: size of one joint BPE vocabulary over both languages; None for a vocabulary of whole words.
         wrap_source: whether the source is wrapped in `<sos> … <eos>` like the target.
-        end_source: whether the source ends with `<eos>` though it is not wrapped (Marian).
+        end_source: whether the source ends with `<eos>` though it is not wrapped (imported models).
         max_length: training pairs with more tokens than this on either side are left out; None keeps all.
         copy_length, copy_symbols: length of the sequences of the copy task and its largest symbol.
         copy_training_pairs, copy_validation_pairs: sequences drawn for each epoch, and once for validation.
@@ -59,11 +59,11 @@ class DataConfig(Settings):
     copy_validation_pairs: int = 150
 
     def __post_init__(self) -> None:
-        require_choice("data", ("spacy", "symbols", "marian"), tokenization=self.tokenization)
+        require_choice("data", get_args(Tokenization), tokenization=self.tokenization)
         require_choice(
             "data", ("keep", "lower", "sentence"), source_case=self.source_case, target_case=self.target_case
         )
-        require = require_language_code if self.tokenization == "marian" else require_language
+        require = require_language_code if self.is_imported else require_language
         require("data", source_language=self.source_language, target_language=self.target_language)
         require_boolean("data", keep_spaces=self.keep_spaces, wrap_source=self.wrap_source, end_source=self.end_source)
         require_integer(
@@ -86,3 +86,8 @@ class DataConfig(Settings):
                 f"data: copy_training_pairs, copy_validation_pairs and copy_length ask for {num_copied:,} symbols; at "
                 f"most {MAX_COPIED:,} were expected. Lower one of them."
             )
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether lines are cut by what came with an imported model, so that nothing of it is learned from a corpus."""
+        return self.tokenization in ("marian", "joeynmt")

@@ -7,7 +7,7 @@ from core.config.settings import Settings, require_boolean, require_choice, requ
 from core.errors import ConfigError
 
 NormPosition = Literal["post", "pre"]
-NormKind = Literal["torch", "annotated"]
+NormKind = Literal["torch", "annotated", "joeynmt"]
 Positions = Literal["learned", "sinusoidal", "sinusoidal-halves"]
 Activation = Literal["relu", "gelu", "gelu-tanh", "swish"]
 Tying = Literal["none", "output", "all"]
@@ -34,7 +34,8 @@ class ModelConfig(Settings):
             (Ramachandran et al. 2017).
         dropout: probability after embeddings, in the feed-forward network, on sublayer outputs and attention weights.
         norm_position: "post": norm(x + sublayer(x)); "pre": x + sublayer(norm(x)).
-        norm_kind: "torch": `nn.LayerNorm`; "annotated": unbiased standard deviation, epsilon outside the root.
+        norm_kind: "torch": `nn.LayerNorm`; "annotated": unbiased standard deviation, epsilon outside the root;
+            "joeynmt": `nn.LayerNorm` with an epsilon of 1e-6.
         final_norm: one more norm at the top of each stack (needed by pre-norm).
         positions: "learned" table or fixed "sinusoidal" waves, sines in even and cosines in odd columns;
             "sinusoidal-halves": the same waves, all sines in the left half and all cosines in the right one (Marian).
@@ -92,7 +93,7 @@ class ModelConfig(Settings):
             output_bias=self.output_bias,
         )
         require_choice("model", ("post", "pre"), norm_position=self.norm_position)
-        require_choice("model", ("torch", "annotated"), norm_kind=self.norm_kind)
+        require_choice("model", get_args(NormKind), norm_kind=self.norm_kind)
         require_choice("model", ("learned", "sinusoidal", "sinusoidal-halves"), positions=self.positions)
         require_choice("model", get_args(Activation), activation=self.activation)
         require_choice("model", ("none", "output", "all"), tied_embeddings=self.tied_embeddings)

@@ -67,7 +67,8 @@ def require_positive(owner: str, **values: float) -> None:
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= LARGEST_REAL:
             raise ConfigError(
-                f"{owner}: {name} is {_quoted(value)}; a number greater than 0 was expected. Choose another value."
+                f"{owner}: {name} is {_quoted(value)}; a number greater than 0 was expected, of at most "
+                f"{LARGEST_REAL:g}. Choose another value."
             )
 
 
@@ -76,7 +77,8 @@ def require_not_negative(owner: str, **values: float) -> None:
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LARGEST_REAL:
             raise ConfigError(
-                f"{owner}: {name} is {_quoted(value)}; a number of at least 0 was expected. Choose another value."
+                f"{owner}: {name} is {_quoted(value)}; a number of at least 0 was expected, and at most "
+                f"{LARGEST_REAL:g}. Choose another value."
             )
 
 

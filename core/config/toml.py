@@ -4,6 +4,7 @@ Written without a library: there are only strings, numbers and booleans in three
 """
 
 import dataclasses
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,21 @@ from core.errors import ConfigError
 from core.storage import read_text
 
 MAX_BYTES = 1_000_000
+MAX_PARTS = 32
+"""Of a key: `model.width` has two. The library takes time by the square of their number: an hour for a file of dots."""
+_STRING_OR_COMMENT = re.compile(
+    r"""\"{3}(?:[^"\\]|\\.|"(?!""))*+(?:\"{3}|\Z|\\)|'{3}(?:[^']|'(?!''))*+(?:'{3}|\Z)|"""
+    r""""(?:[^"\\\n]|\\.)*+"?|'[^'\n]*+'?|#[^\n]*+""",
+    re.DOTALL,
+)
+_LONG_KEY = re.compile(rf"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++){{{MAX_PARTS}}}")
 NOTHING = "none"
 """How None is written, which TOML lacks."""
 _PARTS: dict[str, type[Settings]] = {"model": ModelConfig, "data": DataConfig, "training": TrainingConfig}
 _ADDED_LATER = frozenset(
     (
         *("compile", "deterministic", "batching", "schedule_unit", "r_drop", "source_noise"),
-        *("fit_schedule", "initial_model"),
+        *("fit_schedule", "initial_model", "distillation", "teachers"),
         *("num_decoder_heads", "decoder_feed_forward_width", "activation", "end_source"),
     )
 )
@@ -88,6 +97,11 @@ def from_toml(text: str) -> RunConfig:
     Raises:
         ConfigError: it is no TOML, or a setting is unknown or refused.
     """
+    if found := _LONG_KEY.search(_STRING_OR_COMMENT.sub("_", text)):
+        raise ConfigError(
+            f"This is not TOML of a run: a name of more than {MAX_PARTS} parts, {found.group()[:20]}… Names such as "
+            "model.width were expected; correct it."
+        )
     try:
         values = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # ValueError: of TOML, or a number of thousands of digits

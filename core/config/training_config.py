@@ -54,6 +54,9 @@ class TrainingConfig(Settings):
             out (R-Drop, Liang et al. 2021); 0 for one pass. A step then takes twice as long. Needs dropout.
         source_noise: share of the batches whose sources are distorted as people type (`core.text.distortions`), anew in
             each epoch; 0 for none.
+        distillation: λ, how much of the loss is the divergence from the distribution of teachers (word-level
+            distillation, Kim & Rush 2016); 0 for none. The rest is the loss of the data.
+        teachers: digests of these models, separated by spaces; their distributions are averaged. None for none.
         initial_model: digest of the model whose weights the run begins with (`core.checkpoint.digest`), to train it
             further; None for random weights.
         precision: numbers of the matrix products: "float32", "bfloat16" (weights, sums and losses stay 32-bit), or
@@ -89,6 +92,8 @@ class TrainingConfig(Settings):
     subword_dropout: float = 0.0
     r_drop: float = 0.0
     source_noise: float = 0.0
+    distillation: float = 0.0
+    teachers: str | None = None
     initial_model: str | None = None
     precision: Precision = "float32"
     compile: bool = False
@@ -132,8 +137,22 @@ class TrainingConfig(Settings):
             label_smoothing=self.label_smoothing,
             subword_dropout=self.subword_dropout,
             source_noise=self.source_noise,
+            distillation=self.distillation,
         )
         require_not_negative("training", r_drop=self.r_drop)
+        if self.teachers is not None:
+            if not isinstance(self.teachers, str) or not self.teachers.split():
+                raise ConfigError(
+                    f"training: teachers is {self.teachers!r}; digests of models, separated by spaces, were expected. "
+                    "Correct or remove it."
+                )
+            for digest in self.teachers.split():
+                require_digest("training", teachers=digest)
+        if self.distillation and self.r_drop:
+            raise ConfigError(
+                f"training: distillation is {self.distillation} and r_drop {self.r_drop}; one of the two was expected. "
+                "Set the other to 0."
+            )
         if self.initial_model is not None:
             require_digest("training", initial_model=self.initial_model)
         require_choice("training", ("auto", "float32", "bfloat16"), precision=self.precision)

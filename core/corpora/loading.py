@@ -10,6 +10,7 @@ from core.corpora.known_text import kind_of_text
 from core.corpora.parallel import HOLD_OUT_SEED, hold_out, read_folder, read_pair
 from core.corpora.prepared import PreparedCorpus, load_prepared, prepare, prepare_copy_task
 from core.errors import ConfigError, CorpusError
+from core.text.codec import CodecPair
 
 COPY = "copy"
 MULTI30K = "multi30k"
@@ -20,6 +21,7 @@ def load_corpus(
     run: RunConfig,
     on_phase: Callable[[str], None] = lambda text: None,
     should_stop: Callable[[], bool] = lambda: False,
+    codecs: CodecPair | None = None,
 ) -> PreparedCorpus:
     """Reads and prepares the corpus that `source` names.
 
@@ -29,6 +31,8 @@ def load_corpus(
         run: its data settings determine how text becomes ids.
         on_phase: called with a description of each phase.
         should_stop: asked during a download.
+        codecs: of a model whose vocabularies are kept, made with the same data settings; None to learn them from the
+            text. Prepared data and the copy task have vocabularies of their own, whatever is given here.
 
     Raises:
         CorpusError: the source is missing or unusable.
@@ -41,10 +45,10 @@ def load_corpus(
     if str(source) == MULTI30K and not Path(source).exists():
         on_phase("Downloading Multi30k")
         folder = multi30k.download(on_progress=lambda p: on_phase(describe_progress(p)), should_stop=should_stop)
-        return _prepare_folder(folder, run, on_phase)
+        return _prepare_folder(folder, run, on_phase, codecs)
     path = Path(source).expanduser()
     if os.path.isdir(path):  # noqa: PTH112 — `Path.is_dir` raises where reading is not permitted
-        return _prepare_folder(path, run, on_phase)
+        return _prepare_folder(path, run, on_phase, codecs)
     if not os.path.exists(path):  # noqa: PTH110
         raise CorpusError(
             f"There is nothing at {path} that you may read. A folder with train.{run.data.source_language} and "
@@ -56,9 +60,17 @@ def load_corpus(
 
 
 def load_pair(
-    source_path: Path, target_path: Path, run: RunConfig, on_phase: Callable[[str], None] = lambda text: None
+    source_path: Path,
+    target_path: Path,
+    run: RunConfig,
+    on_phase: Callable[[str], None] = lambda text: None,
+    codecs: CodecPair | None = None,
 ) -> PreparedCorpus:
     """Prepares two parallel files (plain or gzip); holds out a part for validation, independent of the run's seed.
+
+    Args:
+        source_path, target_path: the files.
+        run, on_phase, codecs: as for `load_corpus`.
 
     Raises:
         CorpusError: a file is missing or damaged, or has another number of lines than the other.
@@ -70,7 +82,7 @@ def load_pair(
     pairs = read_pair(source_path, target_path)
     train, validation = hold_out(pairs, HOLD_OUT_SEED)
     kind = kind_of_text(pairs.source, pairs.target)
-    return prepare(source_path.stem, run.data, train, validation, on_phase, kind)
+    return prepare(source_path.stem, run.data, train, validation, on_phase, kind, codecs)
 
 
 def describe_progress(progress: multi30k.DownloadProgress) -> str:
@@ -79,10 +91,12 @@ def describe_progress(progress: multi30k.DownloadProgress) -> str:
     return f"Downloading Multi30k: {progress.file}, {progress.done_bytes / 1e6:.1f}{total} MB"
 
 
-def _prepare_folder(folder: Path, run: RunConfig, on_phase: Callable[[str], None]) -> PreparedCorpus:
+def _prepare_folder(
+    folder: Path, run: RunConfig, on_phase: Callable[[str], None], codecs: CodecPair | None
+) -> PreparedCorpus:
     on_phase(f"Reading {folder}")
     found = read_folder(folder, run.data.source_language, run.data.target_language)
-    return prepare(found.name, run.data, found.train, found.validation, on_phase, found.kind)
+    return prepare(found.name, run.data, found.train, found.validation, on_phase, found.kind, codecs)
 
 
 def _wrong_kind(run: RunConfig, given: str) -> str:

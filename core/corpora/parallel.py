@@ -1,6 +1,7 @@
 """Pairs of parallel text files: line N of one is the translation of line N of the other. Plain or gzip, UTF-8."""
 
 import gzip
+import io
 import os
 import random
 import zlib
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from core.corpora.known_text import kind_of_text
 from core.errors import CorpusError
+from core.memory import available_memory, gigabytes
 from core.storage import read_bytes
 
 VALIDATION_NAMES = ("val", "valid", "validation", "dev")
@@ -17,6 +19,9 @@ MAX_HELD_OUT = 1000
 LARGEST_HELD_OUT_PERCENT = 5
 HOLD_OUT_SEED = 1234
 _GZIP_MAGIC = b"\x1f\x8b"
+_UNPACKED_AT_A_TIME = 1 << 24
+_BYTES_OF_A_LINE = 64
+"""Of Python's, besides its text."""
 _BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -65,10 +70,12 @@ def read_lines(path: Path | str) -> list[str]:
     characters that Unicode calls line separators belong to the sentence, as they do in the tools that made the corpus.
 
     Raises:
-        CorpusError: the file is missing, a folder, not readable, broken gzip, not UTF-8, or empty.
+        CorpusError: the file is missing, a folder, not readable, broken gzip, not UTF-8, empty, or larger, unpacked,
+            than the memory that is free.
     """
     path = Path(path)
     data = _unpack(path, _read_bytes(path))
+    _check_memory(path, len(data), data.count(b"\n"))
     text = _decode(path, data).removeprefix(_BYTE_ORDER_MARK)
     if not text:
         raise CorpusError(
@@ -175,13 +182,31 @@ def _read_bytes(path: Path) -> bytes:
 def _unpack(path: Path, data: bytes) -> bytes:
     if not data.startswith(_GZIP_MAGIC):
         return data
+    pieces: list[bytes] = []
+    num_bytes = 0
     try:
-        return gzip.decompress(data)
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            while piece := file.read(_UNPACKED_AT_A_TIME):
+                pieces.append(piece)
+                num_bytes += len(piece)
+                _check_memory(path, num_bytes, 0)
+        return b"".join(pieces)
     except (OSError, EOFError, zlib.error) as error:
         raise CorpusError(
             f"{path} begins like a gzip file, but it is broken or cut short ({error}). A whole gzip file or a plain "
             "text was expected. Fetch or pack it again."
         ) from error
+
+
+def _check_memory(path: Path, num_bytes: int, num_lines: int) -> None:
+    """Asked before it is taken: a few megabytes of gzip may unpack to more than there is, and end the process."""
+    free = available_memory()
+    needed = 3 * num_bytes + _BYTES_OF_A_LINE * num_lines
+    if free is not None and needed > free:
+        raise CorpusError(
+            f"{path} has {gigabytes(num_bytes)} of text or more, to be read with {gigabytes(needed)} of memory; "
+            f"{gigabytes(free)} are free. A smaller text was expected: take a part of it, or more memory."
+        )
 
 
 def _decode(path: Path, data: bytes) -> str:

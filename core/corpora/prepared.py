@@ -105,6 +105,7 @@ def prepare(
     validation: SentencePairs,
     on_phase: Callable[[str], None],
     kind: str = "",
+    codecs: CodecPair | None = None,
 ) -> PreparedCorpus:
     """Tokenizes and numericalizes both splits; vocabularies and word counts come from the training split alone.
 
@@ -114,6 +115,7 @@ def prepare(
         train, validation: the splits.
         on_phase: told what is being done.
         kind: of text, see `kind_of_text`.
+        codecs: of a model whose vocabularies are kept, made with the same `config`; None to learn them.
 
     Raises:
         CorpusError: no training pair is left after the length limit, or too little text for the subwords asked for.
@@ -127,8 +129,9 @@ def prepare(
 
     on_phase(f"Tokenizing {len(train):,} sentence pairs")
     train_words, validation_words = words(train), words(validation)
-    on_phase("Learning subwords" if config.num_subwords else "Building vocabularies")
-    codecs = CodecPair.learn(config, *train_words)
+    if codecs is None:
+        on_phase("Learning subwords" if config.num_subwords else "Building vocabularies")
+        codecs = CodecPair.learn(config, *train_words)
     on_phase("Turning words into numbers")
     encoded = encode_pairs(codecs, config, *train_words)
     kept = _within_length(encoded, config)
@@ -176,7 +179,7 @@ def encode_pairs(
 
 
 def encode_lines(codecs: CodecPair, sources: Sequence[str], targets: Sequence[str]) -> EncodedPairs:
-    """Lines of both sides to ids, as Marian's models read them: the source ends with a mark, the target is wrapped."""
+    """Lines of both sides to ids, as imported models read them: the source ends with a mark, the target is wrapped."""
 
     def ids_of(codec: TextCodec, line: str) -> list[int]:
         return [token for word in codec.encode_text(line) for token in word.ids]

@@ -91,7 +91,11 @@ def _words(ids: list[int], codec: TextCodec) -> list[_Ids]:
 
 
 def _spelling(word: _Ids, codec: TextCodec) -> str:
-    """The text of a word's ids; empty for specials, which are never split."""
-    if codec.vocabulary.special_ids & set(word):
+    """The text of a word's ids; empty for what is never split: specials, and what follows an unknown character.
+
+    Unknown characters are in text that the subwords were not learned from.
+    """
+    text = "".join(codec.vocabulary.tokens[token_id] for token_id in word)
+    if codec.vocabulary.special_ids & set(word) or not text.startswith(WORD_MARK):
         return ""
-    return "".join(codec.vocabulary.tokens[token_id] for token_id in word).removeprefix(WORD_MARK)
+    return text.removeprefix(WORD_MARK)

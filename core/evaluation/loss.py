@@ -84,7 +84,7 @@ def reference_loss(
     """
     run, codecs, model = translator.run_config, translator.checkpoint.codecs, translator.model
     config, room = run.data, run.model.max_positions
-    if config.tokenization == "marian":
+    if config.is_imported:
         encoded = encode_lines(codecs, sources, references)
     else:
         source_words = split_lines(sources, make_tokenizer(config, config.source_language), config.source_case)

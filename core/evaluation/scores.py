@@ -115,7 +115,7 @@ def evaluate(
     config = translator.run_config.data
     language = rules_for(config.target_language)
     scored: Sequence[Hypothesis] = hypotheses
-    if config.tokenization == "marian":  # its words are not spaCy's, which the score of that name counts
+    if config.is_imported:  # its words are not spaCy's, which the score of that name counts
         words = SpacyTokenizer(language).pipe(hypothesis.text for hypothesis in hypotheses)
         scored = [Hypothesis(each.text, tuple(cut)) for each, cut in zip(hypotheses, words, strict=True)]
     return score(scored, references, language, seconds), hypotheses

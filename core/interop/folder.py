@@ -1,15 +1,43 @@
 """The files of a model's folder, and nothing outside it."""
 
 import os
+import re
 from pathlib import Path
+
+import sentencepiece
+import yaml
 
 from core.errors import ModelImportError
 from core.interop.pickled import kind_of_other_file
 from core.strict_json import Field, JsonError, parse
+from core.text.subword_check import check_foreign_model
 
 MAX_JSON_BYTES = 64 * 2**20
 _MAX_JSON_DEPTH = 12
 _MAX_NAME_BYTES = 255
+_MAX_YAML_BYTES = 256 * 2**10
+_MAX_YAML_ALIASES, _MAX_YAML_MERGED = 100, 10_000
+_MAX_TEXT_BYTES = _MAX_SPM_BYTES = 64 * 2**20
+_LICENCE = re.compile(r"^licen[sc]e:\s*[\"']?([\w.\- ]+?)[\"']?\s*$", re.MULTILINE)
+
+
+class _PlainLoader(yaml.SafeLoader):  # type: ignore[misc]  # yaml has no types
+    """Plain values alone. Merging (`<<`) multiplies what aliases stand for, so both have a limit."""
+
+    _num_aliases = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """The next node; an alias is counted."""
+        self._num_aliases += self.check_event(yaml.AliasEvent)
+        if self._num_aliases > _MAX_YAML_ALIASES:
+            raise yaml.YAMLError(f"it has more than {_MAX_YAML_ALIASES} aliases")
+        return super().compose_node(parent, index)
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Puts what is merged into a mapping into it."""
+        super().flatten_mapping(node)
+        if len(node.value) > _MAX_YAML_MERGED:
+            raise yaml.YAMLError(f"a part of it has more than {_MAX_YAML_MERGED:,} members")
 
 
 class ModelFolder:
@@ -99,3 +127,56 @@ class ModelFolder:
             if (kind := kind_of_other_file(path)) not in ("", "empty"):
                 raise ModelImportError(f"{path} is {kind}. A complete JSON text was expected.") from error
             raise ModelImportError(f"{path}: {error} Use another copy.") from error
+
+    def read_yaml(self, name: str) -> Field:
+        """The value of a YAML file, of plain values alone. Raises `ModelImportError`."""
+        path = self.path / name
+        data = self.read_bytes(name, _MAX_YAML_BYTES)
+        try:
+            return Field(yaml.load(data.decode("utf-8"), _PlainLoader))
+        except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
+            reason = kind_of_other_file(path) or " ".join(str(error).split())[:200]
+            raise ModelImportError(
+                f"{path} is no YAML text with plain values ({reason}). Settings were expected; use another copy."
+            ) from error
+
+    def read_text(self, name: str) -> str:
+        """The text in a file. Raises `ModelImportError`."""
+        path = self.path / name
+        data = self.read_bytes(name, _MAX_TEXT_BYTES)
+        if kind := kind_of_other_file(path):
+            raise ModelImportError(f"{path} is {kind}. A text was expected; use another copy.")
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise ModelImportError(
+                f"{path} is no text: the byte after the first {error.start:,} is no UTF-8. A text was expected; use "
+                "another copy."
+            ) from error
+
+    def read_sentencepiece(self, name: str) -> bytes:
+        """A serialized SentencePiece model that the library can use. Raises `ModelImportError`."""
+        model = self.read_bytes(name, _MAX_SPM_BYTES)
+        path = self.path / name
+        if model and (kind := kind_of_other_file(path)):
+            raise ModelImportError(f"{path} is {kind}. A whole SentencePiece model was expected.")
+        try:
+            if not model:
+                raise ValueError("it is empty")
+            check_foreign_model(model)
+            sentencepiece.SentencePieceProcessor(model_proto=model)
+        except Exception as error:  # sentencepiece raises whatever its C++ says
+            raise ModelImportError(
+                f"{path} is no SentencePiece model ({str(error).strip()[:120]}). A whole one was expected; "
+                "use another copy."
+            ) from error
+        return model
+
+    def licence(self) -> str:
+        """What the front matter of the folder's README calls it."""
+        if not self.has("README.md"):
+            return ""
+        text = self.read_bytes("README.md", 16 * 2**20)[:8192].decode("utf-8", errors="replace")
+        front = text.split("\n---", 1)[0] if text.startswith("---") else ""
+        found = _LICENCE.search(front)
+        return found.group(1) if found is not None else ""

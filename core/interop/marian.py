@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import sentencepiece
 import torch
 from torch import Tensor
 
@@ -20,8 +19,8 @@ from core.checkpoint.origin import Origin
 from core.config import Activation, DataConfig, DecodingConfig, ModelConfig, RunConfig, TrainingConfig
 from core.errors import ConfigError, ModelImportError
 from core.interop.folder import ModelFolder
+from core.interop.languages import first_language, given_language
 from core.interop.model import ImportedModel, ImportOptions, ImportSummary, with_weights_read
-from core.interop.pickled import kind_of_other_file
 from core.interop.stopping import ImportStoppedError
 from core.interop.weights import (
     check_all_known,
@@ -36,9 +35,7 @@ from core.interop.weights import (
 from core.model.positions import sinusoidal_halves_table
 from core.strict_json import Field, JsonError
 from core.text.codec import CodecPair
-from core.text.languages import UNDETERMINED, language_code
 from core.text.marian import MarianCodec
-from core.text.subword_check import check_foreign_model
 from core.text.vocabulary import Vocabulary
 
 FORMAT = "Marian, by Hugging Face transformers"
@@ -49,12 +46,9 @@ ACTIVATIONS: dict[str, Activation] = {
     **dict.fromkeys(("swish", "silu"), "swish"),
 }
 """By the library's names, several of which are one function."""
-_MAX_SPM_BYTES = 64 * 2**20
 _MOST_STEPS, _MOST_BEAMS = 10**6, 64
 _SPECIALS = {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
 _PAIR = re.compile(r"opus-mt-(?:tc-(?:big|base|bible-big)-|tatoeba-)?([A-Za-z_]+)-([A-Za-z_]+)$")
-_LANGUAGE = re.compile(r"[A-Za-z]+([-_][A-Za-z0-9]+)*")
-_LICENCE = re.compile(r"^licen[sc]e:\s*[\"']?([\w.\- ]+?)[\"']?\s*$", re.MULTILINE)
 _TABLES = ("model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight")
 _SHARED, _LM_HEAD, _BIAS = "model.shared.weight", "lm_head.weight", "final_logits_bias"
 _EMBEDDINGS = ("model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight")
@@ -102,19 +96,6 @@ def check_architecture(folder: ModelFolder) -> dict[str, Field]:
         f"{folder.path / 'config.json'} describes {found}. A Marian model (MarianMTModel), such as those of OPUS-MT, "
         "was expected; choose another folder."
     )
-
-
-def _given_language(side: str, text: str | None) -> str | None:
-    """The code of a language that somebody named. Raises `ModelImportError` for what names none."""
-    if text is None:
-        return None
-    code = language_code(text)
-    if code is None:
-        raise ModelImportError(
-            f"The {side} language is {text!r}. A code such as de or deu, or an English name such as German, was "
-            "expected."
-        )
-    return code
 
 
 class MarianFolder:
@@ -201,7 +182,7 @@ class MarianFolder:
             codecs=self._codecs,
             weights=converted,
             decoding=self._decoding,
-            origin=Origin("marian", self._name, self._options.revision, self._licence()),
+            origin=Origin("marian", self._name, self._options.revision, self._folder.licence()),
         )
         return ImportedModel(checkpoint, summary)
 
@@ -261,7 +242,7 @@ class MarianFolder:
 
     def _find_languages(self) -> tuple[str, str]:
         given = [
-            _given_language(side, text)
+            given_language(side, text)
             for side, text in (
                 ("source", self._options.source_language),
                 ("target", self._options.target_language),
@@ -273,14 +254,8 @@ class MarianFolder:
             if named is None and isinstance(name, str):
                 named = _PAIR.search(name)
         by_name = named.groups() if named is not None else (None, None)
-        found = [
-            next(
-                (each for each in side if isinstance(each, str) and len(each) <= 40 and _LANGUAGE.fullmatch(each)),
-                UNDETERMINED,
-            )
-            for side in zip(given, told, by_name, strict=True)
-        ]
-        return found[0], found[1]
+        source, target = zip(given, told, by_name, strict=True)
+        return first_language(source), first_language(target)
 
     def _model_config(self) -> ModelConfig:
         activation = self._value(self._config, "activation_function", "gelu")
@@ -327,7 +302,7 @@ class MarianFolder:
         target_tokens = self._read_tokens(target_name, num_target)
         for name, tokens in (("vocab.json", source_tokens), (target_name, target_tokens)):
             self._check_padding(name, tokens)
-        models = self._read_spm("source.spm"), self._read_spm("target.spm")
+        models = self._folder.read_sentencepiece("source.spm"), self._folder.read_sentencepiece("target.spm")
         cleans_up = self._value(self._tokenizer, "clean_up_tokenization_spaces") is True
         source = Vocabulary(
             source_tokens,
@@ -411,23 +386,6 @@ class MarianFolder:
                     "expected, as config.json says; use files that belong together."
                 )
         return tuple(token for token in tokens if token is not None)
-
-    def _read_spm(self, name: str) -> bytes:
-        model = self._folder.read_bytes(name, _MAX_SPM_BYTES)
-        path = self._folder.path / name
-        if model and (kind := kind_of_other_file(path)):
-            raise ModelImportError(f"{path} is {kind}. A whole SentencePiece model was expected.")
-        try:
-            if not model:
-                raise ValueError("it is empty")
-            check_foreign_model(model)
-            sentencepiece.SentencePieceProcessor(model_proto=model)
-        except Exception as error:  # sentencepiece raises whatever its C++ says
-            raise ModelImportError(
-                f"{path} is no SentencePiece model ({str(error).strip()[:120]}). A whole one was expected; "
-                "use another copy."
-            ) from error
-        return model
 
     def _read_decoding(self, num_target: int) -> tuple[DecodingConfig, tuple[str, ...]]:
         settings = self._generation
@@ -539,15 +497,6 @@ class MarianFolder:
             return torch.zeros(num_target)
         check_shapes(path, weights, {_BIAS: (1, num_target)})
         return weights[_BIAS][0]
-
-    def _licence(self) -> str:
-        """What the front matter of the folder's README calls it."""
-        if not self._folder.has("README.md"):
-            return ""
-        text = self._folder.read_bytes("README.md", 16 * 2**20)[:8192].decode("utf-8", errors="replace")
-        front = text.split("\n---", 1)[0] if text.startswith("---") else ""
-        found = _LICENCE.search(front)
-        return found.group(1) if found is not None else ""
 
     @property
     def _config_path(self) -> Path:

@@ -37,12 +37,17 @@ _CHILD = "import sys; from core.interop.pickled import convert_for_parent; sys.e
 
 
 def read_pickled(
-    path: Path, *, time_limit_s: float = TIME_LIMIT_S, should_stop: Callable[[], bool] = lambda: False
+    path: Path,
+    *,
+    member: str = "",
+    time_limit_s: float = TIME_LIMIT_S,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> dict[str, Any]:
     """What a PyTorch file holds: tensors, numbers and texts in dictionaries and lists, a dictionary at the top.
 
     Args:
         path: written by `torch.save`.
+        member: the dictionary in the one at the top that is wanted alone; empty for all.
         time_limit_s: for all of it.
         should_stop: asked now and then.
 
@@ -57,7 +62,7 @@ def read_pickled(
             "PyTorch file with nothing but the weights of a model was expected; use such a file."
         )
     with tempfile.TemporaryDirectory(prefix="augenmerk-import-") as folder:
-        status, said = _run_child(path, Path(folder), time_limit_s, should_stop)
+        status, said = _run_child(path, Path(folder), member, time_limit_s, should_stop)
         if status == _REFUSED:
             raise ModelImportError(f"{path}: {said}")
         if status != 0:
@@ -74,9 +79,12 @@ def read_pickled(
 
 
 def is_pytorch_file(path: Path) -> bool:
-    """Whether a file begins as `torch.save` writes: a ZIP archive, or a pickle."""
+    """Whether a file begins as `torch.save` writes: a ZIP archive, or a pickle.
+
+    A safetensors file begins with the length of its header, which in one of 32 cases looks like the start of a pickle.
+    """
     start = _start(path)
-    return start.startswith((b"PK\x03\x04", b"\x80"))
+    return start.startswith((b"PK\x03\x04", b"\x80")) and start[8:9] != b"{"
 
 
 def kind_of_other_file(path: Path) -> str:
@@ -100,11 +108,13 @@ def _start(path: Path) -> bytes:
         ) from error
 
 
-def _run_child(path: Path, folder: Path, time_limit_s: float, should_stop: Callable[[], bool]) -> tuple[int, str]:
+def _run_child(
+    path: Path, folder: Path, member: str, time_limit_s: float, should_stop: Callable[[], bool]
+) -> tuple[int, str]:
     """The exit status of the process that reads `path` into `folder`, and what it said."""
     log = folder / "log"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-P", "-c", _CHILD, str(path.resolve()), str(folder), str(time_limit_s)]
+    command = [sys.executable, "-P", "-c", _CHILD, str(path.resolve()), str(folder), member, str(time_limit_s)]
     with (
         log.open("wb") as output,
         subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=environment)
@@ -130,12 +140,14 @@ def _run_child(path: Path, folder: Path, time_limit_s: float, should_stop: Calla
     return status, lines[-1][:500] if lines else ""
 
 
-def convert_for_parent(source: str, folder: str, time_limit_s: str) -> int:
+def convert_for_parent(source: str, folder: str, member: str, time_limit_s: str) -> int:
     """The other process: reads `source` and writes its tensors into `folder`. Returns an exit status."""
     path = Path(source)
     _limit_this_process(path.stat().st_size, float(time_limit_s))
     try:
         loaded = torch.load(path, map_location="cpu", weights_only=True)
+        if member and isinstance(loaded, Mapping):
+            loaded = _member(loaded, member)
         tensors: dict[str, Tensor] = {}
         tree = _flattened(loaded, tensors, {}, 0)
         if not isinstance(loaded, Mapping):
@@ -162,6 +174,12 @@ def convert_for_parent(source: str, folder: str, time_limit_s: str) -> int:
 
 class _RefusedError(Exception):
     """What is in the file is not wanted."""
+
+
+def _member(loaded: Mapping[Any, Any], name: str) -> Any:
+    if name not in loaded:
+        raise _RefusedError(f"it has no {name}")
+    return loaded[name]
 
 
 def _said(reason: str) -> str:

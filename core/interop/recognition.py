@@ -7,6 +7,7 @@ from pathlib import Path
 from core.errors import ModelImportError
 from core.interop.annotated import read_annotated
 from core.interop.folder import ModelFolder
+from core.interop.joeynmt import CONFIG, JoeyNMTFolder
 from core.interop.marian import MarianFolder
 from core.interop.model import ForeignModel, ImportOptions
 from core.interop.notebook import read_notebook
@@ -15,8 +16,8 @@ from core.interop.weights import check_memory, read_safetensors, read_state_dict
 
 _EXPECTED = (
     "A folder with a Marian model of Hugging Face (config.json, model.safetensors or pytorch_model.bin, source.spm, "
-    "target.spm, vocab.json), or a PyTorch file of pytorch-seq2seq's notebook 6 or of the Annotated Transformer, was "
-    "expected"
+    "target.spm, vocab.json), one with a model of JoeyNMT (config.yaml, best.ckpt, src_vocab.txt, trg_vocab.txt), or a "
+    "PyTorch file of pytorch-seq2seq's notebook 6 or of the Annotated Transformer, was expected"
 )
 _COPIES, _COPIES_OF_PICKLED = 2, 3
 """Of the weights in memory at most: as read and as converted; a pickle is read, copied and written by its process."""
@@ -38,10 +39,12 @@ def recognize(
         raise ModelImportError(f"There is nothing at {source}. {_EXPECTED}; check the path.")
     if source.is_dir():
         folder = ModelFolder(source)
+        if folder.has(CONFIG) and not folder.has("config.json"):
+            return JoeyNMTFolder(folder, options)
         if not folder.has("config.json"):
             found = ", ".join(folder.names()[:12]) or "nothing"
             raise ModelImportError(
-                f"{source} has no config.json; it holds {found}. {_EXPECTED}; choose another folder."
+                f"{source} has no config.json and no {CONFIG}; it holds {found}. {_EXPECTED}; choose another folder."
             )
         return MarianFolder(folder, options)
     if not source.is_file():

@@ -10,7 +10,14 @@ from core.errors import StorageError
 from core.storage import check_writable
 
 _READ_FROM_FOLDERS = frozenset(
-    ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
+    (
+        "model.safetensors",
+        "model.safetensors.index.json",
+        "pytorch_model.bin",
+        "pytorch_model.bin.index.json",
+        "best.ckpt",
+        "latest.ckpt",
+    )
 )
 
 

@@ -53,6 +53,11 @@ def read_state_dict(path: Path, should_stop: Callable[[], bool]) -> dict[str, Te
         ImportStoppedError: `should_stop` said so.
     """
     found = read_pickled(path, should_stop=should_stop)
+    if "model_state" in found and "stats_state" in found:
+        raise ModelImportError(
+            f"{path} is the checkpoint of a JoeyNMT model alone. The folder with config.yaml, src_vocab.txt and "
+            f"trg_vocab.txt beside it was expected; name {path.parent}, if it is that."
+        )
     for name in ("model_state_dict", "state_dict", "model"):
         if isinstance(found.get(name), dict):
             found = found[name]

@@ -155,18 +155,19 @@ class MultiHeadAttention(nn.Module):
             The mixed values, [B, Q, D], and the maps, [B, H, Q, M], or None if they were not asked for.
         """
         if memory is None:
-            queries, keys, values = self._project(states, 0, 3)
+            parts = self._project(states, 0, 3)
+            queries, keys, values = parts.unbind()
+            if past is not None:
+                past.narrow(3, 0, keys.size(2)).copy_(parts[1:])
         else:
             (queries,) = self._project(states, 0, 1)
             keys, values = memory if isinstance(memory, tuple) else self._project(memory, 1, 3)
-        if past is not None:
-            past[0, :, :, : keys.size(2)], past[1, :, :, : values.size(2)] = keys, values
         return self._attend(queries, keys, values, mask, need_maps, changes)
 
     def project_keys_values(self, memory: Tensor) -> KeysAndValues:
         """Keys and values of `memory` [B, M, D], each [B, H, M, K]: what a decoder keeps between steps."""
-        keys, values = self._project(memory, 1, 3)
-        return keys.contiguous(), values.contiguous()
+        keys, values = self._project(memory, 1, 3).contiguous()
+        return keys, values
 
     def step_over_past(
         self, states: Tensor, past: Tensor, step: int, changes: AttentionChanges | None = None
@@ -246,16 +247,16 @@ class MultiHeadAttention(nn.Module):
         products = torch.baddbmm(unused, queries.flatten(0, 1), keys, beta=0, alpha=1 / math.sqrt(self.head_width))
         scores = products.view(*queries.shape[:3], -1)
         if mask is not None:
-            scores = scores.masked_fill(~mask, float("-inf"))
+            scores.masked_fill_(~mask, float("-inf"))
         return _softmax(scores)
 
-    def _project(self, states: Tensor, first: int, last: int) -> tuple[Tensor, ...]:
-        """Projections number `first` up to `last` (of query, key, value) of [B, N, D], each [B, H, N, K]."""
+    def _project(self, states: Tensor, first: int, last: int) -> Tensor:
+        """Projections number `first` up to `last` (of query, key, value) of [B, N, D]: [last - first, B, H, N, K]."""
         batch, length, width = states.shape
         part = None if (first, last) == (0, 3) else (first * width, last * width)
         joined = linear(states, self.in_proj_weight, self.in_proj_bias, self.training, part)
         parts = joined.view(batch, length, last - first, self.num_heads, self.head_width)
-        return parts.permute(2, 0, 3, 1, 4).unbind(0)
+        return parts.permute(2, 0, 3, 1, 4)
 
     def _attend(
         self,
@@ -277,7 +278,8 @@ class MultiHeadAttention(nn.Module):
             maps = self._weigh(queries, keys, mask)
             if changes is not None:
                 maps = changes.with_rows(maps)
-            mixed = dropout(maps, self.dropout, self.training) @ values
+            weights = dropout(maps, self.dropout, True) if drops else maps
+            mixed = torch.bmm(weights.flatten(0, 1), values.flatten(0, 1)).view_as(queries)
         else:
             probability = self.dropout if drops else 0.0
             mixed = functional.scaled_dot_product_attention(queries, keys, values, mask, probability)

@@ -6,7 +6,6 @@ by the model itself (`core.translation.speculation`), so a difference to `Transf
 CPU only.
 """
 
-import math
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -14,12 +13,14 @@ from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from core.model.attention import AttentionChanges
 from core.model.layers import DecoderLayer, LayerCache, activate
 from core.model.transformer import DecoderState, Transformer, decoder_changes
 
 Product = Callable[[Tensor], Tensor]
+_attend = functional.scaled_dot_product_attention
 
 
 class Steps(Protocol):
@@ -81,8 +82,7 @@ class _Layer:
         self._has_joint_scales = self._activation == "relu"
         columns = self._expand.scales if self._has_joint_scales else 1.0
         self._contract = PackedProduct(inner.contract.weight.detach() * columns, inner.contract.bias)
-        self._heads = (cross.num_heads, 1, cross.head_width)
-        self._alpha, self._unused = 1 / math.sqrt(cross.head_width), own.in_proj_weight.new_empty(1)
+        self._heads = (1, cross.num_heads, 1, cross.head_width)
 
     def step(
         self,
@@ -106,9 +106,9 @@ class _Layer:
             states = self_norm(states)
         queries = self._query(cross_norm(states) if is_pre else states)
         if is_one and cross_changes is None and state.source_mask is None:
-            mixed = self._mix(queries.view(self._heads), cache.memory[0][0], cache.memory[1][0])
+            mixed = _attend(queries.view(self._heads), *cache.memory).view(1, -1)
         else:
-            queries = queries.view(-1, *self._heads)
+            queries = queries.view(-1, *self._heads[1:])
             mixed = self._cross.mix_one(queries, *cache.memory, state.source_mask, step, cross_changes)
         states = self._cross_out.add_to(states, mixed)
         if not is_pre:
@@ -119,17 +119,11 @@ class _Layer:
         return states if is_pre else inner_norm(states)
 
     def _mix_over_past(self, parts: Tensor, past: Tensor, step: int) -> Tensor:
-        """`MultiHeadAttention.mix_over_past` for one row of which nothing is changed."""
-        queries, new = parts.view(3, *self._heads).split((1, 2))
-        heads = past.select(1, 0)
-        heads.narrow(2, step, 1).copy_(new)
-        keys, values = heads.narrow(2, 0, step + 1).unbind()
-        return self._mix(queries[0], keys, values)
-
-    def _mix(self, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-        """`MultiHeadAttention.mix_one` likewise, [1, D] of [H, 1, K] and [H, M, K]: half as many operators."""
-        scores = torch.baddbmm(self._unused, queries, keys.transpose(1, 2), beta=0, alpha=self._alpha)
-        return torch.bmm(scores.softmax(dim=-1), values).view(1, -1)
+        """`MultiHeadAttention.mix_over_past` for one row of which nothing is changed: half as many operators."""
+        queries, new = parts.view(3, *self._heads).split_with_sizes((1, 2))
+        past.narrow(3, step, 1).copy_(new)
+        keys, values = past.narrow(3, 0, step + 1).unbind()
+        return _attend(queries[0], keys, values).view(1, -1)
 
 
 def _plain_norm(norm: nn.Module) -> Product:
@@ -156,27 +150,28 @@ class PackedProduct:
             reduce_range = _sums_overflow()
         weight = weight.detach()
         self.scales = weight.abs().amax(dim=1).clamp(min=1e-8) / (63 if reduce_range else 127)
-        self._rounded = (weight / self.scales[:, None]).round_().to(torch.int8).contiguous()
-        self._sums = self._rounded.sum(dim=1, dtype=torch.int32)
-        self._shift = torch.zeros_like(self.scales) if bias is None else bias.detach() / self.scales
-        self._multiply: Any = torch.fbgemm_linear_int8_weight_fp32_activation
+        rounded = (weight / self.scales[:, None]).round_().to(torch.int8).contiguous()
+        sums = rounded.sum(dim=1, dtype=torch.int32)
+        shift = torch.zeros_like(self.scales) if bias is None else bias.detach() / self.scales
         with warnings.catch_warnings():  # where a later PyTorch has it no more, nothing is packed
             warnings.filterwarnings("ignore", message="fbgemm_.* is deprecated", category=UserWarning)
-            self._packed: Any = torch.fbgemm_pack_quantized_matrix(self._rounded)
+            self._multiply: Any = torch.fbgemm_linear_int8_weight_fp32_activation
+            self._matrix = (rounded, torch.fbgemm_pack_quantized_matrix(rounded), sums, 1.0, 0, shift)
             self.multiples(torch.zeros_like(weight[:1]))
 
     def multiples(self, states: Tensor) -> Tensor:
         """The product [B, M], each column divided by its scale."""
-        result: Tensor = self._multiply(states, self._rounded, self._packed, self._sums, 1.0, 0, self._shift)
+        result: Tensor = self._multiply(states, *self._matrix)
         return result
 
     def __call__(self, states: Tensor) -> Tensor:
         """The product [B, M]."""
-        return self.multiples(states).mul_(self.scales)
+        result: Tensor = self._multiply(states, *self._matrix).mul_(self.scales)
+        return result
 
     def add_to(self, summand: Tensor, states: Tensor) -> Tensor:
         """summand [B, M] + the product, which takes one operator less."""
-        return torch.addcmul(summand, self.multiples(states), self.scales)
+        return torch.addcmul(summand, self._multiply(states, *self._matrix), self.scales)
 
 
 @cache

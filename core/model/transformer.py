@@ -1,7 +1,8 @@
 """The whole model: embeddings, encoder, decoder, output layer. Shape legend: `core.model`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from torch import Tensor, nn
@@ -12,7 +13,7 @@ from core.model.attention import AttentionChanges, MultiHeadAttention
 from core.model.heads import AttentionKind
 from core.model.layers import DecoderLayer, EncoderLayer, LayerCache, make_norm
 from core.model.positions import TokenAndPosition
-from core.model.products import UNTRACKED, linear, pack, stamp, watch
+from core.model.products import UNTRACKED, Part, keeps_halves, linear, pack, stamp, watch
 
 _MAX_PACKED = 32_000_000
 """Parameters up to which matrices are packed, which takes their memory once more."""
@@ -180,36 +181,46 @@ class Transformer(nn.Module):
         self.target_embedding.reset_constants()
 
     def lay_out_for_decoding(self) -> None:
-        """Stores each matrix column by column; values, shapes and results stay.
+        """Stores the matrices of products as they are read fastest on a CPU; values, shapes and results stay.
 
-        A matrix times one row, which is what a decoding step is made of, then takes two thirds of the time on a CPU;
-        products with many rows take as long as before. Matrices that are read in parts stay: rows of a matrix are
-        together in memory only where it is stored row by row.
-
-        For products with several rows, those of one pass over a sentence above all, the matrices of a model that is
-        not too large are packed besides (see `core.model.products`): such a pass then takes three quarters of the time.
+        Those of a model that is not too large are packed (see `core.model.products`). One that is not, or does not
+        serve products with one row, is stored column by column: a decoding step then takes two thirds of the time, and
+        products with many rows as long as before. Not so matrices that are read in parts: rows of a matrix are together
+        in memory only where it is stored row by row.
         """
-        for name, parameter in self.named_parameters():
-            if parameter.dim() == 2 and not name.endswith("cross_attention.in_proj_weight"):
-                parameter.data = parameter.data.t().contiguous().t()
         watch(self.parameters())
-        if self.num_parameters <= _MAX_PACKED:
-            self._pack_matrices()
+        packs = self.num_parameters <= _MAX_PACKED
+        for weight, parts in self._matrices():
+            if not parts and not (packs and keeps_halves(weight)):
+                weight.data = weight.data.t().contiguous().t()
+            if packs:
+                pack(weight, *parts)
 
     def encoder_stamp(self) -> tuple[tuple[int, int, int], ...] | None:
         """Changes whenever weights of the encoder may have; None where nobody can tell."""
-        parts = (self.source_embedding, self.encoder_layers, self.encoder_norm)
-        stamps = tuple(stamp(parameter) for part in parts for parameter in part.parameters())
+        stamps = tuple(
+            stamp(parameter)
+            for module in self._encoder_modules
+            for parameter in module._parameters.values()
+            if parameter is not None
+        )
         return None if any(version == UNTRACKED for _, version, _ in stamps) else stamps
 
-    def _pack_matrices(self) -> None:
+    @cached_property
+    def _encoder_modules(self) -> list[nn.Module]:
+        """Those of the encoder that have parameters. Looking for them takes longer than a look at all parameters."""
+        parts = (self.source_embedding, self.encoder_layers, self.encoder_norm)
+        return [module for part in parts for module in part.modules() if module._parameters]
+
+    def _matrices(self) -> Iterator[tuple[nn.Parameter, tuple[Part, ...]]]:
+        """What linear layers multiply by, and the parts in which that is read, if it is not read as a whole."""
         for name, module in self.named_modules():
             if isinstance(module, nn.Linear):
-                pack(module.weight)
+                yield module.weight, ()  # type: ignore[misc]
             elif isinstance(module, MultiHeadAttention):
                 width = module.in_proj_weight.size(1)
                 is_read_in_parts = name.endswith("cross_attention")
-                pack(module.in_proj_weight, *([(0, width), (width, 3 * width)] if is_read_in_parts else []))
+                yield module.in_proj_weight, ((0, width), (width, 3 * width)) if is_read_in_parts else ()
 
     @property
     def num_parameters(self) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 from core.config import DataConfig
 from core.config.data_config import LetterCase
 from core.errors import CheckpointError
+from core.text.joeynmt import JoeyNMTCodec
 from core.text.marian import MarianCodec
 from core.text.subwords import Subwords
 from core.text.text_codec import CONTINUATION, DecodedWord, EncodedWord, TextCodec, fold_case, split_lines
@@ -62,6 +63,8 @@ class CodecPair:
         """Everything that is not in the `DataConfig`, as JSON-ready values."""
         if isinstance(self.source, MarianCodec) and isinstance(self.target, MarianCodec):
             return {"marian": {"source": self.source.to_dict(), "target": self.target.to_dict()}}
+        if isinstance(self.source, JoeyNMTCodec) and isinstance(self.target, JoeyNMTCodec):
+            return {"joeynmt": {"source": self.source.to_dict(), "target": self.target.to_dict()}}
         if self.source.subwords is not None:
             return {"subwords": self.source.subwords.to_text()}
         return {"source": self.source.vocabulary.to_dict(), "target": self.target.vocabulary.to_dict()}
@@ -79,6 +82,12 @@ class CodecPair:
                 return cls(
                     MarianCodec.from_dict(config.source_language, sides["source"]),
                     MarianCodec.from_dict(config.target_language, sides["target"]),
+                )
+            if "joeynmt" in values:
+                sides = values["joeynmt"]
+                return cls(
+                    JoeyNMTCodec.from_dict(config.source_language, sides["source"]),
+                    JoeyNMTCodec.from_dict(config.target_language, sides["target"]),
                 )
             if "subwords" in values:
                 subwords = Subwords.from_text(values["subwords"])

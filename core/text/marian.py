@@ -36,7 +36,7 @@ _UNSPACED = re.compile(
 
 
 @dataclass(frozen=True)
-class _Piece:
+class Piece:
     """A piece and the part of the line it stands for."""
 
     text: str
@@ -96,7 +96,7 @@ class MarianCodec(TextCodec):
         position = 0
         for part in self._marks.split(line):
             if self._marks.fullmatch(part):
-                words.append(self._encoded([_Piece(part, position, position + len(part))]))
+                words.append(self._encoded([Piece(part, position, position + len(part))]))
             elif part:
                 words += self._encode_part(part, position)
             position += len(part)
@@ -107,33 +107,20 @@ class MarianCodec(TextCodec):
         end_of_code = part.find("<<") if part.startswith(">>") else -1
         if end_of_code >= 0:
             code, part = part[: end_of_code + 2], part[end_of_code + 2 :]
-            yield self._encoded([_Piece(code, position, position + len(code))])
+            yield self._encoded([Piece(code, position, position + len(code))])
             position += len(code)
-        pieces = self._pieces(part, position)
+        pieces = pieces_of_text(self._reader, part, position)
         for start, end in word_ranges([piece.text for piece in pieces]):
             yield self._encoded(pieces[start:end])
 
-    def _pieces(self, text: str, position: int) -> list[_Piece]:
-        if not text:
-            return []
-        byte_ends = list(accumulate(len(character.encode()) for character in text))  # pieces are counted in bytes
-        found = []
-        for piece in self._reader.encode(text, return_type="proto").pieces:
-            start, end = bisect_right(byte_ends, piece.begin), bisect_left(byte_ends, piece.end) + 1
-            end = max(start, end if piece.end > piece.begin else start)
-            while start < end and text[start].isspace():
-                start += 1
-            found.append(_Piece(piece.piece, position + start, position + end))
-        return found
-
-    def _encoded(self, pieces: Sequence[_Piece]) -> EncodedWord:
+    def _encoded(self, pieces: Sequence[Piece]) -> EncodedWord:
         unknown_id = self.vocabulary.unknown_id
         assert unknown_id is not None
         ids = tuple(self.vocabulary.ids.get(piece.text, unknown_id) for piece in pieces)
         return EncodedWord(
-            text=_spelled([piece.text for piece in pieces]),
+            text=spelled([piece.text for piece in pieces]),
             ids=ids,
-            labels=tuple(_label(piece.text, is_first=place == 0) for place, piece in enumerate(pieces)),
+            labels=tuple(label_of_piece(piece.text, is_first=place == 0) for place, piece in enumerate(pieces)),
             unknown=tuple(token_id == unknown_id for token_id in ids),
             char_start=min(piece.start for piece in pieces),
             char_end=max(piece.end for piece in pieces),
@@ -156,7 +143,7 @@ class MarianCodec(TextCodec):
                 continue
             pieces = [self.vocabulary.tokens[ids[place]] for place in run]
             for start, end in word_ranges(pieces):
-                words.append(DecodedWord(_spelled(pieces[start:end]), run[start], run[start] + end - start))
+                words.append(DecodedWord(spelled(pieces[start:end]), run[start], run[start] + end - start))
             run = []
             if token is not None and token_id not in skipped:
                 words.append(DecodedWord(token, index, index + 1))
@@ -178,7 +165,7 @@ class MarianCodec(TextCodec):
         """All tokens for display: pieces without SentencePiece's mark, later pieces of a word after a dot."""
         special_ids = self.vocabulary.special_ids
         return tuple(
-            token if token_id in special_ids else _label(token, is_first=False)
+            token if token_id in special_ids else label_of_piece(token, is_first=False)
             for token_id, token in enumerate(self.vocabulary.tokens)
         )
 
@@ -207,6 +194,21 @@ class MarianCodec(TextCodec):
         for model in {reads, writes or reads}:
             check_foreign_model(model)
         return cls(language, vocabulary, reads, writes, cleans_up=bool(values["cleans_up"]))
+
+
+def pieces_of_text(reader: sentencepiece.SentencePieceProcessor, text: str, position: int = 0) -> list[Piece]:
+    """The pieces of a text that begins at `position` of its line, without the spaces before them."""
+    if not text:
+        return []
+    byte_ends = list(accumulate(len(character.encode()) for character in text))  # pieces are counted in bytes
+    found = []
+    for piece in reader.encode(text, return_type="proto").pieces:
+        start, end = bisect_right(byte_ends, piece.begin), bisect_left(byte_ends, piece.end) + 1
+        end = max(start, end if piece.end > piece.begin else start)
+        while start < end and text[start].isspace():
+            start += 1
+        found.append(Piece(piece.piece, position + start, position + end))
+    return found
 
 
 def word_ranges(pieces: Sequence[str]) -> list[tuple[int, int]]:
@@ -249,11 +251,13 @@ def _is_code(token: str) -> bool:
     return token.startswith(">>") and token.endswith("<<")
 
 
-def _spelled(pieces: Sequence[str]) -> str:
+def spelled(pieces: Sequence[str]) -> str:
+    """The text that pieces spell."""
     return "".join(pieces).replace(WORD_MARK, " ").strip()
 
 
-def _label(piece: str, *, is_first: bool) -> str:
+def label_of_piece(piece: str, *, is_first: bool) -> str:
+    """A piece for display: without SentencePiece's mark, a later one of a word after a dot."""
     if piece.startswith(WORD_MARK):
         return piece.removeprefix(WORD_MARK) or WORD_MARK
     return piece if is_first or _is_punctuation(piece) or _is_code(piece) else CONTINUATION + piece

@@ -10,14 +10,16 @@ checked for every place that the library could follow it to.
 import math
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _PIECES, _TRAINER, _NORMALIZER, _SELF_TEST, _DENORMALIZER = 1, 2, 3, 4, 5
 _TEXT, _SCORE, _TYPE = 1, 2, 3
-_NORMAL, _UNKNOWN, _CONTROL, _BYTE = 1, 2, 3, 6
+_NORMAL, _UNKNOWN, _CONTROL, _UNUSED, _BYTE = 1, 2, 3, 5, 6
+_NO_CHARACTER = 0xFDD0
+"""The first of the code points that Unicode keeps free of characters."""
 _BYTE_PIECE = re.compile(rb"<0x[0-9A-F]{2}>")
 _MODEL_TYPE, _BPE = 3, 2
 _MODEL_TYPES = (1, 2, 3, 4)
@@ -53,7 +55,7 @@ def check_model(model: bytes) -> None:
     num_pieces = 0
     found: set[int] = set()
     pieces: set[bytes] = set()
-    for number, kind, value in _fields(model):
+    for number, kind, value in message_fields(model):
         if number == _PIECES and isinstance(value, bytes):
             pieces.add(_checked_piece(num_pieces, value))
             num_pieces += 1
@@ -74,7 +76,7 @@ def check_foreign_model(model: bytes) -> None:
     """Raises `ValueError` unless `model` is a whole sentencepiece model that the library reads without harm."""
     pieces: set[bytes] = set()
     num_pieces = num_unknown = 0
-    for number, kind, value in _fields(model):
+    for number, kind, value in message_fields(model):
         if kind != _BYTES or not isinstance(value, bytes):
             raise ValueError(f"it holds a field {number} of kind {kind}, which is not known")
         if number == _PIECES:
@@ -98,7 +100,7 @@ def check_foreign_model(model: bytes) -> None:
 
 def _foreign_piece(index: int, data: bytes) -> tuple[bytes, int]:
     """Text and type of a piece: UTF-8, with a finite score."""
-    values = {number: (kind, value) for number, kind, value in _fields(data)}
+    values = {number: (kind, value) for number, kind, value in message_fields(data)}
     if not values.keys() <= {_TEXT, _SCORE, _TYPE}:
         raise ValueError(f"piece {index} has a field that is not known")
     text = _checked_text(index, *values.get(_TEXT, (_BYTES, b"")))
@@ -112,13 +114,13 @@ def _foreign_piece(index: int, data: bytes) -> tuple[bytes, int]:
 
 
 def _check_model_type(trainer: bytes) -> None:
-    for number, kind, value in _fields(trainer):
+    for number, kind, value in message_fields(trainer):
         if number == _MODEL_TYPE and (kind != _VARINT or value not in _MODEL_TYPES):
             raise ValueError(f"it is of the kind {value!r}, which is not known")
 
 
 def _check_normalizer(data: bytes) -> None:
-    for number, kind, value in _fields(data):
+    for number, kind, value in message_fields(data):
         if number == _TABLE:
             if kind != _BYTES or not isinstance(value, bytes):
                 raise ValueError("its table for normalizing is no bytes")
@@ -152,7 +154,7 @@ def _check_table(table: bytes) -> None:
 
 def _checked_piece(index: int, data: bytes) -> bytes:
     """The text of a piece: UTF-8, with a finite score; only the first four are no ordinary ones."""
-    values = {number: (kind, value) for number, kind, value in _fields(data)}
+    values = {number: (kind, value) for number, kind, value in message_fields(data)}
     if not values.keys() <= {_TEXT, _SCORE, _TYPE}:
         raise ValueError(f"subword {index} has a field that is not known")
     text = _checked_text(index, *values.get(_TEXT, (_BYTES, b"")))
@@ -177,7 +179,7 @@ def _check_score(index: int, kind: int, score: FieldValue) -> None:
 
 def _check_settings(data: bytes, known: dict[int, tuple[int, FieldValue | None]]) -> None:
     given: dict[int, FieldValue] = {}
-    for number, kind, value in _fields(data):
+    for number, kind, value in message_fields(data):
         expected_kind, expected = known.get(number, (None, None))
         if kind != expected_kind or (expected is not None and value != expected):
             raise ValueError(f"the settings of the subwords have an unexpected field {number}")
@@ -187,7 +189,7 @@ def _check_settings(data: bytes, known: dict[int, tuple[int, FieldValue | None]]
         raise ValueError(f"the settings of the subwords lack field {missing[0]}")
 
 
-def _fields(data: bytes) -> Iterator[tuple[int, int, FieldValue]]:
+def message_fields(data: bytes) -> Iterator[tuple[int, int, FieldValue]]:
     """Number, kind and value of each field of a protocol-buffer message. Raises `ValueError` if it is none."""
     position = 0
     while position < len(data):
@@ -220,3 +222,42 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
             return value, position
         shift += 7
     raise ValueError("the subwords are cut off")
+
+
+def restricted_model(model: bytes, kept: Collection[str]) -> bytes:
+    """A model that cuts words into `kept` pieces and single characters alone, as the library's `SetVocabulary` did.
+
+    That function is gone from newer versions of it. Other pieces are marked as unused. The library derives the score of
+    what is unknown from those of the pieces in use, so the extremes of all stay, in pieces that no text has.
+    """
+    written = bytearray()
+    scores = []
+    for number, _, value in message_fields(model):
+        assert isinstance(value, bytes)  # `check_foreign_model` let it through
+        if number == _PIECES:
+            fields = {field: content for field, _, content in message_fields(value)}
+            text = fields.get(_TEXT, b"")
+            assert isinstance(text, bytes)
+            if fields.get(_TYPE, _NORMAL) in (_NORMAL, _UNUSED):
+                scores.append(fields.get(_SCORE, bytes(4)))
+                is_kept = text.decode("utf-8") in kept or len(text.decode("utf-8")) == 1
+                value += bytes((_TYPE << 3 | _VARINT, _NORMAL if is_kept else _UNUSED))
+        written += _length_delimited(number, value)
+    ranked = sorted(
+        {score for score in scores if isinstance(score, bytes)}, key=lambda score: struct.unpack("<f", score)
+    )
+    for place, score in enumerate({ranked[0], ranked[-1]} if ranked else ()):
+        text = chr(_NO_CHARACTER + place).encode() * 2
+        piece = _length_delimited(_TEXT, text) + bytes((_SCORE << 3 | _FIXED32,)) + score
+        written += _length_delimited(_PIECES, piece)
+    return bytes(written)
+
+
+def _length_delimited(number: int, content: bytes) -> bytes:
+    """A field of a message, as `message_fields` reads it."""
+    size = len(content)
+    varint = bytearray()
+    while size >= 128:
+        varint.append(size & 127 | 128)
+        size >>= 7
+    return bytes((number << 3 | _BYTES, *varint, size)) + content

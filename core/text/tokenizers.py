@@ -177,10 +177,10 @@ def make_tokenizer(config: DataConfig, language: str) -> Tokenizer:
     Raises:
         ConfigError: the words are cut by models that came with an imported model.
     """
-    if config.tokenization == "marian":
+    if config.is_imported:
         raise ConfigError(
-            "The data settings are those of an imported model (tokenization = marian), whose vocabularies came with "
-            "it: none can be learned from a corpus. Choose tokenization = spacy."
+            f"The data settings are those of an imported model (tokenization = {config.tokenization}), whose "
+            "vocabularies came with it: none can be learned from a corpus. Choose tokenization = spacy."
         )
     if config.tokenization == "symbols":
         return SymbolTokenizer()

@@ -64,7 +64,8 @@ class WordCounts:
     def joined(self, later: "WordCounts") -> "WordCounts | None":
         """Of a model that learned from two corpora: of each word the larger count, as nobody knows what both share.
 
-        What is unusual is so for the later one. None if the different words are too many to be kept.
+        What is unusual is so for the larger corpus, whose counts most of these are. The kind is that of both, or
+        of the one that has all words of the other as often. None if the different words are too many to be kept.
         """
         least = max(self.least, later.least)
         counts = {
@@ -74,7 +75,10 @@ class WordCounts:
         }
         if len(counts) > MAX_WORDS:
             return None
-        return WordCounts(counts, later.kind if later.kind == self.kind else "", least, later.unusual_below)
+        common = later.kind if later.kind == self.kind else ""
+        kind = next((each.kind for each in (self, later) if each.counts == counts), common)
+        larger = max(later, self, key=lambda each: sum(each.counts.values()))  # the later one if they are equal
+        return WordCounts(counts, kind, least, larger.unusual_below)
 
     def of(self, word: str) -> int:
         """How often the word was there; of one that is not listed, how often at most."""

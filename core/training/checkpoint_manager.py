@@ -219,22 +219,26 @@ def _link_or_copy(path: Path, name: Path) -> None:
             shutil.copyfile(path, temporary)
 
 
-def load_resumable(folder: Path) -> tuple[Checkpoint, Path, list[str]]:
+def load_resumable(folder: Path, *, with_state: bool = True) -> tuple[Checkpoint, Path, list[str]]:
     """The newest intact checkpoint to resume from, its path, and notes for the user about newer, damaged ones.
+
+    Args:
+        folder: of the run.
+        with_state: whether what is needed to resume is read and checked, too.
 
     Raises:
         CheckpointError: there is none; the message describes the newest.
     """
     newest = folder / LAST
     try:
-        return load_checkpoint(newest, with_state=True), newest, []
+        return load_checkpoint(newest, with_state=with_state), newest, []
     except CheckpointError as error:
         refusal = error
     for kept in kept_checkpoints(folder, "last"):
         if kept.path == newest:
             continue
         with contextlib.suppress(CheckpointError):
-            checkpoint = load_checkpoint(kept.path, with_state=True)
+            checkpoint = load_checkpoint(kept.path, with_state=with_state)
             note = f"{refusal} Training resumes from {kept.path.name} instead, at step {kept.step}."
             return checkpoint, kept.path, [note]
     raise refusal

@@ -13,7 +13,7 @@ from core.corpora.batches import Batch
 from core.errors import TrainingError
 from core.model.transformer import Transformer
 from core.training.distributed import FAILED, GO, STOP, World
-from core.training.loss import output_layer_loss
+from core.training.loss import SoftTargets, output_layer_loss
 from core.training.microbatches import max_tokens_at_once
 from core.training.precision import PrecisionChoice
 
@@ -33,10 +33,22 @@ class LossSum(nn.Module):
         hidden_states: the model's own method, or a compiled form of it.
         smoothing: of the labels.
         r_drop: α of R-Drop: above 0 the batch is read twice in one pass, one copy below the other.
+        teachers: models whose distribution is learned, too; they stay as they are.
+        distillation: how much of the loss that is.
     """
 
-    def __init__(self, model: Transformer, hidden_states: HiddenStates, smoothing: float, r_drop: float = 0.0) -> None:
+    def __init__(
+        self,
+        model: Transformer,
+        hidden_states: HiddenStates,
+        smoothing: float,
+        r_drop: float = 0.0,
+        teachers: Sequence[Transformer] = (),
+        distillation: float = 0.0,
+    ) -> None:
         super().__init__()
+        self._teachers = tuple(teachers)  # in a tuple, their weights are none of this module
+        self._distillation = distillation
         self.model = model
         self.hidden_states = hidden_states
         self.smoothing = smoothing
@@ -50,43 +62,51 @@ class LossSum(nn.Module):
         hidden, targets = self.hidden_states(source, target[:, :-1]), target[:, 1:]
         real = targets != padding_id
         return output_layer_loss(
-            hidden[real], layer.weight, layer.bias, targets[real], self.smoothing, padding_id, self.r_drop
+            hidden[real],
+            layer.weight,
+            layer.bias,
+            targets[real],
+            self.smoothing,
+            padding_id,
+            self.r_drop,
+            self._soft_targets(source, target, real),
         )
+
+    def _soft_targets(self, source: Tensor, target: Tensor, real: Tensor) -> SoftTargets | None:
+        """What the teachers predict where `real`; None without teachers."""
+        if not self._teachers:
+            return None
+        with torch.no_grad():
+            return SoftTargets(
+                self._distillation,
+                [
+                    (teacher.hidden_states(source, target[:, :-1])[real], teacher.output.weight, teacher.output.bias)
+                    for teacher in self._teachers
+                ],
+            )
 
 
 class Gradients:
     """Computes the gradients of a model; each target token of a step has the same weight.
 
     Args:
-        model: on `device`.
-        smoothing: of the loss.
+        loss_sum: of a model on `device`.
         device: of the model.
         precision: number format of the matrix products.
         world: the processes that share the work; of a batch, process r of n takes the pairs r, r + n, r + 2n …
-        hidden_states: the model's, or a compiled form of it.
-        r_drop: α of R-Drop; 0 for none.
 
     Attributes:
         max_tokens: padded tokens computed at once; None for whole batches.
     """
 
-    def __init__(
-        self,
-        model: Transformer,
-        smoothing: float,
-        device: torch.device,
-        precision: PrecisionChoice,
-        world: World,
-        hidden_states: HiddenStates | None = None,
-        r_drop: float = 0.0,
-    ) -> None:
+    def __init__(self, loss_sum: LossSum, device: torch.device, precision: PrecisionChoice, world: World) -> None:
         self._device = device
         self._precision = precision
         self._world = world
-        self._padding_id = model.padding_id
-        self.max_tokens = max_tokens_at_once(model.num_parameters, device)
-        self._num_passes = 2 if r_drop else 1
-        self._loss_sum: nn.Module = LossSum(model, hidden_states or model.hidden_states, smoothing, r_drop)
+        self._padding_id = loss_sum.model.padding_id
+        self.max_tokens = max_tokens_at_once(loss_sum.model.num_parameters, device)
+        self._num_passes = 2 if loss_sum.r_drop else 1
+        self._loss_sum = loss_sum
         self._exchanging: DistributedDataParallel | None = None
         if world.size > 1:
             ids = [device.index] if device.type == "cuda" else None

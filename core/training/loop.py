@@ -1,7 +1,7 @@
 """The training loop: a function of its settings. It prints nothing and knows neither threads nor windows."""
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from core.training.folder import BEST, ENVIRONMENT, HISTORY, LAST, RUN_SETTINGS,
 from core.training.lock import locked
 from core.training.memory import check_address_space, check_memory_for_training
 from core.training.record import RunRecord, was_interrupted_before_first_checkpoint
-from core.training.resuming import require_same_run
+from core.training.resuming import require_initial_model, require_same_run
 from core.training.session import TrainingSession
 from core.training.validation import Validator
 
@@ -42,6 +42,7 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
     changes: Mapping[str, Any] | None = None,
     allow_changed_data: bool = False,
     initial: Checkpoint | None = None,
+    teachers: Sequence[Checkpoint] = (),
     probe: str | None = None,
     on_event: OnEvent = lambda event: None,
     should_stop: ShouldStop = lambda: False,
@@ -52,7 +53,7 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
 
     Args:
         run: all settings.
-        corpus: the training data.
+        corpus: the training data; read with the codecs of `initial`, or of `teachers`, see `codecs_to_keep`.
         folder: created if missing; must not contain another run unless `resume`.
         device: "auto", "cpu", "cuda", "cuda:N" or "mps".
         resume: continue from the folder's last checkpoint or, if that is damaged, from the next older one; a run that
@@ -62,6 +63,8 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
         allow_changed_data: resume even if the corpus has other sentences than the run was saved with.
         initial: a model of the same architecture and vocabulary to begin with, instead of random weights; not asked for
             again when the run is resumed from a checkpoint.
+        teachers: models whose mean distribution is learned, too (`TrainingConfig.distillation`); given again when the
+            run is resumed.
         probe: the sentence of the film; None for the one the film already has, or one of the validation split.
         on_event: called with every step, epoch and checkpoint, in this thread.
         should_stop: asked before every step, between the micro-batches of a step, which is then undone, and before each
@@ -98,6 +101,7 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
         if run.training.compile:
             on_event(PhaseStarted("Compiling the model, which takes minutes"))
         session = with_explained_lack_of_memory(lambda: TrainingSession(run, corpus, choice.name, world))
+        _teach(session, teachers)
         is_restored = resume and _resume(session, folder, frozenset(changes or {}), allow_changed_data, on_event)
         if not is_restored:
             _begin(session, initial)
@@ -149,15 +153,21 @@ def _resume(
     return True
 
 
+def _teach(session: TrainingSession, teachers: Sequence[Checkpoint]) -> None:
+    """Raises `CheckpointError` or `ConfigError`."""
+    if session.run.training.distillation and session.world.size > 1:
+        raise ConfigError(
+            "training: distillation is for one process; several were started. Train without torchrun, or set "
+            "distillation to 0."
+        )
+    session.learn_from(teachers)
+
+
 def _begin(session: TrainingSession, initial: Checkpoint | None) -> None:
     """The weights of the first step: random ones, or those of `initial`. Raises `CheckpointError` or `ConfigError`."""
+    require_initial_model(session.run.training, initial is not None)
     if initial is not None:
         session.begin_with(initial)
-    elif wanted := session.run.training.initial_model:
-        raise ConfigError(
-            f"training: initial_model is {wanted}, but no model was given. Give its file, --initial-model FILE, or "
-            "leave the setting out to begin with random weights."
-        )
 
 
 def _probe_of_film(folder: Path) -> str | None:

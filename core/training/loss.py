@@ -1,7 +1,8 @@
-"""The training loss: cross-entropy with label smoothing as in The Annotated Transformer, and R-Drop."""
+"""The training loss: cross-entropy with label smoothing as in The Annotated Transformer, R-Drop, and distillation."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -42,6 +43,31 @@ def _smoothed_loss(logits: Tensor, normalizer: Tensor, targets: Tensor, smoothin
     return normalizer - (1 - smoothing) * of_truth - share * of_others + len(targets) * negative_entropy
 
 
+@dataclass(frozen=True, eq=False)
+class SoftTargets:
+    """What teachers predict for the tokens of a batch (word-level distillation, Kim & Rush 2016).
+
+    Attributes:
+        share: λ, in (0, 1]: how much of the loss is the divergence from the teachers' distribution to the model's.
+        outputs: of each teacher its hidden states [N, its width], and weight [V, its width] and bias [V] of its output
+            layer. Their distributions are averaged.
+    """
+
+    share: float
+    outputs: Sequence[tuple[Tensor, Tensor, Tensor | None]]
+
+    def distribution(self, rows: slice | Tensor) -> Tensor:
+        """The mean distribution for these tokens: [rows, V]."""
+        each = (
+            functional.linear(hidden[rows].to(weight.dtype), weight, bias).softmax(dim=-1)
+            for hidden, weight, bias in self.outputs
+        )
+        total = next(each)
+        for distribution in each:
+            total += distribution
+        return total.div_(len(self.outputs))
+
+
 def output_layer_loss(
     hidden: Tensor,
     weight: Tensor,
@@ -50,6 +76,7 @@ def output_layer_loss(
     smoothing: float,
     padding_id: int,
     r_drop: float = 0.0,
+    soft_targets: SoftTargets | None = None,
 ) -> Tensor:
     """`smoothed_loss` of the logits hidden · weightᵀ + bias, without ever holding all of them.
 
@@ -66,11 +93,12 @@ def output_layer_loss(
         r_drop: α of R-Drop (Liang et al. 2021). If it is above 0, `hidden` and `targets` hold two passes over the same
             tokens, one below the other, and the loss is half of the paper's, so that it can be compared with that of
             one pass: ½ (L₁ + L₂) + α / 4 · (KL(P₁ ‖ P₂) + KL(P₂ ‖ P₁)), summed over the tokens.
+        soft_targets: with them the loss is (1 − λ) L + λ KL(T ‖ P), T the teachers' distribution; not with R-Drop.
 
     Returns:
         A scalar, in nats; differentiable once with respect to hidden, weight and bias.
     """
-    loss: Tensor = _OutputLayerLoss.apply(hidden, weight, bias, targets, smoothing, padding_id, r_drop)
+    loss: Tensor = _OutputLayerLoss.apply(hidden, weight, bias, targets, smoothing, padding_id, r_drop, soft_targets)
     return loss
 
 
@@ -83,7 +111,7 @@ _ROWS_IN_STEPS_OF = 32
 
 class _OutputLayerLoss(torch.autograd.Function):
     @staticmethod
-    def forward(
+    def forward(  # noqa: PLR0913 — autograd knows tensors by their place
         ctx: Any,
         hidden: Tensor,
         weight: Tensor,
@@ -92,11 +120,13 @@ class _OutputLayerLoss(torch.autograd.Function):
         smoothing: float,
         padding_id: int,
         r_drop: float,
+        soft_targets: SoftTargets | None,
     ) -> Tensor:
         """The loss; its gradients are saved for `backward`."""
         kind = hidden.device.type
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else hidden.dtype
-        share = smoothing / (weight.size(0) - 2)
+        of_data = 1.0 if soft_targets is None else 1 - soft_targets.share
+        share = of_data * smoothing / (weight.size(0) - 2)
         total = hidden.new_zeros((), dtype=torch.float32)
         hidden_gradient, weight_gradient = torch.empty_like(hidden), torch.zeros_like(weight)
         bias_gradient = None if bias is None else torch.zeros_like(bias)
@@ -116,14 +146,20 @@ class _OutputLayerLoss(torch.autograd.Function):
                 if r_drop:
                     divergence, pull = _divergence_of_halves(logits.sub_(normalizers), gradient)
                     loss = 0.5 * loss + r_drop / 4 * divergence
+                if soft_targets is not None:
+                    wanted = soft_targets.distribution(rows)
+                    divergence = torch.xlogy(wanted, wanted).sum() - (wanted * logits).sum() + normalizers.sum()
+                    loss = of_data * loss + soft_targets.share * divergence
                 total += loss
                 # d loss / d logits: the model's distribution minus the smoothed one
                 if smoothing:
                     gradient -= share
                     gradient[:, padding_id] += share
                 gradient.scatter_add_(
-                    1, targets[rows, None], gradient.new_full((len(gradient), 1), share + smoothing - 1)
+                    1, targets[rows, None], gradient.new_full((len(gradient), 1), share + of_data * (smoothing - 1))
                 )
+                if soft_targets is not None:
+                    gradient.sub_(wanted, alpha=soft_targets.share)
                 if r_drop:
                     gradient.mul_(0.5).add_(pull, alpha=r_drop / 4)
                 small_gradient = _with_rows_added(gradient.to(dtype))
@@ -140,7 +176,7 @@ class _OutputLayerLoss(torch.autograd.Function):
         """The saved gradients, times the incoming one."""
         (outer,) = gradients
         hidden, weight, bias = ctx.saved_tensors
-        return hidden * outer, weight * outer, None if bias is None else bias * outer, None, None, None, None
+        return hidden * outer, weight * outer, None if bias is None else bias * outer, None, None, None, None, None
 
 
 def _slices(number: int, size: int) -> Iterator[slice]:

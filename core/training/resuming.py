@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from core.checkpoint.history import EpochRecord
-from core.config import RunConfig, TrainingConfig
-from core.errors import CheckpointError
+from core.config import DataConfig, RunConfig, TrainingConfig
+from core.errors import CheckpointError, ConfigError
 from core.percent import percent
 from core.strict_json import shown
 from core.training.schedules import cooldown_factor, fitted_cooldown_epochs
@@ -16,6 +16,8 @@ _FREE_TO_CHANGE = frozenset(
     ("num_epochs", "max_steps", "checkpoint_steps", "keep_best", "keep_last", "patience", "sample_size")
 )
 """Settings that may change on resuming: none of them changes a training step (but see `_on_cooldown`)."""
+_WHICH_PAIRS = ("max_length", "copy_length", "copy_training_pairs", "copy_validation_pairs")
+"""Data settings that say which pairs there are, not how text becomes ids."""
 _LARGEST_COUNT = 2**53
 _OF_BATCHES = ("batch_unit", "batch_size", "batching", "num_accumulated")
 
@@ -99,6 +101,42 @@ def require_same_run(now: RunConfig, then: RunConfig, changed: frozenset[str] = 
         raise CheckpointError(
             f"The run in this folder was started with other settings: {'; '.join(different)}. The same settings were "
             f"expected: resume with those{option}, or start a new run in another folder."
+        )
+
+
+def require_initial_model(training: TrainingConfig, is_given: bool) -> None:
+    """Raises `ConfigError` if the settings name a model to begin with, and none is given."""
+    if training.initial_model is not None and not is_given:
+        raise ConfigError(
+            f"training: initial_model is {training.initial_model}, but no model was given. Give its file, "
+            "--initial-model FILE, or leave the setting out to begin with random weights."
+        )
+
+
+def require_same_reading(data: DataConfig, of_model: DataConfig, model: str) -> None:
+    """Raises `CheckpointError` if text becomes other ids with `data` than with the settings of a model that is given.
+
+    Args:
+        data: of the run.
+        of_model: of the model.
+        model: what to call it, at the beginning of a sentence.
+    """
+    free = set(_WHICH_PAIRS)
+    if data.num_subwords is not None and of_model.num_subwords is not None:
+        free.add("min_frequency")  # of vocabularies of words
+    if "symbols" not in (data.tokenization, of_model.tokenization):
+        free.add("copy_symbols")
+    ours, theirs = data.to_dict(), of_model.to_dict()
+    different = [
+        f"{name} is {theirs[name]!r} there and {ours[name]!r} here"
+        for name in ours
+        if ours[name] != theirs[name] and name not in free
+    ]
+    if different:
+        raise CheckpointError(
+            f"{model} reads text with other settings: {'; '.join(different)}. The same were expected, since its "
+            "vocabulary is kept: choose those of its run (--config run.toml, or --set data.NAME=VALUE), or another "
+            "model."
         )
 
 

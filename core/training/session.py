@@ -15,23 +15,34 @@ from core.corpora.batches import Batch
 from core.corpora.noise import with_noisy_sources
 from core.corpora.prepared import EncodedPairs, PreparedCorpus
 from core.corpora.resegmentation import Resegmentation
-from core.errors import CheckpointError
+from core.errors import CheckpointError, ConfigError
 from core.model.transformer import Transformer
 from core.text.word_counts import WordCounts
 from core.training.compiling import choose_compiled
 from core.training.distributed import SINGLE_PROCESS, World
 from core.training.distributed_commands import request_random_states, send_join, send_step
 from core.training.failures import ChangedDataError, DivergedError, Proposal
-from core.training.gradients import Gradients
+from core.training.gradients import Gradients, LossSum
 from core.training.precision import choose_precision
 from core.training.randomness import random_state, set_random_state
-from core.training.resuming import Progress, fit_to_changed_data, fit_to_changes, progress_of, require_same_run
+from core.training.resuming import (
+    Progress,
+    fit_to_changed_data,
+    fit_to_changes,
+    progress_of,
+    require_same_reading,
+    require_same_run,
+)
 from core.training.schedules import fitted_to, learning_rate
 
 LARGEST_WEIGHT = 1e4
 """Weights of models that learn are below 100; half-precision checkpoints end at 65,504."""
 EXPLOSION = 10.0
 """A loss so many times as high as that of a model that knows nothing is no longer one that learning brings back."""
+_TEXT_EXPECTED = (
+    "Text (a folder, or two files), which is read with the model's vocabulary, or data that was prepared with the same "
+    "was expected: give that"
+)
 _ADAM_STATE = ("step", "exp_avg", "exp_avg_sq")
 
 
@@ -71,6 +82,7 @@ class TrainingSession:
             Resegmentation(corpus, run.training.subword_dropout) if run.training.subword_dropout else None
         )
         self.progress = Progress()
+        self._teachers: list[Transformer] = []
         self.compiled = choose_compiled(run.training.compile, self.model, self.device, self.precision)
         self.gradients = self._new_gradients(SINGLE_PROCESS)
         self._has_joined = False
@@ -186,15 +198,15 @@ class TrainingSession:
 
     def _new_gradients(self, world: World) -> Gradients:
         training = self.run.training
-        return Gradients(
+        loss_sum = LossSum(
             self.model,
-            training.label_smoothing,
-            self.device,
-            self.precision,
-            world,
             self.compiled.hidden_states,
+            training.label_smoothing,
             training.r_drop,
+            self._teachers,
+            training.distillation,
         )
+        return Gradients(loss_sum, self.device, self.precision, world)
 
     def require_sound_weights(self) -> None:
         """Raises `DivergedError` if a weight is not finite or absurdly large, or if the last step's loss exploded."""
@@ -265,7 +277,8 @@ class TrainingSession:
         """Begins with the weights of a model that was trained already.
 
         Raises:
-            CheckpointError: it is another model than the settings name, or of another architecture or vocabulary.
+            CheckpointError: it is another model than the settings name, of another architecture, or reads text in
+                another way than the corpus was read.
         """
         digest, wanted = model_digest(initial), self.run.training.initial_model
         if wanted not in (None, digest):
@@ -283,14 +296,51 @@ class TrainingSession:
                 f"The model to begin with is of another architecture: {'; '.join(different)}. The same was expected, "
                 "but for dropout: choose the settings of its run (run.toml), or another model."
             )
+        require_same_reading(self.run.data, initial.run.data, "The model to begin with")
         if self.corpus.codecs.to_dict() != initial.codecs.to_dict():
             raise CheckpointError(
-                "The corpus gives another vocabulary than the model to begin with has. The same data and the same "
-                "settings of the data were expected: train with those, or without an initial model."
+                f"The corpus gives another vocabulary than the model to begin with has. {_TEXT_EXPECTED}, or train "
+                "without an initial model."
             )
         fill_parameters(self.model, initial.weights)
         self._word_counts = self._counts_of_all(initial)
         self.run = self.run.with_training(initial_model=digest)
+
+    def learn_from(self, teachers: Sequence[Checkpoint]) -> None:
+        """Lets the model learn the mean distribution of these models, too (`TrainingConfig.distillation`).
+
+        Raises:
+            CheckpointError: they are others than the settings name, or read text in another way than the corpus was
+                read.
+            ConfigError: the settings give them no share of the loss, or give one and there are no teachers.
+        """
+        digests = " ".join(model_digest(teacher) for teacher in teachers) or None
+        training = self.run.training
+        if training.distillation and not teachers:
+            raise ConfigError(
+                f"training: distillation is {training.distillation}, but no teacher was given. Give the files of the "
+                "models to learn from, --teacher FILE …, or set distillation to 0."
+            )
+        if teachers and not training.distillation:
+            raise ConfigError(
+                "training: distillation is 0, so that nothing would be learned from the teachers. Set it, 0.5 for "
+                "instance (--set training.distillation=0.5), or leave out --teacher."
+            )
+        if training.teachers not in (None, digests):
+            raise CheckpointError(
+                f"This run learns from the models {training.teachers}; those given are {digests or 'none'}. Give the "
+                "same models in the same order, or leave teachers out of the settings of a new run."
+            )
+        for number, teacher in enumerate(teachers, start=1):
+            require_same_reading(self.run.data, teacher.run.data, f"Teacher {number}")
+            if teacher.codecs.to_dict() != self.corpus.codecs.to_dict():
+                raise CheckpointError(
+                    f"Teacher {number} has another vocabulary than the corpus gives. Teachers and the model to begin "
+                    f"with must have the same. {_TEXT_EXPECTED}, or leave this teacher out."
+                )
+        self._teachers = [teacher.build_model().eval().to(self.device) for teacher in teachers]
+        self.run = self.run.with_training(teachers=digests)
+        self.gradients = self._new_gradients(SINGLE_PROCESS)
 
     def restore(
         self, checkpoint: Checkpoint, changed: frozenset[str] = frozenset(), *, allow_changed_data: bool = False

@@ -164,7 +164,8 @@ def beam_search(  # noqa: PLR0913 - all but the first six have defaults
                 prefixes, scores = prefixes[places], scores[places]
                 going_on = [going_on[place] for place in kept]
                 continue
-        here = forbidden if forced is None else only(forbidden, forced, going_on, state.step, scores.size(1))
+        here = forbidden.at(state.step)
+        here = here if forced is None else only(here, forced, going_on, state.step, scores.size(1))
         logits = model.step(prefixes[:, :, -1].flatten(), state)
         candidates = _rank(logits, here, scores, 2 * beam)
         searched = [sentences[index] for index in going_on]

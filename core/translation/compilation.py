@@ -96,7 +96,12 @@ def max_steps(source_length: int, run_config: RunConfig, rules: DecodingRules) -
     """
     if rules.end_id is None:
         return max(1, source_length - 1)
-    limit = 2 * source_length + 20 if rules.max_steps is None else rules.max_steps
+    if rules.max_steps is not None:
+        limit = rules.max_steps
+    elif rules.steps_per_source_token is not None:
+        limit = max(1, int(min(rules.steps_per_source_token * source_length, run_config.model.max_positions)))
+    else:
+        limit = 2 * source_length + 20
     return min(run_config.model.max_positions, limit)
 
 

@@ -25,6 +25,8 @@ class DecodingRules:
         end_id: ends a row; None if rows end by length alone.
         forbidden_ids: never chosen.
         max_steps: the most tokens of a translation, the end token included; None for a limit by the source's length.
+        steps_per_source_token: that limit, for each source token; None for a generous one.
+        min_steps: tokens that are chosen before the end token may be.
         forces_end: whether the last of them is the end token, whatever the model prefers.
     """
 
@@ -33,6 +35,8 @@ class DecodingRules:
     forbidden_ids: tuple[int, ...] = ()
     max_steps: int | None = None
     forces_end: bool = False
+    steps_per_source_token: float | None = None
+    min_steps: int = 0
 
     @classmethod
     def of_vocabulary(cls, vocabulary: Vocabulary, *, forbid_unknown: bool) -> "DecodingRules":
@@ -46,7 +50,20 @@ class DecodingRules:
         """What a model's own settings say, and for the rest `of_vocabulary`."""
         rules = cls.of_vocabulary(codec.vocabulary, forbid_unknown=codec.has_pieces)
         forbidden = rules.forbidden_ids if config.forbidden_ids is None else config.forbidden_ids
-        return replace(rules, forbidden_ids=forbidden, max_steps=config.max_steps, forces_end=config.force_end)
+        return replace(
+            rules,
+            forbidden_ids=forbidden,
+            max_steps=config.max_steps,
+            forces_end=config.force_end,
+            steps_per_source_token=config.steps_per_source_token,
+            min_steps=config.min_steps,
+        )
+
+    def forbidden_at(self, step: int) -> tuple[int, ...]:
+        """What is not chosen at this step, counted from 0: the end token neither, while it is too early."""
+        if step >= self.min_steps or self.end_id is None:
+            return self.forbidden_ids
+        return (*self.forbidden_ids, self.end_id)
 
     def forced_ends(self, limits: Sequence[int], forced: Sequence[ForcedIds] | None) -> Sequence[ForcedIds] | None:
         """`forced` with the end token at each source's last step, where these rules ask for it."""
@@ -90,7 +107,9 @@ def greedy_from(
     states = encoding.states
     state = model.start_decoding(encoding, max(max_steps))
     forbidden = forbidding(model, rules, states)
-    forbidden_ids = torch.tensor(rules.forbidden_ids, dtype=torch.long, device=states.device)
+    ids_by_step = [
+        torch.tensor(rules.forbidden_at(step), dtype=torch.long, device=states.device) for step in (0, rules.min_steps)
+    ]
     tokens = torch.full((len(states),), rules.start_id, dtype=torch.long, device=states.device)
     chosen: list[list[int]] = [[] for _ in max_steps]
     rows = list(range(len(chosen)))
@@ -104,10 +123,11 @@ def greedy_from(
             tokens = tokens[kept]
             state.select(kept)
             rows, going_on = [rows[place] for place in places], [True] * len(places)
-        here = None if forced is None else only(forbidden, forced, rows, state.step)
+        step = state.step
+        here = None if forced is None else only(forbidden.at(step), forced, rows, step)
         logits = model.step(tokens, state)
         if here is None:  # adding to all logits would take as long as finding the largest
-            logits.index_fill_(1, forbidden_ids, float("-inf"))
+            logits.index_fill_(1, ids_by_step[step >= rules.min_steps], float("-inf"))
         else:
             logits.add_(here)
         tokens = best_tokens(logits)
@@ -127,25 +147,22 @@ def greedy_uncached(model: Transformer, source: Tensor, max_steps: int, rules: D
     while len(target) <= max_steps and (len(target) == 1 or target[-1] != rules.end_id):
         ids = torch.tensor([target], device=source.device)
         logits = model.decode(encoding, ids).logits
-        target.append(int((logits[0, -1] + forbidden).argmax()))
+        target.append(int((logits[0, -1] + forbidden.at(len(target) - 1)).argmax()))
     return target[1:]
 
 
 _MAX_GOING_ON = 0.85
 """Share of rows that still go on at which the others are left out: moving all that is cached takes time, too."""
 _BLOCK = 64
-"""Numbers of a row of which `best_tokens` and `top_tokens` find the largest first."""
+"""Numbers of a row of which `top_tokens` finds the largest first."""
 
 
 def best_tokens(logits: Tensor) -> Tensor:
-    """The place of the largest number in each row of [N, V], ids [N]; the first of equals.
-
-    In two steps: PyTorch finds the largest of many numbers many at a time, but its place one by one.
-    """
-    blocks = _blocks(logits)
-    best_block = blocks.amax(dim=-1).argmax(dim=-1)
-    inside = blocks[torch.arange(len(logits), device=logits.device), best_block].argmax(dim=-1)
-    return best_block * _BLOCK + inside
+    """The place of the largest number in each row of [N, V], ids [N]; the first of equals."""
+    if logits.device.type != "cpu":
+        return logits.argmax(dim=-1)
+    # NumPy compares many numbers at a time where PyTorch finds the place one by one, which takes ten times as long
+    return torch.from_numpy(logits.float().numpy().argmax(axis=-1))
 
 
 def top_tokens(logits: Tensor, number: int) -> tuple[Tensor, Tensor]:
@@ -171,11 +188,41 @@ def _blocks(logits: Tensor) -> Tensor:
     return logits.unflatten(1, (-1, _BLOCK))
 
 
-def forbidding(model: Transformer, rules: DecodingRules, like: Tensor) -> Tensor:
-    """[V], minus infinity where a token is forbidden, else zero."""
-    penalty = torch.zeros(model.output.out_features, device=like.device)
-    penalty[list(rules.forbidden_ids)] = float("-inf")
-    return penalty
+@dataclass(frozen=True, eq=False)
+class ForbiddenTokens:
+    """What is added to logits: minus infinity where a token is forbidden, else zero.
+
+    Attributes:
+        early: at the first `min_steps` steps, [V].
+        later: at the others, [V].
+        min_steps: of the rules.
+    """
+
+    early: Tensor
+    later: Tensor
+    min_steps: int
+
+    def at(self, step: int) -> Tensor:
+        """[V]; steps count from 0."""
+        return self.early if step < self.min_steps else self.later
+
+    def add_to(self, logits: Tensor) -> Tensor:
+        """`logits` [B, T, V] of the first T steps with what is forbidden at each."""
+        allowed = logits + self.later
+        if self.min_steps:
+            allowed[:, : self.min_steps] += self.early
+        return allowed
+
+
+def forbidding(model: Transformer, rules: DecodingRules, like: Tensor) -> ForbiddenTokens:
+    """What the rules forbid, on the device of `like`."""
+
+    def penalty(ids: Iterable[int]) -> Tensor:
+        places = torch.tensor(list(ids), dtype=torch.long, device=like.device)
+        return torch.zeros(model.output.out_features, device=like.device).index_fill_(0, places, -torch.inf)
+
+    later = penalty(rules.forbidden_ids)
+    return ForbiddenTokens(penalty(rules.forbidden_at(0)) if rules.min_steps else later, later, rules.min_steps)
 
 
 def only(forbidden: Tensor, forced: Sequence[ForcedIds], sources: Sequence[int], step: int, repeats: int = 1) -> Tensor:

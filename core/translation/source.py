@@ -115,7 +115,7 @@ def _notes_on_form(text: str, found: Sequence[EncodedWord], kept: Sequence[Encod
     unreadable = [word.text for word in found if not word.ids]
     if unreadable:
         notes.append(f"Left out, because this model has no such symbol: {_listed(unreadable)}.")
-    return notes + _notes_on_unknown([word.text for word in kept if any(word.unknown)])
+    return notes + _notes_on_unknown([(word.text, word.unknown) for word in kept])
 
 
 def _notes_on_code(found: Sequence[EncodedWord], codec: TextCodec) -> list[str]:
@@ -127,13 +127,19 @@ def _notes_on_code(found: Sequence[EncodedWord], codec: TextCodec) -> list[str]:
     return [f"This model translates into several languages. Begin the text with the one that is meant: {shown}"]
 
 
-def _notes_on_unknown(words: Sequence[str]) -> list[str]:
-    return [f"Unknown to the model, {AS_UNKNOWN}: {_listed(words)}."] if words else []
+def _notes_on_unknown(words: Sequence[tuple[str, Sequence[bool]]]) -> list[str]:
+    """On words that the vocabulary does not know, wholly or in part; `words` are texts with what is so for each id."""
+    wholly = [text for text, unknown in words if unknown and all(unknown)]
+    partly = [text for text, unknown in words if any(unknown) and not all(unknown)]
+    notes = [f"Unknown to the model, {AS_UNKNOWN}: {_listed(wholly)}."] if wholly else []
+    if partly:
+        notes.append(f"Unknown to the model in part, pieces read as {UNKNOWN}: {_listed(partly)}.")
+    return notes
 
 
-def _unknown_words(words: Sequence[Word], unknown_positions: Sequence[int]) -> list[str]:
-    """The words that the vocabulary does not know, wholly or in part."""
-    return [word.text for word in words if any(word.start <= place < word.end for place in unknown_positions)]
+def _with_unknown(words: Sequence[Word], unknown_positions: Sequence[int]) -> list[tuple[str, list[bool]]]:
+    """The words' texts, and for each of their ids whether the vocabulary does not know it."""
+    return [(word.text, [place in unknown_positions for place in range(word.start, word.end)]) for word in words]
 
 
 def _fitting(words: Sequence[EncodedWord], room: int, text: str) -> list[EncodedWord]:
@@ -294,8 +300,8 @@ def _joined(source: EncodedSource, pieces: Sequence[_Piece], codec: TextCodec, r
             f"With these replacements the source has {len(ids)} tokens, and the model has room for "
             f"{run.model.max_positions}. Take shorter ones."
         )
-    before = _notes_on_unknown(_unknown_words(source.words, source.unknown_positions))
-    after = _notes_on_unknown([word for word in _unknown_words(words, unknown) if word != UNKNOWN])
+    before = _notes_on_unknown(_with_unknown(source.words, source.unknown_positions))
+    after = _notes_on_unknown([each for each in _with_unknown(words, unknown) if each[0] != UNKNOWN])
     return replace(
         source,
         ids=tuple(ids),

@@ -418,7 +418,10 @@ class Translator:
         found = verified_greedy(
             self.model,
             encoding,
-            [Asked(limit, ids, known) for limit, ids in zip(limits, forced, strict=True)],
+            [
+                Asked(limit, ids, known, self._last_token(compiled.source))
+                for compiled, limit, ids in zip(batch, limits, forced, strict=True)
+            ],
             self.rules,
             drafter=self._drafter,
             need_maps=need_maps,
@@ -428,6 +431,16 @@ class Translator:
             (self._chosen_target(each.ids, compiled.max_steps), each.output, each.row)
             for each, compiled in zip(found, batch, strict=True)
         ]
+
+    def _last_token(self, source: EncodedSource) -> int | None:
+        """The last token of a source with which its translation may end too: a full stop, of one vocabulary for both.
+
+        None where that is not to be expected: it stands in the source several times, or each side has its vocabulary.
+        """
+        vocabulary = self.checkpoint.codecs.source.vocabulary
+        last = source.ids[source.words[-1].end - 1] if source.words else None
+        is_joint = vocabulary is self.checkpoint.codecs.target.vocabulary
+        return last if is_joint and source.ids.count(last) == 1 else None
 
     def _encode(self, batch: Sequence[CompiledExperiment], need_maps: bool) -> Encoding:
         """Each source once for all experiments that agree on it and on what is changed in the encoder."""
@@ -620,7 +633,9 @@ class Translator:
         chosen = _chosen_log_probabilities(log_probabilities, ids)
         entropies = _entropies(log_probabilities)
         allowed = log_probabilities.index_fill_(1, self._forbidden, float("-inf"))
-        best, tokens = top_tokens(allowed, min(NUM_ALTERNATIVES, allowed.size(1) - len(self.rules.forbidden_ids)))
+        if self.rules.end_id is not None:
+            allowed[: self.rules.min_steps, self.rules.end_id] = float("-inf")
+        best, tokens = top_tokens(allowed, min(NUM_ALTERNATIVES, allowed.size(1) - len(self.rules.forbidden_at(0))))
         # if every chosen token is among the best ones, so are all that are better, and few need be compared
         compared = best if bool((chosen >= best[:, -1:]).all()) else allowed
         return Steps(

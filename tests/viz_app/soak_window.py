@@ -74,6 +74,7 @@ class Soak:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._temporary = folder / "temporary"
+        fill_cache_of_small_arrays()
         self._rng = random.Random(4)
         self._num_rounds = 0
         self._began = time.monotonic()
@@ -104,6 +105,7 @@ class Soak:
     def count(self) -> Counts:
         """What is left when everything that can be freed has been."""
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        clear_cache_of_attributes()
         gc.collect()
         with contextlib.suppress(OSError, AttributeError):  # the C library of Linux alone has it
             ctypes.CDLL(None).malloc_trim(0)
@@ -223,6 +225,19 @@ def application() -> QApplication:
     app = QApplication.instance() or QApplication([])
     assert isinstance(app, QApplication)
     return app
+
+
+def fill_cache_of_small_arrays() -> None:
+    """NumPy keeps up to seven blocks of each size below 1,024 bytes of a thread: 3.5 MB, which take hours to gather."""
+    arrays = [np.empty(size, np.uint8) for size in range(1, 1024) for _ in range(8)]
+    del arrays
+
+
+def clear_cache_of_attributes() -> None:
+    """Python keeps the names of up to 4,096 attributes that were looked up, which libraries make anew each time."""
+    clear = getattr(sys, "_clear_internal_caches", None) or getattr(sys, "_clear_type_cache", None)
+    if clear is not None:
+        clear()
 
 
 def num_entries(folder: Path) -> int:

@@ -26,9 +26,9 @@ def bundled() -> Translator:
 
 TRANSLATIONS = {
     "Ein Mann trägt kein Hemd.": "A man is wearing a shirt.",
-    "Der Hund schläft nicht.": "The dog is asleep.",
-    "Den Ball fängt der Hund.": "The ball catches the ball.",
-    "Die Bank hat heute geschlossen.": "The bench has sprayed to go.",
+    "Der Hund schläft nicht.": "The dog is sleeping.",
+    "Den Ball fängt der Hund.": "The ball is catching the dog.",
+    "Die Bank hat heute geschlossen.": "The bench has good time.",
 }
 """What the lines about failures speak of."""
 
@@ -54,7 +54,7 @@ def test_groups_stand_together_and_failures_are_told() -> None:
 
 
 def test_a_wider_beam_finds_what_the_last_example_says(bundled: Translator) -> None:
-    assert "facing each other" in bundled.run(Experiment(gallery()[-1].text, Beam(4))).text
+    assert bundled.run(Experiment(gallery()[-1].text, Beam(4))).text.startswith("This is some sort of band")
 
 
 def test_a_broken_gallery_is_refused_and_a_missing_one_is_empty(

@@ -4,6 +4,9 @@ import itertools
 import os
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,10 +27,11 @@ from core.translation.experiment import (
     SourceWordRemoved,
 )
 from core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
-from core.translation.result import MAP_KINDS, ExperimentResult, Word
+from core.translation.result import MAP_KINDS, ExperimentResult, Translation, Word
 from core.translation.translator import Translator
 from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.synthetic import FakeTranslator
 from viz_app.analysis.source.view import SourceTab
 from viz_app.main_window import MainWindow
 from viz_app.preferences import Preferences
@@ -300,6 +304,52 @@ def test_a_key_goes_through_original_changed_and_difference(qtbot: QtBot, window
         seen.append(page.state.maps.shown)
         assert page.sentence.shown_switch.buttons[page.state.maps.shown].isChecked()
     assert seen == ["difference", "original", "changed"]
+
+
+class _Dutch(FakeTranslator):
+    """ "dutch.safetensors" translates into Dutch, once it is let."""
+
+    may_translate = threading.Event()
+
+    def __init__(self, path: Path | None, device: str) -> None:
+        super().__init__(path, device)
+        if self.name == "dutch":
+            run = self.run_config
+            self.run_config = replace(run, data=replace(run.data, target_language="nl"))
+
+    def run(self, experiment: Experiment, *, should_stop: Callable[[], bool] = lambda: False) -> Translation:
+        assert self.name != "dutch" or self.may_translate.wait(20)
+        return super().run(experiment)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("width", [1280, 1440], ids=["folded", "whole"])
+def test_what_is_shown_keeps_its_language_and_its_model_until_the_next_one_has_translated(
+    qtbot: QtBot, make_window: MakeWindow, width: int
+) -> None:
+    window = make_window(loader=_Dutch)
+    window.resize(width, 900)
+    page, panel = window.translate_page, window.translate_page.sentence
+    page.head.explain_button.click()
+
+    def told() -> list[str]:
+        """All that names the language of the target, wherever it stands."""
+        labels = [each.text() for each in window.findChildren(QLabel) if each.isVisible()]
+        return [text for text in labels if "English" in text or "Dutch" in text]
+
+    before = told()
+    assert len(before) >= 3, "the name of the translation, the caption of the map, and what it explains"
+    assert page.export_source().model == "model"
+    _Dutch.may_translate.clear()
+    with qtbot.waitSignal(window.model_opened, timeout=10_000):
+        window.open_model(Path("dutch.safetensors"))
+    qtbot.waitUntil(lambda: "cancel" in panel.facts.text())
+    assert told() == before
+    assert page.export_source().model == "model", "an export tells whose maps these are"
+    _Dutch.may_translate.set()
+    _settle(qtbot, window)
+    assert told() == [text.replace("English", "Dutch") for text in before]
+    assert page.export_source().model == "dutch"
 
 
 @pytest.mark.heavy

@@ -348,6 +348,7 @@ def test_every_key_that_the_code_names_stands_on_the_sheet() -> None:
     lines_of = {
         "viz_app/views/sentence_input.py": (*KEYS_OF_SENTENCE, *KEYS_OF_MAPS),
         "viz_app/translate/keys.py": KEYS_OF_MAPS,
+        "viz_app/analysis/tab.py": KEYS_OF_MAPS,
         "viz_app/translate/first_steps.py": KEYS_OF_FIRST_STEPS,
         "viz_app/translate/presentation.py": KEYS_OF_PRESENTATION,
         "viz_app/train/keys.py": KEYS_OF_FILM,

@@ -198,6 +198,26 @@ def test_escape_cancels_a_translation_that_takes_long_from_the_top_bar_too(
     assert not window.state.request.is_running
 
 
+def test_escape_cancels_an_analysis_that_takes_long_from_the_maps_and_the_top_bar_too(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    window = make_window()
+    page, panel = window.translate_page, window.analysis
+    page.toggle_analysis()
+    panel.show_tab([tab.name for tab in panel.tabs].index("Compare"))
+    tab, pair = panel.tab, Pair(1, 1)
+    assert tab.wait_bar is not None
+    for widget in (page.head.heatmap, window.top_bar.model_button):
+        window.state.selection.pinned = pair
+        tab.request.begin()
+        qtbot.waitUntil(tab.wait_bar.stop.isVisible)
+        widget.setFocus()
+        qtbot.keyClick(widget, Qt.Key.Key_Escape)
+        assert tab.request.problem == "Comparing was cancelled."
+        tab.request.finish()
+        assert window.state.selection.pinned == pair, "the key has done its work"
+
+
 @pytest.mark.heavy
 def test_an_emptied_field_gets_a_hint_and_no_dialog(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()

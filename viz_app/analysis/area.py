@@ -75,6 +75,10 @@ class AnalysisPanel(QFrame):
         """All of them."""
         return tuple(map(self._tab_at, range(len(self._classes))))
 
+    def stop(self) -> bool:
+        """Ends what the tab in sight is waiting for; False if it says of nothing that it takes long."""
+        return self.isVisible() and self.tab.stop()
+
     def show_tab(self, index: int) -> None:
         """Changes the tab."""
         is_in_tab = self._index in self._made and self._has_focus_in(self._made[self._index])

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from PySide6.QtCore import QEvent, Signal
-from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from core.durations import duration
@@ -22,6 +22,8 @@ from viz_app.worker import ABOUT_A_RESULT, ExperimentController, Job, Request
 
 TOLD_AFTER_S = 5.0
 """Seconds after which it can be said how long something still takes."""
+WAITING_DELAY_MS = 250
+CANCEL_KEYS = (Qt.Key.Key_Escape,)
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,7 @@ class AnalysisTab(QWidget):
         column: the layout of the content.
         explanation: the line with the sentence.
         problem: the line that says why there is no answer; hidden while `request` has no problem.
+        wait_bar: what the tab waits for, with a way to end it; None of a tab that asks nothing long by itself.
     """
 
     name: ClassVar[str]
@@ -76,6 +79,7 @@ class AnalysisTab(QWidget):
         self.state, self.controller, self.preferences = context.state, context.controller, context.preferences
         self.request = RequestState()
         self._asked: Request | None = None
+        self.wait_bar: BusyIndicator | None = None
         self.setProperty("role", "analysis")
         self.explanation = label("small", wraps=True)
         self.explanation.setText(self.meaning)
@@ -133,6 +137,42 @@ class AnalysisTab(QWidget):
             self.request.finish()
         self._asked = None
 
+    def stop(self) -> bool:
+        """The user ends what takes long; False if nothing is waited for that is said to.
+
+        It is asked for again with the next result, or by the button that stands there then.
+        """
+        if self.wait_bar is None or not self.wait_bar.is_offered:
+            return False
+        self.on_stopped()
+        self.cancel()
+        self.request.finish(self.wait_bar.cancelled)
+        return True
+
+    def on_stopped(self) -> None:
+        """The user is about to end what was asked for."""
+
+    def add_wait_bar(self, cancelled: str, again: str) -> "BusyIndicator":
+        """Makes `wait_bar`; its button for another try forgets the problem and calls `refresh`.
+
+        Args:
+            cancelled: what is said once it was ended.
+            again: on the button.
+        """
+        bar = self.wait_bar = BusyIndicator(self.request, cancelled, again)
+        bar.stop_wanted.connect(self.stop)
+        bar.again_wanted.connect(self._ask_again)
+        return bar
+
+    def _ask_again(self) -> None:
+        self.request.problem = ""
+        self.refresh()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape ends what takes long."""
+        if event.key() not in CANCEL_KEYS or not self.stop():
+            super().keyPressEvent(event)
+
     def showEvent(self, event: QShowEvent) -> None:
         """The tab comes into sight."""
         super().showEvent(event)
@@ -173,6 +213,74 @@ class AnalysisTab(QWidget):
     def _show_problem(self) -> None:
         self.problem.setText(self.request.problem)
         self.problem.setVisible(bool(self.request.problem))
+
+
+class BusyIndicator(QWidget):
+    """What a tab waits for, with a way to end it; once it was ended, a way to ask again. It shows only what takes long.
+
+    Attributes:
+        text: what is waited for.
+        stop, again: the two buttons.
+        cancelled: the problem of the request once it was ended.
+
+    Signals:
+        stop_wanted(), again_wanted()
+    """
+
+    stop_wanted = Signal()
+    again_wanted = Signal()
+
+    def __init__(self, request: RequestState, cancelled: str, again: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._request, self.cancelled = request, cancelled
+        self._is_counted = self._offers_again = True
+        self.text = label("muted", wraps=True)
+        self.stop, self.again = QPushButton("Cancel"), QPushButton(again)
+        self.stop.setToolTip("Stop this computation (Esc)")
+        self.stop.clicked.connect(self.stop_wanted)
+        self.again.clicked.connect(self.again_wanted)
+        self._timer = QTimer(self, singleShot=True, interval=WAITING_DELAY_MS)
+        self._timer.timeout.connect(self._show_state)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        scales(row.setSpacing, 10)
+        row.addWidget(self.text, 1)
+        row.addWidget(self.stop)
+        row.addWidget(self.again)
+        row.addStretch(0)
+        request.events.is_running.connect(self._on_running, max_args=0)
+        request.events.problem.connect(self._show_state, max_args=0)
+        self._show_state()
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether something is waited for that can be ended here."""
+        return self._request.is_running and self._is_counted and not self._timer.isActive()
+
+    def say(self, text: str, *, is_counted: bool = True) -> None:
+        """What is waited for; `is_counted`: whether anybody waits for it."""
+        self.text.setText(text)
+        self._is_counted = is_counted
+        self._show_state()
+
+    def offer_again(self, is_offered: bool) -> None:
+        """Whether the button for another try is needed here, rather than one of the tab's own."""
+        self._offers_again = is_offered
+        self._show_state()
+
+    def _on_running(self) -> None:
+        if self._request.is_running:
+            self._timer.start()
+        else:
+            self._timer.stop()
+        self._show_state()
+
+    def _show_state(self) -> None:
+        was_cancelled = self._offers_again and self._request.problem == self.cancelled and not self._request.is_running
+        self.setVisible(self.is_offered or was_cancelled)
+        for part in (self.text, self.stop):
+            set_visible(part, self.is_offered, focus_to=self.again if was_cancelled else self.parentWidget() or self)
+        set_visible(self.again, was_cancelled, focus_to=self.stop)
 
 
 class JobBar(QWidget):

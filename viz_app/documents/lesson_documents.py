@@ -1,6 +1,7 @@
 """Lessons in the window: opened, shown scene by scene, changed, saved, closed."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -17,11 +18,13 @@ from viz_app.documents.lesson import OpenLesson, as_title
 from viz_app.documents.lesson_bar import LessonBar, SceneDialog, TitleDialog
 from viz_app.documents.lesson_export import LessonResultsJob, SceneResult, scene_maps, scene_parts
 from viz_app.documents.session import saved_experiment
+from viz_app.documents.view_values import show_as
 from viz_app.export.lesson_page import save_lesson_page
 from viz_app.export.worksheet import save_worksheet
 from viz_app.preferences import Preferences
 from viz_app.state.experiment_history import ExperimentHistory
 from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.state.model_info import ModelInfo
 from viz_app.widgets.dialogs import show_failure
 from viz_app.worker import Failure, InferenceWorker, Request
@@ -40,7 +43,8 @@ class LessonDocuments(QObject):
     """The open lesson, its bar, its menu.
 
     While scenes are shown, the undo history is one of its own and begins with each scene. When the lesson is closed,
-    the history from before goes on, with what is on the screen as its newest step.
+    the history from before goes on, with what is on the screen as its newest step; maps are shown in the way that the
+    user had chosen before.
 
     Attributes:
         lesson: the one that is open, without Qt.
@@ -65,6 +69,7 @@ class LessonDocuments(QObject):
         self._state, self._experiments, self._preferences, self._window = state, experiments, preferences, window
         self._worker = worker
         self._former: ExperimentHistory | None = None
+        self._former_settings: MapViewSettings | None = None
         self.lesson = OpenLesson()
         self.bar = LessonBar(self.lesson)
         self.dialog: QDialog | None = None
@@ -112,6 +117,11 @@ class LessonDocuments(QObject):
         add("Export a worksheet …", self.ask_for_worksheet, is_enabled=bool(self.lesson.scenes))
         add("Close lesson", self.close, is_enabled=is_open)
 
+    @property
+    def own_settings(self) -> MapViewSettings:
+        """How maps are shown; while scenes are, how the user had chosen before."""
+        return self._former_settings or self._state.settings
+
     def scene_words(self) -> str | None:
         """Place, title and text of the scene that is shown, in two lines; None if no lesson is."""
         scene = self.lesson.scene
@@ -153,6 +163,7 @@ class LessonDocuments(QObject):
         except ExperimentFileError as error:
             self._preferences.lesson = None
             return Failure.of(error)
+        self._former_settings = self._preferences.restored(MapViewSettings())
         self.lesson.restore(lesson, None if is_shipped else path, path, place)
         if shows_scene and lesson.scenes:
             self.lesson.go_to(self.lesson.place)
@@ -181,7 +192,7 @@ class LessonDocuments(QObject):
         self._preferences.lesson = name, self.lesson.place
 
     def close(self) -> None:
-        """Closes the lesson; what is on the screen stays. Unsaved changes first."""
+        """Closes the lesson; its experiment stays, shown in the user's own way. Unsaved changes first."""
         self.once_saved(self._close)
 
     def _close(self) -> None:
@@ -189,6 +200,9 @@ class LessonDocuments(QObject):
         former, self._former = self._former, None
         if former is not None:
             self._state.resume_history(former)
+        own, self._former_settings = self._former_settings, None
+        if own is not None:
+            show_as(self._state, own)
 
     def once_saved(self, act: Callable[[], object]) -> bool:
         """Does something that ends the lesson: at once if nothing is unsaved, else when the user has decided.
@@ -230,6 +244,8 @@ class LessonDocuments(QObject):
     def _show(self, scene: Scene) -> None:
         if self._former is None:
             self._former = self._state.set_history_aside()
+        if self._former_settings is None:
+            self._former_settings = replace(self._state.settings)
         self._experiments.show_scene(scene.saved, self.lesson.path)
 
     # --- changing ------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from core.errors import ExperimentFileError
 from core.model.heads import ATTENTION_KINDS, Head
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view import Pair
-from viz_app.state.map_view_settings import SHOWN_MAPS, Order, Picture, Scope
+from viz_app.state.map_view_settings import SHOWN_MAPS, MapViewSettings, Order, Picture, Scope
 from viz_app.state.zoom import AUTO, FIT, MAX_PX, Zoom
 
 CHOICES: dict[str, tuple[object, ...]] = {
@@ -72,6 +72,18 @@ def apply_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
         state.settings.several = several
         state.settings.scope = values.get("scope", "chosen")
     state.pin_with_next_result(_pair(values["pinned"]) if "pinned" in values else None)
+
+
+def show_as(state: ExperimentState, settings: MapViewSettings) -> None:
+    """Shows maps in the way of other settings; heads shown together only if the maps that are shown have them all."""
+    values = {each.name: getattr(settings, each.name) for each in fields(settings)}
+    for head in settings.several:
+        num_layers, num_heads = state.maps.shape(head.kind) if state.result is not None else (0, 0)
+        if head.layer >= num_layers or head.head >= num_heads:
+            values["several"] = frozenset()
+            values["scope"] = "head"
+    for name, value in values.items():
+        setattr(state.settings, name, value)
 
 
 def heads_missing(values: Mapping[str, Any], config: ModelConfig) -> str:

@@ -22,6 +22,7 @@ from core.cli.analyze import read_sentence
 from core.cli.guard import run_guarded
 from core.cli.interventions import add_interventions
 from core.cli.options import add_beam, add_checkpoint, load_translator
+from core.cli.parser import OptionParser
 from core.errors import AnalysisError, ConfigError
 from core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
 from core.translation.result import FloatArray, MapKind, Translation
@@ -59,7 +60,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def make_parser() -> argparse.ArgumentParser:
     """The options of `augenmerk figure`."""
-    parser = argparse.ArgumentParser(
+    parser = OptionParser(
         prog="augenmerk figure",
         description=__doc__,
         epilog="measures: " + "; ".join(f"{name}: {found.meaning}" for name, found in MEASURES.items()),

@@ -24,6 +24,17 @@ FOLDED, UNFOLDED = "▸", "▾"
 VEIL = 0.62
 
 
+def numbered_heads(num_heads: int, pitch: int, number_width: int) -> range:
+    """The columns that have their number above them: all, or every second and so on where numbers would touch.
+
+    Args:
+        num_heads: columns of the grid.
+        pitch: pixels from one column to the next.
+        number_width: pixels of the widest number and the gap beside it.
+    """
+    return range(0, num_heads, max(1, -(-number_width // max(1, pitch))))
+
+
 @dataclass(frozen=True)
 class Thumbnail:
     """One head's picture and where it stands, without its hairline and with it."""
@@ -80,10 +91,11 @@ class GridPainter:
             return
         painter.setPen(self.theme.color("muted"))
         painter.setFont(self.theme.font("small"))
-        size = self.layout.size
-        for head in range(max(self.state.maps.shape(kind)[1] for kind in MAP_KINDS)):
+        size, num_heads = self.layout.size, max(self.state.maps.shape(kind)[1] for kind in MAP_KINDS)
+        pitch = size.width() + self.theme.scaled(SPACING)
+        for head in numbered_heads(num_heads, pitch, painter.fontMetrics().horizontalAdvance(f" {num_heads}")):
             place = QRect(
-                self.layout.left + head * (size.width() + self.theme.scaled(SPACING)),
+                self.layout.left + head * pitch,
                 top,
                 size.width(),
                 self.theme.scaled(NUMBERS_HEIGHT),

@@ -9,12 +9,22 @@ import numpy as np
 from core.analysis.roles import ROLES
 from core.analysis.selection import LABEL_MODES
 from core.model.heads import ATTENTION_KINDS, Head
-from core.translation.experiment import CausalMaskLifted, GivenTarget, HeadScaled, SoftmaxTemperature
+from core.translation.experiment import (
+    CausalMaskLifted,
+    GivenTarget,
+    HeadScaled,
+    SoftmaxTemperature,
+    SourceWordRemoved,
+)
 from core.translation.result import MAP_KINDS
+from viz_app.learn.values import place_to_remove
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.head_roles import clarity, clearest_head
 from viz_app.state.map_view import Pair
 from viz_app.state.map_view_settings import SHOWN_MAPS
+
+NEARLY = 0.95
+"""A weight of this share of the largest one is nearly as large."""
 
 
 def choose_head(state: ExperimentState, value: str) -> None:
@@ -66,6 +76,14 @@ def lift_mask(state: ExperimentState, value: str) -> None:
         state.intervene(CausalMaskLifted())
 
 
+def remove_word(state: ExperimentState, value: str) -> None:
+    """A word is taken out of the sentence; the model's own translation of the whole one is given to it."""
+    place = place_to_remove(state.original) if state.original is not None else None
+    if place is not None:
+        give_own_translation(state, "")
+        state.intervene(SourceWordRemoved(place))
+
+
 def show_maps(state: ExperimentState, value: str) -> None:
     """`original`, `changed` or `difference`."""
     state.settings.shown = next(shown for shown in SHOWN_MAPS if shown == value)
@@ -93,6 +111,7 @@ ACTIONS: Final[dict[str, Callable[[ExperimentState, str], None]]] = {
     "temperature": set_temperature,
     "given": give_own_translation,
     "lift-mask": lift_mask,
+    "remove-word": remove_word,
     "shown": show_maps,
     "rows": name_rows,
     "reset": reset,
@@ -170,7 +189,10 @@ def find_head(state: ExperimentState, name: str) -> Head | None:
 
 
 def strongest_pair(state: ExperimentState) -> Pair | None:
-    """The query and key with the largest weight in the chosen head, start and end aside where there are others."""
+    """A query and key with a large weight in the chosen head, start and end aside where there are others.
+
+    Of the weights that are nearly as large as the largest, that of the longest query: articles tell a reader little.
+    """
     translation = state.translation
     if translation is None:
         return None
@@ -183,5 +205,6 @@ def strongest_pair(state: ExperimentState) -> Pair | None:
         weights[:, -1] = -1
         if head.kind == "encoder":
             weights[0] = -1
-    query, key = np.unravel_index(int(weights.argmax()), weights.shape)
-    return Pair(int(query), int(key))
+    queries = translation.source_tokens if head.kind == "encoder" else translation.predicted_tokens
+    pairs = [Pair(int(query), int(key)) for query, key in np.argwhere(weights >= NEARLY * weights.max())]
+    return max(pairs, key=lambda pair: (len(queries[pair.query]), float(weights[pair.query, pair.key])))

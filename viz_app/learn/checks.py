@@ -10,12 +10,20 @@ from core.analysis.beam_tree import BeamTree
 from core.analysis.lens import LogitLens
 from core.config import preset
 from core.model.size import preset_vocabulary_sizes, size_rows
-from core.translation.experiment import Beam, CausalMaskLifted, Experiment, GivenTarget, HeadScaled, SoftmaxTemperature
+from core.translation.experiment import (
+    Beam,
+    CausalMaskLifted,
+    Experiment,
+    GivenTarget,
+    HeadScaled,
+    SoftmaxTemperature,
+    SourceWordRemoved,
+)
 from core.translation.result import Translation
 from viz_app.learn.actions import shuffled
 from viz_app.learn.job import BeamTreeJob, LensJob, RunJob, Smoothing, SmoothingJob
 from viz_app.learn.stack import largest_group
-from viz_app.learn.values import percent
+from viz_app.learn.values import percent, place_to_remove
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.role_words import role_in_words
 from viz_app.worker.jobs import Job
@@ -122,11 +130,22 @@ def _judge_mask(state: ExperimentState, options: Options, answer: tuple[Translat
     )
 
 
-def _judge_cross_rows(state: ExperimentState, options: Options, answer: None) -> Verdict:
-    num_rows, num_columns = _shown(state).maps.cross.shape[-2:]
+def _with_and_without_word(state: ExperimentState, options: Options) -> RunJob:
+    assert state.original is not None
+    given = Experiment(state.experiment.source_text, GivenTarget(state.original.text))
+    place = place_to_remove(state.original)
+    return RunJob((given, given.with_interventions(SourceWordRemoved(place or 0))))
+
+
+def _judge_cross_shape(state: ExperimentState, options: Options, answer: tuple[Translation, ...]) -> Verdict:
+    before, after = (each.maps.cross.shape[-2:] for each in answer)
+    has_fewer_rows, has_fewer_columns = (now < then for now, then in zip(after, before, strict=True))
+    choice = "both" if has_fewer_rows and has_fewer_columns else "rows" if has_fewer_rows else "columns"
     source, target = state.languages
     return Verdict(
-        "target", f"{num_rows} rows, one for each {target} token; {num_columns} columns, one for each {source} token."
+        choice,
+        f"Before, each had {before[0]} rows and {before[1]} columns, now {after[0]} and {after[1]}. Rows are queries: "
+        f"one for each {target} token. Columns are keys: one for each {source} token.",
     )
 
 
@@ -212,7 +231,7 @@ CHECKS: Final[dict[str, Check]] = {
     "shuffled-words": Check(frozenset({"same", "order", "words"}), _shuffled, _judge_shuffled),
     "chosen-head": Check(frozenset({"yes", "no"}), _nothing, _judge_head, frozenset({"head"})),
     "lifted-mask": Check(frozenset({"rises", "falls", "stays"}), _with_and_without_mask, _judge_mask),
-    "cross-rows": Check(frozenset({"source", "target"}), _nothing, _judge_cross_rows),
+    "cross-shape": Check(frozenset({"rows", "columns", "both"}), _with_and_without_word, _judge_cross_shape),
     "largest-weight": Check(
         frozenset({"rises", "falls", "stays"}), _with_temperature, _judge_largest_weight, frozenset({"head", "query"})
     ),

@@ -180,7 +180,7 @@ class LearnPage(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """A small page shows the numbers of stations alone."""
         super().resizeEvent(event)
-        self.sentence.fit(0, 0)  # folded: the stations need the room
+        self.sentence.fit(0, 0)  # folded: the stations need the height
         self._list.setFixedWidth(scaled(NARROW_LIST_WIDTH if self._is_narrow else LIST_WIDTH))
         self._name_buttons()
 

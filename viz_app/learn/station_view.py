@@ -137,21 +137,21 @@ class StationView(QWidget):
 
     def _share_later(self) -> None:
         """When the figures have their widths, and their headings the lines that they need."""
-        QTimer.singleShot(0, self, self._share_room)
+        QTimer.singleShot(0, self, self._share_height)
 
-    def _share_room(self) -> None:
+    def _share_height(self) -> None:
         """Figures get the height of the page, in equal parts; beside a map, which takes the rest, they are lower."""
-        room = self._figure_area.height() - scaled(GAP) * (len(self.figures) - 1)
+        height = self._figure_area.height() - scaled(GAP) * (len(self.figures) - 1)
         others = [figure for figure in self.figures if not figure.takes_height]
         if len(others) == len(self.figures):
             for figure in self.figures:
-                figure.set_room(room // max(1, len(self.figures)))
+                figure.set_available_height(height // max(1, len(self.figures)))
             return
         for map_figure in self.figures:
             if map_figure.takes_height:
-                room -= map_figure.column.totalMinimumHeightForWidth(map_figure.width())
+                height -= map_figure.column.totalMinimumHeightForWidth(map_figure.width())
         for figure in others:
-            figure.set_limit(room // len(others))
+            figure.set_height_limit(height // len(others))
 
     def _begin(self) -> None:
         """Once there is a result: heads and cells are found in it."""
@@ -178,7 +178,7 @@ class StationView(QWidget):
             self.refresh()
 
     def _lay_out(self) -> None:
-        text = self._text_column = self._text_widget()
+        text = self._text_widget()
         figures = QWidget()
         figure_column = QVBoxLayout(figures)
         figure_column.setContentsMargins(0, 0, 0, 0)
@@ -232,12 +232,11 @@ class StationView(QWidget):
         return prediction
 
     def _show_whole(self, prediction: PredictView) -> None:
-        """A verdict may be longer than the room below its question; a figure that shows the answer may be below."""
-        self._text_column.layout().activate()  # type: ignore[union-attr]
-        QTimer.singleShot(0, prediction, partial(self._text_area.ensureWidgetVisible, prediction, 0, scaled(GAP)))
+        """A verdict may be longer than what is free below its question; a figure that shows the answer may be below."""
+        self._text_area.keep_in_sight(prediction, scaled(GAP))
         for figure in self.figures:
             if figure.question == prediction.check:
-                QTimer.singleShot(0, figure, partial(self._figure_area.ensureWidgetVisible, figure, 0, 0))
+                self._figure_area.keep_in_sight(figure)
 
     def _text(self, text: Paragraph, role: str) -> QLabel:
         shown = QLabel()

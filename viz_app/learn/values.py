@@ -32,6 +32,19 @@ def num_source_tokens(state: ExperimentState, translation: Translation) -> str:
     return str(len(translation.source_tokens))
 
 
+def place_to_remove(translation: Translation) -> int | None:
+    """Of the last source word with a letter or a digit in it; None if there is none."""
+    words = translation.source_words
+    return next((place for place in reversed(range(len(words))) if any(map(str.isalnum, words[place].text))), None)
+
+
+def removable_word(state: ExperimentState, translation: Translation) -> str:
+    """The source word that can be taken out, also while it is."""
+    whole = state.original or translation
+    place = place_to_remove(whole)
+    return UNKNOWN if place is None else whole.source_words[place].text
+
+
 def num_target_tokens(state: ExperimentState, translation: Translation) -> str:
     """How many tokens the decoder predicts."""
     return str(len(translation.predicted_tokens))
@@ -123,6 +136,7 @@ VALUES: Final[dict[str, Callable[[ExperimentState, Translation], str]]] = {
     "translation": translation_text,
     "num-source-words": num_source_words,
     "num-source-tokens": num_source_tokens,
+    "removable-word": removable_word,
     "num-target-tokens": num_target_tokens,
     "head": head,
     "num-heads": num_heads,

@@ -8,14 +8,15 @@ from core.translation.experiment_file import SUFFIX
 
 _PYTORCH_STARTS = (b"PK\x03\x04", b"\x80")
 """Of the two ways in which torch has saved: an archive, and before that a bare pickle."""
-_CONFIG = "config.json"
+_CONFIGS = ("config.json", "config.yaml")
+"""Of Hugging Face, and of JoeyNMT."""
 
 
 def foreign_source(path: Path) -> Path | None:
     """What is to be imported if somebody opens `path`; None if it is no model of another project.
 
-    A file of a Hugging Face folder stands for its folder. Whether the model can be read
-    shows when it is. A folder named like an experiment is none: it is refused as an experiment.
+    A file of a folder of Hugging Face or JoeyNMT stands for its folder. Whether the model can be read shows when it
+    is. A folder named like an experiment is none: it is refused as an experiment.
     """
     if path.is_dir():
         return path if path.suffix != SUFFIX else None
@@ -24,8 +25,9 @@ def foreign_source(path: Path) -> Path | None:
             start = file.read(9)
     except OSError:
         return None
-    is_foreign = start.startswith(_PYTORCH_STARTS) or (start[8:9] == b"{" and not _is_ours(path))
-    if path.name == _CONFIG or (is_foreign and (path.parent / _CONFIG).is_file()):
+    is_safetensors = start[8:9] == b"{"  # asked first: the length of its header, before that, may begin like a pickle
+    is_foreign = not _is_ours(path) if is_safetensors else start.startswith(_PYTORCH_STARTS)
+    if path.name in _CONFIGS or (is_foreign and any((path.parent / name).is_file() for name in _CONFIGS)):
         return path.parent
     return path if is_foreign else None
 

@@ -15,7 +15,7 @@ from viz_app.state.model_info import ModelInfo
 from viz_app.widgets.dialogs import show_failure
 from viz_app.worker import Failure, InferenceWorker, LoadJob, Request
 
-MODEL_FILTER = "Models (*.safetensors *.pt *.pth *.bin *.ckpt config.json);;All files (*)"
+MODEL_FILTER = "Models (*.safetensors *.pt *.pth *.bin *.ckpt config.json config.yaml);;All files (*)"
 
 
 class ModelLoader(QObject):
@@ -88,7 +88,7 @@ class ModelLoader(QObject):
         self._choose("Open a model", QFileDialog.FileMode.ExistingFile)
 
     def choose_folder(self) -> None:
-        """Asks for a folder by dialog: models of Hugging Face are folders."""
+        """Asks for a folder by dialog: models of Hugging Face and JoeyNMT are folders."""
         self._choose("Open the folder of a model", QFileDialog.FileMode.Directory)
 
     def choose_name(self) -> None:

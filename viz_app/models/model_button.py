@@ -33,7 +33,7 @@ class ModelButton(MenuButton):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("", "Open another model", parent)
         self.recent: tuple[Path, ...] = ()
-        self._name, self._is_brief = "", False
+        self._name, self._device, self._is_brief = "", "", False
         self._menu = QMenu(self)
         self._menu.aboutToShow.connect(lambda: self._fill(self._menu, offers_bundled=True))
         self.setMenu(self._menu)
@@ -44,6 +44,11 @@ class ModelButton(MenuButton):
         self._name = name
         self._show()
 
+    def set_device(self, device: str) -> None:
+        """Where the model runs and why, for the tool tip."""
+        self._device = device
+        self._show()
+
     def set_brief(self, is_brief: bool) -> None:
         """Where there is little room the name stands alone; the tool tip then has the sizes, too."""
         if is_brief != self._is_brief:
@@ -52,13 +57,21 @@ class ModelButton(MenuButton):
 
     def saved_if_brief(self) -> int:
         """How much narrower it could be."""
-        dropped = "" if self._is_brief else self._name[len(self._name.partition(" · ")[0]) :]
-        return self.fontMetrics().horizontalAdvance(dropped)
+        return 0 if self._is_brief else self._width_of_sizes()
+
+    def saved_now(self) -> int:
+        """How much narrower it is than with the sizes."""
+        return self._width_of_sizes() if self._is_brief else 0
+
+    def _width_of_sizes(self) -> int:
+        return self.fontMetrics().horizontalAdvance(self._name[len(self._name.partition(" · ")[0]) :])
 
     def _show(self) -> None:
         name = self._name.partition(" · ")[0] if self._is_brief else self._name
         self.setText(f"{name} ▾")
-        self.setToolTip("Open another model" if name == self._name else f"{self._name}\nOpen another model")
+        known = () if name == self._name else (self._name,)
+        device = (self._device,) if self._device else ()
+        self.setToolTip("\n".join((*known, *device, "Open another model")))
 
     def menu_of_bigger_models(self, parent: QWidget) -> QMenu:
         """The same menu for whoever finds the model in use too small: without the bundled one, which is."""

@@ -46,6 +46,7 @@ class ExperimentState:
         request: the answer that is awaited.
         measuring: the maps in other measures that are awaited.
         model: the model in use; None before the first.
+        shown_model: the model that made what is shown; None while there is nothing, or where no model is known.
         result: what is shown; None while there is nothing.
         is_of_earlier_model: what is shown was made by the model before; nothing more can be asked about it.
         notice: what was dropped by the last change of text or model, in a sentence; empty if nothing was.
@@ -77,7 +78,8 @@ class ExperimentState:
         self.roles = HeadRoles(self.maps)
         self.request, self.measuring = RequestState(), RequestState()
         self.model: ModelInfo | None = None
-        self._languages = ("German", "English")
+        self.shown_model: ModelInfo | None = None
+        self._languages = self._shown_languages = ("German", "English")
         self.result: ExperimentResult | None = None
         self.is_of_earlier_model = False
         self.notice = ""
@@ -99,15 +101,22 @@ class ExperimentState:
 
     @property
     def languages(self) -> tuple[str, str]:
-        """What source and target are called in sentences: "German" and "English"."""
-        if self.model is None or not self.model.target_codes:
-            return self._languages
-        code = self.target_code
-        return self._languages[0], NEUTRAL[1] if code is None else language_of(code)
+        """What source and target of what is shown are called in sentences: "German" and "English".
+
+        They are those of the model that made it, also while another one, that is in use by now, translates.
+        """
+        if self.result is None:
+            return self.languages_in_use
+        return _languages_of(self.shown_model, self._shown_languages, self.result.experiment.source_text)
 
     @languages.setter
     def languages(self, names: tuple[str, str]) -> None:
-        self._languages = names
+        self._languages = self._shown_languages = names
+
+    @property
+    def languages_in_use(self) -> tuple[str, str]:
+        """What source and target of what is asked for are called: those of the model in use."""
+        return _languages_of(self.model, self._languages, self.experiment.source_text)
 
     @property
     def target_code(self) -> str | None:
@@ -376,7 +385,7 @@ class ExperimentState:
 
     def clear(self) -> None:
         """Shows nothing."""
-        self.result = None
+        self.result = self.shown_model = None
         self.maps.show(None)
         self.selection.clear_marks()
         self.result_changed.emit()
@@ -413,6 +422,7 @@ class ExperimentState:
         """The chosen head is kept where it exists; if nobody chose one, the cross head that points most clearly is."""
         before, shown_before = self.result, self.maps.translation
         self.result, self.is_of_earlier_model = result, False
+        self.shown_model, self._shown_languages = self.model, self._languages
         self.roles.sample = self._model_roles
         self.maps.show(result)
         self.measuring.finish()
@@ -462,6 +472,20 @@ class ExperimentState:
         if notice != self.notice:
             self.notice = notice
             self.notice_changed.emit()
+
+
+def _languages_of(model: ModelInfo | None, names: tuple[str, str], text: str) -> tuple[str, str]:
+    """What source and target are called; of a model of several target languages, the text says into which.
+
+    Args:
+        model: the model; None if it is not known.
+        names: of the languages of its settings.
+        text: the sentence that it translates.
+    """
+    if model is None or not model.target_codes:
+        return names
+    code = code_of(text, model.target_codes)
+    return names[0], NEUTRAL[1] if code is None else language_of(code)
 
 
 def _dropped(why: str, interventions: list[Intervention], undo: str = "Undo brings") -> str:

@@ -51,7 +51,7 @@ class MapSource:
 
     def with_settings(self, **changes: Any) -> "MapSource":
         """The same maps, shown in another way: `changes` are fields of `MapViewSettings`."""
-        found = MapSource(replace(self.settings, **changes), self.selection)
+        found = MapSource(self.settings.with_changes(**changes), self.selection)
         found.result, found.measured = self.result, self.measured
         return found
 

@@ -1,7 +1,7 @@
 """How maps are shown: labels, words, hidden tokens, scale, several heads in one, original or changed. No Qt."""
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal
 
 from psygnal import SignalGroupDescriptor
 
@@ -88,6 +88,21 @@ class MapViewSettings:
         if self.hides_punctuation:
             hidden.add("punctuation")
         return Selection(self.label_mode, self.merges_words, frozenset(hidden))
+
+    def with_changes(self, **changes: Any) -> "MapViewSettings":
+        """The same choices but for these, to be read once: nobody subscribes to them.
+
+        `dataclasses.replace` would make their signals, of each of which psygnal 0.16 keeps a string for ever.
+
+        Raises:
+            TypeError: there is no such field.
+        """
+        found = object.__new__(type(self))
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        if unknown := changes.keys() - values.keys():
+            raise TypeError(f"{sorted(unknown)} are no fields of {type(self).__name__}")
+        vars(found).update(values | changes)  # past `__setattr__`, which makes the signals
+        return found
 
     def show_together(self, head: Head, chosen: Head) -> None:
         """Adds a head to the set, or takes it out; the set begins with the chosen one and stays within its kind."""

@@ -55,7 +55,10 @@ class ModelInfo:
         """Name, layers and heads in one line."""
         model = self.run.model
         layers = f"{model.num_encoder_layers} + {model.num_decoder_layers} layers"
-        return f"{self.title} · {layers} · {heads_in_words(model.num_heads)}"
+        heads = heads_in_words(model.num_heads)
+        if model.decoder_heads != model.num_heads:
+            heads = f"{model.num_heads} + {heads_in_words(model.decoder_heads)}"
+        return f"{self.title} · {layers} · {heads}"
 
     @property
     def device_summary(self) -> str:

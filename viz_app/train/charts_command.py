@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from core.cli.guard import run_guarded
+from core.cli.parser import OptionParser
 from core.errors import AnalysisError, ConfigError, TrainingError
 from core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
 from core.training.film import FilmFrame, read_film
@@ -31,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def make_parser() -> argparse.ArgumentParser:
     """The options of `augenmerk charts`."""
-    parser = argparse.ArgumentParser(prog="augenmerk charts", description=__doc__)
+    parser = OptionParser(prog="augenmerk charts", description=__doc__)
     parser.add_argument("folder", type=Path, metavar="RUN", help="the folder of a run, finished or not")
     parser.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help=f"a name that ends in .{', .'.join(ENDINGS)}"

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from viz_app.export.exportable import ExportSource
 from viz_app.preferences import Preferences
 from viz_app.state.head_navigation import Direction, neighbour
+from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.theme import GAP, scales
 from viz_app.translate.arrangement import Arrangement
 from viz_app.translate.keys import DIRECTIONS, SCENE_KEYS, SWITCH_KEYS, UNPIN_KEYS
@@ -32,6 +33,8 @@ class TranslatePage(QWidget):
         analysis: the tabs beside them; `analysis_button` opens and closes them, `thumbnails_button` brings back the
             heads whose place they took.
         message: what stands in place of the maps while there are none.
+        stop_analysis: ends what the analysis tab in sight waits for, and says whether there was anything.
+        own_settings: how the user wants maps to be shown; while a lesson shows its scenes, not how these are.
         step_scene: shows the scene before (-1) or after (1) of a lesson, and says whether one is shown; ← and → walk
             through heads otherwise.
 
@@ -60,6 +63,8 @@ class TranslatePage(QWidget):
         self.thumbnails_button = self._arrangement.thumbnails_button
         self.message = NoModelMessage()
         self.step_scene: Callable[[int], bool] = lambda by: False
+        self.stop_analysis: Callable[[], bool] = lambda: False
+        self.own_settings: Callable[[], MapViewSettings] = lambda: self.state.settings
         self._lay_out()
         sentence = self.sentence
         of_the_result = (sentence.sentence, sentence.original_line, sentence.chips_area)
@@ -99,10 +104,10 @@ class TranslatePage(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows walk through heads, layers and kinds; O and space switch the head off or on.
 
-        Escape cancels a translation that takes long, else it unpins.
+        Escape cancels a translation or an analysis that takes long, else it unpins.
         """
         if event.key() in UNPIN_KEYS:
-            if not self.sentence.cancel():
+            if not (self.sentence.cancel() or self.stop_analysis()):
                 self.state.selection.clear_marks()
         elif event.key() in SWITCH_KEYS and not event.modifiers() and self.state.result is not None:
             self.state.toggle_head(self.state.selection.head)
@@ -125,14 +130,14 @@ class TranslatePage(QWidget):
         if not field.is_settled:
             field.cancel()
             self.state.open_experiment(self.state.experiment.edited(field.text), asks=False)
-        self._preferences.save(self.state.settings)
+        self._preferences.save(self.own_settings())
         if self.state.selection.was_chosen:
             self._preferences.head = self.state.selection.head
         self._arrangement.save()
 
     def export_source(self) -> ExportSource:
         """The maps of this page; see `viz_app.export.exportable.Exportable`."""
-        model = self.state.model
+        model = self.state.shown_model
         return ExportSource(self, self.state, self.head.map, model.title if model is not None else "")
 
     def hide_analysis(self) -> None:

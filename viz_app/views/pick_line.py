@@ -1,20 +1,23 @@
-"""One line under the large map: what is pinned and picked, in words; else how to do it."""
+"""The line under the large map: what is pinned and picked, in words; else how to do it."""
 
 from functools import partial
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from viz_app.state import map_text
 from viz_app.state.evented_options import on_redraw
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view import Axes
 from viz_app.state.weight_explanation import WeightExplanation
-from viz_app.theme import scales
+from viz_app.theme import scaled, scales
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.focus import set_visible
 from viz_app.widgets.parts import flat_button
 
+LEAST_WORDS = 150
+"""Pixels that the words need; beside buttons that leave them less they stand in a line of their own."""
 LINES_HINT = """Click words at the left to sum their lines (Ctrl, Shift: several)
 Click words at the left to sum their lines
 Click words at the left
@@ -38,6 +41,7 @@ class PickLine(QWidget):
         label: the words.
         clear_button: lets go of all of it.
         explain_button: shows where the pinned weight comes from.
+        row: the words and these buttons, and what a panel puts beside them.
     """
 
     def __init__(self, state: ExperimentState, explanation: WeightExplanation, parent: QWidget | None = None) -> None:
@@ -54,7 +58,11 @@ class PickLine(QWidget):
         )
         self.explain_button.setCheckable(True)
         self.explain_button.toggled.connect(partial(setattr, explanation, "is_open"))
-        self.row = QHBoxLayout(self)
+        self._column, self.row = QVBoxLayout(self), QHBoxLayout()
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
+        self._column.addLayout(self.row)
+        self._is_split = False
         self.row.setContentsMargins(0, 0, 0, 0)
         scales(self.row.setSpacing, 4)
         self.row.addWidget(self.label, 1)
@@ -68,6 +76,35 @@ class PickLine(QWidget):
         for changed in (selection.head, selection.pinned, selection.picked, selection.picked_key):
             changed.connect(self.rebuild, max_args=0)
         explanation.events.is_open.connect(self.rebuild, max_args=0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def event(self, event: QEvent) -> bool:
+        """A button was shown or hidden, or has another text."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._fit()
+        return super().event(event)
+
+    def _fit(self) -> None:
+        """The words stand beside the buttons, or above them. What they say does not count: nothing jumps."""
+        items = [self.row.itemAt(place) for place in range(self.row.count())]
+        shown = [item for item in items if item is not None and item.widget() is not self.label and not item.isEmpty()]
+        taken = sum(item.sizeHint().width() + self.row.spacing() for item in shown)
+        is_split = self.width() - taken < scaled(LEAST_WORDS)
+        if is_split == self._is_split:
+            return
+        self._is_split = is_split
+        if is_split:
+            self.row.removeWidget(self.label)
+            self.row.insertStretch(0, 1)
+            self._column.insertWidget(0, self.label)
+        else:
+            self._column.removeWidget(self.label)
+            self.row.takeAt(0)
+            self.row.insertWidget(0, self.label, 1)
 
     def rebuild(self) -> None:
         """Something was pinned or picked, or let go, or means something else now."""

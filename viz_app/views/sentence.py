@@ -285,7 +285,7 @@ class SentencePanel(QFrame):
         model = self._state.model
         assert model is not None
         is_copy = model.run.is_copy_task
-        is_german = self._state.languages[0] == EXAMPLES_LANGUAGE
+        is_german = self._state.languages_in_use[0] == EXAMPLES_LANGUAGE
         self._offer_examples(
             copy_examples(model.run.data.copy_symbols) if is_copy else example_sentences() if is_german else ()
         )
@@ -348,6 +348,7 @@ class SentencePanel(QFrame):
     def _show_result(self) -> None:
         result, translation = self._state.result, self._state.translation
         has_result = translation is not None
+        self._show_languages()
         for widget in (self.copy_button, self.edit_button):
             set_visible(widget, has_result, focus_to=self.input)
         self.chips_area.setVisible(self._has_words)
@@ -437,9 +438,12 @@ class SentencePanel(QFrame):
     # --- looks ----------------------------------------------------------------------------------------------------
 
     def _show_languages(self) -> None:
-        source, target = self._state.languages
+        """The sentence is what the model in use reads; the translation may still be that of the model before."""
+        source, target = self._state.languages_in_use[0], self._state.languages[1]
         self._source_name.setText(source.capitalize())
         self._target_name.setText(target.capitalize())
+        if self._words_name.text():  # folded, it stands in place of the name of the sentence
+            self._words_name.setText(self._target_name.text())
         self._fit_names()
         self.input.setPlaceholderText(typing_hint(self._state))
 

@@ -29,7 +29,10 @@ def flow(
 
 
 class FlowLayout(QLayout):
-    """Every widget gets the size of its hint, in the middle of its line; lines are added before one is squeezed."""
+    """Every widget gets the size of its hint, in the middle of its line; lines are added before one is squeezed.
+
+    Its items are made by Qt. Those of Python would be freed twice: Qt deletes the item of a widget that is deleted.
+    """
 
     def __init__(self, spacing: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -39,7 +42,7 @@ class FlowLayout(QLayout):
         self.setSpacing(spacing)
 
     def addItem(self, item: QLayoutItem) -> None:
-        """Adds a widget at the end."""
+        """Adds an item at the end."""
         self._items.append(item)
 
     def count(self) -> int:

@@ -2,11 +2,24 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from viz_app.theme import scaled
+
+
+class _GeometryWatch(QObject):
+    """An event filter that tells when a widget was moved or resized."""
+
+    def __init__(self, on_change: Callable[[], None], parent: QObject) -> None:
+        super().__init__(parent)
+        self._on_change = on_change
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Move, QEvent.Type.Resize):
+            self._on_change()
+        return super().eventFilter(watched, event)
 
 
 class VerticalScrollArea(QScrollArea):
@@ -20,6 +33,9 @@ class VerticalScrollArea(QScrollArea):
     def __init__(self, content: QWidget, parent: QWidget | None = None, *, takes_keys: bool = False) -> None:
         super().__init__(parent)
         self._takes_keys = takes_keys
+        self._kept: QWidget | None = None
+        self._kept_margin = 0
+        self._watch = _GeometryWatch(self._scroll_to_kept, self)
         self.setWidget(content)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -27,6 +43,49 @@ class VerticalScrollArea(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setAutoFillBackground(False)
         content.setAutoFillBackground(False)
+        bar = self.verticalScrollBar()
+        bar.rangeChanged.connect(self._scroll_to_kept)
+        bar.actionTriggered.connect(self._on_user_scrolls)
+
+    def keep_in_sight(self, widget: QWidget | None, margin: int = 0) -> None:
+        """Scrolls to a widget now and whenever it is moved or resized, until the user scrolls.
+
+        A widget whose content has just changed gets its new geometry only later, and after how many events depends on
+        the layouts around it.
+
+        Args:
+            widget: in the layout of the content; None lets the one go that is kept in sight.
+            margin: pixels above and below it that are to be seen, too.
+        """
+        if self._kept is not None:
+            self._kept.removeEventFilter(self._watch)
+        self._kept, self._kept_margin = widget, margin
+        if widget is not None:
+            widget.installEventFilter(self._watch)
+            self._scroll_to_kept()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Less may be seen now."""
+        super().resizeEvent(event)
+        self._scroll_to_kept()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """What was looked at before is no longer what the user comes for."""
+        super().hideEvent(event)
+        if not event.spontaneous():
+            self.keep_in_sight(None)
+
+    def focusNextPrevChild(self, is_next: bool) -> bool:
+        """The keyboard focus goes elsewhere, and the area scrolls there."""
+        self.keep_in_sight(None)
+        return super().focusNextPrevChild(is_next)
+
+    def _on_user_scrolls(self) -> None:
+        self.keep_in_sight(None)
+
+    def _scroll_to_kept(self) -> None:
+        if self._kept is not None:
+            self.ensureWidgetVisible(self._kept, 0, self._kept_margin)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """See `takes_keys`."""

@@ -98,6 +98,7 @@ class InferenceWorker(QObject):
             return
         except Exception as error:  # a thread's boundary: whatever it is, the window must hear of it
             value = Failure.of(error)
+        self._requests.answered(request)
         self._tell(_Outcome(request, value))
         if not isinstance(value, Failure):
             for outdated in self._requests.outdated_by(request):
@@ -126,6 +127,8 @@ class InferenceWorker(QObject):
         while not self._requests.is_closing and not self._outcomes.empty():
             outcome = self._outcomes.get()
             request, value = outcome.request, outcome.value
+            if not isinstance(value, Progress):
+                self._requests.delivered(request)
             if request.is_over:
                 continue
             if isinstance(value, Progress):

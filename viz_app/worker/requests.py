@@ -76,15 +76,16 @@ class RequestQueue:
         self._condition = threading.Condition()
         self._waiting: list[Request] = []
         self._current: Request | None = None
+        self._answered: list[Request] = []
         self._num_requests = 0
         self.is_closing = False
 
     def put(self, request: Request) -> list[Request]:
-        """Lets a request wait; returns those that it supersedes, waiting or running."""
+        """Lets a request wait; returns those that it supersedes: waiting, running, or answered but not delivered."""
         with self._condition:
             self._num_requests += 1
             request.number = self._num_requests
-            superseded = [each for each in self._waiting if each.key == request.key]
+            superseded = [each for each in (*self._waiting, *self._answered) if each.key == request.key]
             self._waiting = [each for each in self._waiting if each.key != request.key]
             if self._current is not None and self._current.key == request.key:
                 superseded.append(self._current)
@@ -97,6 +98,20 @@ class RequestQueue:
         with self._condition:
             if not (request.is_over or self.is_closing):
                 self._waiting.append(request)
+
+    def answered(self, request: Request) -> None:
+        """Its answer is on its way to the GUI thread. A newer request supersedes it until then.
+
+        Except the opening of a model: the thread has it in use already, so the window must hear of it.
+        """
+        if request.job.scope != "load":
+            with self._condition:
+                self._answered.append(request)
+
+    def delivered(self, request: Request) -> None:
+        """Its answer has arrived."""
+        with self._condition:
+            self._answered = [each for each in self._answered if each is not request]
 
     def take(self) -> Request | None:
         """The most urgent request; blocks until there is one, None when closing."""
@@ -136,6 +151,7 @@ class RequestQueue:
         with self._condition:
             self.is_closing = True
             self._waiting.clear()
+            self._answered.clear()
             self._condition.notify()
 
 

@@ -224,9 +224,11 @@ def _read_and_train(
     from core.corpora.loading import load_corpus
     from core.corpora.multi30k import DownloadStoppedError
     from core.training.loop import train
+    from core.training.vocabularies import codecs_to_keep
 
+    codecs = codecs_to_keep(request.run, request.folder, resume=request.resume)
     try:
-        corpus = load_corpus(request.source, request.run, on_phase, lambda: bool(should_stop()))
+        corpus = load_corpus(request.source, request.run, on_phase, lambda: bool(should_stop()), codecs)
     except DownloadStoppedError as error:
         raise _StoppedEarlyError from error
     on_phase("Preparing the model")

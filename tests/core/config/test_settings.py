@@ -7,7 +7,14 @@ from dataclasses import dataclass
 import pytest
 
 from core.config import DataConfig, ModelConfig, TrainingConfig
-from core.config.settings import Settings, require_choice, require_fraction, require_integer, require_positive
+from core.config.settings import (
+    Settings,
+    require_choice,
+    require_fraction,
+    require_integer,
+    require_not_negative,
+    require_positive,
+)
 from core.errors import AugenmerkError, ConfigError
 
 GROUPS = [ModelConfig, DataConfig, TrainingConfig]
@@ -109,6 +116,12 @@ def test_flags_take_true_and_false_alone(group: type[Settings], name: str) -> No
 
 def test_a_refused_setting_is_an_error_for_people() -> None:
     assert issubclass(ConfigError, AugenmerkError)
+
+
+def test_what_is_too_large_is_told_the_largest() -> None:
+    for require, least in ((require_positive, "greater than 0"), (require_not_negative, "of at least 0")):
+        with pytest.raises(ConfigError, match=rf"rate is 1e\+308; a number {least} was expected, .*at most 1e\+100\."):
+            require("owner", rate=1e308)
 
 
 @pytest.mark.parametrize("value", [0, -1, -0.5, float("inf"), float("nan"), True, "3", None])

@@ -53,6 +53,8 @@ LATER_SETTINGS = (
     "source_noise",
     "fit_schedule",
     "initial_model",
+    "distillation",
+    "teachers",
 )
 
 
@@ -105,3 +107,17 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ConfigError, match=r"binary\.toml cannot be read"):
         read_toml(tmp_path / "binary.toml")
+
+
+@pytest.mark.parametrize(
+    "text", ["a." * 400_000 + "b = 1", "[" + "a ." * 300_000 + "b]", "x = {" + '"".' * 200_000 + "b = 1}"]
+)
+def test_a_name_of_many_parts_is_refused_at_once(text: str) -> None:
+    """The library would take an hour."""
+    with pytest.raises(ConfigError, match="a name of more than 32 parts"):
+        from_toml(text)
+
+
+def test_points_in_texts_and_comments_are_no_names() -> None:
+    run = dataclasses.replace(preset("notebook"), description="a." * 100 + ' "\\ # ' + "b." * 100)
+    assert from_toml(to_toml(run) + "\n# " + "c." * 100) == run

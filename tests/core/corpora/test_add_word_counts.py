@@ -94,7 +94,36 @@ def test_data_that_the_model_was_not_trained_on_are_refused(
     assert path.read_bytes() == changed != before
 
 
-@pytest.mark.parametrize("words", [[], ["a", "b", "c"]])
+@pytest.fixture
+def original(data: Path, tmp_path: Path) -> Path:
+    """What the data were made from, by translating."""
+    folder = tmp_path / "original"
+    folder.mkdir()
+    for language in ("de", "en"):
+        lines = (data / f"train.{language}").read_text(encoding="utf-8").splitlines()
+        for split in ("train", "val"):
+            (folder / f"{split}.{language}").write_text("\n".join(lines[: len(lines) // 2]), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.heavy
+def test_counts_may_be_of_what_the_data_were_made_from(
+    checkpoint: Checkpoint, data: Path, original: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "model.safetensors"
+    save_checkpoint(checkpoint, path)
+    assert main([str(path), str(data), str(original)]) == 0
+    counts = load_checkpoint(path).word_counts
+    assert counts is not None
+    assert counts.of("ein") == len(GERMAN) // 2
+    (original / "train.en").write_text("Others.\n" * (len(GERMAN) // 2), encoding="utf-8")
+    before = path.read_bytes()
+    assert main([str(path), str(data), str(original)]) == 2
+    assert f"lacks {len(GERMAN) // 2} training pairs" in capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("words", [[], ["a", "b", "c", "d"]])
 def test_other_words_are_answered_by_how_to_use_it(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
     assert "python -m tools.add_word_counts MODEL.safetensors" in capsys.readouterr().err

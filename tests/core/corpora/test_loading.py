@@ -1,5 +1,6 @@
 """What a user names becomes a corpus, or a message."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -141,3 +142,37 @@ def test_the_name_multi30k_fetches_it_and_says_how_far_it_is(folder: Path, tmp_p
 
 def test_progress_of_unknown_size_says_what_is_there() -> None:
     assert describe_progress(multi30k.DownloadProgress("f", 1_200_000, 0)) == "Downloading Multi30k: f, 1.2 MB"
+
+
+@pytest.mark.parametrize("num_subwords", [None, 60])
+def test_other_text_is_read_with_the_vocabularies_of_a_model(
+    folder: Path, tmp_path: Path, num_subwords: int | None
+) -> None:
+    run = dataclasses.replace(NOTEBOOK, data=NOTEBOOK.data.replace(num_subwords=num_subwords))
+    known = load_corpus(folder, run)
+    for language, lines in (("de", GERMAN), ("en", ENGLISH)):
+        other = [line.replace("ein", "kein").replace("man", "ant") + " ☃" for line in lines]
+        (tmp_path / f"train.{language}").write_text("\n".join(other) + "\n", encoding="utf-8")
+    phases: list[str] = []
+    of_folder = load_corpus(tmp_path, run, phases.append, codecs=known.codecs)
+    of_pair = load_pair(tmp_path / "train.de", tmp_path / "train.en", run, codecs=known.codecs)
+    assert not [phase for phase in phases if phase.startswith(("Learning", "Building"))]
+    for corpus in (of_folder, of_pair):
+        assert corpus.codecs is known.codecs
+        for codec, sentences in (
+            (corpus.codecs.source, corpus.train.source),
+            (corpus.codecs.target, corpus.train.target),
+        ):
+            assert all(codec.vocabulary.unknown_id in ids for ids in sentences), "of ☃"
+        assert corpus.word_counts is not None
+        assert corpus.word_counts.of("kein") == len(corpus.train), "counted as in any text"
+        assert corpus.digest != known.digest
+    assert of_folder.digest == of_pair.digest
+    save_prepared(load_corpus(tmp_path, run), tmp_path / "data.safetensors")
+    prepared = load_corpus(tmp_path / "data.safetensors", run, codecs=known.codecs)
+    assert prepared.codecs.to_dict() != known.codecs.to_dict(), "what is numbers already keeps its vocabularies"
+
+
+def test_the_text_of_a_model_gives_the_corpus_that_it_was_trained_on(folder: Path) -> None:
+    corpus = load_corpus(folder, NOTEBOOK)
+    assert load_corpus(folder, NOTEBOOK, codecs=corpus.codecs).digest == corpus.digest

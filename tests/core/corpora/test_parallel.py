@@ -2,6 +2,7 @@
 
 import gzip
 import random
+import tracemalloc
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -65,6 +66,23 @@ class TestLines:
     def test_gzip_of_several_members_is_read_to_its_end(self, tmp_path: Path) -> None:
         (tmp_path / "a.gz").write_bytes(gzip.compress(b"eins\n") + gzip.compress(b"zwei\n"))
         assert read_lines(str(tmp_path / "a.gz")) == ["eins", "zwei"]
+
+    def test_gzip_that_unpacks_to_more_than_the_free_memory_is_refused_before_it_does(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "a.de.gz").write_bytes(gzip.compress(b"eins " * 12_000_000, 1))
+        monkeypatch.setattr("core.corpora.parallel.available_memory", lambda: 60_000_000)
+        tracemalloc.start()
+        message = refusal(read_lines, tmp_path / "a.de.gz")
+        assert tracemalloc.get_traced_memory()[1] < 55_000_000
+        tracemalloc.stop()
+        assert "a.de.gz has 0.0 GB" in message
+        assert "0.1 GB are free" in message
+
+    def test_a_file_of_line_ends_takes_memory_for_each(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (tmp_path / "a.de").write_bytes(b"\n" * 1_000_000)
+        monkeypatch.setattr("core.corpora.parallel.available_memory", lambda: 50_000_000)
+        assert "0.1 GB of memory" in refusal(read_lines, tmp_path / "a.de")
 
     def test_a_missing_file_is_named(self, tmp_path: Path) -> None:
         message = refusal(read_lines, tmp_path / "nowhere.de")

@@ -73,3 +73,15 @@ def test_a_character_never_seen_stays_unknown() -> None:
     corpus.train.source[0].insert(1, unknown)
     cut = Resegmentation(corpus, 0.3).pairs(1, seed=0)
     assert cut.source[0].count(unknown) == 1
+
+
+def test_what_follows_an_unknown_character_in_a_word_stays_as_it_is(corpus: PreparedCorpus) -> None:
+    """Text that a model is trained further on may have characters that its subwords lack."""
+    line = "Ein Hund reżnnt über Straßenżleiter ."
+    other = SentencePairs((*[line] * 30, line * 3), ("A dog runs.",) * 31)  # the last leaves room for more pieces
+    read = prepare("other", CONFIG, other, other, lambda text: None, codecs=corpus.codecs)
+    codec = read.codecs.source
+    cut = Resegmentation(read, 0.5).pairs(1, seed=0).source[:30]
+    assert len({tuple(ids) for ids in cut}) > 1, "other words are cut in several ways"
+    usual = [word.text for word in codec.decode(read.train.source[0])]
+    assert all([word.text for word in codec.decode(ids)] == usual for ids in cut)

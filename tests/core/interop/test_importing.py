@@ -180,7 +180,10 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
     "no source.spm": (lambda folder: (folder / "source.spm").unlink(), r"source\.spm is missing"),
     "no target.spm": (lambda folder: (folder / "target.spm").unlink(), r"target\.spm is missing"),
     "no weights": (lambda folder: (folder / "model.safetensors").unlink(), r"neither model\.safetensors nor"),
-    "no configuration": (lambda folder: (folder / "config.json").unlink(), r"has no config\.json; it holds"),
+    "no configuration": (
+        lambda folder: (folder / "config.json").unlink(),
+        r"has no config\.json and no config\.yaml; it holds",
+    ),
     "link out of it": (
         lambda folder: ((folder / "vocab.json").unlink(), (folder / "vocab.json").symlink_to("/etc/hostname")),
         r"vocab\.json is a link to /etc/hostname, which lies outside the folder",

@@ -1,24 +1,33 @@
-"""Products by oneDNN: the same as PyTorch's to rounding, forward and backward, and used in training alone."""
+"""Products by oneDNN and FBGEMM: the same as PyTorch's to rounding; which of them is used for what."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 import torch
 from torch.nn import functional
 
 from core.model import products
-from core.model.products import has_faster_kernels, has_packed_matrices, linear, pack, product
+from core.model.products import (
+    has_faster_kernels,
+    has_half_matrices,
+    has_packed_matrices,
+    keeps_halves,
+    linear,
+    pack,
+    product,
+)
 
 needs_kernels = pytest.mark.skipif(not has_faster_kernels(), reason="needs a processor with AVX-512 and oneDNN")
 needs_packing = pytest.mark.skipif(not has_packed_matrices(), reason="needs a processor with AVX-512 and oneDNN")
+needs_halves = pytest.mark.skipif(not has_half_matrices(), reason="needs a processor with AVX-512 and FBGEMM")
 
 
 @pytest.fixture
 def asked_anew() -> Iterator[None]:
-    for asked in (has_faster_kernels, has_packed_matrices):
+    for asked in (has_faster_kernels, has_packed_matrices, has_half_matrices):
         asked.cache_clear()
     yield
-    for asked in (has_faster_kernels, has_packed_matrices):
+    for asked in (has_faster_kernels, has_packed_matrices, has_half_matrices):
         asked.cache_clear()
 
 
@@ -113,10 +122,101 @@ def test_a_packed_matrix_gives_the_same_to_rounding(
     assert bool(used) == (num_rows > 1)
 
 
+def of_16_bits(weight: torch.Tensor) -> torch.Tensor:
+    return weight.detach().half().float().requires_grad_()
+
+
+@pytest.fixture
+def by_halves(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The rows of each product by FBGEMM from here on."""
+    rows: list[int] = []
+    real = products._half_operator()
+
+    def counting(states: torch.Tensor, *rest: torch.Tensor) -> torch.Tensor:
+        rows.append(states.numel() // states.size(-1))
+        return real(states, *rest)
+
+    monkeypatch.setattr(products, "_half_operator", lambda: counting)
+    return rows
+
+
+@pytest.fixture
+def with_threads() -> Iterator[Callable[[int], None]]:
+    before = torch.get_num_threads()
+    yield torch.set_num_threads
+    torch.set_num_threads(before)
+
+
+@needs_halves
+@pytest.mark.parametrize("part", [None, (0, 16), (16, 40)])
+@pytest.mark.parametrize("num_rows", [1, 2, 13, 300])
+@torch.no_grad()
+def test_a_matrix_of_16_bits_is_kept_so_and_gives_the_same_to_rounding(
+    part: tuple[int, int] | None, num_rows: int, by_halves: list[int], with_threads: Callable[[int], None]
+) -> None:
+    with_threads(1)
+    states, weight, bias = values(num_rows, 24).detach(), of_16_bits(values(40, 24)), values(40)
+    rows = slice(*(part or (0, 40)))
+    expected = functional.linear(states, weight[rows], bias[rows])
+    assert keeps_halves(weight)
+    pack(weight, *([part] if part else []))
+    by_halves.clear()
+    torch.testing.assert_close(linear(states, weight, bias, False, part), expected)
+    torch.testing.assert_close(linear(states[None], weight, bias, False, part), expected[None])
+    torch.testing.assert_close(linear(states, weight, None, False, part), expected - bias[rows], atol=1e-5, rtol=1e-5)
+    assert by_halves == ([num_rows] * 3 if num_rows <= 256 else [])
+
+
+@needs_halves
+@torch.no_grad()
+def test_one_number_of_more_bits_is_not_rounded(by_halves: list[int]) -> None:
+    for number in (1 + 2**-12, 1e-9, 1e6):
+        states, weight = torch.ones(2, 24), of_16_bits(values(40, 24))
+        weight[3, 5] = number
+        assert not keeps_halves(weight)
+        pack(weight)
+        by_halves.clear()
+        torch.testing.assert_close(linear(states, weight, None, False), functional.linear(states, weight))
+        assert by_halves == []
+
+
+@needs_halves
 @needs_packing
 @torch.no_grad()
-def test_a_packed_matrix_that_was_changed_is_not_used() -> None:
+def test_several_threads_share_larger_products_of_blocks(
+    by_halves: list[int], with_threads: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_threads(2)
+    weight = of_16_bits(values(40, 24))
+    pack(weight)
+    by_halves.clear()
+    in_blocks: list[int] = []
+    monkeypatch.setattr(products, "product", lambda rows, *rest: in_blocks.append(len(rows)) or product(rows, *rest))
+    for num_rows in (1, 13, 40):
+        states = values(num_rows, 24).detach()
+        torch.testing.assert_close(linear(states, weight, None, False), functional.linear(states, weight))
+    assert (by_halves, in_blocks) == ([1, 13], [40])
+
+
+@pytest.mark.parametrize("fault", [AttributeError, RuntimeError, TypeError])
+def test_without_halves_blocks_serve(monkeypatch: pytest.MonkeyPatch, asked_anew: None, fault: type[Exception]) -> None:
+    def missing() -> None:
+        raise fault("no such operator")
+
+    monkeypatch.setattr(products, "_half_operator", missing)
+    assert not has_half_matrices()
+    weight = of_16_bits(values(40, 24))
+    pack(weight)
+    assert hasattr(weight, "packed") == has_packed_matrices()
+
+
+@needs_packing
+@pytest.mark.parametrize("is_of_halves", [False, True])
+@torch.no_grad()
+def test_a_packed_matrix_that_was_changed_is_not_used(is_of_halves: bool) -> None:
     states, weight = values(5, 24).detach(), values(40, 24)
+    if is_of_halves:
+        weight = of_16_bits(weight)
     pack(weight)
     weight.mul_(2)
     torch.testing.assert_close(linear(states, weight, None, False), functional.linear(states, weight))

@@ -8,6 +8,7 @@ import torch
 from core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
 from core.config import preset
 from core.errors import ConfigError
+from core.model.products import has_half_matrices
 from core.model.transformer import Transformer
 from core.text.codec import CodecPair
 from core.text.vocabulary import Vocabulary
@@ -168,6 +169,19 @@ def test_another_layout_of_the_matrices_changes_no_value(kind: str) -> None:
     assert model.output.weight.stride() == (1, NUM_TARGET)
     assert model.output.weight is model.target_embedding.tokens.weight
     assert all(torch.equal(value, values[name]) for name, value in model.state_dict().items())
+    torch.testing.assert_close(model(source, target).logits, before, rtol=0, atol=1e-5)
+
+
+@every_kind
+@torch.no_grad()
+def test_weights_of_16_bits_stay_in_rows_and_give_the_same(kind: str) -> None:
+    model = make_model(KINDS[kind].replace(tied_embeddings="output")).half().float()
+    model.reset_constants()
+    source, target = random_ids(3, 9, NUM_SOURCE), random_ids(3, 8, NUM_TARGET)
+    before = model(source, target).logits
+    model.lay_out_for_decoding()
+    if has_half_matrices():
+        assert model.output.weight.stride() == (model.config.width, 1)
     torch.testing.assert_close(model(source, target).logits, before, rtol=0, atol=1e-5)
 
 

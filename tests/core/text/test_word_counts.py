@@ -75,6 +75,14 @@ def test_of_two_corpora_each_word_has_the_larger_count(monkeypatch: pytest.Monke
     assert first.joined(second) is None
 
 
+def test_with_a_part_of_its_corpus_a_model_knows_what_it_knew() -> None:
+    whole = WordCounts({"a": 300, "b": 1, "c": 4}, "tales", unusual_below=3.0)
+    part = WordCounts({"a": 20, "c": 1}, unusual_below=1.5)
+    for joined in (whole.joined(part), part.joined(whole)):
+        assert joined is not None
+        assert (dict(joined.counts), joined.kind, joined.unusual_below) == (dict(whole.counts), "tales", 3.0)
+
+
 class TestInFiles:
     def test_they_come_back_and_the_bytes_are_always_the_same(self) -> None:
         counts = counted(["ein"] * 1_000, ["Ähre", "ähre", "ähren", "🙂", "x" * 1_000, "x" * 999 + "y"], kind="tales")

@@ -233,7 +233,8 @@ class NaiveModel:
         if self.config.norm_kind == "annotated":
             scaled = deviations / ((squares / (self.config.width - 1)).sqrt() + 1e-6)
         else:
-            scaled = deviations / (squares / self.config.width + 1e-5).sqrt()
+            epsilon = 1e-6 if self.config.norm_kind == "joeynmt" else 1e-5
+            scaled = deviations / (squares / self.config.width + epsilon).sqrt()
         return scaled * self.parameters[f"{name}.weight"] + self.parameters[f"{name}.bias"]
 
     def embed(self, name: str, ids: list[int]) -> Tensor:
@@ -277,7 +278,7 @@ class NaiveSearch:
         """The tokens that may be chosen next."""
         if len(ids) in self.forced:
             return [self.forced[len(ids)]]
-        return [token for token in range(num_tokens) if token not in self.rules.forbidden_ids]
+        return [token for token in range(num_tokens) if token not in self.rules.forbidden_at(len(ids))]
 
     def greedy(self) -> list[int]:
         """The most probable token at each step, unless another is forced."""

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from core.checkpoint.file import Checkpoint
-from core.config import RunConfig, preset
+from core.config import DecodingConfig, RunConfig, preset
 from core.device import DeviceChoice
 from core.model.heads import ATTENTION_KINDS, Head
 from core.model.transformer import Transformer
@@ -43,6 +43,7 @@ class RandomModel:
     strength: float
     model: dict[str, Any]
     data: dict[str, Any] = field(default_factory=dict)
+    decoding: DecodingConfig = field(default_factory=DecodingConfig)
 
 
 MODELS = {
@@ -85,6 +86,19 @@ MODELS = {
             "scale_embeddings": False,
         },
     ),
+    "words, pre-norm, JoeyNMT's shape": RandomModel(
+        "notebook",
+        5,
+        1.6,
+        {
+            "norm_position": "pre",
+            "final_norm": True,
+            "norm_kind": "joeynmt",
+            "positions": "sinusoidal",
+            "output_bias": False,
+        },
+        decoding=DecodingConfig(forbidden_ids=(2,), steps_per_source_token=1.5, min_steps=3),
+    ),
     "copy task": RandomModel("copy-task-small", 23, 1.6, {}),
     "copy task, post-norm": RandomModel(
         "copy-task-small", 22, 1.6, {"norm_position": "post", "final_norm": False, "norm_kind": "torch", "num_heads": 4}
@@ -107,7 +121,8 @@ def make_translator(name: str) -> Translator:
         torch.manual_seed(settings.seed)
         model = Transformer(run.model, len(source), len(target), target.padding_id)
         _draw_weights(model, settings.strength, target.end_id)
-    return Translator(Checkpoint(run, codecs, dict(model.named_parameters())), DeviceChoice("cpu", "asked for"))
+    checkpoint = Checkpoint(run, codecs, dict(model.named_parameters()), decoding=settings.decoding)
+    return Translator(checkpoint, DeviceChoice("cpu", "asked for"))
 
 
 def _codecs(run: RunConfig) -> CodecPair:

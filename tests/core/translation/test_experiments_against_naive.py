@@ -107,8 +107,8 @@ def check_result(translator: Translator, found: Translation, expected: NaiveResu
     assert found.read_ids == (translator.rules.start_id, *found.predicted_ids[:-1])
     assert found.log_probabilities == pytest.approx(expected.log_probabilities, abs=LOG_PROBABILITY_TOLERANCE)
     ids = translator.checkpoint.codecs.target.vocabulary.ids
-    allowed = [token for token in range(len(ids)) if token not in translator.rules.forbidden_ids]
     for step, row in enumerate(expected.next_log_probabilities):
+        allowed = [token for token in range(len(ids)) if token not in translator.rules.forbidden_at(step)]
         best = row[allowed].sort(descending=True).values
         alternatives = found.alternatives[step]
         assert len(alternatives) == min(10, len(allowed))

@@ -54,6 +54,8 @@ def test_what_is_unknown_is_marked_and_said(translator: Translator, text: str, u
     assert all(word.start <= place < word.end for place in source.unknown_positions)
     assert len(source.notes) == 1
     assert "Unknown" in source.notes[0]
+    is_whole = all(place in source.unknown_positions for place in range(word.start, word.end))
+    assert ("in part" in source.notes[0]) == (not is_whole)
     assert "".join(unknown.split()) in source.notes[0]
     assert "<unk>" not in source.labels
     assert "<unk>" not in source.notes[0].partition(": ")[2]  # the words are named as they were typed

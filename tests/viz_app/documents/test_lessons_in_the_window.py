@@ -1,7 +1,7 @@
 """Lessons as a teacher uses them: opened, stepped through by keys, edited, saved; unsaved changes are asked about."""
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -162,6 +162,63 @@ def test_undo_stays_inside_a_scene_and_leads_back_after_the_lesson(
     state.undo()
     settle(qtbot, window)
     assert state.experiment.interventions == ()
+
+
+OTHER_VIEW = {"label_mode": "read", "scale": "own", "hides_punctuation": True, "picture": "lines", "scope": "layer"}
+"""Of the fourth scene, which shows maps in other ways than the user does."""
+
+
+@pytest.fixture
+def path_of_other_view(window: MainWindow, tmp_path: Path) -> Path:
+    lesson = lesson_for(window)
+    last = lesson.scenes[-1]
+    other = replace(last, title="Scene 4", saved=replace(last.saved, view=OTHER_VIEW))
+    path = tmp_path / "four.augenmerk"
+    write_lesson_file(replace(lesson, scenes=(*lesson.scenes, other)), path)
+    return path
+
+
+def look(window: MainWindow) -> dict[str, object]:
+    settings = window.state.settings
+    return {each.name: getattr(settings, each.name) for each in fields(settings)}
+
+
+def test_a_closed_lesson_gives_the_users_own_view_settings_back(
+    qtbot: QtBot, window: MainWindow, path_of_other_view: Path
+) -> None:
+    settings = window.state.settings
+    settings.hides_wrapping, settings.zoom, settings.scale, settings.order = True, 20.0, "layer", "clarity"
+    settings.show_together(Head("cross", 0, 1), Head("cross", 0, 0))
+    own = look(window)
+    window.documents.open(path_of_other_view)
+    window.lessons.lesson.step(3)
+    settle(qtbot, window)
+    assert OTHER_VIEW.items() <= look(window).items()
+    experiment = window.state.experiment
+    window.lessons.close()
+    assert look(window) == own
+    assert window.state.experiment == experiment, "the experiment stays"
+    settings.picture = "lines"
+    window.documents.open(path_of_other_view)
+    window.lessons.close()
+    assert settings.picture == "lines", "the settings of another time are not taken for the user's"
+
+
+def test_a_scenes_view_settings_are_not_those_of_the_next_start(
+    qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path_of_other_view: Path
+) -> None:
+    window.state.settings.hides_wrapping = True
+    window.documents.open(path_of_other_view)
+    window.lessons.lesson.step(3)
+    settle(qtbot, window)
+    window.close()
+    again = make_window(sentence=None)
+    assert again.lessons.bar.place.text() == "4 of 4"
+    assert again.state.settings.label_mode == "read", "the scene is on the screen as it was"
+    again.lessons.close()
+    settings = again.state.settings
+    assert (settings.label_mode, settings.scale, settings.hides_punctuation) == ("predicted", "shared", False)
+    assert settings.hides_wrapping, "as the user had it"
 
 
 def test_a_lesson_is_made_from_what_is_on_the_screen(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from viz_app.heatmap.colormap import (
     signed_indices,
 )
 from viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
+from viz_app.heatmap.head_grid_paint import numbered_heads
 from viz_app.heatmap.map_image import map_image
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view_settings import Scale
@@ -36,6 +37,13 @@ def _grid(qtbot: QtBot, theme: Theme, *, num_layers: int = 3) -> tuple[Experimen
     area.show()
     grid.rebuild()
     return state, grid, area
+
+
+@pytest.mark.parametrize(
+    ("pitch", "shown"), [(56, range(0, 16)), (19, range(0, 16)), (18, range(0, 16, 2)), (9, range(0, 16, 3))]
+)
+def test_numbers_of_columns_never_touch(pitch: int, shown: range) -> None:
+    assert numbered_heads(16, pitch, 19) == shown
 
 
 def test_thumbnails_are_higher_than_wide_where_height_is_left(qtbot: QtBot, theme: Theme) -> None:

@@ -20,6 +20,9 @@ from core.checkpoint.file import load_checkpoint
 from core.config import RunConfig, preset
 from core.errors import AnalysisError
 from core.interop.model import HALF_ABOVE_BYTES, ImportSummary
+from core.interop.pickled import is_pytorch_file
+from core.resources import bundled_model_path
+from tests.core.interop import joeynmt_models
 from tests.core.interop.marian_models import make_folder
 from tests.core.interop.published import NotebookSeq2Seq
 from tests.core.interop.test_hub import NAME, Hub
@@ -62,6 +65,19 @@ def drop(window: MainWindow, path: Path) -> None:
     window.dropEvent(event)
 
 
+def test_a_model_of_ours_is_none_of_another_project_however_long_its_header_is(tmp_path: Path) -> None:
+    """The length of the header stands first, and may begin like a pickle."""
+    original, path = bundled_model_path().read_bytes(), tmp_path / "model.safetensors"
+    length = int.from_bytes(original[:8], "little")
+    longer = next(each for each in range(length, length + 257) if each % 256 == 0x80)
+    header = original[8 : 8 + length] + b" " * (longer - length)
+    path.write_bytes(longer.to_bytes(8, "little") + header + original[8 + length :])
+    assert path.read_bytes().startswith(b"\x80")
+    assert foreign_source(path) is None
+    assert not is_pytorch_file(path)
+    assert load_checkpoint(path).run.preset == "multi30k"
+
+
 @pytest.mark.slow
 @pytest.mark.heavy
 def test_what_is_a_model_of_another_project_is_seen_in_the_file(folder: Path, tmp_path: Path) -> None:
@@ -80,6 +96,28 @@ def test_what_is_a_model_of_another_project_is_seen_in_the_file(folder: Path, tm
     damaged.write_bytes((10**9).to_bytes(8, "little") + b"{")
     for path in (text, damaged, tmp_path / "missing"):
         assert foreign_source(path) is None
+
+
+@pytest.mark.parametrize("name", ["config.yaml", "best.ckpt"])
+def test_a_file_of_a_joeynmt_model_stands_for_its_folder(tmp_path: Path, name: str) -> None:
+    (tmp_path / "config.yaml").write_text("model: {}", encoding="utf-8")
+    (tmp_path / "best.ckpt").write_bytes(b"PK\x03\x04 and more")
+    assert foreign_source(tmp_path / name) == tmp_path
+
+
+@pytest.mark.heavy
+@pytest.mark.subprocess
+def test_a_dropped_folder_of_joeynmt_is_imported_and_opened(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window = make_window(None, loader=None)
+    joey = joeynmt_models.make_folder(tmp_path / "reader-de-en").folder
+    drop(window, joey / "best.ckpt")
+    dialog = dialog_of(window)
+    qtbot.waitUntil(lambda: "JoeyNMT 2 · German to English" in dialog.about.text())
+    with qtbot.waitSignal(window.model_opened, timeout=LIMIT_MS):
+        dialog.import_button.click()
+    assert window.state.languages == ("German", "English")
 
 
 @pytest.mark.heavy
@@ -108,7 +146,7 @@ def test_a_dropped_folder_is_imported_once_and_then_opened(make_window: MakeWind
     assert foreign_source(saved) is None
     assert load_checkpoint(saved).weights["output.bias"].dtype == torch.float16
     assert told == [f"Imported opus-mt-de-fr: {saved.stat().st_size / 1e6:.1f} MB, weights in 16 bits"]
-    assert window.state.languages == ("German", "French")
+    assert window.state.languages_in_use == ("German", "French")
     assert window._loader.import_dialog is None
     qtbot.waitUntil(lambda: not window.state.is_of_earlier_model, timeout=LIMIT_MS)
     assert "French" in window.translate_page.sentence._target_name.text()
@@ -473,7 +511,7 @@ def test_languages_are_typed_by_code_or_english_name(
         dialog.import_button.click()
     data = opened.args[0].run.data
     assert (data.source_language, data.target_language) == ("de", code)
-    assert window.state.languages == ("German", name)
+    assert window.state.languages_in_use == ("German", name)
 
 
 @pytest.fixture

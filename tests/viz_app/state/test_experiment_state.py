@@ -352,6 +352,39 @@ def test_what_is_shown_is_outdated_from_the_next_model_to_its_first_answer(state
     assert not ExperimentState().is_of_earlier_model
 
 
+def in_languages(name: str, source: str, target: str) -> ModelInfo:
+    run = MODEL.run
+    return replace(
+        MODEL, name=name, run=replace(run, data=replace(run.data, source_language=source, target_language=target))
+    )
+
+
+def test_what_is_shown_is_told_of_in_the_languages_of_the_model_that_made_it(state: ExperimentState) -> None:
+    assert state.languages == ("German", "English")
+    state.begin_model(in_languages("two", "fr", "nl"))
+    assert state.languages == ("German", "English"), "the first answer of the next model is still to come"
+    assert state.languages_in_use == ("French", "Dutch")
+    assert state.shown_model == MODEL
+    state.accept(make_result(make_translation()))
+    assert state.languages == state.languages_in_use == ("French", "Dutch")
+    assert state.shown_model == state.model
+    state.begin_model(MODEL)
+    state.clear()
+    assert state.languages == ("German", "English"), "nothing is shown: those of the model in use"
+    assert state.shown_model is None
+
+
+def test_the_target_language_of_what_is_shown_is_that_of_its_own_sentence(state: ExperimentState) -> None:
+    """Of a model of several languages; another sentence, with another code, is being translated."""
+    state.begin_model(replace(MODEL, name="many", target_codes=(">>fra<<", ">>nld<<")))
+    for code, name, shown in ((">>fra<<", "French", "English"), (">>nld<<", "Dutch", "French")):
+        state.edit_text(f"{code} ein mann")
+        assert state.languages_in_use == ("German", name)
+        assert state.languages == ("German", shown)
+        state.accept(make_result(make_translation(experiment=state.experiment)))
+        assert state.languages == ("German", name)
+
+
 def test_another_model_brings_its_own_roles_with_its_first_answer(state: ExperimentState) -> None:
     def all_of(role: Role) -> SampleRoles:
         return SampleRoles(dict.fromkeys(MAP_KINDS, ((role,) * 8,) * 3), "9 pairs")

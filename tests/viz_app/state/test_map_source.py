@@ -1,5 +1,7 @@
 """What maps are made of what settings ask for; how they are explained; what heads do."""
 
+import gc
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -401,3 +403,22 @@ def test_measured_maps_are_shown_until_another_result_is(state: ExperimentState)
     assert state.maps.shown_measure("cross") == "norm"
     state.show_translation(make_translation())
     assert state.maps.shown_measure("cross") == "weight"
+
+
+def test_maps_shown_in_another_way_for_a_moment_leave_nothing_behind(state: ExperimentState) -> None:
+    """psygnal keeps a string of each signal of a dataclass that was ever made: 18 for each redrawing of *Alignment*."""
+
+    def show_in_another_way(times: int) -> None:
+        for _ in range(times):
+            other = state.maps.with_settings(shown="changed", merges_words=True)
+            assert (other.settings.merges_words, other.settings.label_mode) == (True, "read")
+
+    show_in_another_way(3)
+    gc.collect()
+    before = sys.getallocatedblocks()
+    show_in_another_way(200)
+    gc.collect()
+    assert sys.getallocatedblocks() - before < 200
+    assert state.settings.merges_words is False
+    with pytest.raises(TypeError, match="colour"):
+        state.maps.with_settings(colour="red")

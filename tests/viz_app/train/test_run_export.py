@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QLineEdit, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from core.training.events import StepDone
@@ -14,7 +15,7 @@ from core.training.folder import STEPS
 from tests.core.training.runs import Recorder, copy_run, record
 from tests.test_import_rules import modules_imported_by
 from tests.viz_app.conftest import MakeWindow
-from viz_app.export.film import FilmHeads, FilmPicture, GridFilm
+from viz_app.export.film import FilmHeads, FilmPicture, GridFilm, formats
 from viz_app.export.menu import OF_RUNS
 from viz_app.launch import main
 from viz_app.main_window import LEARN, TRAIN, MainWindow
@@ -288,3 +289,64 @@ def test_the_window_and_the_command_write_the_film_of_all_heads(
 
 def test_colours_on_paper_are_those_of_the_light_theme() -> None:
     assert all(getattr(LIGHT, name) == color for name, color in PAPER_COLORS.items())
+
+
+def click_through(window: MainWindow, qtbot: QtBot, entry: str, target: Path, ending: str) -> None:
+    """As a user does: the menu, its entry, the format, a name typed into the dialog, its button.
+
+    The dialog begins in the folder of the last export; a whole path is not typed: it might follow that.
+    """
+    button = window.top_bar.menu_button
+    window.export_menu.folder = target.parent
+    window.export_menu.popup(button.mapToGlobal(button.rect().bottomLeft()))
+    qtbot.waitUntil(window.export_menu.isVisible)
+    action = window.export_menu.entries[entry]
+    assert action.isVisible()
+    place = window.export_menu.actionGeometry(action).center()
+    qtbot.mouseClick(window.export_menu, Qt.MouseButton.LeftButton, pos=place)
+    dialog = window.export_menu.dialog
+    assert dialog is not None
+    qtbot.waitUntil(lambda: dialog.isVisible() and Path(dialog.directory().path()) == target.parent)
+    formats_box = dialog.findChild(QComboBox, "fileTypeCombo")
+    assert formats_box is not None
+    for _ in range(formats_box.count()):
+        if f"*.{ending}" not in formats_box.currentText():
+            qtbot.keyClick(formats_box, Qt.Key.Key_Down)
+    field = dialog.findChild(QLineEdit, "fileNameEdit")
+    assert field is not None
+    field.setCompleter(None)  # the list of names that it opens while one types would take the click on the button
+    field.clear()
+    qtbot.keyClicks(field, target.name)
+    buttons = dialog.findChild(QDialogButtonBox)
+    assert buttons is not None
+    qtbot.mouseClick(buttons.button(QDialogButtonBox.StandardButton.Save), Qt.MouseButton.LeftButton)
+
+
+@pytest.mark.figures
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("entry", "ending", "magic"),
+    [
+        ("charts", "png", b"\x89PNG"),
+        ("charts", "svg", b"<?xml"),
+        ("charts", "pdf", b"%PDF"),
+        ("metrics", "csv", b"step,epoch,"),
+        ("film", "gif", b"GIF89a"),
+        pytest.param("film", "mp4", b"\x00\x00\x00", marks=pytest.mark.subprocess),
+    ],
+)
+def test_charts_metrics_and_film_are_exported_by_clicks_from_the_menu_to_the_file(
+    window: MainWindow, tmp_path: Path, qtbot: QtBot, entry: str, ending: str, magic: bytes
+) -> None:
+    """The name is typed without an ending, so that the format that is chosen in the dialog counts."""
+    if ending == "mp4" and "mp4" not in formats():
+        pytest.skip("no ffmpeg")
+    folder = tmp_path / "exports"
+    folder.mkdir()
+    with qtbot.waitSignal(window.export_menu.done, timeout=15_000):
+        click_through(window, qtbot, entry, folder / "exported", ending)
+    target = folder / f"exported.{ending}"
+    assert window.top_bar.status.text() == f"saved exported.{ending}"
+    assert target.read_bytes().startswith(magic)
+    assert [each.name for each in folder.iterdir()] == [target.name], "nothing half-written beside it"
+    qtbot.waitUntil(lambda: window.export_menu.film_dialog is None)

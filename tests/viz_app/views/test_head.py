@@ -442,6 +442,44 @@ def test_the_hint_below_a_narrow_map_is_a_whole_sentence(panel: HeadPanel, state
         assert label.shown_text() in ("Click a cell", "Click words")
 
 
+@pytest.fixture
+def narrow_panel(panel: HeadPanel) -> Iterator[HeadPanel]:
+    """As part of a page without a layout, it can be made narrower than it likes."""
+    page = QWidget()
+    page.resize(1000, 800)
+    panel.setParent(page)
+    page.show()
+    panel.show()
+    yield panel
+    panel.setParent(None)
+    page.deleteLater()
+
+
+@pytest.mark.parametrize("height", [480, 700], ids=["low", "high"])
+def test_below_a_narrow_map_the_words_stand_above_the_buttons(
+    narrow_panel: HeadPanel, state: ExperimentState, qtbot: QtBot, height: int
+) -> None:
+    """The panel has this width in a window of 1280 pixels with the analysis tabs open."""
+    panel = narrow_panel
+    words, button = panel.pick_line.label, panel.pick_line.explain_button
+    for width, stands_above in ((900, False), (456, True), (900, False), (330, True)):
+        panel.resize(width, height)
+        qtbot.waitUntil(
+            lambda stands_above=stands_above: (
+                (words.geometry().bottom() < button.geometry().center().y()) is stands_above
+            )
+        )
+        for pair in (None, Pair(2, 2)):
+            state.selection.pinned = pair
+            assert words.isVisible()
+            assert "…" not in words.shown_text()
+            assert ("Click " if pair is None else " → mann, weight 0.") in words.shown_text()
+            assert (words.geometry().bottom() < button.geometry().center().y()) is stands_above, (
+                "nothing jumps when a cell is pinned"
+            )
+            assert words.width() <= words.parentWidget().width()  # type: ignore[union-attr]
+
+
 @pytest.mark.parametrize("is_sum", [False, True])
 def test_the_line_of_what_is_pinned_or_picked_never_loses_its_number(
     panel: HeadPanel, state: ExperimentState, is_sum: bool

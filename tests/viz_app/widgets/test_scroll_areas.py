@@ -1,6 +1,7 @@
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from viz_app.theme import Theme
@@ -39,3 +40,53 @@ def test_keys_scroll_or_are_left_to_the_page(qtbot: QtBot, theme: Theme, takes_k
     qtbot.keyClick(area, Qt.Key.Key_PageDown)
     assert (area.verticalScrollBar().value() > 0) is takes_keys
     assert area.focusPolicy() == (Qt.FocusPolicy.StrongFocus if takes_keys else Qt.FocusPolicy.NoFocus)
+
+
+def test_a_widget_is_kept_in_sight_until_its_geometry_is_final_or_the_user_scrolls(qtbot: QtBot, theme: Theme) -> None:
+    content = QWidget()
+    column = QVBoxLayout(content)
+    above, kept = QLabel("above"), QLabel("kept")
+    above.setFixedHeight(300)
+    kept.setFixedHeight(20)
+    for widget in (above, kept):
+        column.addWidget(widget)
+    column.addSpacing(500)
+    area = VerticalScrollArea(content)
+    qtbot.addWidget(area)
+    area.resize(200, 200)
+    with qtbot.waitExposed(area):
+        area.show()
+    bar = area.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 500)
+
+    def is_in_sight() -> bool:
+        top = kept.mapTo(area.viewport(), kept.rect().topLeft()).y()
+        return top >= 0 and top + kept.height() <= area.viewport().height()
+
+    area.keep_in_sight(kept)
+    assert is_in_sight()
+    for height, height_above in ((120, 300), (150, 300), (150, 700)):  # as figures do that lay themselves out in steps
+        kept.setFixedHeight(height)
+        above.setFixedHeight(height_above)
+        qtbot.waitUntil(lambda height=height, top=height_above: kept.height() == height and kept.y() > top)
+        assert is_in_sight()
+    area.resize(200, 160)
+    assert is_in_sight()
+    turn = QPoint(0, 120 * 30)  # by a page, which is the most
+    place = QPointF(area.viewport().rect().center())
+    wheel = QWheelEvent(
+        place,
+        area.viewport().mapToGlobal(place),
+        QPoint(),
+        turn,
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(area.viewport(), wheel)
+    scrolled_to = bar.value()
+    assert not is_in_sight()
+    kept.setFixedHeight(100)
+    qtbot.waitUntil(lambda: kept.height() == 100)
+    assert bar.value() == scrolled_to, "the user looks at something else now"

@@ -143,6 +143,25 @@ def test_callbacks_run_in_the_gui_thread(qtbot: QtBot, worker: InferenceWorker) 
     assert asker.threads == {threading.main_thread()}
 
 
+def test_an_answer_that_is_on_its_way_is_superseded_too(qtbot: QtBot, worker: InferenceWorker) -> None:
+    """Else what was asked for before would be shown, and nothing would tell that another answer is awaited."""
+    asker, other = Asker(worker), Asker(worker)
+    asker.ask(LoadJob(None))
+    qtbot.waitUntil(lambda: len(asker.results) == 1)
+    asker.translate("eins")
+    other.translate("zwei")
+    deadline = time.monotonic() + 10
+    while worker._outcomes.qsize() < 2:  # both are answered; no event is processed meanwhile, so none is delivered
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+    asker.translate("drei")
+    assert asker.num_superseded == 1
+    qtbot.waitUntil(lambda: len(asker.texts) == 1)
+    assert asker.texts == ["drei"]
+    assert other.texts == ["zwei"], "it is another's"
+    assert not worker._requests._answered, "nothing is kept that was delivered"
+
+
 def test_a_newer_experiment_of_the_same_owner_supersedes_the_others(qtbot: QtBot, gated: InferenceWorker) -> None:
     asker = Asker(gated)
     asker.ask(LoadJob(None))

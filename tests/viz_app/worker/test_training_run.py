@@ -5,15 +5,21 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from core.checkpoint.file import load_checkpoint
 from core.config import preset
+from core.config.toml import read_toml
+from core.corpora.loading import load_corpus
 from core.errors import CorpusError, StorageError
 from core.training.events import PhaseStarted, SaveFailed, TrainingEvent, TrainingFinished
 from core.training.failures import DivergedError, Proposal
+from core.training.folder import LAST, RUN_SETTINGS
+from tests.core.training.runs import record, sentences, text_run
 from viz_app.worker import DRAIN_INTERVAL_MS, TrainingFailure, TrainingRequest, TrainingRun
-from viz_app.worker.training import OnEvent, OnSaveFailed, ShouldStop
+from viz_app.worker.training import OnEvent, OnSaveFailed, ShouldStop, _read_and_train
 
 
 def _request() -> TrainingRequest:
@@ -146,3 +152,26 @@ def test_waiting_for_a_stopped_training_delivers_its_end(qapp: QApplication) -> 
     run.wait()
     assert ends == [_finished()]
     assert not run.is_running
+
+
+@pytest.mark.training
+def test_a_run_on_other_data_than_its_initial_model_had_is_resumed_with_its_own_vocabulary(tmp_path: Path) -> None:
+    run = text_run(num_epochs=1, sample_size=0)
+    record(run, tmp_path / "first", stop_after=2)
+    initial = load_checkpoint(tmp_path / "first" / LAST)
+    pairs = sentences(40, seed=5)
+    for language, lines in (("de", pairs.source), ("en", pairs.target)):
+        words = "\n".join(lines).replace("hund", "kater").replace("dog", "tomcat")
+        (tmp_path / f"train.{language}").write_text(words + "\n", encoding="utf-8")
+    corpus = load_corpus(tmp_path, run, codecs=initial.codecs)
+    record(run, tmp_path / "run", corpus=corpus, initial=initial, stop_after=1)
+    request = TrainingRequest(
+        read_toml(tmp_path / "run" / RUN_SETTINGS), tmp_path, tmp_path / "run", "cpu", resume=True
+    )
+    threads = torch.get_num_threads()
+    try:
+        finished = _read_and_train(request, lambda event: None, lambda: False, lambda failure: "stop")
+    finally:
+        torch.set_num_threads(threads)
+    assert finished.reason == "completed"
+    assert load_checkpoint(tmp_path / "run" / LAST).codecs.to_dict() == initial.codecs.to_dict()

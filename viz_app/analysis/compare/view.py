@@ -46,6 +46,7 @@ HINTS: dict[Question, str] = {
     "sentence": "Change a word or two of this sentence, then press Compare.",
     "checkpoint": "Both models then translate the sentence above. The second one is only opened for this tab.",
 }
+CANCELLED = "Comparing was cancelled."
 TEXTS_TIP = (
     "In brackets: the log-probability of the translation. Δ: how that of the first translation changes "
     "when the second sentence, or checkpoint, is given its words"
@@ -102,6 +103,7 @@ class CompareTab(AnalysisTab):
         self._dropped = label("warm", wraps=True)
         self.maps = CompareMaps()
         self._hint = label("muted", wraps=True)
+        self._waiting = self.add_wait_bar(CANCELLED, "Compare again")
         self._lay_out()
         self._connect()
 
@@ -121,6 +123,12 @@ class CompareTab(AnalysisTab):
         if is_lacking and self.comparing.has_second:
             self._ask()
         self.redraw()
+
+    def on_stopped(self) -> None:
+        """A checkpoint that is open by now is kept, so that one can compare again; one that is being opened is not."""
+        candidate = self.comparing.candidate
+        if candidate is not None and not candidate.is_open:
+            self.comparing.drop_candidate()
 
     def choose_file(self) -> None:
         """Asks for a checkpoint by dialog."""
@@ -156,11 +164,11 @@ class CompareTab(AnalysisTab):
         self.checkpoint_button.setText(f"{model.name} ▾" if model is not None else "choose a checkpoint ▾")
         set_visible(self.checkpoint_button, not is_sentence, focus_to=chosen)
         set_visible(self.close_button, not is_sentence and model is not None, focus_to=self.checkpoint_button)
-        if is_running:
-            self._hint.setText(f"opening {model.name} …" if comparing.candidate and model else "translating …")
-        else:
-            self._hint.setText(HINTS[comparing.question])
-        self._hint.setVisible(is_running or (comparing.comparison is None and not self.request.problem))
+        is_opening = comparing.candidate is not None and not comparing.candidate.is_open
+        self._waiting.say(f"opening {model.name} …" if is_opening and model else "translating …")
+        self._waiting.offer_again(not is_sentence)
+        self._hint.setText(HINTS[comparing.question])
+        self._hint.setVisible(not is_running and comparing.comparison is None and not self.request.problem)
         maps, comparison = comparing.maps(), comparing.comparison
         set_visible(self._area, maps is not None, focus_to=self.compare if is_sentence else self.checkpoint_button)
         self._filler.setVisible(maps is None)
@@ -181,7 +189,7 @@ class CompareTab(AnalysisTab):
         muted = f"<span style='color:{colors.muted}'>"
         rows = [("first sentence", "second sentence")]
         if self.comparing.question == "checkpoint":
-            own = self.state.model.title if self.state.model is not None else ""
+            own = self.state.shown_model.title if self.state.shown_model is not None else ""
             other = self.comparing.model.name if self.comparing.model is not None else ""
             rows = [(f"first: {html.escape(breakable(own))}", f"second: {html.escape(breakable(other))}")]
         cells = [tuple(f"{muted}{name}</span>" for name in rows[0])]
@@ -267,7 +275,8 @@ class CompareTab(AnalysisTab):
         self.close_button.clicked.connect(self.close_checkpoint)
         self.reads_first.clicked.connect(self._on_reads_first)
         self.request.events.problem.connect(self._on_problem, max_args=0)
-        self.request.events.is_running.connect(self._redraw_in_sight, max_args=0)
+        for changed in (self.request.events.is_running, self.request.events.problem):
+            changed.connect(self._redraw_in_sight, max_args=0)
         on_redraw(self.state.settings, ("maps", "large map"), self._redraw_in_sight)
 
     def _lay_out(self) -> None:
@@ -302,6 +311,7 @@ class CompareTab(AnalysisTab):
         self.column.insertLayout(0, questions)
         self.column.addLayout(second)
         self.column.addWidget(self._hint)
+        self.column.addWidget(self._waiting)
         self._area, self._filler = VerticalScrollArea(content), QWidget()
         self.column.addWidget(self._area, 1)
         self.column.addWidget(self._filler, 1)

@@ -21,7 +21,7 @@ from viz_app.widgets.scroll_areas import VerticalScrollArea
 LEAST_SCALE = 0.5
 """A full bar of the source words is never less than this loss of log-probability, in nats: what rounds to 0.00 has no
 bar to be seen."""
-WAITING = "…"
+WAITING, CANCELLED = "…", "Computing shares and losses was cancelled."
 HOW_TO_CHANGE = "Click a word to remove it from the source; click it again to put it back."
 TICKS = "Ticks on the bars: the original."
 WORDS_TITLE = "Δ log-probability of the\ntranslation without the word"
@@ -71,6 +71,7 @@ class SourceTab(AnalysisTab):
         self._shares_title, self._words_title = label("small", wraps=True), label("small", wraps=True)
         self._left_out = label("small", wraps=True)
         self._hint = label("small", wraps=True)
+        self._waiting = self.add_wait_bar(CANCELLED, "Compute")
         self._lay_out()
         self.words.label_clicked.connect(self._on_word)
         self.words.bar_clicked.connect(lambda index, _: self._on_word(index))
@@ -87,6 +88,7 @@ class SourceTab(AnalysisTab):
         translation = self.translation_to_ask_about
         if translation is not None and not self.request.is_running and not self.request.problem:
             if self.source.findings is None:
+                self._waiting.say("computing …")
                 self.ask(SourceJob(translation, self.source.original, self.source.known_original), self._take)
             else:
                 self._ask_for_translations()
@@ -98,6 +100,7 @@ class SourceTab(AnalysisTab):
         if translation is not None and places and self.is_in_sight:
             known = {**self.source.without}
             job = WithoutWordsJob(translation, tuple(sorted((*known, *places))), known)
+            self._waiting.say("", is_counted=False)
             self.ask(job, self._take_translations, on_partial=self._take_translations)
 
     def redraw(self) -> None:
@@ -197,6 +200,7 @@ class SourceTab(AnalysisTab):
         body.addLayout(columns)
         body.addStretch(1)
         self.column.addWidget(VerticalScrollArea(self._body), 1)
+        self.column.addWidget(self._waiting)
         self.column.addWidget(self.warnings)  # all of these below: words must not move from under the mouse
         self.column.addWidget(self._hint)
         self.column.addLayout(row)

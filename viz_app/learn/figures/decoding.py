@@ -24,7 +24,7 @@ MIN_CELL, MAX_CELL, CELL_PADDING, CELL_HEIGHT, GAP = 28, 100, 9, 30, 4
 """A column is as wide as its widest token."""
 HEADER, EDGE = 18, 8
 AROUND_CHIPS = 75
-"""Of the room of a figure, what its heading and a scroll bar take."""
+"""Of the height of a figure, what its heading and a scroll bar take."""
 SCROLL_BAR, FRAME = 12, 1
 MIN_FACTOR, MAX_FACTOR, FACTOR_STEP = 0.83, 1.8, 0.02
 """Chips are at most so much smaller than usual, for a long sentence, and so much larger, on a large page."""
@@ -42,15 +42,15 @@ class DecodingFigure(StationFigure):
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
-        self._room = 0
+        self._available_height = 0
         self.table = CandidateTable()
         self.table.chosen.connect(self._force)
         self._area = _AcrossScrollArea(self.table)
         self.column.addWidget(self._area)
 
-    def set_room(self, height: int) -> None:
+    def set_available_height(self, height: int) -> None:
         """Larger chips on a large page."""
-        self._room = height
+        self._available_height = height
         self._fit()
 
     def redraw(self) -> None:
@@ -60,7 +60,7 @@ class DecodingFigure(StationFigure):
             self._fit()
 
     def _fit(self) -> None:
-        self.table.fit(_inner_width(self), self._room - scaled(AROUND_CHIPS))
+        self.table.fit(_inner_width(self), self._available_height - scaled(AROUND_CHIPS))
         self._area.fit_height()
 
     def _force(self, step: int, candidate: Alternative) -> None:
@@ -87,20 +87,20 @@ class BeamFigure(StationFigure):
         super().__init__(context, options, parent)
         self.tree: BeamTree | None = None
         self._asked: Translation | None = None
-        self._room = 0
+        self._available_height = 0
         self.drawing = BeamDrawing()
         self.says = label("small", wraps=True)
         self._area = _AcrossScrollArea(self.drawing)
         self.column.addWidget(self._area)
         self.column.addWidget(self.says)
 
-    def set_room(self, height: int) -> None:
+    def set_available_height(self, height: int) -> None:
         """Larger chips on a large page."""
-        self._room = height
+        self._available_height = height
         self._fit()
 
     def _fit(self) -> None:
-        self.drawing.fit(_inner_width(self), self._room - scaled(AROUND_CHIPS) - self._words_height())
+        self.drawing.fit(_inner_width(self), self._available_height - scaled(AROUND_CHIPS) - self._words_height())
         self._area.fit_height()
 
     def _words_height(self) -> int:
@@ -143,7 +143,7 @@ class BeamFigure(StationFigure):
 
 
 class ChipDrawing(QWidget):
-    """Chips in columns, which are larger where there is room.
+    """Chips in columns, which are larger where there is space.
 
     Attributes:
         factor: by how much.
@@ -275,8 +275,8 @@ class CandidateTable(ChipDrawing):
         painter.setFont(theme.font("small"))
         metrics, num_steps = painter.fontMetrics(), len(translation.alternatives)
         headings = [f"step {step + 1}" for step in range(num_steps)]
-        rooms = [self.place_of(step, 0).width() - theme.scaled(4) for step in range(num_steps)]
-        if any(metrics.horizontalAdvance(heading) > room for heading, room in zip(headings, rooms, strict=True)):
+        widths = [self.place_of(step, 0).width() - theme.scaled(4) for step in range(num_steps)]
+        if any(metrics.horizontalAdvance(heading) > width for heading, width in zip(headings, widths, strict=True)):
             headings[1:] = [str(step + 1) for step in range(1, num_steps)]  # or they would run together
         for step, candidates in enumerate(translation.alternatives):
             painter.setFont(theme.font("small"))

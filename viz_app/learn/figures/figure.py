@@ -1,8 +1,8 @@
 """What all live figures of the stations have in common."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from PySide6.QtCore import QEvent, QTimer
 from PySide6.QtGui import QShowEvent
@@ -15,7 +15,7 @@ from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.request_state import RequestState
 from viz_app.theme import PANEL_MARGIN, current_theme, is_theme_change, scales
 from viz_app.widgets.parts import label
-from viz_app.worker import ExperimentController
+from viz_app.worker import ExperimentController, Job
 
 WAITING_DELAY_MS = 250
 
@@ -101,13 +101,40 @@ class StationFigure(QFrame):
         """Another result, or the figure has come into sight: asks for what it lacks, and shows what there is."""
         self.redraw()
 
+    def ask_about(
+        self,
+        translation: Translation | None,
+        known: Translation | None,
+        job: Callable[[Translation], Job],
+        take: Callable[[Any], None],
+    ) -> None:
+        """Asks the model about a translation, and shows the answer; at once if it is known already.
+
+        Args:
+            translation: None while there is nothing to ask about.
+            known: the one that the last answer is about.
+            job: the question.
+            take: keeps the answer, before it is shown.
+        """
+        if translation is None or self.state.is_of_earlier_model:
+            return
+        if known is translation:
+            self.redraw()
+            return
+
+        def take_and_show(answer: object) -> None:
+            take(answer)
+            self.redraw()
+
+        self.controller.ask(job(translation), self.request, take_and_show)
+
     def redraw(self) -> None:
         """Shows what is known."""
 
-    def set_room(self, height: int) -> None:
+    def set_available_height(self, height: int) -> None:
         """So many pixels of the page are for this figure; a figure that can be drawn larger uses them."""
 
-    def set_limit(self, height: int) -> None:
+    def set_height_limit(self, height: int) -> None:
         """A figure beside a map: with so many pixels nothing scrolls; one that can be drawn smaller does so."""
 
     def shutdown(self) -> None:

@@ -17,7 +17,7 @@ from viz_app.widgets.parts import label
 NUM_IN_TIP = 5
 CELL_HEIGHTS, AIMED_HEIGHT, LEAST_HEIGHT, LARGEST_CELL = (30, 54), 260, 120, 130
 AROUND_CELLS = 190
-"""Of the room of the figure, what its words, labels and legend take."""
+"""Of the height of the figure, what its words, labels and legend take."""
 
 
 class LayersFigure(StationFigure):
@@ -48,26 +48,18 @@ class LayersFigure(StationFigure):
         self.column.addWidget(self.matrix)
         self.column.addWidget(self.says)
 
-    def set_room(self, height: int) -> None:
+    def set_available_height(self, height: int) -> None:
         """Higher cells on a high page."""
         aimed = max(LEAST_HEIGHT, round(height / scaled(1.0)) - AROUND_CELLS)
         self.matrix.set_heights(aimed, min(LARGEST_CELL, max(CELL_HEIGHTS[1], aimed // 4)))
 
     def refresh(self) -> None:
         """Asks for the lens of the translation that is shown."""
-        translation = self.translation
-        if translation is None or self.state.is_of_earlier_model:
-            return
-        if self.lens is not None and self.lens.translation is translation:
-            self.redraw()
-            return
 
-        def take(lens: object) -> None:
-            assert isinstance(lens, LogitLens)
+        def take(lens: LogitLens) -> None:
             self.lens = lens
-            self.redraw()
 
-        self.controller.ask(LensJob(translation), self.request, take)
+        self.ask_about(self.translation, self.lens.translation if self.lens else None, LensJob, take)
 
     def redraw(self) -> None:
         """The table."""

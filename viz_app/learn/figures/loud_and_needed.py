@@ -21,6 +21,8 @@ from viz_app.widgets.parts import label
 LEFT, RIGHT, TOP, BOTTOM = 58, 16, 14, 26
 TITLE_HEIGHT, TICK_TITLE = 18, "lost without the head (log-probability, nats)"
 RADIUS, NEAR = 5, 14
+LEAST_COST = 0.1
+"""The axis goes so far at least, to either side: where no head matters, the points lie near the line."""
 CLARITY = (
     "Clarity: the largest weight of a row of the map, averaged over the rows, times the number of different tokens "
     "that these weights are on, divided by the number of rows."
@@ -70,19 +72,11 @@ class LoudAndNeededFigure(StationFigure):
 
     def refresh(self) -> None:
         """Asks what each head is worth in the sentence as it is, with nothing changed."""
-        original = self.state.original
-        if original is None or self.state.is_of_earlier_model:
-            return
-        if self.costs is not None and self.costs.translation is original:
-            self.redraw()
-            return
 
-        def take(costs: object) -> None:
-            assert isinstance(costs, HeadCosts)
+        def take(costs: HeadCosts) -> None:
             self.costs = costs
-            self.redraw()
 
-        self.controller.ask(HeadCostsJob(original), self.request, take)
+        self.ask_about(self.state.original, self.costs.translation if self.costs else None, HeadCostsJob, take)
 
     def redraw(self) -> None:
         """Other points, or another head is chosen."""
@@ -221,9 +215,8 @@ class HeadPlot(QWidget):
         )
 
     def _costs(self) -> tuple[float, float]:
-        values = [point.cost for point in self.points] or [0.0]
-        low, high = min(0.0, *values), max(0.0, *values)
-        return (low, high) if high > low else (low, low + 1)
+        values = [point.cost for point in self.points]
+        return min([-LEAST_COST, *values]), max([LEAST_COST, *values])
 
     def _nearest(self, place: QPointF) -> HeadPoint | None:
         def distance(point: HeadPoint) -> float:

@@ -16,12 +16,13 @@ MIN_HEIGHT = 230
 class MapFigure(StationFigure):
     """One large map; with the option `grid`, all heads above it as thumbnails to choose from.
 
-    The option `height` gives its least height, where another figure needs the room.
+    The option `height` gives its least height, where another figure needs the rest; with `unnamed` the title does not
+    say which head it is, where layers and heads are not explained yet.
     """
 
     caption = "Attention"
     takes_height = True
-    options_known = frozenset({"grid", "height"})
+    options_known = frozenset({"grid", "height", "unnamed"})
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
@@ -36,4 +37,5 @@ class MapFigure(StationFigure):
         """Another head: the map follows by itself, the caption here."""
         if self.translation is not None:
             parts = map_text.meaning_of_query(self.state), map_text.off_note(self.state)
-            self.title.setText(f"{map_text.title(self.state)}. {' '.join(parts).rstrip()}")
+            name = self.caption if "unnamed" in self.options else map_text.title(self.state)
+            self.title.setText(f"{name}. {' '.join(parts).rstrip()}")

@@ -50,7 +50,7 @@ class MaskFigure(StationFigure):
         self._limit = 0
         self._say(None)
 
-    def set_limit(self, height: int) -> None:
+    def set_height_limit(self, height: int) -> None:
         """A low page has lower cells."""
         self._limit = height
         self._fit()

@@ -45,7 +45,7 @@ class OneQueryFigure(StationFigure):
         self.matrix.clicked.connect(self._choose)
         self.column.addWidget(self.matrix)
 
-    def set_limit(self, height: int) -> None:
+    def set_height_limit(self, height: int) -> None:
         """A low page has lower rows."""
         self.matrix.set_heights(AIMED_HEIGHT, CELLS[1])
         excess = (self.column.totalHeightForWidth(self.width()) - height) / current_theme().scale

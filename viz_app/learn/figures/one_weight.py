@@ -74,7 +74,7 @@ class OneWeightFigure(StationFigure):
         self.column.addWidget(self.table)
         self.column.addLayout(row)
 
-    def set_limit(self, height: int) -> None:
+    def set_height_limit(self, height: int) -> None:
         """A low page has lower lines."""
         self._limit = height
         self._fit()
@@ -93,16 +93,11 @@ class OneWeightFigure(StationFigure):
             return
         if self.state.selection.pinned is None:
             self.state.selection.pinned = strongest_pair(self.state)
-        if self._traced is translation:
-            self.redraw()
-            return
 
-        def take(trace: object) -> None:
-            assert isinstance(trace, Trace)
+        def take(trace: Trace) -> None:
             self._trace, self._traced = trace, translation
-            self.redraw()
 
-        self.controller.ask(TraceJob(translation), self.request, take)
+        self.ask_about(translation, self._traced, TraceJob, take)
 
     def redraw(self) -> None:
         """Another pair is pinned, another head chosen, or other numbers have come."""

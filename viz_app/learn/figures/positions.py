@@ -48,7 +48,7 @@ class PositionsFigure(StationFigure):
         self.column.addWidget(self.matrix)
         self._fit()
 
-    def set_limit(self, height: int) -> None:
+    def set_height_limit(self, height: int) -> None:
         """A low page has a lower chart, and lower cells."""
         self._limit = height
         self._fit()

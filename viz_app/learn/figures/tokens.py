@@ -25,33 +25,33 @@ class TokensFigure(StationFigure):
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
         self.sides: list[QWidget] = []
-        self._room, self._base_px = 0, current_theme().base_px
+        self._available_height, self._base_px = 0, current_theme().base_px
         self._sides = QWidget()
         self._column = QGridLayout(self._sides)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setVerticalSpacing(14)
         self.column.addWidget(self._sides)
 
-    def set_room(self, height: int) -> None:
+    def set_available_height(self, height: int) -> None:
         """Larger letters on a large page, as long as both sentences fit."""
         base_px = current_theme().base_px
-        if (height, base_px) != (self._room, self._base_px):
-            self._room, self._base_px = height, base_px
+        if (height, base_px) != (self._available_height, self._base_px):
+            self._available_height, self._base_px = height, base_px
             self.redraw()
 
     def redraw(self) -> None:
         """Another sentence."""
         self._draw(1.0)
-        if not self.sides or not self._room:
+        if not self.sides or not self._available_height:
             return
         taken = self._taken_at(1.0)
-        factor = min(MAX_FACTOR, (self._room / max(taken, 1)) ** 0.5)
+        factor = min(MAX_FACTOR, (self._available_height / max(taken, 1)) ** 0.5)
         for _ in range(NUM_TRIES):
             if factor < 1.05:
                 self._draw(1.0)
                 return
             self._draw(factor)
-            if self._taken_at(factor) <= self._room:
+            if self._taken_at(factor) <= self._available_height:
                 return
             factor *= 0.88
         self._draw(1.0)

@@ -68,25 +68,17 @@ class WordPartsFigure(StationFigure):
 
     def refresh(self) -> None:
         """Asks for the parts of the translation that is shown."""
-        translation = self.translation
-        if translation is None or self.state.is_of_earlier_model:
-            return
-        if self.parts is not None and self.parts.translation is translation:
-            self.redraw()
-            return
 
-        def take(parts: object) -> None:
-            assert isinstance(parts, LogitParts)
+        def take(parts: LogitParts) -> None:
             same = self.parts is not None and parts.translation.predicted_ids == self.parts.translation.predicted_ids
             self.parts = parts
-            if not translation.experiment.interventions:
+            if not parts.translation.experiment.interventions:
                 self._unchanged = parts
             if not same:  # with a head off, the reader still asks about the same word
                 self.step = int(parts.cross.sum(axis=(0, 1)).argmax())
                 self._offer_words()
-            self.redraw()
 
-        self.controller.ask(LogitPartsJob(translation), self.request, take)
+        self.ask_about(self.translation, self.parts.translation if self.parts else None, LogitPartsJob, take)
 
     def redraw(self) -> None:
         """Another word, another head is chosen, or other parts have come."""

@@ -2,10 +2,13 @@
 
 import gc
 import re
+import time
 import weakref
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,6 +31,7 @@ from core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
+from core.translation.result import ExperimentResult, TranslationStoppedError
 from core.translation.translator import Translator
 from tests.core.translators import SHAPE, untrained
 from tests.viz_app.analysis.conftest import MakeContext, ShowTab, load, settle
@@ -551,3 +555,79 @@ def test_what_it_asked_ends_when_it_is_left_and_is_asked_again_when_it_is_back(
     settle(qtbot, tab)
     assert tab.comparing.comparison is not None
     assert tab.problem.text() == ""
+
+
+@pytest.fixture
+def endless(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
+    """Sentences that the models translate for as long as nobody stops them."""
+    sentences: set[str] = set()
+    compare = Translator.compare
+
+    def patient(
+        self: Translator, experiment: Experiment, *, should_stop: Callable[[], bool] = lambda: False, **others: Any
+    ) -> ExperimentResult:
+        while experiment.source_text in sentences:
+            if should_stop():
+                raise TranslationStoppedError
+            time.sleep(0.002)
+        return compare(self, experiment, should_stop=should_stop, **others)
+
+    monkeypatch.setattr(Translator, "compare", patient)
+    yield sentences
+    sentences.clear()
+
+
+@pytest.mark.parametrize("by_key", [False, True], ids=["button", "Esc"])
+def test_a_long_comparison_can_be_cancelled_and_asked_for_again(
+    qtbot: QtBot, tab: CompareTab, endless: set[str], by_key: bool
+) -> None:
+    bar = tab.wait_bar
+    assert bar is not None
+    assert not bar.isVisible()
+    endless.add(SECOND)
+    tab.sentence.setText(SECOND)
+    tab.sentence.setModified(True)
+    qtbot.mouseClick(tab.compare, Qt.MouseButton.LeftButton)
+    assert tab.request.is_running
+    assert not bar.isVisible(), "not before it takes long"
+    qtbot.waitUntil(bar.stop.isVisible)
+    assert bar.text.text() == "translating …"
+    if by_key:
+        qtbot.keyClick(tab.sentence, Qt.Key.Key_Escape)
+    else:
+        qtbot.mouseClick(bar.stop, Qt.MouseButton.LeftButton)
+    assert not tab.request.is_running
+    assert tab.problem.text() == "Comparing was cancelled."
+    assert not bar.stop.isVisible()
+    qtbot.keyClick(tab.sentence, Qt.Key.Key_Escape)  # there is nothing to be cancelled any more
+    assert tab.problem.text() == "Comparing was cancelled."
+    endless.clear()
+    tab.refresh()
+    assert not tab.request.is_running, "nothing is asked for by itself"
+    assert not bar.again.isVisible(), "the button Compare is there"
+    qtbot.mouseClick(tab.compare, Qt.MouseButton.LeftButton)
+    settle(qtbot, tab)
+    assert tab.comparing.comparison is not None
+    assert not tab.problem.isVisible()
+    assert not bar.isVisible()
+
+
+def test_a_second_checkpoint_that_takes_long_is_kept_when_the_comparison_is_cancelled(
+    qtbot: QtBot, tab: CompareTab, endless: set[str], model_files: dict[str, Path]
+) -> None:
+    path = model_files["single"]
+    endless.add(FIRST)
+    qtbot.mouseClick(tab.question_buttons["checkpoint"], Qt.MouseButton.LeftButton)
+    tab.use_checkpoint(path)
+    bar, candidate = tab.wait_bar, tab.comparing.candidate
+    assert bar is not None
+    assert candidate is not None
+    qtbot.waitUntil(lambda: candidate.is_open and bar.stop.isVisible(), timeout=10_000)
+    tab.preferences.recent_models.remember(path)
+    qtbot.mouseClick(bar.stop, Qt.MouseButton.LeftButton)
+    assert tab.comparing.model is candidate
+    assert path in tab.preferences.recent_models.paths, "it is not to blame"
+    endless.clear()
+    qtbot.mouseClick(bar.again, Qt.MouseButton.LeftButton)
+    settle(qtbot, tab)
+    assert tab.comparing.comparison is not None

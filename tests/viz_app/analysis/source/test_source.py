@@ -1,5 +1,6 @@
 """Shares of source and prefix, and source words removed or replaced by clicks on small real models."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
@@ -20,11 +21,12 @@ from core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
+from core.translation.result import Translation, TranslationStoppedError
 from core.translation.translator import Translator
 from tests.viz_app.analysis.conftest import SENTENCE, MakeContext, ShowTab, settle
-from viz_app.analysis.source.job import WithoutWordsJob
+from viz_app.analysis.source.job import SourceJob, WithoutWordsJob
 from viz_app.analysis.source.state import SourceFindings, SourceState
-from viz_app.analysis.source.view import WAITING, SourceTab
+from viz_app.analysis.source.view import CANCELLED, WAITING, SourceTab
 from viz_app.analysis.tab import AnalysisContext
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.worker import JobInterrupted, JobScope, Progress, Request, ShouldStop, Tell, TranslatorLike
@@ -411,3 +413,36 @@ def test_going_on_after_giving_way_computes_no_word_twice(
     found = rest.run(translator, told.append, lambda: False)
     assert asked == [2]
     assert dict(found) == job.run(translator, told.append, lambda: False)
+
+
+def test_findings_that_take_long_can_be_cancelled_and_asked_for_again(
+    qtbot: QtBot, words_tab: SourceTab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tab, bar, is_slow = words_tab, words_tab.wait_bar, [True]
+    assert bar is not None
+    find = SourceJob._find
+
+    def patient(
+        self: SourceJob, translation: Translation, translator: TranslatorLike, should_stop: ShouldStop
+    ) -> SourceFindings:
+        while is_slow[0]:
+            if should_stop():
+                raise TranslationStoppedError
+            time.sleep(0.002)
+        return find(self, translation, translator, should_stop)
+
+    qtbot.waitUntil(lambda: not tab.request.is_running)
+    assert not bar.isVisible(), "nobody waits for the translations without each word"
+    monkeypatch.setattr(SourceJob, "_find", patient)
+    tab.state.edit_text("Eine Katze schläft .")
+    qtbot.waitUntil(bar.stop.isVisible, timeout=10_000)
+    qtbot.keyClick(tab, Qt.Key.Key_Escape)
+    assert not tab.request.is_running
+    assert tab.problem.isVisible()
+    assert tab.problem.text() == CANCELLED
+    is_slow[0] = False
+    qtbot.mouseClick(bar.again, Qt.MouseButton.LeftButton)
+    settle(qtbot, tab)
+    assert tab.source.findings is not None
+    assert not tab.problem.isVisible()
+    assert not bar.isVisible()

@@ -1,0 +1,566 @@
+"""JoeyNMT, version 2: the folder that its training leaves, with a Transformer on both sides.
+
+What is missing in `config.yaml` is as in that library. Paths in it are those of the machine that trained the model:
+only their last parts count, as names of files in the folder.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+from typing import Literal, TypeVar
+
+import torch
+from torch import Tensor
+
+from core.checkpoint.file import Checkpoint
+from core.checkpoint.origin import Origin
+from core.config import Activation, DataConfig, DecodingConfig, ModelConfig, RunConfig, TrainingConfig
+from core.errors import ConfigError, ModelImportError
+from core.interop.folder import ModelFolder
+from core.interop.languages import first_language, given_language
+from core.interop.model import ImportedModel, ImportOptions, ImportSummary, with_weights_read
+from core.interop.pickled import read_pickled
+from core.interop.state_dicts import WeightMap
+from core.interop.stopping import ImportStoppedError
+from core.interop.weights import check_memory, check_shapes, tying_of
+from core.model.positions import sinusoidal_table
+from core.strict_json import Field, JsonError, path_of_member, shown
+from core.text.codec import CodecPair
+from core.text.joeynmt import JoeyNMTCodec, Level
+from core.text.vocabulary import ENDS, STARTS, Vocabulary
+
+FORMAT = "JoeyNMT 2"
+CONFIG = "config.yaml"
+_MEMBER = "model_state"
+_ACTIVATIONS: dict[str, Activation] = {"relu": "relu", "gelu": "gelu", "swish": "swish"}
+_SPECIALS = {"unk": "<unk>", "pad": "<pad>", "bos": "<s>", "eos": "</s>"}
+"""In the order of their ids."""
+_NUM_POSITIONS = 5000
+_TABLES = ("encoder.pe.pe", "decoder.pe.pe")
+_MOST_STEPS, _MOST_BEAMS = 10**6, 64
+_ROUNDING = 2.4e-7
+"""Of the angle of a wave, for each position: what another machine's exp and sin may make of it."""
+_Side = Literal["src", "trg"]
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class _Section:
+    """A part of `config.yaml`.
+
+    Attributes:
+        file: of the whole.
+        path: where it stands there.
+        values: by name; what is null is as if it were missing.
+    """
+
+    file: Path
+    path: str
+    values: Mapping[str, object]
+
+    @classmethod
+    def of(cls, file: Path, field: Field) -> "_Section":
+        """Raises `ModelImportError` unless it holds names with values."""
+        if not isinstance(field.value, dict):
+            raise ModelImportError(
+                f"{file}: {field.path or 'the whole text'} is {_described(field.value)}; names with values were "
+                "expected. It is no configuration of JoeyNMT 2; choose another folder."
+            )
+        return cls(file, field.path, {str(name): value for name, value in field.value.items() if value is not None})
+
+    def field(self, name: str, default: object) -> Field:
+        """A value and where it stands."""
+        return Field(self.values.get(name, default), path_of_member(self.path, name))
+
+    def section(self, name: str, default: object = None) -> "_Section":
+        """A part of this part."""
+        return _Section.of(self.file, self.field(name, default))
+
+    def whole(self, name: str, default: int | None, low: int, high: int) -> int:
+        """A whole number."""
+        return self._checked(lambda: self.field(name, default).whole_number(low, high))
+
+    def number(self, name: str, default: float, low: float, high: float) -> float:
+        """A number."""
+        return self._checked(lambda: self.field(name, default).number(low, high))
+
+    def text(self, name: str, default: str) -> str:
+        """A text."""
+        return self._checked(lambda: self.field(name, default).text(1000))
+
+    def choice(self, name: str, default: str | None, *known: str) -> str:
+        """One of these texts."""
+        return self._checked(lambda: self.field(name, default).choice(known), "This model cannot be read.")
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        """True or false."""
+        value = self.values.get(name, default)
+        if not isinstance(value, bool):
+            raise self.refused(name, "true or false was expected", "Use another copy.")
+        return value
+
+    def refused(self, name: str, expected: str, advice: str = "This model cannot be read.") -> ModelImportError:
+        """What to raise for a value."""
+        value = _described(self.values[name]) if name in self.values else "missing"
+        path = path_of_member(self.path, name)
+        return ModelImportError(f"{self.file}: {path} is {value}; {expected}. {advice}")
+
+    def _checked(self, read: Callable[[], _T], advice: str = "Use another copy.") -> _T:
+        try:
+            return read()
+        except JsonError as error:
+            raise ModelImportError(f"{self.file}: {error} {advice}") from error
+
+
+class JoeyNMTFolder:
+    """A folder with a model of JoeyNMT, its configuration and vocabularies read, its weights not.
+
+    Args:
+        folder: with `config.yaml`.
+        options: what the files may not say.
+
+    Raises:
+        ModelImportError: a file is missing, damaged, or does not fit the others; or the model is of another
+            architecture, or has what cannot be represented here.
+    """
+
+    def __init__(self, folder: ModelFolder, options: ImportOptions) -> None:
+        self._folder, self._options = folder, options
+        self._name = options.name or folder.path.resolve().name
+        config = _Section.of(folder.path / CONFIG, folder.read_yaml(CONFIG))
+        self._data, self._settings = _known_sections(config)
+        self._encoder, self._decoder = (self._settings.section(name, {}) for name in ("encoder", "decoder"))
+        _check_transformer(self._encoder, "recurrent")
+        _check_transformer(self._decoder, "transformer")
+        testing = config.section("testing", {})
+        self._checkpoint = self._find_checkpoint(testing)
+        self._model = self._model_config()
+        self._residual_weights = self._find_residual_weights()
+        self._languages = self._find_languages()
+        self._marks = self._special_symbols()
+        self._codecs = CodecPair(self._read_codec("src"), self._read_codec("trg"))
+        self._check_tied_vocabularies()
+        self._decoding, notes = _decoding_config(testing)
+        file_bytes = self._checkpoint.stat().st_size
+        num_parameters = self._count_parameters()
+        self._summary = ImportSummary(
+            name=self._name,
+            format=FORMAT,
+            languages=self._languages,
+            target_codes=(),
+            num_parameters=num_parameters,
+            memory_bytes=4 * num_parameters + 2 * file_bytes,
+            read_bytes=file_bytes,
+            is_pickled=True,
+            has_half_precision=False,
+            half_precision=False,
+            notes=notes,
+        ).stored_as(options.half_precision)
+
+    @property
+    def summary(self) -> ImportSummary:
+        """What is known of it."""
+        return self._summary
+
+    def read(
+        self,
+        on_phase: Callable[[str], None] = lambda text: None,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> ImportedModel:
+        """Reads the weights.
+
+        Raises:
+            ModelImportError: they do not fit the configuration, are damaged, or memory does not suffice.
+            ImportStoppedError: `should_stop` said so.
+        """
+        check_memory(self._folder.path, self._summary.memory_bytes)
+        on_phase(f"Reading {self._checkpoint.name}")
+        if should_stop():
+            raise ImportStoppedError
+        weights = _only_tensors(
+            self._checkpoint, read_pickled(self._checkpoint, member=_MEMBER, should_stop=should_stop)
+        )
+        on_phase("Converting the weights")
+        model, converted = self._converted(weights)
+        checkpoint = Checkpoint(
+            run=self._run_config(model),
+            codecs=self._codecs,
+            weights=converted,
+            decoding=self._decoding,
+            origin=Origin("joeynmt", self._name, self._options.revision, self._folder.licence()),
+        )
+        return ImportedModel(checkpoint, with_weights_read(self._summary, self._options.half_precision, weights))
+
+    def _run_config(self, model: ModelConfig) -> RunConfig:
+        source, target = self._languages
+        return RunConfig(
+            preset="joeynmt",
+            description=f"{self._name}: a model of JoeyNMT, imported.",
+            model=model,
+            data=DataConfig(
+                tokenization="joeynmt",
+                source_language=source,
+                target_language=target,
+                source_case="keep",
+                target_case="keep",
+                wrap_source=False,
+                end_source=True,
+            ),
+            training=TrainingConfig(),
+        )
+
+    def _find_checkpoint(self, testing: _Section) -> Path:
+        """The one that `testing.load_model` names, the best, the latest, or the one of most steps."""
+        folder = self._folder
+        named = PurePath(testing.text("load_model", "best.ckpt").replace("\\", "/")).name
+        steps = {int(name[:-5]): name for name in folder.names() if name.endswith(".ckpt") and name[:-5].isdecimal()}
+        for name in (named, "best.ckpt", "latest.ckpt", steps[max(steps)] if steps else ""):
+            if name and folder.has(name):
+                return folder.file(name)
+        found = ", ".join(folder.names()[:12])
+        raise ModelImportError(
+            f"{folder.path} has no weights; it holds {found}. A checkpoint of JoeyNMT (best.ckpt) was expected; fetch "
+            "it."
+        )
+
+    def _model_config(self) -> ModelConfig:
+        encoder, decoder = self._encoder, self._decoder
+        for section in (encoder, decoder):
+            if "layer_norm" not in section.values:  # versions 2.0 to 2.3 read that in two ways
+                raise section.refused(
+                    "layer_norm", '"pre" or "post" was expected, as versions of JoeyNMT differ without it', "Add it."
+                )
+        position = encoder.choice("layer_norm", None, "pre", "post")
+        activation = encoder.choice("activation", "relu", *_ACTIVATIONS)
+        if decoder.choice("layer_norm", None, "pre", "post") != position:
+            raise decoder.refused("layer_norm", f'"{position}" was expected, as in the encoder')
+        if decoder.choice("activation", "relu", *_ACTIVATIONS) != activation:
+            raise decoder.refused("activation", f'"{activation}" was expected, as in the encoder')
+        width = encoder.whole("hidden_size", 512, 1, 8192)
+        if width % 2:
+            raise encoder.refused("hidden_size", "an even number was expected: waves come in pairs")
+        if decoder.whole("hidden_size", 512, 1, 8192) != width:
+            raise decoder.refused("hidden_size", f"{width} was expected, as in the encoder")
+        scaled = [embeddings.flag("scale") for embeddings in self._embeddings()]
+        for embeddings in self._embeddings():
+            if embeddings.whole("embedding_dim", 64, 1, 8192) != width:
+                raise embeddings.refused("embedding_dim", f"{width} was expected, the hidden_size")
+        try:
+            return ModelConfig(
+                width=width,
+                num_encoder_layers=encoder.whole("num_layers", 8, 1, 128),
+                num_decoder_layers=decoder.whole("num_layers", 4, 1, 128),
+                num_heads=encoder.whole("num_heads", 4, 1, 512),
+                num_decoder_heads=decoder.whole("num_heads", 8, 1, 512),
+                feed_forward_width=encoder.whole("ff_size", 2048, 1, 65536),
+                decoder_feed_forward_width=decoder.whole("ff_size", 2048, 1, 65536),
+                activation=_ACTIVATIONS[activation],
+                dropout=min(encoder.number("dropout", 0.1, 0, 1), 0.99),
+                norm_position="pre" if position == "pre" else "post",
+                norm_kind="joeynmt",
+                final_norm=position == "pre",
+                positions="sinusoidal",
+                max_positions=_NUM_POSITIONS,
+                scale_embeddings=any(scaled),
+                output_bias=False,
+            )
+        except ConfigError as error:
+            raise ModelImportError(f"{encoder.file}: {error}") from error
+
+    def _embeddings(self) -> tuple[_Section, _Section]:
+        """Of both sides: where they are tied, the encoder's settings hold for both."""
+        source = self._encoder.section("embeddings", {})
+        return source, source if self._settings.flag("tied_embeddings") else self._decoder.section("embeddings", {})
+
+    def _find_residual_weights(self) -> tuple[float, float]:
+        """What residuals are multiplied by in encoder and decoder.
+
+        Post-norm takes it: normalising alpha · x + f(x) is normalising x + f(x) / alpha.
+        """
+        found = [section.number("alpha", 1.0, 1e-3, 1e3) for section in (self._encoder, self._decoder)]
+        name = "alpha"
+        if self._settings.text("initializer", "xavier_uniform") == "xavier_normal":  # begins as in Wang et al. 2022
+            num_encoder, num_decoder = self._model.num_encoder_layers, self._model.num_decoder_layers
+            found = [0.81 * (num_encoder**4 * num_decoder) ** (1 / 16), (3 * num_decoder) ** (1 / 4)]
+            name = "initializer"
+        if self._model.norm_position == "pre" and found != [1.0, 1.0]:
+            section = self._settings if name == "initializer" else self._encoder if found[0] != 1 else self._decoder
+            raise section.refused(
+                name,
+                f"with it residuals are multiplied by {found[0]:.3g} in the encoder and {found[1]:.3g} in the decoder; "
+                'with layer_norm "pre" 1 was expected',
+            )
+        return found[0], found[1]
+
+    def _find_languages(self) -> tuple[str, str]:
+        given = (
+            given_language("source", self._options.source_language),
+            given_language("target", self._options.target_language),
+        )
+        told = [self._data.section(side).values.get("lang") for side in ("src", "trg")]
+        told = ["no" if language is False else language for language in told]  # YAML reads Norwegian's code as false
+        return first_language((given[0], told[0])), first_language((given[1], told[1]))
+
+    def _special_symbols(self) -> list[str]:
+        """What the four special tokens are called, in the order of their ids."""
+        symbols = self._data.section("special_symbols", {})
+        for name in ("sep_token", "lang_tags"):
+            if symbols.values.get(name):
+                raise symbols.refused(name, "models that are prompted, or told a language by a tag, are not read")
+        for token_id, name in enumerate(_SPECIALS):
+            if symbols.whole(f"{name}_id", token_id, 0, 10**9) != token_id:
+                raise symbols.refused(f"{name}_id", f"{token_id} was expected, as JoeyNMT puts special tokens first")
+        found = [symbols.text(f"{name}_token", token) for name, token in _SPECIALS.items()]
+        if len(set(found)) != len(found):
+            raise ModelImportError(
+                f"{symbols.file}: two of the special tokens have one name ({' '.join(found)}). Four names were "
+                "expected; use another copy."
+            )
+        return found
+
+    def _read_codec(self, side: _Side) -> JoeyNMTCodec:
+        section = self._data.section(side)
+        if section.flag("has_prompt"):
+            raise section.refused("has_prompt", "models that are prompted are not read")
+        cutting = section.section("tokenizer_cfg", {})
+        if cutting.text("pretokenizer", "none").lower() != "none":
+            raise cutting.refused("pretokenizer", '"none" was expected: no other is supported')
+        level: Level = "word"
+        model = codes = None
+        told = section.choice("level", None, "word", "char", "bpe")
+        file = self._folder.path
+        if told == "char":
+            level = "char"
+        elif told == "bpe":
+            kind = "tokenizer_type" if "tokenizer_type" in section.values else "bpe_type"
+            if section.choice(kind, "sentencepiece", "sentencepiece", "subword-nmt") == "sentencepiece":
+                level, name = "sentencepiece", self._named(cutting, "model_file")
+                model = self._folder.read_sentencepiece(name)
+            else:
+                level, name = "subword-nmt", self._named(cutting, "codes")
+                codes = self._folder.read_text(name).replace("\r\n", "\n")
+            file = self._folder.path / name
+        try:
+            return JoeyNMTCodec(
+                self._languages[side == "trg"],
+                self._read_vocabulary(side, section),
+                level,
+                model=model,
+                codes=codes,
+                separator=cutting.text("separator", "@@"),
+                lowercase=section.flag("lowercase"),
+                normalizes=section.flag("normalize"),
+            )
+        except (ValueError, RuntimeError) as error:
+            kind = "merges of subword-nmt" if level == "subword-nmt" else "pieces of SentencePiece"
+            raise ModelImportError(
+                f"{file} cannot be used ({str(error).strip()[:160]}). {kind.capitalize()} were expected; use another "
+                "copy."
+            ) from error
+
+    def _named(self, section: _Section, name: str) -> str:
+        """The name of a file in the folder that the configuration gives the path of, as it was in training."""
+        path = section.text(name, "")
+        if not (file := PurePath(path.replace("\\", "/")).name):
+            raise section.refused(name, "the name of a file in the folder was expected", "Use another copy.")
+        if not self._folder.has(file):
+            raise ModelImportError(
+                f"{self._folder.path} has no {file}, which {CONFIG} names ({section.path}.{name}: {path}). A whole "
+                "model was expected, with that file in its folder; copy it there."
+            )
+        return file
+
+    def _read_vocabulary(self, side: _Side, section: _Section) -> Vocabulary:
+        """The special tokens and, behind them, what is in the file and none of these, each token once."""
+        name = f"{side}_vocab.txt"
+        told = PurePath(section.text("voc_file", name).replace("\\", "/")).name
+        name = told if told and self._folder.has(told) else name
+        tokens = list(dict.fromkeys([*self._marks, *self._folder.read_text(name).splitlines()]))
+        for place, known in ((1, STARTS), (2, STARTS), (3, ENDS)):  # what the window knows special tokens by
+            shown = list(_SPECIALS.values())[place]
+            if tokens[place] not in known and shown not in tokens:
+                tokens[place] = shown
+        return Vocabulary(tuple(tokens), unknown_id=0, padding_id=1, start_id=2, end_id=3)
+
+    def _check_tied_vocabularies(self) -> None:
+        if not self._settings.flag("tied_embeddings"):
+            return
+        if self._codecs.source.vocabulary != self._codecs.target.vocabulary:
+            raise self._settings.refused(
+                "tied_embeddings",
+                "but source and target have different vocabularies. One for both was expected",
+                "Use files that belong together.",
+            )
+
+    def _weight_map(self) -> WeightMap:
+        names, width, config = WeightMap(), self._model.width, self._model
+
+        def attention(ours: str, theirs: str) -> None:
+            parts = [f"{theirs}.{part}_layer" for part in "qkv"]
+            names.attention(ours, parts, f"{theirs}.output_layer", width)
+
+        def norm(ours: str, theirs: str) -> None:
+            names.add(f"{ours}.weight", f"{theirs}.weight", width)
+            names.add(f"{ours}.bias", f"{theirs}.bias", width)
+
+        def feed_forward(ours: str, theirs: str, inner: int) -> None:
+            names.linear(f"{ours}.feed_forward.expand", f"{theirs}.feed_forward.pwff_layer.0", inner, width)
+            names.linear(f"{ours}.feed_forward.contract", f"{theirs}.feed_forward.pwff_layer.3", width, inner)
+            norm(f"{ours}.feed_forward_residual.norm", f"{theirs}.feed_forward.layer_norm")
+
+        num_source, num_target = len(self._codecs.source.vocabulary), len(self._codecs.target.vocabulary)
+        names.add("source_embedding.tokens.weight", "src_embed.lut.weight", num_source, width)
+        names.add("target_embedding.tokens.weight", "trg_embed.lut.weight", num_target, width)
+        for layer in range(config.num_encoder_layers):
+            ours, theirs = f"encoder_layers.{layer}", f"encoder.layers.{layer}"
+            attention(f"{ours}.self_attention", f"{theirs}.src_src_att")
+            norm(f"{ours}.attention_residual.norm", f"{theirs}.layer_norm")
+            feed_forward(ours, theirs, config.feed_forward_width)
+        for layer in range(config.num_decoder_layers):
+            ours, theirs = f"decoder_layers.{layer}", f"decoder.layers.{layer}"
+            attention(f"{ours}.self_attention", f"{theirs}.trg_trg_att")
+            norm(f"{ours}.self_residual.norm", f"{theirs}.x_layer_norm")
+            attention(f"{ours}.cross_attention", f"{theirs}.src_trg_att")
+            norm(f"{ours}.cross_residual.norm", f"{theirs}.dec_layer_norm")
+            feed_forward(ours, theirs, config.decoder_inner_width)
+        if config.final_norm:
+            norm("encoder_norm", "encoder.layer_norm")
+            norm("decoder_norm", "decoder.layer_norm")
+        names.add("output.weight", "decoder.output_layer.weight", num_target, width)
+        return names
+
+    def _count_parameters(self) -> int:
+        """As far as the configuration tells."""
+        shapes = {name: shape for group in self._weight_map().parts.values() for name, shape in group.items()}
+        if self._settings.flag("tied_softmax"):
+            del shapes["decoder.output_layer.weight"]
+            if self._settings.flag("tied_embeddings"):
+                del shapes["trg_embed.lut.weight"]
+        return sum(map(math.prod, shapes.values()))
+
+    def _converted(self, weights: Mapping[str, Tensor]) -> tuple[ModelConfig, dict[str, Tensor]]:
+        """The weights by the names they have here, and the configuration with what only they tell."""
+        path, config = self._checkpoint, self._model
+        names = self._weight_map()
+        converted = names.convert(path, weights, _TABLES, half_precision=self._options.half_precision is True)
+        self._check_tied(weights)
+        for stack, weight in zip(("encoder_layers.", "decoder_layers."), self._residual_weights, strict=True):
+            for name, value in converted.items():
+                if weight != 1 and name.startswith(stack) and (".out_proj." in name or ".contract." in name):
+                    value /= weight
+        scales = [embeddings.flag("scale") for embeddings in self._embeddings()]
+        if scales[0] != scales[1]:  # one setting holds for both sides here, which is the target's
+            converted["source_embedding.tokens.weight"] *= math.sqrt(config.width) ** (1 if scales[0] else -1)
+            config = config.replace(scale_embeddings=scales[1])
+        config, tables = _with_tables(path, config, [weights.get(name) for name in _TABLES])
+        converted |= tables
+        matrices = ("source_embedding.tokens.weight", "target_embedding.tokens.weight", "output.weight")
+        tying = tying_of(*(converted[name] for name in matrices))
+        for name in {"none": (), "output": matrices[2:], "all": matrices[1:]}[tying]:
+            del converted[name]
+        return config.replace(tied_embeddings=tying), converted
+
+    def _check_tied(self, weights: Mapping[str, Tensor]) -> None:
+        target = weights["trg_embed.lut.weight"]
+        for name, setting in (
+            ("decoder.output_layer.weight", "tied_softmax"),
+            ("src_embed.lut.weight", "tied_embeddings"),
+        ):
+            if self._settings.flag(setting) and not torch.equal(weights[name], target):
+                raise ModelImportError(
+                    f"{self._checkpoint}: {name} is another matrix than trg_embed.lut.weight. One was expected, as "
+                    f"{CONFIG} says ({setting}); use files that belong together."
+                )
+
+
+def _described(value: object) -> str:
+    """A value in a message; of what holds others the size alone, as aliases make it long out of a short text."""
+    return shown(value) if isinstance(value, list | dict | int) else repr(value)[:80]
+
+
+def _known_sections(config: _Section) -> tuple[_Section, _Section]:
+    """What is said of data and model. Raises `ModelImportError` unless they are those of version 2."""
+    missing = [name for name in ("data", "model") if name not in config.values]
+    if missing:
+        found = ", ".join(list(config.values)[:8]) or "nothing"
+        raise ModelImportError(
+            f"{config.file} has no section {missing[0]}; it holds {found}. The configuration of a model of "
+            "JoeyNMT 2 was expected; choose another folder."
+        )
+    told = config.values.get("joeynmt_version", "2")
+    version = str(told) if isinstance(told, str | float) else shown(told)
+    data = config.section("data")
+    if version.split(".")[0] != "2" or isinstance(data.values.get("src"), str):
+        raise ModelImportError(
+            f"{config.file} is of version {version if not version.startswith('2') else '1'} of JoeyNMT. A model of "
+            "version 2 was expected; this one cannot be read."
+        )
+    return data, config.section("model")
+
+
+def _check_transformer(section: _Section, default: str) -> None:
+    kind = section.text("type", default)
+    if kind != "transformer":
+        cell = f" ({section.text('rnn_type', 'gru')})" if kind == "recurrent" else ""
+        raise ModelImportError(
+            f"{section.file}: {section.path} is of the type {kind}{cell}. A transformer was expected on both sides: "
+            "others have no heads. This model cannot be read."
+        )
+
+
+def _decoding_config(testing: _Section) -> tuple[DecodingConfig, tuple[str, ...]]:
+    """How the model is asked for a translation, and what of that is not applied."""
+    notes = [
+        f"{name} = {value:g} is not applied"
+        for name, harmless in (("repetition_penalty", 1), ("no_repeat_ngram_size", 1))
+        if (value := testing.number(name, -1, -1e9, 1e9)) > harmless
+    ]
+    beam = testing.whole("beam_size", 1, 0, 10**6)
+    if beam > _MOST_BEAMS:
+        notes.append(f"beam_size = {beam} is not applied")
+        beam = 1
+    if beam > 1:
+        penalty = max(testing.number("beam_alpha", testing.number("alpha", -1, -1e9, 1e9), -1e9, 1e9), 0)
+        notes.append(f"beam_alpha: a length penalty of {penalty:g} is to be asked for")
+    limit = testing.whole("max_output_length", -1, -(10**9), _MOST_STEPS)
+    forbids_unknown = not testing.flag("generate_unk", True)
+    config = DecodingConfig(
+        forbidden_ids=(0, 2) if forbids_unknown else (2,),  # of padding it says nothing where it is greedy
+        max_steps=limit if limit > 0 else None,
+        steps_per_source_token=1.5,
+        min_steps=testing.whole("min_output_length", 1, 0, _MOST_STEPS),
+        beam=max(beam, 1),
+    )
+    return config, tuple(notes)
+
+
+def _only_tensors(path: Path, found: Mapping[str, object]) -> dict[str, Tensor]:
+    weights = {name.removeprefix("module."): value for name, value in found.items() if isinstance(value, Tensor)}
+    others = [name for name, value in found.items() if not isinstance(value, Tensor)]
+    if others:
+        raise ModelImportError(
+            f"{path}: {others[0]} in {_MEMBER} is no tensor. Names with tensors were expected; use another copy."
+        )
+    return weights
+
+
+def _with_tables(path: Path, config: ModelConfig, tables: list[Tensor | None]) -> tuple[ModelConfig, dict[str, Tensor]]:
+    """The configuration with positions as they are in the file: the waves, or tables of their own."""
+    count = next((table.size(1) for table in tables if table is not None and table.dim() == 3), _NUM_POSITIONS)
+    check_shapes(
+        path,
+        {name: table for name, table in zip(_TABLES, tables, strict=True) if table is not None},
+        dict.fromkeys(_TABLES, (1, count, config.width)),
+    )
+    try:
+        config = replace(config, max_positions=count)
+    except ConfigError as error:
+        raise ModelImportError(f"{path}: {error}") from error
+    found = [table[0].float() for table in tables if table is not None]
+    waves = sinusoidal_table(count, config.width)
+    tolerance = 1e-6 + _ROUNDING * torch.arange(count)[:, None]
+    if all(bool(((table - waves).abs() <= tolerance).all()) for table in found):
+        return config, {}
+    names = ("source_embedding.positions", "target_embedding.positions")
+    return replace(config, positions="learned"), dict(zip(names, found, strict=True))

@@ -1,0 +1,38 @@
+"""What an option cannot be is said with what was given and what was expected."""
+
+from pathlib import Path
+
+import pytest
+
+from core.cli.main import main
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "problem"),
+    [
+        ("--seed", "1.5", "argument --seed: '1.5' was given. A whole number was expected; give one."),
+        ("--epochs", "x" * 99, f"argument --epochs: '{'x' * 59}…' was given. A whole number was expected; give one."),
+        (
+            "--out",
+            "",
+            "argument --out: it is empty. A path was expected; give one, or . for the folder that you are in.",
+        ),
+        ("--config", "", "argument --config: it is empty. A path was expected"),
+    ],
+)
+def test_a_value_that_is_none_of_the_kind_is_refused(
+    option: str, value: str, problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["train", "--out", "somewhere", option, value])
+    assert ended.value.code == 2
+    assert problem in capsys.readouterr().err
+
+
+def test_an_empty_folder_name_is_not_the_folder_of_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        main(["train", "--preset", "copy-task-small", "--data", "copy", "--max-steps", "1", "--out", ""])
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,72 @@
+"""The bar at the top: what is left out of a narrow one is left out as a whole."""
+
+import pytest
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from viz_app.theme import Theme
+from viz_app.top_bar import TopBar
+
+MODEL, DEVICE, NOTICE = (
+    "multi30k-de-en · 3 + 3 layers · 8 heads",
+    "CPU: no CUDA device found",
+    "saved attention-map.csv",
+)
+
+
+def shown_whole(bar: TopBar) -> bool:
+    """Whether no label has an ellipsis, and no button less than its text needs."""
+    labels = [each for each in (bar.status, bar.device) if each.isVisible()]
+    buttons = [*bar.tabs, bar.model_button, bar.menu_button]
+    return all(each.shown_text() == each.text() for each in labels) and all(
+        each.width() >= each.sizeHint().width() for each in buttons
+    )
+
+
+@pytest.fixture
+def host(qtbot: QtBot, theme: Theme) -> QWidget:
+    """What the bar stands in: in a window of its own, its layout keeps it wider than in the main window."""
+    made = QWidget()
+    qtbot.addWidget(made)
+    made.resize(1920, 100)
+    return made
+
+
+@pytest.fixture
+def bar(host: QWidget) -> TopBar:
+    made = TopBar("light", host)
+    made.show_model(MODEL, DEVICE)
+    host.show()
+    return made
+
+
+@pytest.mark.parametrize(("width", "scale"), [(1100, 1.0), (1100, 1.25), (1100, 1.5), (1440, 1.25), (1440, 2.0)])
+def test_a_narrow_bar_shows_the_notice_whole_and_never_a_letter_of_the_device(
+    bar: TopBar, qapp: QApplication, width: int, scale: float
+) -> None:
+    bar.resize(width, bar.height())
+    Theme.light(scale).apply(qapp)
+    for notice in ("", NOTICE, ""):
+        bar.show_notice(notice)
+        for _ in range(3):
+            QCoreApplication.processEvents()
+        assert bar.width() == width
+        assert shown_whole(bar), (notice, bar.status.shown_text(), bar.device.shown_text())
+        assert DEVICE in bar.model_button.toolTip()
+        assert MODEL in bar.model_button.toolTip() or MODEL in bar.model_button.text()
+    bar.resize(1920, bar.height())
+    Theme.light().apply(qapp)
+    for _ in range(3):
+        QCoreApplication.processEvents()
+    assert bar.device.isVisible()
+    assert bar.device.shown_text() == DEVICE
+    assert MODEL in bar.model_button.text()
+
+
+def test_the_device_comes_back_when_the_notice_goes(bar: TopBar, qtbot: QtBot) -> None:
+    bar.resize(1100, bar.height())
+    bar.show_notice("a notice that is so long that the device does not fit beside it")
+    qtbot.waitUntil(lambda: bar.device.isHidden())
+    bar.show_notice("")
+    qtbot.waitUntil(lambda: bar.device.isVisible() and bar.device.shown_text() == DEVICE)
