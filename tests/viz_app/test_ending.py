@@ -23,6 +23,7 @@ from viz_app.ending import SIGNALS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 START_SECONDS, END_SECONDS = 120, 60
+FIRST_DISPLAY = 1000  # far above those of desktops
 NUM_KILLS, SEED = int(os.environ.get("AUGENMERK_KILLS", "3")), int(os.environ.get("AUGENMERK_SEED", "4"))
 SLOW = pytest.mark.slow
 pytestmark = [
@@ -203,14 +204,17 @@ def display() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     if shutil.which("Xvfb") is None:
         pytest.skip("needs Xvfb, to take a display away")
     reading, writing = os.pipe()
+    # A number of its own: two servers that look for a free one at the same time can take each other's socket away.
+    number = FIRST_DISPLAY + os.getpid() % 10_000
     server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1300x900x24"],
+        ["Xvfb", f":{number}", "-displayfd", str(writing), "-screen", "0", "1300x900x24"],
         pass_fds=[writing],
         stderr=subprocess.DEVNULL,
     )
     os.close(writing)
     with os.fdopen(reading) as told:
-        name = f":{told.readline().strip()}"
+        assert told.readline().strip() == str(number), "the X server has not started"
+    name = f":{number}"
     yield name, server
     server.kill()
     server.wait()

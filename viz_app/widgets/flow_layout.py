@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLayout, QWidget
+from shiboken6 import isValid
 
 
 def flow(
@@ -28,34 +29,26 @@ def flow(
     return places
 
 
-class FlowLayout(QLayout):
+class FlowLayout(QHBoxLayout):
     """Every widget gets the size of its hint, in the middle of its line; lines are added before one is squeezed.
 
-    Its items are made by Qt. Those of Python would be freed twice: Qt deletes the item of a widget that is deleted.
+    A box layout whose widgets are placed in another way: its items are Qt's from beginning to end. Those of a layout
+    written in Python are never freed, or, made by Python, freed twice.
     """
 
     def __init__(self, spacing: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._items: list[QLayoutItem] = []
+        super().__init__()
+        self._widgets: list[QWidget] = []
         self._sizes: list[QSize] | None = None
         self.setContentsMargins(0, 0, 0, 0)
         self.setSpacing(spacing)
+        if parent is not None:
+            parent.setLayout(self)
 
-    def addItem(self, item: QLayoutItem) -> None:
-        """Adds an item at the end."""
-        self._items.append(item)
-
-    def count(self) -> int:
-        """Number of widgets."""
-        return len(self._items)
-
-    def itemAt(self, index: int) -> QLayoutItem | None:
-        """A widget's item; None beyond the last."""
-        return self._items[index] if 0 <= index < len(self._items) else None
-
-    def takeAt(self, index: int) -> QLayoutItem | None:
-        """Removes an item; None beyond the last."""
-        return self._items.pop(index) if 0 <= index < len(self._items) else None
+    def addWidget(self, widget: QWidget) -> None:  # type: ignore[override]  # a line that wraps has no stretch
+        """Adds a widget at the end."""
+        self._widgets.append(widget)
+        super().addWidget(widget)
 
     def invalidate(self) -> None:
         """Something in it has another size."""
@@ -76,14 +69,14 @@ class FlowLayout(QLayout):
 
     def setGeometry(self, rect: QRect) -> None:
         """Puts every widget in its place."""
-        super().setGeometry(rect)
+        QLayout.setGeometry(self, rect)  # not the box layout's, which would place the widgets too
         places = self._flow(rect.width())
         heights: dict[int, int] = {}
         for place in places:
             heights[place.top()] = max(place.height(), heights.get(place.top(), 0))
-        for item, place in zip(self._shown(), places, strict=True):
+        for widget, place in zip(self._shown(), places, strict=True):
             lower = (heights[place.top()] - place.height()) // 2
-            item.setGeometry(place.translated(rect.left(), rect.top() + lower))
+            widget.setGeometry(place.translated(rect.left(), rect.top() + lower))
 
     def sizeHint(self) -> QSize:
         """One line."""
@@ -96,8 +89,9 @@ class FlowLayout(QLayout):
         sizes = self._sizes_shown()
         return QSize(max((size.width() for size in sizes), default=0), max((s.height() for s in sizes), default=0))
 
-    def _shown(self) -> list[QLayoutItem]:
-        return [item for item in self._items if not item.isEmpty()]
+    def _shown(self) -> list[QWidget]:
+        self._widgets = [each for each in self._widgets if isValid(each) and self.indexOf(each) >= 0]
+        return [widget for widget in self._widgets if not widget.isHidden()]
 
     def _flow(self, width: int) -> list[QRect]:
         spacing = self.spacing()
@@ -106,5 +100,11 @@ class FlowLayout(QLayout):
     def _sizes_shown(self) -> list[QSize]:
         """Asked for many times while a page is laid out; known until something in it changes."""
         if self._sizes is None:
-            self._sizes = [item.sizeHint() for item in self._shown()]
+            self._sizes = [_size(widget) for widget in self._shown()]
         return self._sizes
+
+
+def _size(widget: QWidget) -> QSize:
+    """What it asks for, within its limits, as for any layout."""
+    asked = widget.sizeHint().expandedTo(widget.minimumSizeHint())
+    return asked.boundedTo(widget.maximumSize()).expandedTo(widget.minimumSize())

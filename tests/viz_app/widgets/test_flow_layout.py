@@ -1,8 +1,15 @@
-from PySide6.QtCore import QRect, QSize
-from PySide6.QtWidgets import QWidget
+import ctypes
+import gc
+
+import pytest
+from PySide6.QtCore import QEvent, QRect, QSize
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 from viz_app.widgets.flow_layout import FlowLayout, flow
+
+NUM_WIDGETS = 20
 
 
 def sizes(*widths: int, height: int = 20) -> list[QSize]:
@@ -46,3 +53,48 @@ def test_the_layout_wraps_its_visible_widgets_and_knows_its_height(qtbot: QtBot)
     assert layout.heightForWidth(90) == 45
     assert layout.heightForWidth(40) == 70
     assert layout.minimumSize() == QSize(40, 20)
+
+
+def test_a_deleted_widget_leaves_its_place(qtbot: QtBot) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    layout = FlowLayout(5, parent)
+    children = [QWidget() for _ in range(3)]
+    for child in children:
+        child.setFixedSize(40, 20)
+        layout.addWidget(child)
+    children[0].deleteLater()
+    layout.removeWidget(children[1])
+    children[1].setParent(None)
+    qtbot.waitUntil(lambda: not isValid(children[0]))
+    assert layout.sizeHint() == QSize(40, 20)
+    assert layout.count() == 1
+
+
+class _Heap(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks")] + [
+        (name, ctypes.c_size_t) for name in ("fsmblks", "uordblks", "fordblks", "keepcost")
+    ]
+
+
+@pytest.mark.skipif(not hasattr(ctypes.pythonapi, "mallinfo2"), reason="needs glibc, to count bytes in use")
+def test_layouts_that_are_gone_keep_no_memory(qapp: QApplication) -> None:
+    mallinfo = ctypes.pythonapi.mallinfo2
+    mallinfo.restype = _Heap
+
+    def make_and_delete(times: int) -> None:
+        for _ in range(times):
+            parent = QWidget()
+            layout = FlowLayout(5, parent)
+            for _ in range(NUM_WIDGETS):
+                layout.addWidget(QWidget())
+            layout.heightForWidth(100)
+            parent.deleteLater()
+            del layout, parent
+            qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        gc.collect()
+
+    make_and_delete(20)
+    before = mallinfo().uordblks
+    make_and_delete(100)
+    assert (mallinfo().uordblks - before) / (100 * NUM_WIDGETS) < 40  # an item of Qt's has 96 bytes
