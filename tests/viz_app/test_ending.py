@@ -20,6 +20,7 @@ from core.translation.experiment_file import read_experiment_file
 from tests.viz_app.driven_window import SENTENCE
 from viz_app.crash_log import earlier_reports
 from viz_app.ending import SIGNALS
+from viz_app.system_libraries import WINDOW_LIBRARIES, missing_packages
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 START_SECONDS, END_SECONDS = 120, 60
@@ -203,6 +204,8 @@ def display() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """The name of an X server of the test's own, and its process."""
     if shutil.which("Xvfb") is None:
         pytest.skip("needs Xvfb, to take a display away")
+    if packages := missing_packages(WINDOW_LIBRARIES):
+        pytest.skip(f"needs what a window on an X11 desktop needs: {', '.join(packages)}")
     reading, writing = os.pipe()
     # A number of its own: two servers that look for a free one at the same time can take each other's socket away.
     number = FIRST_DISPLAY + os.getpid() % 10_000
@@ -218,6 +221,7 @@ def display() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     yield name, server
     server.kill()
     server.wait()
+    Path(f"/tmp/.X{number}-lock").unlink(missing_ok=True)
 
 
 @pytest.mark.parametrize("deeds", ["", pytest.param("train", marks=SLOW)])
