@@ -52,17 +52,19 @@ def missing_packages(libraries: dict[str, str], loads: Callable[[str], bool] = c
 
 
 def answers_x11() -> bool:
-    """Whether the X server that DISPLAY names is there and lets this user in. True where that cannot be asked."""
+    """Whether the X server that DISPLAY names is there and lets this user in. True where that cannot be asked.
+
+    The connection stays open as long as the process: a server whose only client it was would begin anew when it is
+    closed, and could turn Qt away meanwhile.
+    """
     try:
         xcb = ctypes.CDLL("libxcb.so.1")
     except OSError:
         return True
     xcb.xcb_connect.restype = ctypes.c_void_p
-    xcb.xcb_connection_has_error.argtypes = xcb.xcb_disconnect.argtypes = (ctypes.c_void_p,)
+    xcb.xcb_connection_has_error.argtypes = (ctypes.c_void_p,)
     connection = xcb.xcb_connect(None, None)  # never NULL
-    has_error = bool(xcb.xcb_connection_has_error(connection))
-    xcb.xcb_disconnect(connection)
-    return not has_error
+    return not xcb.xcb_connection_has_error(connection)
 
 
 def install_command(packages: Iterable[str]) -> str:

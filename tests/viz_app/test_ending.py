@@ -241,6 +241,17 @@ def test_without_its_display_the_window_saves_and_ends(
         assert_run_is_kept(tmp_path, window.num_steps)
 
 
+def test_to_be_asked_does_not_make_a_display_begin_anew(display: tuple[str, subprocess.Popen[bytes]]) -> None:
+    asked_again = "import sys; from viz_app.system_libraries import answers_x11 as asked; sys.exit(not all(asked() "
+    result = subprocess.run(
+        [sys.executable, "-c", f"{asked_again} for _ in range(100)))"],
+        cwd=REPOSITORY,
+        env={**os.environ, "DISPLAY": display[0]},
+        check=False,
+    )
+    assert result.returncode == 0
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Qt asks an X server there alone")
 def test_a_display_that_goes_away_while_qt_is_imported_ends_the_start_with_one_message(tmp_path: Path) -> None:
     asked_before = "import sys; from viz_app import launch; launch.prepare_display = lambda **_: None; "
