@@ -45,6 +45,37 @@ def removable_word(state: ExperimentState, translation: Translation) -> str:
     return UNKNOWN if place is None else whole.source_words[place].text
 
 
+def unsure_step(translation: Translation) -> int | None:
+    """Where the best two candidates are the closest, counted from 0, of the steps where both begin a word."""
+    gaps = {
+        step: first.probability - second.probability
+        for step, (first, second, *_) in enumerate(translation.alternatives)
+        if all(each.entry.startswith(WORD_MARK) and each.token.isalpha() for each in (first, second))
+    }
+    return min(gaps, key=lambda step: gaps[step], default=None)
+
+
+def unsure_step_number(state: ExperimentState, translation: Translation) -> str:
+    """The step where the model is least sure, counted from 1."""
+    step = unsure_step(state.original or translation)
+    return UNKNOWN if step is None else str(step + 1)
+
+
+def unsure_token(state: ExperimentState, translation: Translation) -> str:
+    """The token that is most probable there."""
+    return _candidate(state.original or translation, 0)
+
+
+def second_token(state: ExperimentState, translation: Translation) -> str:
+    """The next best token there."""
+    return _candidate(state.original or translation, 1)
+
+
+def _candidate(translation: Translation, rank: int) -> str:
+    step = unsure_step(translation)
+    return UNKNOWN if step is None else translation.alternatives[step][rank].token
+
+
 def num_target_tokens(state: ExperimentState, translation: Translation) -> str:
     """How many tokens the decoder predicts."""
     return str(len(translation.predicted_tokens))
@@ -137,6 +168,9 @@ VALUES: Final[dict[str, Callable[[ExperimentState, Translation], str]]] = {
     "num-source-words": num_source_words,
     "num-source-tokens": num_source_tokens,
     "removable-word": removable_word,
+    "unsure-step": unsure_step_number,
+    "unsure-token": unsure_token,
+    "second-token": second_token,
     "num-target-tokens": num_target_tokens,
     "head": head,
     "num-heads": num_heads,
