@@ -110,8 +110,8 @@ LESSONS = {
         (
             Draft(
                 "The same order",
-                "German and English have the same order here. From row to row, the largest weight mostly moves to the right. "
-                "“in” gives {weight} to “im”.",
+                "German and English have the same order here. From row to row, the largest weight mostly moves to the "
+                "right. “in” gives {weight} to “im”.",
                 "In which rows does the largest weight not move to the right?",
                 DOGS,
                 "cross 2·5",

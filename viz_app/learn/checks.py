@@ -9,6 +9,7 @@ from typing import Any, Final
 from core.analysis.lens import LogitLens
 from core.config import preset
 from core.model.size import preset_vocabulary_sizes, size_rows
+from core.percent import percent_in_words
 from core.translation.experiment import (
     CausalMaskLifted,
     Experiment,
@@ -22,7 +23,7 @@ from core.translation.result import Translation
 from viz_app.learn.actions import shuffled
 from viz_app.learn.job import LensJob, RunJob, Smoothing, SmoothingJob
 from viz_app.learn.stack import largest_group
-from viz_app.learn.values import percent, place_to_remove, unsure_step
+from viz_app.learn.values import place_to_remove, unsure_step
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.role_words import role_in_words
 from viz_app.worker.jobs import Job
@@ -93,7 +94,7 @@ def _judge_largest_weight(state: ExperimentState, options: Options, answer: tupl
         for each in answer
     )
     choice = "rises" if after > before + SAME_WEIGHT else "falls" if after < before - SAME_WEIGHT else "stays"
-    return Verdict(choice, f"It went from {percent(before)} to {percent(after)}.")
+    return Verdict(choice, f"It went from {percent_in_words(before)} to {percent_in_words(after)}.")
 
 
 def _shuffled(state: ExperimentState, options: Options) -> RunJob:

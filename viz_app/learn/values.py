@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from core.percent import percent as in_percent
+from core.percent import percent_in_words
 from core.text.subwords import WORD_MARK
 from core.translation.result import MAP_KINDS, Translation
 from viz_app.state.experiment_state import ExperimentState
@@ -132,7 +132,7 @@ def key(state: ExperimentState, translation: Translation) -> str:
 def weight(state: ExperimentState, translation: Translation) -> str:
     """The pinned weight, in per cent."""
     found = pinned_weight(state, translation)
-    return UNKNOWN if found is None else percent(found).replace(" ", NO_BREAK)
+    return UNKNOWN if found is None else percent_in_words(found).replace(" ", NO_BREAK)
 
 
 def pinned_weight(state: ExperimentState, translation: Translation) -> float | None:
@@ -143,15 +143,6 @@ def pinned_weight(state: ExperimentState, translation: Translation) -> float | N
     weights = translation.maps.of_kind(chosen.kind)[chosen.layer, chosen.head]
     num_queries, num_keys = weights.shape
     return float(weights[pinned.query, pinned.key]) if _is_in(pinned, num_queries, num_keys) else None
-
-
-def percent(share: float) -> str:
-    """A share from 0 to 1 as people write it."""
-    if 0 < share < 0.005:
-        return "less than 1 %"
-    if 0.995 <= share < 1:
-        return "more than 99 %"
-    return in_percent(share)
 
 
 def _is_in(pair: Pair, num_queries: int, num_keys: int) -> bool:
