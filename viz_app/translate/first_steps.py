@@ -192,9 +192,9 @@ class FirstSteps(QFrame):
         if share is None:
             return "Each row of the large map is a word of the translation, each column one of the sentence."
         return (
-            f"To predict **{word}**, one part of the model, a **head**, gave {percent_in_words(share)} of its attention "
-            f"to **{looked_at}**: the outlined cell of the large map. Each row is a word of the translation, each column "
-            "a word of the sentence."
+            f"To predict **{word}**, one part of the model, a **head**, gave {percent_in_words(share)} of its "
+            f"attention to **{looked_at}**: the outlined cell of the large map. Each row is a word of the translation, "
+            "each column a word of the sentence."
         )
 
     def _choose_positional(self) -> None:
