@@ -29,6 +29,7 @@ from viz_app.state.role_words import role_in_words
 from viz_app.worker.jobs import Job
 
 Options = Mapping[str, str]
+MANY_TIMES = 1e6
 SAME_WEIGHT, SAME_LOG_PROBABILITY, SAME_LOSS = 0.005, 0.01, 0.001
 
 
@@ -173,8 +174,11 @@ def _judge_second_choice(state: ExperimentState, options: Options, answer: tuple
 
 def _times(change: float) -> str:
     """A change of the log-probability in words, such as “3.9 times less”."""
+    comparative = "more" if change > 0 else "less"
+    if abs(change) > math.log(MANY_TIMES):
+        return f"over a million times {comparative}"
     ratio = math.exp(abs(change))
-    return f"{ratio:,.{0 if ratio >= 10 else 1}f} times {'more' if change > 0 else 'less'}"
+    return f"{ratio:,.{0 if ratio >= 10 else 1}f} times {comparative}"
 
 
 def _without_chosen(state: ExperimentState, options: Options) -> RunJob:

@@ -21,7 +21,7 @@ from viz_app.glossary import glossary
 from viz_app.heatmap.labelled_matrix import MatrixCell
 from viz_app.learn import station as texts
 from viz_app.learn.actions import shuffled
-from viz_app.learn.figures.decoding import BeamFigure, DecodingFigure
+from viz_app.learn.figures.decoding import MIN_FACTOR, BeamFigure, DecodingFigure, chip_text
 from viz_app.learn.figures.kinds import KindsFigure
 from viz_app.learn.figures.layers import LayersFigure
 from viz_app.learn.figures.loud_and_needed import HeadPoint, LoudAndNeededFigure, rank_correlation
@@ -394,7 +394,7 @@ def test_a_lifted_mask_is_seen_in_both_figures_and_makes_the_translation_less_pr
     assert mask.column_labels == page.state.translation.read_tokens
     verdict = answer(qtbot, view.predictions[0], "falls")
     assert verdict.startswith("Right.")
-    assert "times less probable" in verdict, "small probabilities differ, too"
+    assert "over a million times less probable" in verdict, "small probabilities differ, too"
     settle(qtbot, page)
     assert page.state.experiment.lifts_mask
     assert figure.matrix.matrices[0].values.min() == 1
@@ -508,6 +508,21 @@ def test_a_click_on_a_candidate_forces_it(qtbot: QtBot, page: LearnPage) -> None
     settle(qtbot, page)
     assert page.state.experiment.interventions == (ForcedToken(1, second.entry),)
     assert page.state.translation.predicted_tokens[1] == second.token
+
+
+def test_chips_show_whole_tokens_however_small(qtbot: QtBot, page: LearnPage) -> None:
+    page.resize(1080, 600)
+    view = station(qtbot, page, "decoding")
+    figure = view.figures[0]
+    assert isinstance(figure, DecodingFigure)
+    translation = page.state.translation
+    assert translation is not None
+    for factor in (MIN_FACTOR, 1.0, 1.3):
+        figure.table.factor = factor
+        figure.table.natural_size()
+        for step, token in enumerate(translation.predicted_tokens):
+            width = int(figure.table.place_of(step, 0).width())
+            assert chip_text(figure.table.theme, token, width, is_bold=True) == token, factor
 
 
 @pytest.mark.parametrize("sentence", [0, 1])

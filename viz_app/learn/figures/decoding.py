@@ -357,9 +357,14 @@ def _draw_chip(
     painter.drawRoundedRect(place.adjusted(0.5, 0.5, -0.5, -0.5), CHIP_RADIUS, CHIP_RADIUS)
     painter.setFont(theme.font("body", bold=is_chosen))
     painter.setPen(theme.color(color))
-    metrics = QFontMetrics(painter.font())
-    text = metrics.elidedText(_shown(token), Qt.TextElideMode.ElideRight, int(place.width()) - 8)
+    text = chip_text(theme, token, int(place.width()), is_bold=is_chosen)
     painter.drawText(place.adjusted(0, -2, 0, -2), int(Qt.AlignmentFlag.AlignCenter), text)
+
+
+def chip_text(theme: Theme, token: str, width: int, *, is_bold: bool) -> str:
+    """What a chip of this width shows of a token: all of it, in a column that is as wide as its widest token."""
+    metrics = QFontMetrics(theme.font("body", bold=is_bold))
+    return metrics.elidedText(_shown(token), Qt.TextElideMode.ElideRight, width - theme.scaled(CELL_PADDING) + 1)
 
 
 def _inner_width(figure: StationFigure) -> int:
