@@ -137,6 +137,7 @@ class TrainState:
         history: Sequence[EpochRecord],
         metrics: StepMetrics | None = None,
         *,
+        latest_step: StepDone | None = None,
         saved_step: int = 0,
         was_interrupted: bool = False,
     ) -> None:
@@ -146,10 +147,12 @@ class TrainState:
             folder, last_checkpoint, best_checkpoint: where it is.
             history: its known epochs.
             metrics: of its steps; None if they are not known.
+            latest_step: the last of them, if that is known.
             saved_step: the step in its last checkpoint; 0 if not known.
             was_interrupted: it ended without saving, so that the steps after that one are lost.
         """
         self._clear_run()
+        self.latest_step = latest_step
         self.saved_step, self.was_interrupted = saved_step, was_interrupted
         self.folder, self.last_checkpoint, self.best_checkpoint = folder, last_checkpoint, best_checkpoint
         self.curves.add_run(history, metrics)
@@ -301,7 +304,7 @@ class TrainState:
     @property
     def has_curves(self) -> bool:
         """Whether there are curves to show."""
-        return self.status is not Status.IDLE and (self.started is not None or bool(self.validations))
+        return self.started is not None or bool(self.validations) or len(self.training_loss) > 0
 
     @property
     def can_try_model(self) -> bool:
