@@ -29,6 +29,7 @@ from viz_app.worker import ANSWER_SECONDS, Failure, TrainingBody, TrainingFailur
 
 SAVE_SECONDS = 60.0
 """For the step in hand, or the validation, and a checkpoint of the largest preset; then nothing more is waited for."""
+_RUNNING_ELSEWHERE = "Another process is training it: open it again to see how far that has come."
 
 
 class RunController(QObject):
@@ -161,6 +162,7 @@ class RunController(QObject):
             last if can_go_on else None,
             is_complete=is_complete,
             latest_step=_last_step(run.metrics),
+            note=_RUNNING_ELSEWHERE if files.state == "running" else "",
         )
         self.failure = None
         self.changed.emit()

@@ -167,6 +167,7 @@ class TrainState:
         *,
         is_complete: bool = False,
         latest_step: StepDone | None = None,
+        note: str = "",
     ) -> None:
         """Shows a run from the disk instead of one of this page.
 
@@ -176,8 +177,10 @@ class TrainState:
             last: a checkpoint to go on from, if there is one.
             is_complete: whether it has come to its end: then it can be given more epochs, else be resumed.
             latest_step: its last one, if that is known.
+            note: what else the user should know of it.
         """
         self._clear_run()
+        self.note = note
         self.latest_step = latest_step
         self.last_checkpoint, self.is_complete = last, is_complete
         self.status, self.folder, self.best_checkpoint = Status.VIEWING, folder, best

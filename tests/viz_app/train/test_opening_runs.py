@@ -289,6 +289,17 @@ def test_next_start_tells_a_run_that_was_saved_from_one_that_was_cut_off(
     assert "its last checkpoint, at step 7; the 2 steps after that are lost" in said
 
 
+def test_a_run_that_another_process_goes_on_with_says_so_when_it_is_opened(page: TrainPage, tmp_path: Path) -> None:
+    folder = tmp_path / "runs" / "elsewhere"
+    make_run(folder, 10)
+    with locked(folder):
+        page._open_run(folder)
+        assert "in epoch 2. Another process is training it: open it again" in page.notice_bar.text()
+        assert not page.panel.resume_button.isVisible()
+    page._open_run(folder)
+    assert "in epoch 2. It is unfinished: Resume continues from its last checkpoint." in page.notice_bar.text()
+
+
 def test_a_run_that_another_process_goes_on_with_is_not_offered(qtbot: QtBot, page: TrainPage, tmp_path: Path) -> None:
     make_run(tmp_path / "saved", 10)
     remember_unfinished(page._settings, tmp_path / "saved")
