@@ -235,7 +235,7 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "heads that do not divide": (
         lambda folder: change(folder / "config.json", encoder_attention_heads=5),
-        r"config\.json: model: 5 heads do not divide a width of 32",
+        r"encoder_attention_heads is 5; a number that divides d_model, 32, was expected\. Use another copy\.$",
     ),
     "unknown activation": (
         lambda folder: change(folder / "config.json", activation_function="mish"),
