@@ -245,9 +245,6 @@ class JoeyNMTFolder:
             raise encoder.refused("hidden_size", "an even number was expected: waves come in pairs")
         if decoder.whole("hidden_size", 512, 1, 8192) != width:
             raise decoder.refused("hidden_size", f"{width} was expected, as in the encoder")
-        for section, default in ((encoder, 4), (decoder, 8)):
-            if width % section.whole("num_heads", default, 1, 512):
-                raise section.refused("num_heads", f"a number that divides the hidden_size of {width} was expected")
         scaled = [embeddings.flag("scale") for embeddings in self._embeddings()]
         for embeddings in self._embeddings():
             if embeddings.whole("embedding_dim", 64, 1, 8192) != width:
@@ -257,8 +254,8 @@ class JoeyNMTFolder:
                 width=width,
                 num_encoder_layers=encoder.whole("num_layers", 8, 1, 128),
                 num_decoder_layers=decoder.whole("num_layers", 4, 1, 128),
-                num_heads=encoder.whole("num_heads", 4, 1, 512),
-                num_decoder_heads=decoder.whole("num_heads", 8, 1, 512),
+                num_heads=_num_heads(encoder, 4, width),
+                num_decoder_heads=_num_heads(decoder, 8, width),
                 feed_forward_width=encoder.whole("ff_size", 2048, 1, 65536),
                 decoder_feed_forward_width=decoder.whole("ff_size", 2048, 1, 65536),
                 activation=_ACTIVATIONS[activation],
@@ -515,6 +512,14 @@ def _check_transformer(section: _Section, default: str) -> None:
         )
 
 
+def _num_heads(section: _Section, default: int, width: int) -> int:
+    """Of each layer of a side. Raises `ModelImportError` unless they can share its width."""
+    num_heads = section.whole("num_heads", default, 1, 512)
+    if width % num_heads:
+        raise section.refused("num_heads", f"a number that divides the hidden_size of {width} was expected")
+    return num_heads
+
+
 def _decoding_config(testing: _Section) -> tuple[DecodingConfig, tuple[str, ...]]:
     """How the model is asked for a translation, and what of that is not applied."""
     notes = [
@@ -532,7 +537,9 @@ def _decoding_config(testing: _Section) -> tuple[DecodingConfig, tuple[str, ...]
     limit = testing.whole("max_output_length", -1, -(10**9), _MOST_STEPS)
     least = testing.whole("min_output_length", 1, 0, _MOST_STEPS)
     if 0 < limit < least:
-        notes.append(f"min_output_length = {least} is above max_output_length = {limit}: no translation comes to an end")
+        notes.append(
+            f"min_output_length = {least} is above max_output_length = {limit}: no translation comes to an end"
+        )
     forbids_unknown = not testing.flag("generate_unk", True)
     config = DecodingConfig(
         forbidden_ids=(0, 2) if forbids_unknown else (2,),  # of padding it says nothing where it is greedy

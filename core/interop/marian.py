@@ -269,8 +269,8 @@ class MarianFolder:
         for name in _NUM_HEADS:
             if width % (num_heads := self._number(name, 16, 512)):
                 raise ModelImportError(
-                    f"{self._config_path}: {name} is {num_heads}; a number that divides d_model, {width}, was expected. "
-                    "Use another copy."
+                    f"{self._config_path}: {name} is {num_heads}; a number that divides d_model, {width}, was "
+                    "expected. Use another copy."
                 )
         shares_output = self._flag("tie_word_embeddings", True)
         dropout = self._value(self._config, "dropout", 0.1)

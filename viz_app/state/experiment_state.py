@@ -27,7 +27,7 @@ from viz_app.state.map_selection import MapSelection
 from viz_app.state.map_source import MapSource
 from viz_app.state.map_view import Pair
 from viz_app.state.map_view_settings import MapViewSettings, ShownMaps
-from viz_app.state.measuring import SHORT_NAMES, MeasuredMaps
+from viz_app.state.measuring import MeasuredMaps
 from viz_app.state.model_info import ModelInfo
 from viz_app.state.request_state import RequestState
 from viz_app.state.token_partners import pair_in
@@ -389,11 +389,9 @@ class ExperimentState:
         """Nobody waits for maps in the chosen measure any more: weights are chosen again. False if none are awaited."""
         if not self.is_measure_awaited:
             return False
-        measure = self.settings.measure
         self.measuring.finish()
         self.measuring_cancelled.emit()
         self.settings.measure = "weight"
-        self._set_notice(f"Computing {SHORT_NAMES[measure]} was cancelled; the weights are shown.")
         return True
 
     def show_translation(self, translation: Translation) -> None:

@@ -48,8 +48,9 @@ class _Opened:
 class InferenceWorker(QObject):
     """Answers requests (`viz_app.worker.requests`) in a thread of its own; their callbacks run in the GUI thread.
 
-    A model that fails to open, or is superseded by another before it is open, leaves the earlier one in place. A request gives way to anything more urgent and then
-    goes on. What arrives for a request that is over is dropped here, and nowhere else.
+    A model that fails to open, or is superseded by another before it is open, leaves the earlier one in place. A
+    request gives way to anything more urgent and then goes on. What arrives for a request that is over is dropped
+    here, and nowhere else.
     """
 
     _outcome_ready = Signal()

@@ -171,7 +171,9 @@ def test_vocabularies_that_do_not_fit_are_refused(data: Path, tmp_path: Path) ->
         with pytest.raises(ModelImportError, match=r"has no train\.de, plain or \.gz"):
             import_file(path, tmp_path)
         for num_heads in (5, 0):
-            with pytest.raises(ModelImportError, match=rf"{num_heads} heads do not divide a width of 32\. The number of"):
+            with pytest.raises(
+                ModelImportError, match=rf"{num_heads} heads do not divide a width of 32\. The number of"
+            ):
                 import_file(path, data, num_heads=num_heads)
 
 
