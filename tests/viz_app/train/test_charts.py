@@ -148,7 +148,8 @@ def test_blitting_costs_a_fraction_of_a_full_redraw(qtbot: QtBot, state: TrainSt
         for chart in charts:
             show(chart, state)
 
-    assert best_seconds(blit) < best_seconds(redraw) / 2
+    seconds = [best_seconds(blit, redraw) for _ in range(3)]
+    assert min(blitted / redrawn for blitted, redrawn in seconds) < 1 / 2
 
 
 @pytest.mark.heavy
@@ -198,11 +199,13 @@ def test_moment_of_the_film_is_a_line_that_costs_no_full_redraw(chart: LiveChart
     assert colors_in(chart) != before
 
 
-def best_seconds(work: Callable[[], None], repeats: int = 7) -> float:
-    times = []
-    for _ in range(repeats):
-        began = time.perf_counter()
-        work()
-        QCoreApplication.processEvents()
-        times.append(time.perf_counter() - began)
-    return min(times)
+def best_seconds(*works: Callable[[], None], repeats: int = 7) -> list[float]:
+    """The least CPU time that this thread has taken for each, by turns: other processes slow all of them down."""
+    times = np.empty((repeats, len(works)))
+    for repeat in range(repeats):
+        for number, work in enumerate(works):
+            began = time.thread_time()
+            work()
+            QCoreApplication.processEvents()
+            times[repeat, number] = time.thread_time() - began
+    return times.min(axis=0).tolist()
