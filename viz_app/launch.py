@@ -40,6 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     open_standard_streams()
     choose_threads()  # before anything imports torch
+    os.environ.pop("MPLBACKEND", None)  # is for pyplot, which is not used; a notebook's is unknown to matplotlib here
     arguments = list(sys.argv[1:] if argv is None else argv)
     if not arguments:
         return open_window([])

@@ -22,6 +22,7 @@ no share; they may change how much of a share survives, which this method does n
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 import torch
@@ -37,6 +38,8 @@ from core.model.transformer import Interventions, Transformer
 from core.translation.compilation import interventions_of
 from core.translation.result import FloatArray, Translation, TranslationStoppedError, read_only
 from core.translation.translator import Translator
+
+Kept = TypeVar("Kept")
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,18 +60,18 @@ class BlockParts:
 
 
 @dataclass(frozen=True, eq=False)
-class BlockTrace:
+class BlockTrace(Generic[Kept]):
     """All attention blocks of one pass: one entry for each layer, and what the last layers put out.
 
     Attributes:
-        encoder, decoder, cross: L blocks each.
+        encoder, decoder, cross: what is kept of L blocks each.
         encoded: the encoder's output, [S, D].
         hidden: the decoder's output before the output layer, [T, D].
     """
 
-    encoder: list[BlockParts]
-    decoder: list[BlockParts]
-    cross: list[BlockParts]
+    encoder: list[Kept]
+    decoder: list[Kept]
+    cross: list[Kept]
     encoded: Tensor
     hidden: Tensor
 
@@ -92,10 +95,12 @@ def contributions_of(
         TranslationStoppedError: `should_stop` said so.
     """
     interventions = interventions_of(translator.model, translation.experiment)
-    parts = trace_blocks(translator.model, translation.source_ids, translation.read_ids, interventions, should_stop)
-    encoder = _encoder_shares(parts.encoder)
+    shares_of = trace_blocks(
+        translator.model, translation.source_ids, translation.read_ids, _shares_of, interventions, should_stop
+    )
     _stop_if(should_stop)
-    source, prefix = _decoder_shares(parts.decoder, parts.cross)
+    encoder = _encoder_shares(shares_of.encoder)
+    source, prefix = _decoder_shares(shares_of.decoder, shares_of.cross)
     return Contributions(translation, _array(source @ encoder), _array(prefix), _array(encoder))
 
 
@@ -104,41 +109,49 @@ def trace_blocks(
     model: Transformer,
     source_ids: Sequence[int],
     read_ids: Sequence[int],
+    keep: Callable[[AttentionKind, BlockParts], Kept],
     interventions: Interventions | None = None,
     should_stop: Callable[[], bool] = lambda: False,
-) -> BlockTrace:
+) -> BlockTrace[Kept]:
     """The parts of every attention block, for S source ids and the T ids that the decoder reads.
+
+    Args:
+        model: in evaluation mode.
+        source_ids, read_ids: without padding.
+        keep: what is kept of each block: all parts of all blocks of a large model take gigabytes for a long text.
+        interventions: for one sentence.
+        should_stop: asked before each layer.
 
     Raises:
         TranslationStoppedError: `should_stop`, asked before each layer, said so.
     """
+    kept: dict[AttentionKind, list[Kept]] = {"encoder": [], "decoder": [], "cross": []}
 
-    def changes(kind: AttentionKind, layer: int) -> AttentionChanges | None:
-        return None if interventions is None else interventions.of(kind, layer)
+    def through(
+        kind: AttentionKind, attention: nn.Module, residual: nn.Module, states: Tensor, *others: Tensor | None
+    ) -> Tensor:
+        layer = len(kept[kind])
+        changes = None if interventions is None else interventions.of(kind, layer)
+        output, parts = _Block(attention, residual, changes).through(states, *others)  # type: ignore[arg-type]
+        kept[kind].append(keep(kind, parts))
+        return output
 
     device = model.output.weight.device
     read = torch.tensor([read_ids], device=device)
     states = model.source_embedding(torch.tensor([source_ids], device=device))
-    encoder, decoder, cross = [], [], []
-    for index, layer in enumerate(model.encoder_layers):
+    for layer in model.encoder_layers:
         _stop_if(should_stop)
-        block = _Block(layer.self_attention, layer.attention_residual, changes("encoder", index))  # type: ignore[arg-type]
-        states, parts = block.through(states, None, None)
-        encoder.append(parts)
+        states = through("encoder", layer.self_attention, layer.attention_residual, states, None, None)  # type: ignore[arg-type]
         states = _feed_forward(layer, states)
     encoded = model.encoder_norm(states)
     mask = model.target_mask(read, interventions)
     states = model.target_embedding(read)
-    for index, layer in enumerate(model.decoder_layers):
+    for layer in model.decoder_layers:
         _stop_if(should_stop)
-        block = _Block(layer.self_attention, layer.self_residual, changes("decoder", index))  # type: ignore[arg-type]
-        states, parts = block.through(states, None, mask)
-        decoder.append(parts)
-        block = _Block(layer.cross_attention, layer.cross_residual, changes("cross", index))  # type: ignore[arg-type]
-        states, parts = block.through(states, encoded, None)
-        cross.append(parts)
+        states = through("decoder", layer.self_attention, layer.self_residual, states, None, mask)  # type: ignore[arg-type]
+        states = through("cross", layer.cross_attention, layer.cross_residual, states, encoded, None)  # type: ignore[arg-type]
         states = _feed_forward(layer, states)
-    return BlockTrace(encoder, decoder, cross, encoded[0], model.decoder_norm(states)[0])
+    return BlockTrace(kept["encoder"], kept["decoder"], kept["cross"], encoded[0], model.decoder_norm(states)[0])
 
 
 def _stop_if(should_stop: Callable[[], bool]) -> None:
@@ -210,7 +223,8 @@ def shares(parts: Tensor, output: Tensor, last_resort: Tensor) -> Tensor:
     all: the one that the residual connection belongs to.
     """
     length = output.abs().sum(dim=-1, keepdim=True)
-    nearer = (length - (output[:, None] - parts).abs().sum(dim=-1)).clamp(min=0)
+    distances = [(wanted - row).abs().sum(dim=-1) for wanted, row in zip(output, parts, strict=True)]
+    nearer = (length - torch.stack(distances)).clamp(min=0)  # row by row: all at once would be another two of `parts`
     total = nearer.sum(dim=-1, keepdim=True)
     fallback = functional.one_hot(last_resort, nearer.size(1)).to(nearer.dtype)
     return torch.where(total > 0, nearer / total.clamp(min=1e-300), fallback)
@@ -231,22 +245,24 @@ def _cross_shares(block: BlockParts) -> Tensor:
     return shares(parts, block.output, last)
 
 
-def _encoder_shares(blocks: Sequence[BlockParts]) -> Tensor:
+def _shares_of(kind: AttentionKind, block: BlockParts) -> Tensor:
+    return _cross_shares(block) if kind == "cross" else _self_shares(block)
+
+
+def _encoder_shares(layers: Sequence[Tensor]) -> Tensor:
     """[S, S], all layers together."""
-    flow = _self_shares(blocks[0])
-    for block in blocks[1:]:
-        flow = _self_shares(block) @ flow
+    flow = layers[0]
+    for own in layers[1:]:
+        flow = own @ flow
     return flow
 
 
-def _decoder_shares(decoder: Sequence[BlockParts], cross: Sequence[BlockParts]) -> tuple[Tensor, Tensor]:
+def _decoder_shares(decoder: Sequence[Tensor], cross: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
     """The shares of the encoder's output [T, S] and of the tokens read [T, T], all layers together."""
-    length, num_source = cross[0].tokens.shape[:2]
-    source = cross[0].tokens.new_zeros(length, num_source)
-    prefix = torch.eye(length, dtype=source.dtype, device=source.device)
-    for own, other in zip(decoder, cross, strict=True):
-        of_both = _cross_shares(other)
-        kept = of_both[:, -1:] * _self_shares(own)
+    source = torch.zeros_like(cross[0][:, :-1])
+    prefix = torch.eye(len(source), dtype=source.dtype, device=source.device)
+    for own, of_both in zip(decoder, cross, strict=True):
+        kept = of_both[:, -1:] * own
         source = of_both[:, :-1] + kept @ source
         prefix = kept @ prefix
     return source, prefix

@@ -112,9 +112,12 @@ def head_norms(heads: HeadTrace) -> FloatArray:
 def layer_norms(heads: HeadTrace) -> FloatArray:
     """‖Σ over heads of α · f(x)‖, [L, Q, M] (Kobayashi et al. 2020)."""
     transformed = heads.values @ heads.mixing  # [L, H, M, D]
-    # For each key: rows of weights [Q, H] times the heads' vectors [H, D].
-    sums = heads.weights.transpose(0, 3, 2, 1) @ transformed.transpose(0, 2, 1, 3)
-    return np.linalg.norm(sums, axis=-1).transpose(0, 2, 1)
+    lengths = np.empty_like(heads.weights[:, 0])
+    # Key by key, rows of weights [Q, H] times the heads' vectors [H, D]: for a long text, all at once are gigabytes.
+    for layer, key in np.ndindex(len(lengths), lengths.shape[2]):
+        sums = heads.weights[layer, :, :, key].T @ transformed[layer, :, key]
+        lengths[layer, :, key] = np.linalg.norm(sums, axis=-1)
+    return lengths
 
 
 def rollout(weights: FloatArray) -> FloatArray:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from core.cli.interventions import add_head_scalings, read_head_scalings
 from core.cli.options import add_beam, add_checkpoint, load_translator, read_beam
-from core.errors import CorpusError
 from core.storage import check_writable, write_text
 from core.translation.experiment_json import intervention_to_json
 
@@ -34,18 +33,13 @@ def run(options: argparse.Namespace) -> int:
     """Translates, scores and prints. Raises `AugenmerkError`."""
     from tqdm import tqdm
 
-    from core.corpora.parallel import read_lines
+    from core.corpora.parallel import read_line_pairs
 
     read_beam(options)  # refused at once, if it is to be refused
     scalings = read_head_scalings(options)
     if options.hypotheses:
         check_writable(options.hypotheses)
-    sources, references = read_lines(options.source), read_lines(options.reference)
-    if len(sources) != len(references):
-        raise CorpusError(
-            f"{options.source} has {len(sources)} lines and {options.reference} has {len(references)}. "
-            "Line N of one must translate line N of the other. Check the two files."
-        )
+    sources, references = read_line_pairs(options.source, options.reference)
     translator = load_translator(options)
     beam, length_penalty = read_beam(options)
     from core.evaluation.loss import reference_loss  # torch is there by now

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.analysis.selection import LabelledMap, Selection
-from core.errors import AnalysisError, ConfigError, CorpusError
+from core.errors import AnalysisError, ConfigError
 from core.model.heads import ATTENTION_KINDS
 from core.resources import example_sentences
 from core.translation.experiment import Experiment, HeadScaled
@@ -186,18 +186,13 @@ def _statistics(translator: "Translator", scalings: Sequence[HeadScaled], option
 
 def _read_sample(options: argparse.Namespace) -> tuple[Sequence[str], Sequence[str] | None]:
     """Source lines, and their translations if they are given. Raises `CorpusError`."""
-    from core.corpora.parallel import read_lines
+    from core.corpora.parallel import read_line_pairs, read_lines
 
     count = options.num_sentences
     if options.sample is None:
         lines = example_sentences() if options.statistics == Path() else read_lines(options.statistics)
         return lines[:count], None
-    sources, targets = (read_lines(path) for path in options.sample)
-    if len(sources) != len(targets):
-        raise CorpusError(
-            f"{options.sample[0]} has {len(sources)} lines and {options.sample[1]} has {len(targets)}. Line N of one "
-            "must translate line N of the other. Check the two files."
-        )
+    sources, targets = read_line_pairs(*options.sample)
     return sources[:count], targets[:count]
 
 

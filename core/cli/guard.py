@@ -25,20 +25,21 @@ INTERRUPTED = 130
 def run_guarded(command: Callable[[], int]) -> int:
     """Runs a command; what a user can act on becomes one message on standard error and an exit status."""
     status = 0
-    try:
-        with _watched_output():
-            try:
-                status = _run(command)
-            except SystemExit:  # help was asked for, or an option was refused
+    with _forgiving_errors():
+        try:
+            with _watched_output():
+                try:
+                    status = _run(command)
+                except SystemExit:  # help was asked for, or an option was refused
+                    _flush()
+                    raise
                 _flush()
-                raise
-            _flush()
-    except BrokenPipeError:  # the reader of our output, `head` for instance, has seen enough
-        _discard_output()
-    except _OutputError as error:
-        print(f"augenmerk: {error}", file=sys.stderr)
-        _discard_output()
-        return USER_ERROR
+        except BrokenPipeError:  # the reader of our output, `head` for instance, has seen enough
+            _discard_output()
+        except _OutputError as error:
+            print(f"augenmerk: {error}", file=sys.stderr)
+            _discard_output()
+            return USER_ERROR
     return status
 
 
@@ -127,6 +128,43 @@ class _WatchedOutput:
                 f"the output cannot be written: {error.strerror or error}. A place with enough free space was "
                 "expected; free some, or send the output elsewhere."
             ) from error
+
+
+class _ForgivingErrors:
+    """Standard error, which may be a full disk, or a pipe that nobody reads any more.
+
+    A message is lost then. The command goes on, and its exit status is what it would have been: a failed write would
+    end it, and end it well if it is that of a pipe, as for standard output.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def _forgiving_errors() -> Iterator[None]:
+    """Standard error as `_ForgivingErrors` while this lasts."""
+    stream = sys.stderr
+    if stream is None:  # a program without a console
+        yield
+        return
+    sys.stderr = cast(TextIO, _ForgivingErrors(stream))
+    try:
+        yield
+    finally:
+        sys.stderr = stream
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:

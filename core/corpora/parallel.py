@@ -66,8 +66,9 @@ class ParallelFolder:
 def read_lines(path: Path | str) -> list[str]:
     r"""The lines of a UTF-8 text file, plain or gzip, without their line ends.
 
-    Gzip files are recognized by their first bytes, not by their names. Lines end at "\n" or "\r\n" only: other
-    characters that Unicode calls line separators belong to the sentence, as they do in the tools that made the corpus.
+    Gzip files are recognized by their first bytes, not by their names. Lines end at "\n" or "\r\n", or at "\r" in a
+    text that has no "\n": other characters that Unicode calls line separators belong to the sentence, as they do in the
+    tools that made the corpus.
 
     Raises:
         CorpusError: the file is missing, a folder, not readable, broken gzip, not UTF-8, empty, or larger, unpacked,
@@ -75,29 +76,46 @@ def read_lines(path: Path | str) -> list[str]:
     """
     path = Path(path)
     data = _unpack(path, _read_bytes(path))
-    _check_memory(path, len(data), data.count(b"\n"))
+    line_end = b"\n" if b"\n" in data else b"\r"
+    _check_memory(path, len(data), data.count(line_end))
     text = _decode(path, data).removeprefix(_BYTE_ORDER_MARK)
     if not text:
         raise CorpusError(
             f"{path} is empty. A text with one sentence a line was expected. "
             "Choose another file, or fetch this one again."
         )
-    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+    end = line_end.decode()
+    return [line.removesuffix("\r") for line in text.removesuffix(end).split(end)]
+
+
+def read_line_pairs(source_path: Path | str, target_path: Path | str) -> tuple[list[str], list[str]]:
+    """The lines of two parallel files, empty ones too.
+
+    Raises:
+        CorpusError: a file cannot be read (see `read_lines`), or the numbers of lines are unequal.
+    """
+    source, target = read_lines(source_path), read_lines(target_path)
+    if len(source) != len(target):
+        carriage_returns = "".join(
+            f" {path} has carriage returns (CR) within its lines, which end none where others end with LF."
+            for path, lines in ((source_path, source), (target_path, target))
+            if any("\r" in line for line in lines)
+        )
+        raise CorpusError(
+            f"{source_path} has {len(source):,} lines and {target_path} has {len(target):,}. Equally many were "
+            f"expected: line N of one translates line N of the other.{carriage_returns} Correct the files, or choose "
+            "two that belong together."
+        )
+    return source, target
 
 
 def read_pair(source_path: Path | str, target_path: Path | str) -> SentencePairs:
     """The sentence pairs of two parallel files, spaces around sentences and pairs with an empty side left out.
 
     Raises:
-        CorpusError: a file cannot be read (see `read_lines`), the numbers of lines are unequal, or no pair is left.
+        CorpusError: as `read_line_pairs`, or no pair is left.
     """
-    source, target = read_lines(source_path), read_lines(target_path)
-    if len(source) != len(target):
-        raise CorpusError(
-            f"{source_path} has {len(source):,} lines and {target_path} has {len(target):,}. Equally many were "
-            "expected: line N of one translates line N of the other. Correct the files, or choose two "
-            "that belong together."
-        )
+    source, target = read_line_pairs(source_path, target_path)
     stripped = ((one.strip(), other.strip()) for one, other in zip(source, target, strict=True))
     pairs = [pair for pair in stripped if all(pair)]
     if not pairs:

@@ -22,6 +22,7 @@ from core.interop.state_dicts import (
     DATA_NEEDED,
     StateDictModel,
     WeightMap,
+    check_heads,
     num_layers,
     size_of,
     split_lines_of,
@@ -85,12 +86,14 @@ def _model_config(path: Path, weights: Mapping[str, Tensor], options: ImportOpti
                 f"{path}: {name} is not the table of sines and cosines of the Annotated Transformer. It was expected, "
                 f"with {width} columns; this model cannot be read."
             )
+    num_heads = base.num_heads if options.num_heads is None else options.num_heads
+    check_heads(path, num_heads, width)
     try:
         return base.replace(
             width=width,
             num_encoder_layers=num_layers(weights, "encoder"),
             num_decoder_layers=num_layers(weights, "decoder"),
-            num_heads=options.num_heads or base.num_heads,
+            num_heads=num_heads,
             feed_forward_width=size_of(path, weights, "encoder.layers.0.feed_forward.w_1.weight"),
             decoder_feed_forward_width=size_of(path, weights, "decoder.layers.0.feed_forward.w_1.weight"),
             max_positions=num_positions or base.max_positions,

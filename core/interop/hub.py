@@ -123,7 +123,12 @@ def _ask(repository: str, revision: str | None) -> tuple[str, Mapping[str, _Remo
             f"{repository} can only be fetched with the package huggingface_hub, which is not installed. Install it: "
             "pip install 'augenmerk[hub]'. Or fetch the repository's files elsewhere and import their folder."
         ) from error
-    api = huggingface_hub.HfApi(endpoint=os.environ.get("HF_ENDPOINT"))
+    except Exception as error:
+        raise _unusable_library(repository, error) from error
+    try:
+        api = huggingface_hub.HfApi(endpoint=os.environ.get("HF_ENDPOINT"))  # it is loaded only now
+    except Exception as error:
+        raise _unusable_library(repository, error) from error
     try:
         info = api.model_info(repository, revision=revision, files_metadata=True, timeout=_CONNECT_TIMEOUT_S)
     except errors.GatedRepoError as error:
@@ -149,6 +154,15 @@ def _ask(repository: str, revision: str | None) -> tuple[str, Mapping[str, _Remo
     if not info.sha or not re.fullmatch(r"[0-9A-Za-z]{1,64}", info.sha):
         raise ModelImportError(f"{repository}: the server named no commit. Try again later, or import a folder.")
     return info.sha, files
+
+
+def _unusable_library(repository: str, error: Exception) -> ModelImportError:
+    """It reads its variables while it is loaded, and raises whatever it meets in them."""
+    return ModelImportError(
+        f"{repository} cannot be fetched: the package huggingface_hub cannot be used ({error}). An environment that it "
+        "understands was expected: check the variables whose names begin with HF_, such as HF_ENDPOINT. Or fetch the "
+        "repository's files elsewhere and import their folder."
+    )
 
 
 def _remote_file(file: Any) -> _RemoteFile:

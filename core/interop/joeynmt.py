@@ -63,8 +63,9 @@ class _Section:
     def of(cls, file: Path, field: Field) -> "_Section":
         """Raises `ModelImportError` unless it holds names with values."""
         if not isinstance(field.value, dict):
+            told = "missing" if field.value is None else _described(field.value)
             raise ModelImportError(
-                f"{file}: {field.path or 'the whole text'} is {_described(field.value)}; names with values were "
+                f"{file}: {field.path or 'the whole text'} is {told}; names with values were "
                 "expected. It is no configuration of JoeyNMT 2; choose another folder."
             )
         return cls(file, field.path, {str(name): value for name, value in field.value.items() if value is not None})
@@ -91,6 +92,8 @@ class _Section:
 
     def choice(self, name: str, default: str | None, *known: str) -> str:
         """One of these texts."""
+        if default is None and name not in self.values:
+            raise self.refused(name, f"one of {', '.join(known)} was expected", "Use another copy.")
         return self._checked(lambda: self.field(name, default).choice(known), "This model cannot be read.")
 
     def flag(self, name: str, default: bool = False) -> bool:
@@ -251,8 +254,8 @@ class JoeyNMTFolder:
                 width=width,
                 num_encoder_layers=encoder.whole("num_layers", 8, 1, 128),
                 num_decoder_layers=decoder.whole("num_layers", 4, 1, 128),
-                num_heads=encoder.whole("num_heads", 4, 1, 512),
-                num_decoder_heads=decoder.whole("num_heads", 8, 1, 512),
+                num_heads=_num_heads(encoder, 4, width),
+                num_decoder_heads=_num_heads(decoder, 8, width),
                 feed_forward_width=encoder.whole("ff_size", 2048, 1, 65536),
                 decoder_feed_forward_width=decoder.whole("ff_size", 2048, 1, 65536),
                 activation=_ACTIVATIONS[activation],
@@ -509,6 +512,14 @@ def _check_transformer(section: _Section, default: str) -> None:
         )
 
 
+def _num_heads(section: _Section, default: int, width: int) -> int:
+    """Of each layer of a side. Raises `ModelImportError` unless they can share its width."""
+    num_heads = section.whole("num_heads", default, 1, 512)
+    if width % num_heads:
+        raise section.refused("num_heads", f"a number that divides the hidden_size of {width} was expected")
+    return num_heads
+
+
 def _decoding_config(testing: _Section) -> tuple[DecodingConfig, tuple[str, ...]]:
     """How the model is asked for a translation, and what of that is not applied."""
     notes = [
@@ -524,12 +535,17 @@ def _decoding_config(testing: _Section) -> tuple[DecodingConfig, tuple[str, ...]
         penalty = max(testing.number("beam_alpha", testing.number("alpha", -1, -1e9, 1e9), -1e9, 1e9), 0)
         notes.append(f"beam_alpha: a length penalty of {penalty:g} is to be asked for")
     limit = testing.whole("max_output_length", -1, -(10**9), _MOST_STEPS)
+    least = testing.whole("min_output_length", 1, 0, _MOST_STEPS)
+    if 0 < limit < least:
+        notes.append(
+            f"min_output_length = {least} is above max_output_length = {limit}: no translation comes to an end"
+        )
     forbids_unknown = not testing.flag("generate_unk", True)
     config = DecodingConfig(
         forbidden_ids=(0, 2) if forbids_unknown else (2,),  # of padding it says nothing where it is greedy
         max_steps=limit if limit > 0 else None,
         steps_per_source_token=1.5,
-        min_steps=testing.whole("min_output_length", 1, 0, _MOST_STEPS),
+        min_steps=least,
         beam=max(beam, 1),
     )
     return config, tuple(notes)

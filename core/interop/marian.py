@@ -47,6 +47,7 @@ ACTIVATIONS: dict[str, Activation] = {
 }
 """By the library's names, several of which are one function."""
 _MOST_STEPS, _MOST_BEAMS = 10**6, 64
+_NUM_HEADS = ("encoder_attention_heads", "decoder_attention_heads")
 _SPECIALS = {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
 _PAIR = re.compile(r"opus-mt-(?:tc-(?:big|base|bible-big)-|tatoeba-)?([A-Za-z_]+)-([A-Za-z_]+)$")
 _TABLES = ("model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight")
@@ -264,15 +265,22 @@ class MarianFolder:
                 f"{self._config_path}: activation_function is {activation!r}; one of {', '.join(ACTIVATIONS)} was "
                 "expected. This model cannot be read."
             )
+        width = self._number("d_model", 1024, 8192)
+        for name in _NUM_HEADS:
+            if width % (num_heads := self._number(name, 16, 512)):
+                raise ModelImportError(
+                    f"{self._config_path}: {name} is {num_heads}; a number that divides d_model, {width}, was "
+                    "expected. Use another copy."
+                )
         shares_output = self._flag("tie_word_embeddings", True)
         dropout = self._value(self._config, "dropout", 0.1)
         try:
             return ModelConfig(
-                width=self._number("d_model", 1024, 8192),
+                width=width,
                 num_encoder_layers=self._number("encoder_layers", 12, 128),
                 num_decoder_layers=self._number("decoder_layers", 12, 128),
-                num_heads=self._number("encoder_attention_heads", 16, 512),
-                num_decoder_heads=self._number("decoder_attention_heads", 16, 512),
+                num_heads=self._number(_NUM_HEADS[0], 16, 512),
+                num_decoder_heads=self._number(_NUM_HEADS[1], 16, 512),
                 feed_forward_width=self._number("encoder_ffn_dim", 4096, 65536),
                 decoder_feed_forward_width=self._number("decoder_ffn_dim", 4096, 65536),
                 activation=ACTIVATIONS[activation],

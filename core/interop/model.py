@@ -124,11 +124,15 @@ def with_weights_read(summary: ImportSummary, choice: bool | None, weights: Mapp
         weights: as in the files.
     """
     known = replace(summary, has_half_precision=are_half_precision(weights)).stored_as(choice)
-    large = too_large_for_half(weights) if known.half_precision and choice is None else None
-    if large is None:
+    if choice is not None or not (summary.half_precision or known.half_precision):
         return known
-    note = f"stored in 32 bits, as {large}, which 16-bit floats cannot hold"
-    return replace(known, half_precision=False, precision_note=note)
+    if (large := too_large_for_half(weights)) is not None:
+        why = f"{large}, which 16-bit floats cannot hold"
+    elif not known.half_precision:  # the size of a pickle had promised them
+        why = f"the file holds {', '.join(sorted({str(value.dtype) for value in weights.values()}))}"
+    else:
+        return known
+    return replace(known, half_precision=False, precision_note=f"stored in 32 bits, as {why}")
 
 
 def expected_seconds(read_bytes: int, written_bytes: int, *, is_pickled: bool) -> float:

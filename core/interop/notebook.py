@@ -14,6 +14,7 @@ from core.interop.state_dicts import (
     DATA_NEEDED,
     StateDictModel,
     WeightMap,
+    check_heads,
     check_vocabularies,
     num_layers,
     size_of,
@@ -37,12 +38,14 @@ def read_notebook(path: Path, weights: Mapping[str, Tensor], options: ImportOpti
     """
     base = preset("notebook")
     width = size_of(path, weights, "encoder.tok_embedding.weight", 1)
+    num_heads = base.model.num_heads if options.num_heads is None else options.num_heads
+    check_heads(path, num_heads, width)
     try:
         model = base.model.replace(
             width=width,
             num_encoder_layers=num_layers(weights, "encoder"),
             num_decoder_layers=num_layers(weights, "decoder"),
-            num_heads=options.num_heads or base.model.num_heads,
+            num_heads=num_heads,
             feed_forward_width=size_of(path, weights, "encoder.layers.0.positionwise_feedforward.fc_1.weight"),
             decoder_feed_forward_width=size_of(path, weights, "decoder.layers.0.positionwise_feedforward.fc_1.weight"),
             max_positions=size_of(path, weights, "encoder.pos_embedding.weight"),

@@ -87,6 +87,15 @@ def size_of(path: Path, weights: Mapping[str, Tensor], name: str, dimension: int
     return weights[name].size(dimension)
 
 
+def check_heads(path: Path, num_heads: int, width: int) -> None:
+    """Raises `ModelImportError` unless so many heads, which the file does not tell, can share the width."""
+    if num_heads < 1 or width % num_heads:
+        raise ModelImportError(
+            f"{path}: {num_heads} heads do not divide a width of {width}. The number of heads that the "
+            "model was trained with was expected; give that (--heads in the terminal)."
+        )
+
+
 def check_vocabularies(path: Path, codecs: CodecPair, sizes: tuple[int, int], data: Path) -> None:
     """Raises `ModelImportError` unless the vocabularies are as large as the embeddings of the file."""
     found = len(codecs.source.vocabulary), len(codecs.target.vocabulary)

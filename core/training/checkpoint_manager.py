@@ -15,6 +15,7 @@ from core.checkpoint.history import EpochRecord, write_history
 from core.errors import CheckpointError, StorageError
 from core.storage import atomic_path
 from core.training.events import AfterFailedSave, CheckpointSaved, Noted, SaveFailed, StepDone, TrainingEvent
+from core.training.failures import DivergedError
 from core.training.film import FilmFrame, frame_path, own_frame_paths, step_of_frame, write_frame
 from core.training.folder import (
     BEST,
@@ -99,20 +100,25 @@ class CheckpointManager:
             StorageError: it cannot be written.
         """
         self.session.require_sound_weights()
-        progress, path = self.session.progress, self.folder / LAST
-        num_kept = self.session.run.training.keep_last
-        older = describe_checkpoint(path, "last") if num_kept > 1 else None
-
-        def write() -> None:
-            self._tell_of_steps(self._steps.sync())
-            if older and older.step < progress.step:
-                _link_or_copy(path, self.folder / f"last-step{older.step:07d}.safetensors")
-            save_checkpoint(self.session.resumable_snapshot(), path)
-
-        self.write_or_ask(path, write)
+        path, progress = self.folder / LAST, self.session.progress
+        self.write_or_ask(path, self._write_last)
         self.write_or_ask(self.folder / RUN_SETTINGS, self._record.write_settings)
         self.on_event(CheckpointSaved(path, "last", progress.epoch, progress.step))
-        self._remove_surplus("last", num_kept)
+        self._remove_surplus("last", self.session.run.training.keep_last)
+
+    def save_last_if_possible(self) -> None:
+        """Saves the checkpoint to resume from after another file could not be written; nobody is asked again."""
+        with contextlib.suppress(StorageError, DivergedError):
+            self.session.require_sound_weights()
+            self._write_last()
+
+    def _write_last(self) -> None:
+        path, progress = self.folder / LAST, self.session.progress
+        older = describe_checkpoint(path, "last") if self.session.run.training.keep_last > 1 else None
+        self._tell_of_steps(self._steps.sync())
+        if older and older.step < progress.step:
+            _link_or_copy(path, self.folder / f"last-step{older.step:07d}.safetensors")
+        save_checkpoint(self.session.resumable_snapshot(), path)
 
     def save_if_best(self, record: EpochRecord, history: Sequence[EpochRecord]) -> bool:
         """Saves the model if this validation is among the best. Returns whether it is the best of all.

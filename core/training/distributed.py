@@ -17,7 +17,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from core.errors import DeviceError
+from core.errors import ConfigError, DeviceError
 
 GO, STOP, FAILED = range(3)
 """How a step goes in a process, from best to worst."""
@@ -109,8 +109,24 @@ SINGLE_PROCESS = World()
 
 
 def is_distributed() -> bool:
-    """Whether torchrun started this process as one of several."""
-    return int(os.environ.get("WORLD_SIZE", "1")) > 1
+    """Whether torchrun started this process as one of several. Raises `ConfigError` if WORLD_SIZE is no number."""
+    return bool(os.environ.get("WORLD_SIZE")) and _number_in_environment("WORLD_SIZE") > 1
+
+
+def _number_in_environment(name: str) -> int:
+    given = os.environ.get(name, "")
+    if not (given.isascii() and given.isdecimal() and len(given) < 10):
+        raise _not_of_torchrun(name)
+    return int(given)
+
+
+def _not_of_torchrun(name: str) -> ConfigError:
+    found = f"is {os.environ[name]!r}" if name in os.environ else "is not set"
+    return ConfigError(
+        f"WORLD_SIZE={os.environ['WORLD_SIZE']} says that several processes train together, but {name} {found}. What "
+        "torchrun sets was expected: begin with torchrun --nproc-per-node 2 -m core train; or, to train in one "
+        "process, remove WORLD_SIZE from the environment."
+    )
 
 
 @contextmanager
@@ -119,11 +135,16 @@ def process_group(device: str = "auto") -> Iterator[World]:
 
     Args:
         device: where is to be trained; it decides how gradients travel.
+
+    Raises:
+        ConfigError: the environment says that there are several processes, but not what torchrun says of them.
     """
     if not is_distributed():
         yield SINGLE_PROCESS
         return
-    rank, size, local_rank = (int(os.environ[name]) for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"))
+    rank, size, local_rank, _ = map(_number_in_environment, ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_PORT"))
+    if not os.environ.get("MASTER_ADDR"):
+        raise _not_of_torchrun("MASTER_ADDR")
     on_gpus = device != "cpu" and torch.cuda.is_available()
     if on_gpus:
         torch.cuda.set_device(local_rank % torch.cuda.device_count())

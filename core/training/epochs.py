@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from core.checkpoint.history import EpochRecord, num_stale_epochs
 from core.corpora.batches import Batch, collate, training_batches
 from core.device import DeviceChoice
-from core.errors import CheckpointError
+from core.errors import CheckpointError, StorageError
 from core.evaluation.loss import CorpusLoss
 from core.training.checkpoint_manager import CheckpointManager
 from core.training.events import (
@@ -196,11 +196,18 @@ class EpochLoop:
     def _end_epoch(self) -> None:
         """Validates and saves. Raises `ValidationStoppedError` if stopped; the run then stands at its last step."""
         self.session.require_sound_weights()  # before they are judged, and perhaps saved as the best
-        record = self._validate(with_sample=True, should_stop=self.should_stop)
-        self.progress.history.append(record)
-        self.checkpoints.save_history()
-        self._keep(record, self.progress.history)
-        self.progress.begin_epoch(self.progress.epoch + 1)
+        progress = self.progress
+        before = list(progress.history), progress.best_epoch, progress.best_validation_loss
+        try:
+            record = self._validate(with_sample=True, should_stop=self.should_stop)
+            progress.history.append(record)
+            self.checkpoints.save_history()
+            self._keep(record, progress.history)
+        except StorageError:  # not of the checkpoint to resume from: its steps are kept, and validated again
+            progress.history[:], progress.best_epoch, progress.best_validation_loss = before
+            self.checkpoints.save_last_if_possible()
+            raise
+        progress.begin_epoch(progress.epoch + 1)
         self.checkpoints.save_last()
 
     def _validate(self, *, with_sample: bool, should_stop: ShouldStop = lambda: False) -> EpochRecord:

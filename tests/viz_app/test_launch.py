@@ -1,3 +1,4 @@
+import os
 import sys
 import types
 from pathlib import Path
@@ -32,6 +33,16 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 def test_alone_it_opens_the_window_with_the_bundled_model(opened: list[tuple[Any, ...]]) -> None:
     assert launch.main([]) == 0
     assert opened == [(None, None, None)]
+
+
+def test_a_backend_of_pyplot_which_is_not_used_does_not_reach_matplotlib(
+    monkeypatch: pytest.MonkeyPatch, commands: list[list[str]]
+) -> None:
+    monkeypatch.setenv("MPLBACKEND", "module://of_a_notebook")
+    monkeypatch.setattr(launch, "leave", lambda status: None)
+    launch.main(["figure"])
+    assert commands == [["figure"]]
+    assert "MPLBACKEND" not in os.environ
 
 
 def test_app_passes_on_file_sentence_and_screenshot(opened: list[tuple[Any, ...]]) -> None:

@@ -314,6 +314,26 @@ def test_a_broken_checkpoint_leaves_the_model_and_the_translation(
 
 
 @pytest.mark.heavy
+def test_a_model_that_opened_is_the_one_that_is_remembered_though_another_was_asked_for_meanwhile(
+    make_window: MakeWindow, qtbot: QtBot, preferences: Preferences, tmp_path: Path
+) -> None:
+    window = make_window()
+    window.open_model(tmp_path / "good.safetensors")
+    deadline = time.monotonic() + 10
+    while not window._worker._outcomes.qsize():  # it is open; no event is processed meanwhile, so none is delivered
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+    with qtbot.waitSignal(window.failed):
+        window.open_model(tmp_path / "broken.safetensors")
+    (dialog,) = _dialogs(window)
+    dialog.accept()
+    assert window.model is not None
+    assert window.model.name == "good"
+    assert preferences.model == tmp_path / "good.safetensors"
+    assert tmp_path / "broken.safetensors" not in preferences.recent_models.paths
+
+
+@pytest.mark.heavy
 def test_a_dropped_file_is_opened_and_remembered(
     make_window: MakeWindow, qtbot: QtBot, preferences: Preferences, tmp_path: Path
 ) -> None:

@@ -162,6 +162,7 @@ class ImportDialog(QDialog):
             self._add_language_rows("its code, such as de, or its English name; the files do not say it")
             for code, edit in zip(summary.languages, (self.source_edit, self.target_language_edit), strict=True):
                 edit.setText("" if code == UNDETERMINED else code)
+        (self.source_edit if summary.misses_languages else self.import_button).setFocus()  # Enter imports
         self._fit()
 
     def _add_language_rows(self, hint: str) -> tuple[QWidget, ...]:

@@ -1,6 +1,7 @@
 """Opens models: by dialog, by path, by name, or the bundled one; those of other projects are imported first."""
 
 import math
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -46,7 +47,6 @@ class ModelLoader(QObject):
     def __init__(self, worker: InferenceWorker, preferences: Preferences, window: QWidget) -> None:
         super().__init__(window)
         self._worker, self._preferences, self._window = worker, preferences, window
-        self._path: Path | None = None
         self._is_reopening = False
         self._importer: InferenceWorker | None = None
         self.model: ModelInfo | None = None
@@ -79,8 +79,14 @@ class ModelLoader(QObject):
             )
             self._fail(failure, shows_dialog=self.model is not None)
             return
-        self._path = path
-        self._worker.submit(Request(LoadJob(path), self, on_result=self._on_loaded, on_error=self._on_load_failed))
+        self._worker.submit(
+            Request(
+                LoadJob(path),
+                self,
+                on_result=partial(self._on_loaded, path),
+                on_error=partial(self._on_load_failed, path),
+            )
+        )
         self.loading.emit((path or bundled_model_path()).stem)
 
     def choose_file(self) -> None:
@@ -136,16 +142,16 @@ class ModelLoader(QObject):
         if not is_done and self.model is None:  # it was to be the first
             self.open(None)
 
-    def _on_loaded(self, info: ModelInfo) -> None:
+    def _on_loaded(self, path: Path | None, info: ModelInfo) -> None:
         self.model, self._is_reopening = info, False
-        self._preferences.model = self._path
-        if self._path is not None:
-            self._preferences.recent_models.remember(self._path)
+        self._preferences.model = path
+        if path is not None:
+            self._preferences.recent_models.remember(path)
         self.loaded.emit(info)
 
-    def _on_load_failed(self, failure: Failure) -> None:
-        if self._path is not None:
-            self._preferences.recent_models.forget(self._path)
+    def _on_load_failed(self, path: Path | None, failure: Failure) -> None:
+        if path is not None:
+            self._preferences.recent_models.forget(path)
         self._fail(failure, shows_dialog=True)
         if self._is_reopening:
             self._is_reopening = False

@@ -54,6 +54,7 @@ class ExperimentState:
     Signals (psygnal):
         experiment_asked: somebody has to compute the experiment, and then call `accept` or `refuse`.
         experiment_cancelled: nobody waits for the experiment any more.
+        measuring_cancelled: nobody waits for maps in another measure any more.
         experiment_changed: another experiment is in use.
         result_changed: another result is shown, or none.
         model_changed: another model answers from now on.
@@ -64,6 +65,7 @@ class ExperimentState:
 
     experiment_asked = Signal()
     experiment_cancelled = Signal()
+    measuring_cancelled = Signal()
     experiment_changed = Signal()
     result_changed = Signal()
     model_changed = Signal()
@@ -377,6 +379,20 @@ class ExperimentState:
             self._history.withdraw(shown)
             self.experiment_changed.emit()
         self.experiment_cancelled.emit()
+
+    @property
+    def is_measure_awaited(self) -> bool:
+        """Whether maps in the chosen measure are to come, and weights shown until then."""
+        return self.measuring.is_running and self.maps.lacking_measure() is not None
+
+    def cancel_measuring(self) -> bool:
+        """Nobody waits for maps in the chosen measure any more: weights are chosen again. False if none are awaited."""
+        if not self.is_measure_awaited:
+            return False
+        self.measuring.finish()
+        self.measuring_cancelled.emit()
+        self.settings.measure = "weight"
+        return True
 
     def show_translation(self, translation: Translation) -> None:
         """Shows a translation that is there already, with nothing changed."""

@@ -146,9 +146,18 @@ class TrainPage(QWidget):
             self._run_view.charts.export_button.setMenu(menu)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Looks for devices when the page is shown for the first time: this imports torch, in a thread."""
+        """Looks for devices when the page is shown for the first time: this imports torch, in a thread.
+
+        An unfinished run of an earlier session gets its charts then, so that matplotlib does not hold up the start.
+        """
         super().showEvent(event)
         self._devices.start()
+        if self._run_view is None and self.state.has_curves:
+            QTimer.singleShot(0, self, self._show_earlier_run)
+
+    def _show_earlier_run(self) -> None:
+        self._make_charts()
+        self._refresh()
 
     def start(self) -> None:
         """Starts the run that the form describes, or shows why it cannot be started."""

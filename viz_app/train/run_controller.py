@@ -23,12 +23,13 @@ from core.training.run_folders import remember_run_folder
 from core.training.step_metrics import StepMetrics, read_step_metrics
 from viz_app.state.languages import language_names
 from viz_app.train import settings as run_settings
-from viz_app.train.run_files import read_run
+from viz_app.train.run_files import known_records, read_run
 from viz_app.train.state import Status, TrainState
 from viz_app.worker import ANSWER_SECONDS, Failure, TrainingBody, TrainingFailure, TrainingRequest, TrainingRun
 
 SAVE_SECONDS = 60.0
 """For the step in hand, or the validation, and a checkpoint of the largest preset; then nothing more is waited for."""
+_RUNNING_ELSEWHERE = "Another process is training it: open it again to see how far that has come."
 
 
 class RunController(QObject):
@@ -161,6 +162,7 @@ class RunController(QObject):
             last if can_go_on else None,
             is_complete=is_complete,
             latest_step=_last_step(run.metrics),
+            note=_RUNNING_ELSEWHERE if files.state == "running" else "",
         )
         self.failure = None
         self.changed.emit()
@@ -185,13 +187,15 @@ class RunController(QObject):
             earlier.run, earlier.source, earlier.folder, earlier.device, changes=dict(earlier.changes)
         )
         self._state.playback.maps.languages = language_names(earlier.run)
-        history = with_best(run_settings.load_history(earlier.folder), earlier.folder)
+        history = with_best(known_records(earlier.folder), earlier.folder)
+        metrics = read_step_metrics(earlier.folder)
         self._state.offer_resume(
             earlier.folder,
             earlier.last_checkpoint,
             earlier.best_checkpoint,
             history,
-            read_step_metrics(earlier.folder),
+            metrics,
+            latest_step=_last_step(metrics),
             saved_step=files.step if files.has_last else 0,
             was_interrupted=files.state == "interrupted",
         )

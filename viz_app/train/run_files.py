@@ -15,6 +15,8 @@ from core.training.step_metrics import StepMetrics, read_step_metrics
 from viz_app.train.curves import RunCurves
 
 MAX_LISTED = 30
+_UNREADABLE = (OSError, ValueError, KeyError, TypeError, csv.Error)
+"""What reading a history raises."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +66,7 @@ def read_run(folder: Path, *, with_steps: bool = False) -> RunOnDisk:
     try:
         records = [] if has_no_history else _read_records(path)
         changed = datetime.fromtimestamp((folder / LAST if has_no_history else path).stat().st_mtime)
-    except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
+    except _UNREADABLE as error:
         raise TrainingError(
             f"{folder} is not the folder of a run ({_reason(error)}). A folder with a {HISTORY} written by a training "
             "was expected; choose another."
@@ -104,6 +106,14 @@ def _changed(folder: Path) -> float:
         if (folder / name).is_file():
             return (folder / name).stat().st_mtime
     return 0.0
+
+
+def known_records(folder: Path) -> list[EpochRecord]:
+    """The epochs in the history of the run in `folder`; none if it cannot be read."""
+    try:
+        return _read_records(folder / HISTORY)
+    except _UNREADABLE:
+        return []
 
 
 def _read_records(path: Path) -> list[EpochRecord]:

@@ -1,20 +1,16 @@
 """The values of the form and the unfinished run, saved from one session to the next, as text."""
 
-import csv
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from core.checkpoint.history import EpochRecord
 from core.config import PRESETS, RunConfig
 from core.errors import ConfigError
-from core.storage import read_text
 from viz_app.train.choices import DATA_KINDS, RunChoices
 
 _PREFIX = "train/"
 NUM_SOURCES = 100
-_HISTORY_NUMBERS = ("training_loss", "validation_loss", "validation_loss_batch_mean", "learning_rate", "seconds")
 
 
 _TEXTS = (
@@ -174,14 +170,3 @@ def load_unfinished(settings: SettingsLike) -> UnfinishedRun | None:
     except (ValueError, KeyError, TypeError, ConfigError):  # saved by another version, or edited by hand
         return None
     return unfinished if last.is_file() else None
-
-
-def load_history(folder: Path) -> list[EpochRecord]:
-    """The epochs in the history file of the run in `folder`; none if it cannot be read."""
-    try:
-        return [
-            EpochRecord(int(row["epoch"]), int(row["step"]), *(float(row[name]) for name in _HISTORY_NUMBERS))
-            for row in csv.DictReader(read_text(folder / "history.csv").splitlines())
-        ]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []

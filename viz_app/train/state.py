@@ -137,6 +137,7 @@ class TrainState:
         history: Sequence[EpochRecord],
         metrics: StepMetrics | None = None,
         *,
+        latest_step: StepDone | None = None,
         saved_step: int = 0,
         was_interrupted: bool = False,
     ) -> None:
@@ -146,10 +147,12 @@ class TrainState:
             folder, last_checkpoint, best_checkpoint: where it is.
             history: its known epochs.
             metrics: of its steps; None if they are not known.
+            latest_step: the last of them, if that is known.
             saved_step: the step in its last checkpoint; 0 if not known.
             was_interrupted: it ended without saving, so that the steps after that one are lost.
         """
         self._clear_run()
+        self.latest_step = latest_step
         self.saved_step, self.was_interrupted = saved_step, was_interrupted
         self.folder, self.last_checkpoint, self.best_checkpoint = folder, last_checkpoint, best_checkpoint
         self.curves.add_run(history, metrics)
@@ -164,6 +167,7 @@ class TrainState:
         *,
         is_complete: bool = False,
         latest_step: StepDone | None = None,
+        note: str = "",
     ) -> None:
         """Shows a run from the disk instead of one of this page.
 
@@ -173,8 +177,10 @@ class TrainState:
             last: a checkpoint to go on from, if there is one.
             is_complete: whether it has come to its end: then it can be given more epochs, else be resumed.
             latest_step: its last one, if that is known.
+            note: what else the user should know of it.
         """
         self._clear_run()
+        self.note = note
         self.latest_step = latest_step
         self.last_checkpoint, self.is_complete = last, is_complete
         self.status, self.folder, self.best_checkpoint = Status.VIEWING, folder, best
@@ -301,7 +307,7 @@ class TrainState:
     @property
     def has_curves(self) -> bool:
         """Whether there are curves to show."""
-        return self.status is not Status.IDLE and (self.started is not None or bool(self.validations))
+        return self.started is not None or bool(self.validations) or len(self.training_loss) > 0
 
     @property
     def can_try_model(self) -> bool:

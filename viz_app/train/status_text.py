@@ -181,8 +181,9 @@ def _viewing_notice(state: TrainState) -> Notice:
         text += f", best validation loss {best.loss:.3f} in epoch {best.epoch}"
     if state.can_resume:
         text += ". It is unfinished: Resume continues from its last checkpoint"
+    text += f". {state.note}" if state.note else "."
     name = state.folder.name if state.folder else "a run"
-    return Notice(f"Run: {name}", f"{text}.", "plain", state.can_try_model, offers_folder=True)
+    return Notice(f"Run: {name}", text, "plain", state.can_try_model, offers_folder=True)
 
 
 def _waiting_notice(state: TrainState) -> Notice:

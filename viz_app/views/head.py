@@ -2,6 +2,7 @@
 
 import re
 from functools import lru_cache, partial
+from html import escape
 
 from PySide6.QtCore import QPoint, QPointF, Qt, QTimer
 from PySide6.QtGui import QFont, QFontMetrics, QResizeEvent
@@ -19,7 +20,7 @@ from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.explain import explain
 from viz_app.state.measuring import SHORT_NAMES
 from viz_app.state.role_words import role_in_words
-from viz_app.theme import PANEL_MARGIN, scaled, scales
+from viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales
 from viz_app.views.cell_menu import CellMenu
 from viz_app.views.explanation import Explanation
 from viz_app.views.head_controls import HeadControls, SizeControls, TokensMenu
@@ -99,7 +100,7 @@ class HeadPanel(QFrame):
         self.cell_menu: CellMenu | None = None
         self._header, self._is_header_split = QGridLayout(), False
         self._ends_widths: dict[tuple[str, str, int], int] = {}
-        self._meanings, self._has_role = ("", "", ""), False
+        self._meanings, self._has_role, self._offers_cancel = ("", "", ""), False, False
         self._name = self._brief = self._title = ""
         self._make_header()
         self._lay_out()
@@ -112,8 +113,10 @@ class HeadPanel(QFrame):
             changed.connect(self.rebuild)
         on_redraw(state.settings, ("maps", "large map"), self.rebuild)
         selection.head.connect(self._show_head, max_args=0)
+        self.meaning.linkActivated.connect(lambda _link: state.cancel_measuring())
         state.experiment_changed.connect(self._show_switch)
         state.measuring.events.problem.connect(self.rebuild, max_args=0)
+        state.measuring.events.is_running.connect(self._show_head, max_args=0)
         state.settings.events.line_threshold.connect(self._show_explanation, max_args=0)
         state.settings.events.zoom.connect(self._place_card, max_args=0)
         selection.pinned.connect(self._place_card, max_args=0)
@@ -145,6 +148,8 @@ class HeadPanel(QFrame):
             map_text.meaning_of_query(state),
             map_text.measure_note(state),
         )
+        measure, kind = state.settings.measure, state.selection.head.kind
+        self._offers_cancel = state.is_measure_awaited and kind in MEASURES[measure].kinds
         self._show_explanation()
         self._fit()
         self._place_card_soon()
@@ -263,6 +268,9 @@ class HeadPanel(QFrame):
             else "\n".join(filter(None, (f"{of_query} {note}".rstrip(), measure)))
             for note in (notes, map_text.OFF_NOTE if may_be_off else notes)
         )
+        if self._offers_cancel:
+            text, when_off = with_cancel(text), ""
+        self.meaning.setTextFormat(Qt.TextFormat.RichText if self._offers_cancel else Qt.TextFormat.PlainText)
         self._meaning_room.show_text(text, width, when_off)
         set_visible(self.controls, not self._is_low, focus_to=self)
         set_visible(self.tokens_menu, self._is_low, focus_to=self)
@@ -376,6 +384,12 @@ class HeadPanel(QFrame):
         column.addWidget(self.map, 1)
         column.addWidget(self.pick_line)
         column.addWidget(self.controls)
+
+
+def with_cancel(text: str) -> str:
+    """A text that says that something is computed, as rich text with a link that cancels it."""
+    lines, color = escape(text).replace("\n", "<br>"), current_theme().color("accent").name()
+    return f'{lines} <a href="cancel" style="color:{color}">cancel</a> (Esc)'
 
 
 @lru_cache(maxsize=8)

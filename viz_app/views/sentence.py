@@ -142,9 +142,9 @@ class SentencePanel(QFrame):
             self._state.ask_again()
 
     def cancel(self) -> bool:
-        """Gives up a translation that takes long; False if none is awaited that is said to."""
+        """Gives up a translation that takes long, else maps in another measure; False if neither is said to come."""
         if not self._state.request.is_running or self._busy_timer.isActive():
-            return False
+            return self._state.cancel_measuring()
         self._state.cancel()
         return True
 

@@ -32,8 +32,10 @@ class ExperimentController(QObject):
         self.state = state
         self._worker = worker
         self._computing: Request | None = None
+        self._measuring: Request | None = None
         state.experiment_asked.connect(self._compute)
         state.experiment_cancelled.connect(self._cancel)
+        state.measuring_cancelled.connect(self._cancel_measuring)
         state.result_changed.connect(self._measure)
         state.settings.events.measure.connect(self._measure, max_args=0)
         state.settings.events.shown.connect(self._measure, max_args=0)
@@ -114,7 +116,11 @@ class ExperimentController(QObject):
             state.take_measured(measured)
             self._measure()  # a difference needs two
 
-        self.ask(MeasureJob(lacking), state.measuring, accept)
+        self._measuring = self.ask(MeasureJob(lacking), state.measuring, accept)
+
+    def _cancel_measuring(self) -> None:
+        if self._measuring is not None:
+            self._measuring.cancel()
 
 
 def _own_of(result: ExperimentResult | None) -> Translation | None:

@@ -37,11 +37,20 @@ class _Outcome:
     value: object
 
 
+@dataclass(frozen=True)
+class _Opened:
+    """A model that is in use as soon as the window is to hear of it."""
+
+    translator: TranslatorLike
+    info: ModelInfo
+
+
 class InferenceWorker(QObject):
     """Answers requests (`viz_app.worker.requests`) in a thread of its own; their callbacks run in the GUI thread.
 
-    A model that fails to open leaves the earlier one in place. A request gives way to anything more urgent and then
-    goes on. What arrives for a request that is over is dropped here, and nowhere else.
+    A model that fails to open, or is superseded by another before it is open, leaves the earlier one in place. A
+    request gives way to anything more urgent and then goes on. What arrives for a request that is over is dropped
+    here, and nowhere else.
     """
 
     _outcome_ready = Signal()
@@ -62,8 +71,7 @@ class InferenceWorker(QObject):
     def submit(self, request: Request) -> Request:
         """Asks. An older request of the same owner and kind is superseded, at once."""
         for old in self._requests.put(request):
-            if old.end():
-                old.on_superseded()
+            old.on_superseded()
         if self._thread.ident is None:
             self._thread.start()
         return request
@@ -98,7 +106,10 @@ class InferenceWorker(QObject):
             return
         except Exception as error:  # a thread's boundary: whatever it is, the window must hear of it
             value = Failure.of(error)
-        self._requests.answered(request)
+        if not self._requests.answered(request):
+            return
+        if isinstance(value, _Opened):
+            self._translator, value = value.translator, value.info
         self._tell(_Outcome(request, value))
         if not isinstance(value, Failure):
             for outdated in self._requests.outdated_by(request):
@@ -106,8 +117,8 @@ class InferenceWorker(QObject):
 
     def _answer(self, request: Request) -> object:
         if isinstance(request.job, LoadJob):
-            self._translator = self._loader(request.job.path, request.job.device)
-            return _describe(self._translator)
+            translator = self._loader(request.job.path, request.job.device)
+            return _Opened(translator, _describe(translator))
 
         def tell(progress: Progress) -> None:
             self._tell(_Outcome(request, progress))

@@ -208,7 +208,11 @@ class MeasureJob:
         from core.analysis.measures import measure_maps
 
         trace = trace_translation(real(translator), self.translation)
-        maps = {(each, kind): measure_maps(trace, each, kind) for each, kind in BESIDE_WEIGHT}
+        maps = {}
+        for each, kind in BESIDE_WEIGHT:
+            if should_stop():
+                raise JobInterrupted(self)
+            maps[each, kind] = measure_maps(trace, each, kind)
         return MeasuredMaps(self.translation, maps)
 
 

@@ -81,7 +81,7 @@ class RequestQueue:
         self.is_closing = False
 
     def put(self, request: Request) -> list[Request]:
-        """Lets a request wait; returns those that it supersedes: waiting, running, or answered but not delivered."""
+        """Lets a request wait; returns those that it ends: waiting, running, or answered but not delivered."""
         with self._condition:
             self._num_requests += 1
             request.number = self._num_requests
@@ -91,7 +91,7 @@ class RequestQueue:
                 superseded.append(self._current)
             self._waiting.append(request)
             self._condition.notify()
-            return superseded
+            return [each for each in superseded if each.end()]
 
     def put_back(self, request: Request) -> None:
         """Lets a request that gave way wait again, unless nobody waits for it any more."""
@@ -99,14 +99,20 @@ class RequestQueue:
             if not (request.is_over or self.is_closing):
                 self._waiting.append(request)
 
-    def answered(self, request: Request) -> None:
-        """Its answer is on its way to the GUI thread. A newer request supersedes it until then.
+    def answered(self, request: Request) -> bool:
+        """Its answer is on its way to the GUI thread, unless nobody waits for it any more, which is False.
 
-        Except the opening of a model: the thread has it in use already, so the window must hear of it.
+        A newer request supersedes it until it arrives. Except the opening of a model: the thread has that in use from
+        now on, so the window must hear of it.
         """
-        if request.job.scope != "load":
-            with self._condition:
+        with self._condition:
+            if request.is_over:
+                return False
+            if request.job.scope == "load":
+                self._current = None
+            else:
                 self._answered.append(request)
+            return True
 
     def delivered(self, request: Request) -> None:
         """Its answer has arrived."""

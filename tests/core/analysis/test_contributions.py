@@ -1,5 +1,6 @@
 """ALTI+: the parts of every block sum to what really leaves it, and shares follow the published formula."""
 
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from core.analysis.alti import BlockParts, contributions_of, trace_blocks
 from core.analysis.capture import trace_pair
 from core.analysis.contributions import COLLAPSED_SHARE, Contributions, share_floor, share_warnings
 from core.errors import AnalysisError
-from core.model.heads import Head
+from core.model.heads import AttentionKind, Head
 from core.model.interventions import SentenceChanges, all_heads, compile_interventions
 from core.model.transformer import Interventions, Transformer
 from core.resources import example_sentences
@@ -41,8 +42,12 @@ CHANGES = [
 every_kind = pytest.mark.parametrize("config", KINDS.values(), ids=KINDS)
 
 
+def parts_themselves(_kind: AttentionKind, parts: BlockParts) -> BlockParts:
+    return parts
+
+
 def blocks_of(model: Transformer, interventions: Interventions | None = None) -> dict[str, list[BlockParts]]:
-    traced = trace_blocks(model, SOURCE, READ, interventions)
+    traced = trace_blocks(model, SOURCE, READ, parts_themselves, interventions)
     return {"encoder": traced.encoder, "decoder": traced.decoder, "cross": traced.cross}
 
 
@@ -52,13 +57,13 @@ def test_the_pass_is_that_of_the_model(config) -> None:
     model = make_model(config)
     for changes in CHANGES:
         interventions = compile_interventions(model, [changes])
-        traced = trace_blocks(model, SOURCE, READ, interventions)
+        traced = trace_blocks(model, SOURCE, READ, parts_themselves, interventions)
         with torch.inference_mode():
             encoding = model.encode(torch.tensor([SOURCE]), interventions=interventions)
             logits = model.decode(encoding, torch.tensor([READ])).logits[0]
             torch.testing.assert_close(traced.encoded, encoding.states[0], rtol=0, atol=1e-5)
             torch.testing.assert_close(model.output(traced.hidden), logits, rtol=0, atol=1e-5)
-    traced = trace_blocks(model, SOURCE, READ)
+    traced = trace_blocks(model, SOURCE, READ, parts_themselves)
     with torch.inference_mode():
         hidden = model.hidden_states(torch.tensor([SOURCE]), torch.tensor([READ]))[0]
     torch.testing.assert_close(traced.hidden, hidden, rtol=0, atol=1e-5)
@@ -178,6 +183,23 @@ def of_ids(model: Transformer, monkeypatch: pytest.MonkeyPatch) -> Contributions
     holder = Holder()
     holder.model = model  # type: ignore[attr-defined]
     return contributions_of(holder, Named())  # type: ignore[arg-type]
+
+
+def test_a_block_is_forgotten_before_the_next_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of a long text in a large model would take all memory together."""
+    blocks: weakref.WeakSet[BlockParts] = weakref.WeakSet()
+    most = []
+
+    class Watched(BlockParts):
+        def __init__(self, *parts: torch.Tensor) -> None:
+            super().__init__(*parts)
+            blocks.add(self)
+            most.append(len(blocks))
+
+    monkeypatch.setattr("core.analysis.alti.BlockParts", Watched)
+    of_ids(make_model(next(iter(KINDS.values())).replace(num_encoder_layers=3, num_decoder_layers=3)), monkeypatch)
+    assert len(most) == 9
+    assert max(most) == 1
 
 
 @pytest.mark.parametrize("name", ["word", "subword"])

@@ -1,5 +1,6 @@
 """Norms and rollout against direct formulas, computed here from the model's parameters one vector at a time."""
 
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import torch
 
 from core.analysis.capture import trace_pair, trace_translation
 from core.analysis.measures import MEASURES, cross_rollout, head_norms, layer_norms, measure_maps, rollout
-from core.analysis.trace import Trace
+from core.analysis.trace import HeadTrace, Trace
 from core.errors import AnalysisError
 from core.model.attention import MultiHeadAttention
 from core.model.heads import Head
@@ -115,6 +116,33 @@ def test_norms_follow_the_definition(model: Transformer, trace: Trace, kind: Map
                 np.testing.assert_allclose(of_heads[layer, :, query, key], expected, rtol=1e-4, atol=1e-6)
                 expected_sum = np.sqrt((sum(terms) ** 2).sum())
                 np.testing.assert_allclose(of_layers[layer, query, key], expected_sum, rtol=1e-4, atol=1e-6)
+
+
+def test_norms_of_a_long_text_take_no_vector_for_each_cell() -> None:
+    """Those of 500 tokens in six layers of 1,024 would take 6 GB."""
+    num_layers, num_heads, num_tokens, head_width, width = 2, 4, 150, 8, 64
+    generator = np.random.default_rng(1)
+
+    def drawn(*shape: int) -> np.ndarray:
+        return generator.random(shape, dtype=np.float32)
+
+    vectors = drawn(num_layers, num_heads, num_tokens, head_width)
+    weights = drawn(num_layers, num_heads, num_tokens, num_tokens)
+    heads = HeadTrace(
+        vectors,
+        vectors,
+        vectors,
+        drawn(num_layers, num_heads, head_width, width),
+        weights,
+        drawn(num_layers, num_heads),
+    )
+    tracemalloc.start()
+    lengths = layer_norms(heads)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    added = weights[1, :, 3, 5] @ (vectors @ heads.mixing)[1, :, 5]
+    assert lengths[1, 3, 5] == pytest.approx(np.linalg.norm(added), rel=1e-5)
+    assert peak < 4 * num_layers * num_tokens * num_tokens * width / 4
 
 
 def test_rollout_follows_the_definition(trace: Trace) -> None:

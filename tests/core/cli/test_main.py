@@ -23,6 +23,7 @@ from core.cli.guard import run_guarded
 from core.cli.main import COMMANDS, main
 from core.cli.stopping import StopFlag, stop_on_interrupt
 from core.corpora.prepared import load_prepared
+from core.errors import TextError
 from core.training.record import read_starts
 from tests.test_import_rules import modules_imported_by
 
@@ -415,6 +416,29 @@ def test_standard_output_on_a_full_disk_is_told(
     assert "Traceback" not in message
     with pytest.raises(OSError, match="No space left"):
         full.close()
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EPIPE, errno.EIO])
+def test_messages_that_nobody_can_read_change_neither_results_nor_exit_status(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    class Gone(io.TextIOBase):
+        def write(self, text: str) -> int:
+            raise OSError(number, os.strerror(number))
+
+        def flush(self) -> None:
+            self.write("")
+
+    def command() -> int:
+        print("note", file=sys.stderr, flush=True)
+        print("result")
+        raise TextError("refused")
+
+    gone = Gone()
+    monkeypatch.setattr(sys, "stderr", gone)
+    assert run_guarded(command) == 2
+    assert sys.stderr is gone
+    assert capsys.readouterr().out == "result\n"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere a folder that is used cannot be removed")

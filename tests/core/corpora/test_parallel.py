@@ -36,13 +36,24 @@ def refusal(read: Callable[..., object], *arguments: object) -> str:
 
 
 class TestLines:
-    @pytest.mark.parametrize("end", ["\n", "\r\n"])
+    @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
     def test_line_ends_of_every_system_are_read_alike(self, tmp_path: Path, end: str) -> None:
         assert read_lines(put(tmp_path / "a.de", GERMAN, end)) == GERMAN
 
     def test_the_last_line_needs_no_line_end(self, tmp_path: Path) -> None:
         (tmp_path / "a.de").write_text("eins\nzwei")
         assert read_lines(tmp_path / "a.de") == ["eins", "zwei"]
+
+    def test_carriage_returns_end_lines_where_nothing_else_does(self, tmp_path: Path) -> None:
+        (tmp_path / "a.de").write_bytes(b"eins\r\rzwei")
+        assert read_lines(tmp_path / "a.de") == ["eins", "", "zwei"]
+
+    def test_a_file_of_carriage_returns_takes_memory_for_each(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "a.de").write_bytes(b"\r" * 1_000_000)
+        monkeypatch.setattr("core.corpora.parallel.available_memory", lambda: 50_000_000)
+        assert "0.1 GB of memory" in refusal(read_lines, tmp_path / "a.de")
 
     def test_empty_lines_are_kept_so_that_numbers_stay(self, tmp_path: Path) -> None:
         (tmp_path / "a.de").write_text("\neins\n\n\nzwei\n\n")
@@ -184,6 +195,12 @@ class TestPairs:
         assert f"{source} has {1500 - num_missing:,}" in refusal(read_pair, target, source).replace(
             str(target), str(source)
         )
+
+    def test_carriage_returns_that_end_no_line_are_named_where_numbers_are_unequal(self, tmp_path: Path) -> None:
+        (tmp_path / "a.de").write_bytes(b"eins\rzwei\ndrei\n")
+        message = refusal(read_pair, tmp_path / "a.de", put(tmp_path / "a.en", ENGLISH))
+        assert f"{tmp_path / 'a.de'} has carriage returns (CR) within its lines" in message
+        assert "a.en has carriage" not in message
 
     def test_an_empty_last_line_counts_as_a_line(self, tmp_path: Path) -> None:
         source, target = tmp_path / "a.de", tmp_path / "a.en"

@@ -2,6 +2,9 @@
 
 import hashlib
 import json
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,6 +20,7 @@ from core.errors import ModelImportError
 from core.interop.hub import fetch
 from core.interop.importing import import_model
 from core.interop.stopping import ImportStoppedError
+from tests.conftest import REPOSITORY
 from tests.core.interop.marian_models import make_folder
 
 pytestmark = pytest.mark.heavy  # models are made by transformers, which takes three seconds to be imported
@@ -243,6 +247,22 @@ def test_without_a_connection_the_message_says_what_to_do(
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(ModelImportError, match="the variable HF_HUB_OFFLINE is set"):
         fetch("Helsinki-NLP/opus-mt-en-de", cache_folder=tmp_path)
+
+
+@pytest.mark.subprocess
+def test_variables_that_the_library_cannot_read_are_told(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "core", "import", NAME, "--out", str(tmp_path / "model.safetensors")]
+    done = subprocess.run(
+        command,
+        env={**os.environ, "HF_ENDPOINT": "http://[::1", "XDG_CACHE_HOME": str(tmp_path)},
+        cwd=REPOSITORY,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "check the variables whose names begin with HF_" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_an_older_revision_does_not_become_the_newest(

@@ -235,7 +235,7 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "heads that do not divide": (
         lambda folder: change(folder / "config.json", encoder_attention_heads=5),
-        r"config\.json: model: 5 heads do not divide a width of 32",
+        r"encoder_attention_heads is 5; a number that divides d_model, 32, was expected\. Use another copy\.$",
     ),
     "unknown activation": (
         lambda folder: change(folder / "config.json", activation_function="mish"),
@@ -413,6 +413,16 @@ def test_weights_that_are_not_finite_are_refused(folder: Path) -> None:
     _with_weights(folder, lambda value: value * float("nan") if value.dim() == 2 else value)
     with pytest.raises(ModelImportError, match=r"model\.safetensors: \S+ is not finite"):
         import_model(folder)
+
+
+@pytest.mark.subprocess
+def test_a_pickle_as_small_as_one_of_16_bit_floats_that_holds_others_is_told_of(tmp_path: Path) -> None:
+    """Before it is read, only its size tells of them."""
+    folder = make_folder(tmp_path / "model", file="bin", dtype=torch.bfloat16)
+    assert recognize(folder).summary.half_precision
+    imported = import_model(folder)
+    assert not imported.half_precision
+    assert imported.summary.precision_note == "stored in 32 bits, as the file holds torch.bfloat16"
 
 
 def test_weights_that_the_stored_precision_cannot_hold_are_refused(

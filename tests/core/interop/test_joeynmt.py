@@ -177,6 +177,15 @@ def test_a_model_is_imported_and_used(folder: Path, tmp_path: Path, capsys: pyte
     assert changed.source_tokens == ("ein", "läuft", ".", "</s>")
 
 
+def test_translations_that_cannot_end_are_told_of(folder: Path) -> None:
+    change(folder, "testing.min_output_length", 12)
+    change(folder, "testing.max_output_length", 12)
+    assert not import_model(folder).summary.notes
+    change(folder, "testing.max_output_length", 11)
+    told = "min_output_length = 12 is above max_output_length = 11: no translation comes to an end"
+    assert import_model(folder).summary.notes == (told,)
+
+
 def test_languages_and_the_name_are_told_by_options_then_the_configuration(folder: Path) -> None:
     assert recognize(folder).summary.languages == ("de", "en")
     options = ImportOptions(name="mine", target_language="Dutch")
@@ -379,7 +388,15 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a number of heads that does not divide": (
         lambda folder: change(folder, "model.encoder.num_heads", 5),
-        r"config\.yaml: .*heads",
+        r"model\.encoder\.num_heads is 5; a number that divides the hidden_size of 32 was expected\.",
+    ),
+    "no source": (
+        lambda folder: change(folder, "data.src", None),
+        r"config\.yaml: data\.src is missing; names with values were expected",
+    ),
+    "no level": (
+        lambda folder: change(folder, "data.trg.level", None),
+        r"config\.yaml: data\.trg\.level is missing; one of word, char, bpe was expected",
     ),
     "a pretokenizer": (
         lambda folder: change(folder, "data.src.tokenizer_cfg.pretokenizer", "moses"),

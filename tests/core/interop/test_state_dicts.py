@@ -170,8 +170,11 @@ def test_vocabularies_that_do_not_fit_are_refused(data: Path, tmp_path: Path) ->
             import_file(path, None)
         with pytest.raises(ModelImportError, match=r"has no train\.de, plain or \.gz"):
             import_file(path, tmp_path)
-        with pytest.raises(ModelImportError, match="5 heads do not divide a width of 32"):
-            import_file(path, data, num_heads=5)
+        for num_heads in (5, 0):
+            with pytest.raises(
+                ModelImportError, match=rf"{num_heads} heads do not divide a width of 32\. The number of"
+            ):
+                import_file(path, data, num_heads=num_heads)
 
 
 def test_half_a_state_dict_is_refused(data: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from core.checkpoint.file import load_checkpoint
-from core.errors import DeviceError
+from core.errors import ConfigError, DeviceError
 from core.training.distributed import SINGLE_PROCESS, World, process_group
 from core.training.events import StepDone
 from core.training.lock import LOCK
@@ -158,3 +158,41 @@ def test_outside_of_torchrun_a_process_is_alone(monkeypatch: pytest.MonkeyPatch)
     assert not SINGLE_PROCESS.is_main
     assert SINGLE_PROCESS.all_reduce_max(1) == 1
     assert SINGLE_PROCESS.all_reduce_sum(torch.tensor(2.5)) == 2.5
+
+
+OF_TORCHRUN = {"WORLD_SIZE": "2", "RANK": "0", "LOCAL_RANK": "0", "MASTER_ADDR": "localhost", "MASTER_PORT": "29500"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *((name, None) for name in OF_TORCHRUN if name != "WORLD_SIZE"),
+        ("WORLD_SIZE", "abc"),
+        ("RANK", "-1"),
+        ("LOCAL_RANK", "²"),
+        ("MASTER_ADDR", ""),
+        ("MASTER_PORT", "http"),
+    ],
+)
+def test_an_environment_that_is_not_torchrun_s_is_refused(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str | None
+) -> None:
+    monkeypatch.setattr("torch.distributed.init_process_group", lambda *_, **__: pytest.fail("begun"))
+    for variable, given in OF_TORCHRUN.items():
+        monkeypatch.setenv(variable, given)
+    if value is None:
+        monkeypatch.delenv(name)
+    else:
+        monkeypatch.setenv(name, value)
+    found = "is not set" if value is None else f"is '{value}'"
+    with pytest.raises(ConfigError, match=f"but {name} {found}. What torchrun sets was expected"):
+        process_group("cpu").__enter__()
+
+
+@pytest.mark.parametrize("size", ["", "0", "1"])
+def test_a_world_of_one_process_needs_nothing_else(monkeypatch: pytest.MonkeyPatch, size: str) -> None:
+    for name in OF_TORCHRUN:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("WORLD_SIZE", size)
+    with process_group() as world:
+        assert world is SINGLE_PROCESS

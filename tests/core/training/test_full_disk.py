@@ -116,6 +116,27 @@ def check_that_an_ended_run_goes_on(folder: Path, take_room: Callable[[], None],
     assert_same_run(whole, folder)
 
 
+@pytest.mark.training
+@pytest.mark.parametrize("name", ["history.csv", "best.safetensors"])
+def test_the_steps_are_kept_where_another_file_cannot_be_written(tmp_path: Path, name: str) -> None:
+    settings = copy_run(num_epochs=2, checkpoint_steps=1_000)
+    whole, folder = tmp_path / "whole", tmp_path / "run"
+    _, said = record(settings, whole)
+
+    def put_in_the_way() -> None:
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).mkdir()
+
+    with pytest.raises(StorageError, match=f"Cannot write .*{name}"):
+        record(settings, folder, on_event=at_step(2, put_in_the_way), on_save_failed=lambda failure: "stop")
+    num_steps = int(load_checkpoint(folder / LAST, with_state=True).progress["step"])
+    assert num_steps > 2
+    (folder / name).rmdir()
+    _, resumed = record(settings, folder, resume=True)
+    assert resumed.losses == said.losses[num_steps:]
+    assert_same_run(whole, folder)
+
+
 CHECKS = {check.__name__: check for check in (check_that_room_is_waited_for, check_that_an_ended_run_goes_on)}
 
 

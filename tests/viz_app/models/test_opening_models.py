@@ -130,6 +130,7 @@ def test_a_dropped_folder_is_imported_once_and_then_opened(make_window: MakeWind
     assert dialog.status.text() == "Looking at the files …"
     qtbot.waitUntil(lambda: "Marian, by Hugging Face transformers · German to French" in dialog.about.text())
     assert dialog.import_button.isEnabled()
+    assert dialog.focusWidget() is dialog.import_button, "Enter imports"
     assert not dialog.status.isVisible()
     assert "GB of memory" in dialog.about.text()
     assert dialog.precision.text() == "Automatic: 32 bits, 1 MB ▾"
@@ -214,6 +215,7 @@ def test_languages_that_a_folder_does_not_say_are_asked_for(
     assert "MB on the disk" in dialog.about.text()
     assert "takes about" in dialog.about.text()
     assert not dialog.heads_edit.isVisible()
+    assert dialog.focusWidget() is dialog.source_edit
     dialog.source_edit.setText("de")
     dialog.target_language_edit.setText("f r")
     dialog.import_button.click()

@@ -584,6 +584,20 @@ def test_undo_under_a_model_that_it_does_not_fit_loses_nothing_for_the_former_mo
     assert state.experiment == whole
 
 
+def test_what_the_user_came_to_in_another_way_is_not_taken_for_what_was_fitted(state: ExperimentState) -> None:
+    sentence = state.experiment.source_text
+    state.open_experiment(Experiment(sentence, Greedy(), (OFF, FORCED)))
+    state.accept(fitting(state))
+    for change in (state.undo, state.redo, lambda: state.remove(FORCED), lambda: state.intervene(FORCED)):
+        change()
+        state.accept(make_result(make_translation(sentence, "a dog", experiment=state.experiment)))
+    state.begin_model(replace(MODEL, name="two"))
+    assert state.experiment.interventions == (FORCED,), "the head was switched off two steps before"
+    state.undo()
+    state.undo()
+    assert state.experiment.interventions == (OFF, FORCED), "whole again, for the model that may take it"
+
+
 def test_text_typed_before_a_model_is_open_ends_a_restored_experiment_as_an_edit_does() -> None:
     state = ExperimentState()
     off, forced = HeadScaled(Head("cross", 1, 2)), ForcedToken(1, "dog")

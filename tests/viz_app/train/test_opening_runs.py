@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
-from core.checkpoint.history import read_history
+from core.checkpoint.history import EpochRecord, read_history, write_history
 from core.training.events import StepDone, TrainingEvent, TrainingFinished
 from core.training.folder import HISTORY, LAST, RUN_SETTINGS
 from core.training.lock import locked
@@ -17,7 +17,7 @@ from tests.core.training.runs import copy_run, record
 from tests.viz_app.train.scripted import ScriptedTraining
 from viz_app.train import settings as run_settings
 from viz_app.train.page import TrainPage
-from viz_app.train.run_files import read_run, runs_in
+from viz_app.train.run_files import known_records, read_run, runs_in
 from viz_app.train.status_text import metric_rows
 from viz_app.worker import TrainingRequest
 
@@ -221,6 +221,25 @@ def test_the_next_start_tells_how_many_steps_are_lost_and_shows_them(
     qtbot.addWidget(later)
     assert "at step 7; the 2 steps after that are lost" in later.notice_bar.text()
     assert later.state.training_loss.xy()[0].tolist() == list(range(1, 10))
+    assert dict(metric_rows(later.state))["step"] == "9"
+    assert later._run_view is None, "the start does not wait for the charts"
+    later.show()
+    qtbot.waitUntil(lambda: later._run_view is not None and later._run_view.isVisible())
+
+
+def test_history_of_a_run_is_read_back(tmp_path: Path) -> None:
+    records = [EpochRecord(1, 227, 3.5, 3.1, 3.2, 5e-4, 61.5, 12.5), EpochRecord(2, 454, 2.5, 2.4, 2.5, 5e-4, 60.0)]
+    write_history(tmp_path / "history.csv", records)
+    assert [replace(record, seconds=0.0) for record in known_records(tmp_path)] == [
+        replace(record, seconds=0.0) for record in records
+    ]
+
+
+@pytest.mark.parametrize("line", [None, "1,x", "1," + "1" * 200_000])
+def test_missing_or_damaged_history_is_no_obstacle(tmp_path: Path, line: str | None) -> None:
+    if line is not None:
+        (tmp_path / "history.csv").write_text(f"epoch,step\n{line}\n", encoding="utf-8")
+    assert known_records(tmp_path) == []
 
 
 @pytest.mark.slow
@@ -268,6 +287,17 @@ def test_next_start_tells_a_run_that_was_saved_from_one_that_was_cut_off(
     said = notice_at_the_next_start(qtbot, settings)
     assert "cut was interrupted: it ended without saving" in said
     assert "its last checkpoint, at step 7; the 2 steps after that are lost" in said
+
+
+def test_a_run_that_another_process_goes_on_with_says_so_when_it_is_opened(page: TrainPage, tmp_path: Path) -> None:
+    folder = tmp_path / "runs" / "elsewhere"
+    make_run(folder, 10)
+    with locked(folder):
+        page._open_run(folder)
+        assert "in epoch 2. Another process is training it: open it again" in page.notice_bar.text()
+        assert not page.panel.resume_button.isVisible()
+    page._open_run(folder)
+    assert "in epoch 2. It is unfinished: Resume continues from its last checkpoint." in page.notice_bar.text()
 
 
 def test_a_run_that_another_process_goes_on_with_is_not_offered(qtbot: QtBot, page: TrainPage, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSettings
 
-from core.checkpoint.history import EpochRecord, write_history
 from core.config import preset
 from viz_app.train import settings as run_settings
 from viz_app.train.choices import RunChoices
@@ -65,15 +64,3 @@ def test_forgotten_run_is_not_found(settings: QSettings, tmp_path: Path) -> None
 def test_damaged_note_of_a_run_is_ignored(settings: QSettings, text: str) -> None:
     settings.setValue("train/unfinished", text)
     assert run_settings.load_unfinished(settings) is None
-
-
-def test_history_of_a_run_is_read_back(tmp_path: Path) -> None:
-    records = [EpochRecord(1, 227, 3.5, 3.1, 3.2, 5e-4, 61.5), EpochRecord(2, 454, 2.5, 2.4, 2.5, 5e-4, 60.0)]
-    write_history(tmp_path / "history.csv", records)
-    assert run_settings.load_history(tmp_path) == records
-
-
-def test_missing_or_damaged_history_is_no_obstacle(tmp_path: Path) -> None:
-    assert run_settings.load_history(tmp_path) == []
-    (tmp_path / "history.csv").write_text("epoch,step\n1,x\n", encoding="utf-8")
-    assert run_settings.load_history(tmp_path) == []

@@ -1,11 +1,17 @@
 """Measures beside the weight: chosen from the menu, computed in the thread, shown in grid and map, by a real model."""
 
+import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from core.analysis.capture import trace_translation
+from core.analysis.trace import Trace
 from core.model.heads import Head
 from tests.viz_app.conftest import MakeWindow
 from viz_app.state.map_text import describe
@@ -86,3 +92,34 @@ def test_a_difference_waits_until_both_translations_are_measured(page: Translate
     row, column = np.argwhere(np.isfinite(_view(page).values))[0]
     pair = _view(page).pair_at(Place(int(row), int(column)))
     assert describe(page.state, pair)[1].startswith("change of ‖α·f(x)‖ ")  # type: ignore[index]
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("way", ["link", "key"])
+def test_a_measure_that_takes_long_is_cancelled(
+    page: TranslatePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """The weights stay; the worker goes on with what comes next, and the measure can be chosen again."""
+    gate = threading.Event()
+
+    def trace_late(*arguments: Any) -> Trace:
+        assert gate.wait(10)
+        return trace_translation(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("core.analysis.capture.trace_translation", trace_late)
+        page.head.measure_menu.actions_by_name["norm"].trigger()
+        assert "Computing: norm" in page.head.meaning.text()
+        assert 'href="cancel"' in page.head.meaning.text()
+        if way == "link":
+            page.head.meaning.linkActivated.emit("cancel")
+        else:
+            QTest.keyClick(page.head.map.currentWidget(), Qt.Key.Key_Escape)
+        assert page.state.settings.measure == "weight"
+        assert page.head.measure_menu.text().startswith("weight")
+        assert "cancel" not in page.head.meaning.text()
+        assert not page.state.cancel_measuring()
+        gate.set()
+    _choose(qtbot, page, "norm")
+    assert len(page.state.maps.measured) == 1
+    assert "Kobayashi" in page.head.meaning.text()

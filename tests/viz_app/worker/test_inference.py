@@ -202,6 +202,52 @@ def test_a_model_that_does_not_open_leaves_the_earlier_one(qtbot: QtBot, worker:
     qtbot.waitUntil(lambda: asker.texts == ["Ein Mann"])
 
 
+def test_a_model_that_was_superseded_while_it_opened_is_not_in_use(qtbot: QtBot, qapp: QApplication) -> None:
+    """The window never heard of it: had it stayed after the next did not open, the two would speak of two models."""
+    gate, opening = threading.Event(), threading.Event()
+
+    def load(path: Path | None, device: str) -> FakeTranslator:
+        if path is not None and path.stem == "second":
+            opening.set()
+            assert gate.wait(10)
+        return FakeTranslator(path, device)
+
+    worker = InferenceWorker(load)
+    try:
+        asker = Asker(worker)
+        asker.ask(LoadJob(Path("first.safetensors")))
+        qtbot.waitUntil(lambda: len(asker.results) == 1)
+        asker.ask(LoadJob(Path("second.safetensors")))
+        assert opening.wait(10)
+        asker.ask(LoadJob(Path("broken.safetensors")))
+        assert asker.num_superseded == 1
+        gate.set()
+        qtbot.waitUntil(lambda: len(asker.failures) == 1)
+        asker.ask(Naming())
+        qtbot.waitUntil(lambda: len(asker.results) == 2)
+        assert asker.results[1] == "first"
+    finally:
+        gate.set()
+        worker.close()
+
+
+def test_a_model_that_is_open_is_told_of_though_another_was_asked_for_meanwhile(
+    qtbot: QtBot, worker: InferenceWorker
+) -> None:
+    asker = Asker(worker)
+    asker.ask(LoadJob(Path("first.safetensors")))
+    deadline = time.monotonic() + 10
+    while not worker._outcomes.qsize():  # it is open; no event is processed meanwhile, so none is delivered
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+    asker.ask(LoadJob(Path("broken.safetensors")))
+    qtbot.waitUntil(lambda: len(asker.failures) == 1)
+    asker.ask(Naming())
+    qtbot.waitUntil(lambda: len(asker.results) == 2)
+    assert isinstance(asker.results[0], ModelInfo)
+    assert asker.results[0].name == asker.results[1] == "first"
+
+
 def test_without_a_model_a_question_is_refused(qtbot: QtBot, worker: InferenceWorker) -> None:
     asker = Asker(worker)
     asker.translate("Ein Mann")

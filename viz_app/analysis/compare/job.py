@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from core.config import RunConfig
 from core.errors import AnalysisError, AugenmerkError
+from core.text.languages import language_name
 from core.translation.experiment import Experiment, ForcedToken, GivenTarget
 from core.translation.result import ExperimentResult, Translation
 from viz_app.analysis.compare.second_model import SecondModel
@@ -77,6 +78,6 @@ def _check_languages(one: RunConfig, other: RunConfig, name: str) -> None:
 
 
 def _languages(run: RunConfig) -> str:
-    return (
-        "numbers (the copy task)" if run.is_copy_task else f"{run.data.source_language} to {run.data.target_language}"
-    )
+    if run.is_copy_task:
+        return "numbers (the copy task)"
+    return f"{language_name(run.data.source_language)} to {language_name(run.data.target_language)}"

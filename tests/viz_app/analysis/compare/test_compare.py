@@ -359,7 +359,7 @@ def test_a_checkpoint_of_other_languages_is_refused(tab: CompareTab, tmp_path: P
     path = tmp_path / "french.safetensors"
     save_checkpoint(untrained(other).checkpoint, path)
     _compare_with(qtbot, tab, path)
-    assert "fr to en" in tab.problem.text()
+    assert "French to English" in tab.problem.text()
     assert "same languages" in tab.problem.text()
 
 
