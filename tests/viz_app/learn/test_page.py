@@ -229,6 +229,31 @@ def test_the_lens_shows_the_translation_that_is_shown(qtbot: QtBot, page: LearnP
     assert matrix.column_labels == ("a", "cat", ".", "<eos>")
 
 
+def test_the_layers_before_the_last_are_drawn_once_the_reader_has_predicted_for_this_sentence(
+    qtbot: QtBot, page: LearnPage
+) -> None:
+    view = station(qtbot, page, "layers")
+    figure = view.figures[0]
+    assert isinstance(figure, LayersFigure)
+
+    def drawn() -> list[bool]:
+        (matrix,) = figure.matrix.matrices
+        return [not np.isnan(row).any() for row in matrix.values]
+
+    qtbot.waitUntil(lambda: bool(figure.matrix.matrices), timeout=TIMEOUT_MS)
+    assert drawn() == [False, False, False, True], "the last row is the translation itself"
+    assert "Answer the question" in figure.says.text()
+    answer(qtbot, view.predictions[0], "last")
+    assert all(drawn())
+    assert "Answer the question" not in figure.says.text()
+    view.tries[0].click()
+    settle(qtbot, page)
+    qtbot.waitUntil(
+        lambda: figure.lens is not None and figure.lens.translation is page.state.translation, timeout=TIMEOUT_MS
+    )
+    assert drawn() == [False, False, False, True], "another sentence is another question"
+
+
 def test_what_heads_add_to_the_score_of_a_word_is_shown_and_sums_to_it(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "layers")
     figure = next(figure for figure in view.figures if isinstance(figure, WordPartsFigure))
