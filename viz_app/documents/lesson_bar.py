@@ -276,6 +276,7 @@ class TitleDialog(QDialog):
         self.setWindowTitle("Rename the lesson")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.title = QLineEdit(title)
+        self.title.selectAll()  # what is typed takes its place
         self.title.setMaxLength(MAX_TITLE_CHARACTERS)
         scales(self.title.setMinimumWidth, 360)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
