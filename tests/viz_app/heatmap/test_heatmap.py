@@ -412,7 +412,9 @@ def test_the_box_of_a_value_covers_neither_labels_nor_bar_nor_the_row_of_its_cel
 
 
 def test_the_box_of_a_value_stays_in_a_map_that_has_no_room_beside_the_cell() -> None:
-    place = value_place(QRectF(60, 50, 20, 20), QSizeF(150, 40), QSizeF(170, 120), QRectF(40, 40, 100, 60), QRectF(140, 40, 30, 60))
+    place = value_place(
+        QRectF(60, 50, 20, 20), QSizeF(150, 40), QSizeF(170, 120), QRectF(40, 40, 100, 60), QRectF(140, 40, 30, 60)
+    )
     assert QRectF(0, 0, 170, 120).contains(place)
 
 
