@@ -363,17 +363,22 @@ def value_place(cell: QRectF, box: QSizeF, widget: QSizeF, cells: QRectF, bar: Q
     """
     left, right = cell.left() - VALUE_GAP - box.width(), cell.right() + VALUE_GAP
     above, below = cell.top() - VALUE_GAP - box.height(), cell.bottom() + VALUE_GAP
-    # most maps are darkest from the upper left to the lower right: there it stands last
-    places = [QRectF(QPointF(x, y), box) for x, y in ((left, below), (right, above), (right, below), (left, above))]
     over_cells, behind_bar = free_areas(widget, cells, bar)
-    middle = cell.center().x() - box.width() / 2
-    in_column = min(max(middle, over_cells.left()), over_cells.right() - box.width())
-    far, near_column = ([QRectF(QPointF(x, y), box) for y in (below, above)] for x in (behind_bar.left(), in_column))
-    tried = (over_cells, places), (behind_bar, far), (over_cells, near_column), (_whole(widget), places)
-    for area, candidates in tried:
-        for place in candidates:
-            if area.contains(place):
+    first, last, far = over_cells.left(), over_cells.right() - box.width(), behind_bar.left()
+    # most maps are darkest from the upper left to the lower right: there it stands last
+    aslant = (left, below), (right, above), (right, below)
+    over_column = (last, above), (first, below), (left, above), (first, above), (last, below)
+    tried = (
+        (over_cells, aslant),
+        (behind_bar, ((far, below), (far, above))),
+        (over_cells, over_column),
+        (_whole(widget), (*aslant, (left, above))),
+    )
+    for area, corners in tried:
+        for x, y in corners:
+            if area.contains(place := QRectF(QPointF(x, y), box)):
                 return place
+    middle = cell.center().x() - box.width() / 2
     x = min(max(middle, 2), widget.width() - box.width() - 2)
     return QRectF(QPointF(x, below if below + box.height() < widget.height() - 2 else above), box)
 
