@@ -202,7 +202,7 @@ class TestRuns:
         assert found.loss[:4].tolist() == before.loss[:4].tolist()
         assert found.tokens_per_second[4:].tolist() == [event.tokens_per_second for event in said.of(StepDone)]
 
-    def test_without_room_for_them_a_run_goes_on_and_says_so_then_and_at_its_end(self, tmp_path: Path, monkeypatch: Any) -> None:
+    def test_without_room_for_them_a_run_goes_on_and_says_so_twice(self, tmp_path: Path, monkeypatch: Any) -> None:
         def refuse(path: Path, flags: int) -> Iterator[None]:
             raise OSError(28, "No space left on device")
 

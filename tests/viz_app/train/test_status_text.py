@@ -95,7 +95,6 @@ def test_what_was_told_at_the_end_stays(running: TrainState) -> None:
     assert "could not all be written." in shown.text
 
 
-
 def test_end_says_what_happened_and_where_the_files_are(running: TrainState) -> None:
     running.apply(finished(FOLDER, "completed", 15, 3))
     shown = notice(running)
