@@ -94,7 +94,7 @@ def _run(command: Callable[[], int]) -> int:
         if "TORCH_LOGS" not in os.environ or not str(error).lstrip().startswith("Invalid log settings"):
             raise
         print(
-            f"augenmerk: PyTorch does not understand TORCH_LOGS={printable(os.environ['TORCH_LOGS'])}. The names of its "
+            f"augenmerk: PyTorch cannot read TORCH_LOGS={printable(os.environ['TORCH_LOGS'])}. The names of its "
             "logs were expected, with commas between: TORCH_LOGS=help lists them. Change or unset it.",
             file=sys.stderr,
         )
