@@ -49,9 +49,10 @@ def _places(height: float) -> Iterator[LabelPosition]:
     """Those that are tried, the preferred ones first."""
     for distance in range(_NUM_DISTANCES):
         gap = GAP_PX + distance * height
-        for dy, vertical in ((gap, "bottom"), (-gap, "top")):
-            for horizontal in ("right", "left"):
-                yield LabelPosition(0, dy, horizontal, vertical)
+        yield LabelPosition(0, gap, "right", "bottom")
+        yield LabelPosition(0, gap, "left", "bottom")
+        yield LabelPosition(0, -gap, "right", "top")
+        yield LabelPosition(0, -gap, "left", "top")
 
 
 def _cost(
