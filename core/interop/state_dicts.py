@@ -17,9 +17,10 @@ from core.interop.pickled import is_pytorch_file
 from core.interop.weights import check_all_known, check_finite, check_shapes
 from core.text.codec import CodecPair
 
+WHERE_DATA_IS_NAMED = "under “Folder with Multi30k” in the dialog, with --data in the terminal"
 DATA_NEEDED = (
     "The folder with Multi30k (train.de, train.en …, plain or .gz) that the model was trained on was expected, because "
-    "its vocabularies are not in the file: name it with --data."
+    f"its vocabularies are not in the file: name it {WHERE_DATA_IS_NAMED}."
 )
 
 
@@ -110,7 +111,7 @@ def vocabularies_do_not_fit(
     built = " or ".join(f"{source:,} and {target:,}" for source, target in found)
     return ModelImportError(
         f"{path} has {sizes[0]:,} source and {sizes[1]:,} target tokens, but the vocabularies built from {data} have "
-        f"{built}. The text that the model was trained on was expected; name its folder with --data."
+        f"{built}. The text that the model was trained on was expected; name its folder {WHERE_DATA_IS_NAMED}."
     )
 
 

@@ -166,7 +166,7 @@ def test_vocabularies_that_do_not_fit_are_refused(data: Path, tmp_path: Path) ->
         save_file(theirs.state_dict(), path)
         with pytest.raises(ModelImportError, match=r"source and .* target tokens, but the vocabularies built from"):
             import_file(path, data)
-        with pytest.raises(ModelImportError, match="name it with --data"):
+        with pytest.raises(ModelImportError, match="in the dialog, with --data in the terminal"):
             import_file(path, None)
         with pytest.raises(ModelImportError, match=r"has no train\.de, plain or \.gz"):
             import_file(path, tmp_path)
