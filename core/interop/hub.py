@@ -136,10 +136,14 @@ def _ask(repository: str, revision: str | None) -> tuple[str, Mapping[str, _Remo
             f"{repository} is only given to those who have asked for it. Ask for it on its page, log in with "
             "huggingface-cli, and try again; or import a folder."
         ) from error
-    except (errors.RepositoryNotFoundError, errors.RevisionNotFoundError, errors.HFValidationError) as error:
-        what = f"{repository} at {revision}" if revision else repository
+    except errors.RevisionNotFoundError as error:
         raise ModelImportError(
-            f"There is no repository {what} at Hugging Face. A name such as Helsinki-NLP/opus-mt-de-en was expected; "
+            f"{repository} has no revision {revision} at Hugging Face. A commit, branch or tag of it was expected; name "
+            "one that is there, or none for the newest."
+        ) from error
+    except (errors.RepositoryNotFoundError, errors.HFValidationError) as error:
+        raise ModelImportError(
+            f"There is no repository {repository} at Hugging Face. A name such as Helsinki-NLP/opus-mt-de-en was expected; "
             "check its spelling."
         ) from error
     except errors.HfHubHTTPError as error:
