@@ -39,7 +39,7 @@ from core.translation.lesson_file import Scene, read_lesson_file
 from core.translation.result import MAP_KINDS, ExperimentResult, Translation
 from core.translation.translator import Translator
 from tools.check_gallery import weights_of
-from viz_app.examples import gallery
+from viz_app.examples import example_sentences, gallery
 from viz_app.learn.figures.loud_and_needed import points_of
 from viz_app.learn.figures.word_parts import NUM_HEADS_SHOWN, heads_of
 from viz_app.learn.job import HeadCostsJob
@@ -199,13 +199,14 @@ def of_stations(translator: Translator) -> Iterator[Claim]:
     yield claim("positions", "the shortest is 6 positions long", waves)
     yield claim("positions", "the longest is over 50,000", waves)
     yield claim("heads", "Together they cost as much as one head of the full width", lambda: _cost_of_one(translator))
-    yield claim("layers", "the score of a word has a part from every head", lambda: _parts_sum(translator))
-    said = "the score mostly changes by less than its part"
+    yield claim("layers", "the score of a word is a sum: it has a part from every head", lambda: _parts_sum(translator))
+    said = "Mostly this makes up for some of the loss"
     yield claim("layers", said, lambda: _parts_and_changes(translator))
     yield claim("heads", "A head that looks at the token before", lambda: _previous_share(translator))
     yield claim("words", f'A word that was not in its training data" text="{STREET_BAND}', pieces)
     for sentence in (BAND, OFFICE):
         yield claim("decoding", sentence, partial(_beam_is_better, run, sentence, texts["decoding"]))
+    yield claim("decoding", "For most sentences it does not", lambda: _beams_are_greedy(run))
     yield claim("decoding", "in which it makes up a word", lambda: _makes_up_a_word(run))
     yield claim("not", "head looks at these for “shirt”", lambda: _looks_in_vain(run(SHIRT)))
     yield claim("not", "Switch it off, and “shop” becomes “outfit”", lambda: _loses_the_shop(translator))
@@ -294,6 +295,13 @@ def _beam_is_better(run: Callable[..., Translation], start: str, text: str) -> t
     greedy, beam = run(sentence), run(sentence, Beam(4))
     found = [each.log_probability for each in (greedy, beam)]
     return f"log-probability {found[0]:.2f} greedy, {found[1]:.2f} beam 4", found[1] > found[0] + 0.01
+
+
+def _beams_are_greedy(run: Callable[..., Translation]) -> tuple[str, bool]:
+    """Whether beam and greedy decoding find the same for the examples."""
+    sentences = example_sentences()
+    num_same = sum(run(each).text == run(each, Beam(4, 0.0)).text for each in sentences)
+    return f"the same for {num_same} of {len(sentences)} examples", num_same > 0.7 * len(sentences)
 
 
 def _makes_up_a_word(run: Callable[..., Translation]) -> tuple[str, bool]:

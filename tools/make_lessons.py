@@ -110,8 +110,8 @@ LESSONS = {
         (
             Draft(
                 "The same order",
-                "German and English have the same order here. Row by row, the largest weight moves to the right. “in” "
-                "gives {weight} to “im”.",
+                "German and English have the same order here. From row to row, the largest weight mostly moves to the "
+                "right. “in” gives {weight} to “im”.",
                 "In which rows does the largest weight not move to the right?",
                 DOGS,
                 "cross 2·5",
@@ -246,7 +246,7 @@ LESSONS = {
             Draft(
                 "Without the word",
                 "Now “kein” is replaced by “ein” in the German sentence. The translation is again “{translation}” "
-                "The head looked at a word that made no difference.",
+                "The head looked at a word without which the model says the same.",
                 "What would you have to see to say that the model understood “kein”?",
                 NO_SHIRT,
                 "cross 2·8",

@@ -63,9 +63,9 @@ CLOSE_POLL_MS = 100
 MIN_SIZE = 960, 620
 CONTENT_SIZE = 940, 596
 """The least at 100 %: a little less than the window has, so that a screen of 1440 × 900 shows all of it at 150 %."""
-NARROW_CONTENT_SIZE = 530, 700
-"""The least where the window is narrower than that at its scale: parts stand one below the other then. A window of
-1100 × 700 has this width at 200 %."""
+NARROW_CONTENT_SIZE = 465, 700
+"""The least where the window is narrower than that at its scale: parts stand one below the other then. The smallest
+window has this width at 200 %, beside its scroll bar."""
 ALT_DIRECTIONS: dict[str, Direction] = {"left": "left", "right": "right", "up": "up", "down": "down"}
 STANDARD_KEYS = {
     "Undo": QKeySequence.StandardKey.Undo,

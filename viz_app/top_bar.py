@@ -177,11 +177,11 @@ class TopBar(QWidget):
     def _lay_out(self) -> None:
         name = self._name = QLabel("Augenmerk")
         name.setProperty("role", "title")
+        scales(name.setContentsMargins, 0, 0, 22, 0)  # hidden with it
         row = QHBoxLayout(self)
         scales(row.setContentsMargins, PAGE_MARGIN, 8, PAGE_MARGIN - 6, 8)
         scales(row.setSpacing, 4)
         row.addWidget(name)
-        row.addSpacing(22)
         group = QButtonGroup(self)
         for tab in self.tabs:
             group.addButton(tab)

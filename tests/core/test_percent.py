@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.percent import percent
+from core.percent import percent, percent_in_words
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = sorted(path for folder in ("core", "viz_app") for path in (ROOT / folder).rglob("*.py"))
@@ -47,3 +47,18 @@ def test_no_message_writes_it_otherwise(otherwise: re.Pattern[str]) -> None:
         if otherwise.search(line)
     ]
     assert not found
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"),
+    [
+        (0.0, "0 %"),
+        (0.004, "less than 1 %"),
+        (0.25, "25 %"),
+        (0.994, "99 %"),
+        (0.999, "more than 99 %"),
+        (1.0, "100 %"),
+    ],
+)
+def test_a_share_is_rounded_to_all_or_nothing_only_if_it_is(share: float, expected: str) -> None:
+    assert percent_in_words(share) == expected

@@ -4,16 +4,22 @@ from collections.abc import Iterator
 from functools import partial
 
 import pytest
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QHBoxLayout, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
+from core.model.heads import Head
+from core.translation.experiment import HeadScaled
 from tests.viz_app.conftest import MakeWindow
+from viz_app.learn.station_view import StationView
 from viz_app.main_window import LEARN, NARROW_CONTENT_SIZE, TRAIN, TRANSLATE, MainWindow
 from viz_app.preferences import Preferences
 from viz_app.theme import SCALES, Theme, current_theme, scales
 from viz_app.widgets.eliding_label import ElidingLabel
+from viz_app.widgets.scroll_areas import VerticalScrollArea, WindowScrollArea
+
+TIMEOUT_MS = 20_000
 
 
 @pytest.fixture(autouse=True)
@@ -116,17 +122,70 @@ def test_a_window_too_small_for_the_scale_scrolls(make_window: MakeWindow) -> No
     QApplication.processEvents()
     area = window.centralWidget()
     content = area.widget()  # type: ignore[attr-defined]
-    assert content.width() == 2 * NARROW_CONTENT_SIZE[0]
+    assert 2 * NARROW_CONTENT_SIZE[0] <= content.width() < window.width(), "beside the scroll bar"
     assert content.height() > 1.5 * window.height()
-    assert area.horizontalScrollBar().maximum() > 0  # type: ignore[attr-defined]
+    assert area.horizontalScrollBar().maximum() == 0  # type: ignore[attr-defined]
     window.set_scale(100)
     QApplication.processEvents()
     assert content.width() == window.width()
 
 
+def parts_of(view: StationView) -> list[VerticalScrollArea]:
+    """Its text and its figures."""
+    return [each for each in view.findChildren(VerticalScrollArea) if each.parent() is view]
+
+
+@pytest.mark.heavy
+def test_a_station_below_its_text_scrolls_with_the_window_alone(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    window.resize(1100, 700)
+    window.set_scale(150)
+    window.open_station("words")
+    page, area = window.learn_page, window.centralWidget()
+    assert page is not None
+    assert isinstance(area, WindowScrollArea)
+    qtbot.waitUntil(lambda: page.view is not None, timeout=TIMEOUT_MS)
+    view, bar = page.view, area.verticalScrollBar()
+    assert view is not None
+    parts = parts_of(view)
+    assert len(parts) == 2
+
+    def is_whole() -> bool:
+        return all(part.verticalScrollBar().maximum() == 0 for part in parts) and bar.maximum() > window.height()
+
+    def is_in_sight(widget: QWidget) -> bool:
+        return widget.visibleRegion().boundingRect().height() == widget.height()
+
+    qtbot.waitUntil(is_whole)
+    assert view.next_button.mapTo(view, QPoint()).y() > parts[1].geometry().bottom(), "it is the last thing"
+    prediction = view.predictions[0]
+    prediction.choices["more"].click()
+    prediction.look.click()
+    qtbot.waitUntil(lambda: is_in_sight(prediction.verdict), timeout=TIMEOUT_MS)
+    page.state.intervene(HeadScaled(Head("cross", 0, 0)))
+    qtbot.waitUntil(lambda: page.state.result is not None and page.state.result.is_changed, timeout=TIMEOUT_MS)
+    QApplication.processEvents()
+    qtbot.waitUntil(is_whole)
+    parts[0].setFocus()
+    bar.setValue(0)
+    qtbot.keyClick(parts[0], Qt.Key.Key_PageDown)
+    assert bar.value() > 0, "keys scroll what the mouse wheel scrolls"
+    bar.setValue(bar.maximum())
+    window.open_station("kinds")
+    following = page.view
+    assert following is not None
+    assert following is not view
+    qtbot.waitUntil(lambda: is_in_sight(following.title), timeout=TIMEOUT_MS)
+    window.set_scale(100)
+    text, figures = parts_of(following)
+    qtbot.waitUntil(lambda: figures.x() > text.x() and text.isAncestorOf(following.next_button))
+
+
 @pytest.mark.heavy
 @pytest.mark.slow
-@pytest.mark.parametrize(("size", "scale"), [((1440, 900), 200), ((1100, 700), 150), ((1100, 700), 200)])
+@pytest.mark.parametrize(
+    ("size", "scale"), [((1440, 900), 200), ((1100, 700), 150), ((1100, 700), 200), ((960, 620), 200)]
+)
 def test_a_large_scale_stacks_the_parts_and_nothing_scrolls_sideways(
     make_window: MakeWindow, qtbot: QtBot, size: tuple[int, int], scale: int
 ) -> None:

@@ -60,7 +60,7 @@ def check_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
 
 
 def apply_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
-    """Shows maps in that way; the pinned cell once the next result is there. `check_view` goes before."""
+    """Shows maps in that way; the pinned cell, or none, once the next result is there. `check_view` goes before."""
     for name in _kept_options(state):
         if name in values:
             setattr(state.settings, name, values[name])
@@ -71,6 +71,8 @@ def apply_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
     if several := _several(values.get("several", ())):  # after the choice of one, which ends showing them together
         state.settings.several = several
         state.settings.scope = values.get("scope", "chosen")
+    if "pinned" not in values:  # what was pinned before, in another scene, is not what this one is about
+        state.selection.pinned = None
     state.pin_with_next_result(_pair(values["pinned"]) if "pinned" in values else None)
 
 

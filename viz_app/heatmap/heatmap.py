@@ -42,12 +42,14 @@ class Heatmap(LargeMap):
         for mark in MARKS:
             redraw = self.lay_out if mark == "picked" else self.show_marks
             getattr(state.selection.events, mark).connect(redraw, max_args=0)
+        state.selection.events.pinned.connect(self._show_pinned, max_args=0)
         self.rebuild()
 
     def rebuild(self) -> None:
         """Makes the picture anew: the maps, the head, the theme or the size changed."""
         state = self._state
         is_drawn = state.settings.picture == "heatmap"
+        old = self._view
         self._view = state.maps.view() if is_drawn else None
         if self._view is not None:
             head, values = state.selection.head, self._view.values
@@ -57,6 +59,8 @@ class Heatmap(LargeMap):
             self.setAccessibleDescription(f"{map_text.title(state)}. {map_text.meaning_of_query(state)}")
         if is_drawn:
             self.lay_out()
+        if self._view is not None and (old is None or old.values.shape != self._view.values.shape):
+            self._show_pinned()
 
     def lay_out(self) -> None:
         """Queries were picked, or the zoom changed: parts stand elsewhere."""
@@ -137,6 +141,7 @@ class Heatmap(LargeMap):
     def resizeEvent(self, event: QEvent) -> None:
         """Cells follow the size."""
         self.lay_out()
+        self._show_pinned()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """The cross-hair follows the mouse."""
@@ -215,6 +220,18 @@ class Heatmap(LargeMap):
         self._was_plain = self._is_plain
         if self._painter is not None:
             self._painter.paint(painter, self.size(), event.rect())
+
+    def _show_pinned(self) -> None:
+        """Scrolls to the pinned cell where it is out of sight: an example, a lesson or a step may speak of it."""
+        pinned, layout = self._state.selection.pinned, self.layout_now
+        cell = self.cell_rect(pinned) if pinned is not None else None
+        if cell is None or layout is None:
+            return
+        window = layout.window
+        if cell.top() < window.top() or cell.bottom() > window.bottom():
+            self.down.setValue(round(self.down.value() + cell.center().y() - window.center().y()))
+        if cell.left() < window.left() or cell.right() > window.right():
+            self.across.setValue(round(self.across.value() + cell.center().x() - window.center().x()))
 
     def _on_scrolled(self) -> None:
         self.lay_out()

@@ -17,7 +17,7 @@ from core.translation.experiment import (
     SourceWordRemoved,
 )
 from core.translation.result import MAP_KINDS
-from viz_app.learn.values import place_to_remove
+from viz_app.learn.values import place_to_remove, unsure_step
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.head_roles import clarity, clearest_head
 from viz_app.state.map_view import Pair
@@ -84,6 +84,12 @@ def remove_word(state: ExperimentState, value: str) -> None:
         state.intervene(SourceWordRemoved(place))
 
 
+def force_second(state: ExperimentState, value: str) -> None:
+    """The second-best token where the model is least sure."""
+    if state.original is not None and (step := unsure_step(state.original)) is not None:
+        state.force(step, state.original.alternatives[step][1].entry)
+
+
 def show_maps(state: ExperimentState, value: str) -> None:
     """`original`, `changed` or `difference`."""
     state.settings.shown = next(shown for shown in SHOWN_MAPS if shown == value)
@@ -112,6 +118,7 @@ ACTIONS: Final[dict[str, Callable[[ExperimentState, str], None]]] = {
     "given": give_own_translation,
     "lift-mask": lift_mask,
     "remove-word": remove_word,
+    "force": force_second,
     "shown": show_maps,
     "rows": name_rows,
     "reset": reset,

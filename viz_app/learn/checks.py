@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from core.analysis.beam_tree import BeamTree
 from core.analysis.lens import LogitLens
 from core.config import preset
 from core.model.size import preset_vocabulary_sizes, size_rows
+from core.percent import percent_in_words
 from core.translation.experiment import (
-    Beam,
     CausalMaskLifted,
     Experiment,
+    ForcedToken,
     GivenTarget,
     HeadScaled,
     SoftmaxTemperature,
@@ -21,14 +21,15 @@ from core.translation.experiment import (
 )
 from core.translation.result import Translation
 from viz_app.learn.actions import shuffled
-from viz_app.learn.job import BeamTreeJob, LensJob, RunJob, Smoothing, SmoothingJob
+from viz_app.learn.job import LensJob, RunJob, Smoothing, SmoothingJob
 from viz_app.learn.stack import largest_group
-from viz_app.learn.values import percent, place_to_remove
+from viz_app.learn.values import place_to_remove, unsure_step
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.role_words import role_in_words
 from viz_app.worker.jobs import Job
 
 Options = Mapping[str, str]
+MANY_TIMES = 1e6
 SAME_WEIGHT, SAME_LOG_PROBABILITY, SAME_LOSS = 0.005, 0.01, 0.001
 
 
@@ -94,7 +95,7 @@ def _judge_largest_weight(state: ExperimentState, options: Options, answer: tupl
         for each in answer
     )
     choice = "rises" if after > before + SAME_WEIGHT else "falls" if after < before - SAME_WEIGHT else "stays"
-    return Verdict(choice, f"It went from {percent(before)} to {percent(after)}.")
+    return Verdict(choice, f"It went from {percent_in_words(before)} to {percent_in_words(after)}.")
 
 
 def _shuffled(state: ExperimentState, options: Options) -> RunJob:
@@ -122,11 +123,10 @@ def _judge_mask(state: ExperimentState, options: Options, answer: tuple[Translat
     )
     change = lifted.log_probability - masked.log_probability
     choice = "rises" if change > SAME_LOG_PROBABILITY else "falls" if change < -SAME_LOG_PROBABILITY else "stays"
-    before, after = (math.exp(each.log_probability) for each in answer)
     return Verdict(
         choice,
-        f"The whole translation went from {percent(before)} to {percent(after)}; {num_more} of "
-        f"{len(masked.log_probabilities)} tokens became more probable.",
+        f"The whole translation is {_times(change)} probable; {num_more} of {len(masked.log_probabilities)} tokens "
+        "became more probable.",
     )
 
 
@@ -155,17 +155,30 @@ def _judge_head(state: ExperimentState, options: Options, answer: None) -> Verdi
     return Verdict(choice, f"{head.title}. {role_in_words(state.roles, head)}")
 
 
-def _beam_tree(state: ExperimentState, options: Options) -> BeamTreeJob:
-    return BeamTreeJob(state.experiment.source_text, Beam(4, 0.0))
+def _with_second_choice(state: ExperimentState, options: Options) -> RunJob:
+    assert state.original is not None
+    baseline, step = state.experiment.baseline, unsure_step(state.original)
+    assert step is not None, "the question names the token"
+    second = state.original.alternatives[step][1]
+    return RunJob((baseline, baseline.with_interventions(ForcedToken(step, second.entry))))
 
 
-def _judge_beam(state: ExperimentState, options: Options, tree: BeamTree) -> Verdict:
-    by_beam, greedy = tree.log_probabilities
-    choice = "better" if by_beam > greedy + SAME_LOG_PROBABILITY else "same"
-    if choice == "same":
-        return Verdict(choice, f"Both find “{tree.texts[1]}”")
-    ratio = math.exp(by_beam - greedy)
-    return Verdict(choice, f"“{tree.texts[0]}” is {ratio:.1f} times as probable as “{tree.texts[1]}”")
+def _judge_second_choice(state: ExperimentState, options: Options, answer: tuple[Translation, ...]) -> Verdict:
+    before, after = answer
+    step = unsure_step(before)
+    assert step is not None
+    choice = "same" if before.predicted_ids[step + 1 :] == after.predicted_ids[step + 1 :] else "other"
+    change = after.log_probability - before.log_probability
+    return Verdict(choice, f"It becomes “{after.text}” As a whole this is {_times(change)} probable than before.")
+
+
+def _times(change: float) -> str:
+    """A change of the log-probability in words, such as “3.9 times less”."""
+    comparative = "more" if change > 0 else "less"
+    if abs(change) > math.log(MANY_TIMES):
+        return f"over a million times {comparative}"
+    ratio = math.exp(abs(change))
+    return f"{ratio:,.{0 if ratio >= 10 else 1}f} times {comparative}"
 
 
 def _without_chosen(state: ExperimentState, options: Options) -> RunJob:
@@ -235,7 +248,7 @@ CHECKS: Final[dict[str, Check]] = {
     "largest-weight": Check(
         frozenset({"rises", "falls", "stays"}), _with_temperature, _judge_largest_weight, frozenset({"head", "query"})
     ),
-    "beam": Check(frozenset({"better", "same"}), _beam_tree, _judge_beam),
+    "second-choice": Check(frozenset({"same", "other"}), _with_second_choice, _judge_second_choice),
     "without-head": Check(frozenset({"same", "other"}), _without_chosen, _judge_without_chosen, frozenset({"head"})),
     "smoothing": Check(frozenset({"rises", "falls"}), _smoothing, _judge_smoothing),
     "largest-part": Check(frozenset({"tokens", "attention", "feed-forward"}), _nothing, _judge_largest_part),

@@ -12,7 +12,7 @@ from viz_app.export.exportable import ExportSource
 from viz_app.learn.figures.figure import LearnContext
 from viz_app.learn.own_sentence import OwnSentence
 from viz_app.learn.station import LANGUAGE, Station, languages, read_stations
-from viz_app.learn.station_view import StationView
+from viz_app.learn.station_view import STACKED, StationView
 from viz_app.learn.translate_sentence import language_problem, length_problem, sentence_of, token_problem
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view_settings import MapViewSettings
@@ -180,7 +180,8 @@ class LearnPage(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """A small page shows the numbers of stations alone."""
         super().resizeEvent(event)
-        self.sentence.fit(0, 0)  # folded: the stations need the height
+        # Folded: the stations need the height, unless a narrow page scrolls as a whole.
+        self.sentence.fit(0, self.height() if self.width() < scaled(STACKED + NARROW_LIST_WIDTH) else 0)
         self._list.setFixedWidth(scaled(NARROW_LIST_WIDTH if self._is_narrow else LIST_WIDTH))
         self._name_buttons()
 

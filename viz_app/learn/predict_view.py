@@ -118,12 +118,17 @@ class PredictView(QFrame):
         return CHECKS[self._predict.check]
 
     @property
+    def _is_askable(self) -> bool:
+        """Whether all that the question is about is there: a sentence may have no such word, or nothing be pinned."""
+        return UNKNOWN not in values_of(self._state, {"source-text", *self._predict.question.values}).values()
+
+    @property
     def _has_head(self) -> bool:
         """Whether the chosen head is one that the question can be about."""
         return self._predict.options.get("kind", self._state.selection.head.kind) == self._state.selection.head.kind
 
     def _allow(self) -> None:
-        is_ready = self._state.translation is not None and not self.request.is_running and self._has_head
+        is_ready = self._is_askable and not self.request.is_running and self._has_head
         self.look.setEnabled(is_ready and self.chosen is not None)
 
     def _on_result(self) -> None:

@@ -16,13 +16,13 @@ from viz_app.learn.station import Paragraph, Predict, Station, Try
 from viz_app.learn.values import values_of
 from viz_app.theme import GAP, current_theme, scaled, scales
 from viz_app.widgets.flow_layout import FlowLayout
-from viz_app.widgets.scroll_areas import VerticalScrollArea
+from viz_app.widgets.scroll_areas import VerticalScrollArea, area_around
 
 TEXT_SHARE, FIGURE_SHARE = 3, 4
 STACKED = 800
 """Pixels below which text and figures do not stand side by side."""
-HEIGHTS_STACKED = 260, 340
-"""The least of texts and of figures then."""
+FIGURE_HEIGHT_STACKED = 420
+"""Of a figure then: the window scrolls, and all of a station is as high as it must be."""
 SCROLL_BAR_WIDTH, TRY_SPACING = 10, 8
 
 
@@ -31,6 +31,7 @@ class StationView(QWidget):
 
     Attributes:
         station: what is shown.
+        title: its name, above everything.
         texts: one label for each stretch of text, the claim first.
         tries: the buttons that change something.
         back_button: the reader's own sentence again; only there while the station has put another in its place.
@@ -53,14 +54,15 @@ class StationView(QWidget):
         self.tries: list[QPushButton] = []
         self.predictions: list[PredictView] = []
         self.figures: list[StationFigure] = [FIGURES[each.name](context, each.options) for each in station.figures]
-        self.next_button = QPushButton(f"Next: {next_title}")
+        self.next_button = QPushButton(f"Next: {next_title}", self)
         self.next_button.setProperty("role", "primary")
         self.next_button.setVisible(bool(next_title))
         self.next_button.clicked.connect(self.next_wanted)
         self.back_button = QPushButton("Back to your sentence", self)
         self.back_button.clicked.connect(context.own.restore)
-        self._has_begun, self._base_px = False, current_theme().base_px
+        self._has_begun, self._is_stacked, self._base_px = False, False, current_theme().base_px
         self._left: dict[str, str] = {}
+        self.title = QLabel()
         self._lay_out()
         self._state.result_changed.connect(self._on_result)
         context.own.changed.connect(self._offer_way_back)
@@ -79,6 +81,8 @@ class StationView(QWidget):
         self._context.own.restore()
         self._left = {}
         self._begin()
+        if self._is_stacked and (area := area_around(self)) is not None:
+            area.keep_in_sight(self.title)
 
     def refresh(self) -> None:
         """Fills in the values of all texts."""
@@ -104,7 +108,10 @@ class StationView(QWidget):
         """What is out of sight makes no page higher."""
         super().hideEvent(event)
         if not event.spontaneous():
-            self._keep_heights(False)
+            self._is_stacked = False
+            self._fit_heights()
+            if (area := area_around(self)) is not None:
+                area.keep_in_sight(None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Text and figures fit the page anew; on a narrow page the figures are below the text."""
@@ -124,16 +131,30 @@ class StationView(QWidget):
             for area in (self._text_area, self._figure_area):
                 if (content := area.widget()) is not None:
                     area.setMinimumWidth(content.minimumSizeHint().width() + scaled(SCROLL_BAR_WIDTH))
+            self._fit_heights()
         return super().eventFilter(watched, event)
 
     def _arrange(self) -> None:
-        is_stacked = self.width() < scaled(STACKED)
-        self._keep_heights(is_stacked)
-        self._row.setDirection(QBoxLayout.Direction.TopToBottom if is_stacked else QBoxLayout.Direction.LeftToRight)
+        self._is_stacked = self.width() < scaled(STACKED)
+        self._row.setDirection(
+            QBoxLayout.Direction.TopToBottom if self._is_stacked else QBoxLayout.Direction.LeftToRight
+        )
+        # What goes on to the next station is the last thing that is read.
+        (self._row if self._is_stacked else self._next_place).addWidget(self.next_button, 0, Qt.AlignmentFlag.AlignLeft)
+        self._fit_heights()
 
-    def _keep_heights(self, is_stacked: bool) -> None:
-        for area, height in zip((self._text_area, self._figure_area), HEIGHTS_STACKED, strict=True):
-            area.setMinimumHeight(scaled(height) if is_stacked else 0)
+    def _fit_heights(self) -> None:
+        """Below each other, texts and figures are as high as all of them: one thing scrolls, the window."""
+        for figure in self.figures:
+            if figure.takes_height:
+                figure.setMinimumHeight(scaled(FIGURE_HEIGHT_STACKED) if self._is_stacked else 0)
+        for area in (self._text_area, self._figure_area):
+            content = area.widget()
+            height = 0
+            if self._is_stacked and content is not None:
+                width = self.width()
+                height = content.heightForWidth(width) if content.hasHeightForWidth() else content.sizeHint().height()
+            area.setMinimumHeight(height)
 
     def _share_later(self) -> None:
         """When the figures have their widths, and their headings the lines that they need."""
@@ -141,7 +162,10 @@ class StationView(QWidget):
 
     def _share_height(self) -> None:
         """Figures get the height of the page, in equal parts; beside a map, which takes the rest, they are lower."""
+        self._fit_heights()
         height = self._figure_area.height() - scaled(GAP) * (len(self.figures) - 1)
+        if self._is_stacked:
+            height = scaled(FIGURE_HEIGHT_STACKED) * len(self.figures)
         others = [figure for figure in self.figures if not figure.takes_height]
         if len(others) == len(self.figures):
             for figure in self.figures:
@@ -203,10 +227,10 @@ class StationView(QWidget):
         column = QVBoxLayout(text)
         scales(column.setContentsMargins, 4, 0, 14, 10)
         scales(column.setSpacing, 10)
-        title = QLabel(self.station.title)
-        title.setProperty("role", "title")
-        title.setWordWrap(True)
-        column.addWidget(title)
+        self.title.setText(self.station.title)
+        self.title.setProperty("role", "title")
+        self.title.setWordWrap(True)
+        column.addWidget(self.title)
         column.addWidget(self._text(self.station.claim, "claim"))
         buttons: FlowLayout | None = None
         last_buttons: FlowLayout | None = None
@@ -221,7 +245,8 @@ class StationView(QWidget):
             column.addWidget(self._text(block, "reading") if isinstance(block, Paragraph) else self._question(block))
         if last_buttons is not None:
             last_buttons.addWidget(self.back_button)
-        column.addWidget(self.next_button, 0, Qt.AlignmentFlag.AlignLeft)
+        self._next_place = QVBoxLayout()
+        column.addLayout(self._next_place)
         column.addStretch(1)
         return text
 
@@ -233,6 +258,10 @@ class StationView(QWidget):
 
     def _show_whole(self, prediction: PredictView) -> None:
         """A verdict may be longer than what is free below its question; a figure that shows the answer may be below."""
+        around = area_around(self)
+        if self._is_stacked and around is not None:
+            around.keep_in_sight(prediction, scaled(GAP))
+            return
         self._text_area.keep_in_sight(prediction, scaled(GAP))
         for figure in self.figures:
             if figure.question == prediction.check:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from core.percent import percent as in_percent
+from core.percent import percent_in_words
 from core.text.subwords import WORD_MARK
 from core.translation.result import MAP_KINDS, Translation
 from viz_app.state.experiment_state import ExperimentState
@@ -43,6 +43,37 @@ def removable_word(state: ExperimentState, translation: Translation) -> str:
     whole = state.original or translation
     place = place_to_remove(whole)
     return UNKNOWN if place is None else whole.source_words[place].text
+
+
+def unsure_step(translation: Translation) -> int | None:
+    """Where the best two candidates are the closest, counted from 0, of the steps where both begin a word."""
+    gaps = {
+        step: first.probability - second.probability
+        for step, (first, second, *_) in enumerate(translation.alternatives)
+        if all(each.entry.startswith(WORD_MARK) and each.token.isalpha() for each in (first, second))
+    }
+    return min(gaps, key=lambda step: gaps[step], default=None)
+
+
+def unsure_step_number(state: ExperimentState, translation: Translation) -> str:
+    """The step where the model is least sure, counted from 1."""
+    step = unsure_step(state.original or translation)
+    return UNKNOWN if step is None else str(step + 1)
+
+
+def unsure_token(state: ExperimentState, translation: Translation) -> str:
+    """The token that is most probable there."""
+    return _candidate(state.original or translation, 0)
+
+
+def second_token(state: ExperimentState, translation: Translation) -> str:
+    """The next best token there."""
+    return _candidate(state.original or translation, 1)
+
+
+def _candidate(translation: Translation, rank: int) -> str:
+    step = unsure_step(translation)
+    return UNKNOWN if step is None else translation.alternatives[step][rank].token
 
 
 def num_target_tokens(state: ExperimentState, translation: Translation) -> str:
@@ -101,7 +132,7 @@ def key(state: ExperimentState, translation: Translation) -> str:
 def weight(state: ExperimentState, translation: Translation) -> str:
     """The pinned weight, in per cent."""
     found = pinned_weight(state, translation)
-    return UNKNOWN if found is None else percent(found).replace(" ", NO_BREAK)
+    return UNKNOWN if found is None else percent_in_words(found).replace(" ", NO_BREAK)
 
 
 def pinned_weight(state: ExperimentState, translation: Translation) -> float | None:
@@ -112,15 +143,6 @@ def pinned_weight(state: ExperimentState, translation: Translation) -> float | N
     weights = translation.maps.of_kind(chosen.kind)[chosen.layer, chosen.head]
     num_queries, num_keys = weights.shape
     return float(weights[pinned.query, pinned.key]) if _is_in(pinned, num_queries, num_keys) else None
-
-
-def percent(share: float) -> str:
-    """A share from 0 to 1 as people write it."""
-    if 0 < share < 0.005:
-        return "less than 1 %"
-    if 0.995 <= share < 1:
-        return "more than 99 %"
-    return in_percent(share)
 
 
 def _is_in(pair: Pair, num_queries: int, num_keys: int) -> bool:
@@ -137,6 +159,9 @@ VALUES: Final[dict[str, Callable[[ExperimentState, Translation], str]]] = {
     "num-source-words": num_source_words,
     "num-source-tokens": num_source_tokens,
     "removable-word": removable_word,
+    "unsure-step": unsure_step_number,
+    "unsure-token": unsure_token,
+    "second-token": second_token,
     "num-target-tokens": num_target_tokens,
     "head": head,
     "num-heads": num_heads,

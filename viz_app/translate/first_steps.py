@@ -8,7 +8,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from core.model.heads import Head
-from core.percent import percent
+from core.percent import percent_in_words
 from core.translation.experiment import HeadScaled
 from core.translation.result import MAP_KINDS, Translation
 from viz_app.state.experiment_state import ExperimentState
@@ -192,10 +192,9 @@ class FirstSteps(QFrame):
         if share is None:
             return "Each row of the large map is a word of the translation, each column one of the sentence."
         return (
-            f"To predict **{word}**, one part of the model, a **head**, gave {percent(share)} of its attention to "
-            f"**{looked_at}**: the outlined cell of the large map. Each row is a word of the translation, each "
-            f"column a "
-            "word of the sentence."
+            f"To predict **{word}**, one part of the model, a **head**, gave {percent_in_words(share)} of its "
+            f"attention to **{looked_at}**: the outlined cell of the large map. Each row is a word of the translation, "
+            "each column a word of the sentence."
         )
 
     def _choose_positional(self) -> None:
@@ -216,7 +215,7 @@ class FirstSteps(QFrame):
         share = self._share_of_previous(self._positional)
         does = "is another"
         if role == "previous":
-            does = f"here gives {percent(share)} of its attention to the token before"
+            does = f"here gives {percent_in_words(share)} of its attention to the token before"
         return f"The model has {num_heads} heads. The small maps are those of all heads. Heads differ: this one {does}."
 
     def _share_of_previous(self, head: Head) -> float:

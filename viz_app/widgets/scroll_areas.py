@@ -22,25 +22,17 @@ class _GeometryWatch(QObject):
         return super().eventFilter(watched, event)
 
 
-class VerticalScrollArea(QScrollArea):
-    """Shows a widget as wide as itself; what is behind it shows through.
+class KeepingScrollArea(QScrollArea):
+    """Can keep a widget in sight while the layouts around it change."""
 
-    Args:
-        content: the widget.
-        takes_keys: whether it is scrolled with the keyboard, too; else keys are left to the page.
-    """
-
-    def __init__(self, content: QWidget, parent: QWidget | None = None, *, takes_keys: bool = False) -> None:
+    def __init__(self, content: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._takes_keys = takes_keys
         self._kept: QWidget | None = None
         self._kept_margin = 0
         self._watch = _GeometryWatch(self._scroll_to_kept, self)
         self.setWidget(content)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if takes_keys else Qt.FocusPolicy.NoFocus)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setAutoFillBackground(False)
         content.setAutoFillBackground(False)
         bar = self.verticalScrollBar()
@@ -87,12 +79,39 @@ class VerticalScrollArea(QScrollArea):
         if self._kept is not None:
             self.ensureWidgetVisible(self._kept, 0, self._kept_margin)
 
+
+class VerticalScrollArea(KeepingScrollArea):
+    """Shows a widget as wide as itself; what is behind it shows through.
+
+    Args:
+        content: the widget.
+        takes_keys: whether it is scrolled with the keyboard, too; else keys are left to the page.
+    """
+
+    def __init__(self, content: QWidget, parent: QWidget | None = None, *, takes_keys: bool = False) -> None:
+        super().__init__(content, parent)
+        self._takes_keys = takes_keys
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if takes_keys else Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """See `takes_keys`."""
-        if self._takes_keys:
+        """See `takes_keys`. Where all of it is in sight, the area around it is scrolled."""
+        if not self._takes_keys:
+            event.ignore()
+            return
+        around = area_around(self)
+        if self.verticalScrollBar().maximum() > 0 or around is None:
             super().keyPressEvent(event)
         else:
-            event.ignore()
+            around.scroll_by_key(event)
+
+
+def area_around(widget: QWidget) -> "WindowScrollArea | None":
+    """The scroll area of the window that a widget is in; None if it is in none."""
+    around = widget.parentWidget()
+    while around is not None and not isinstance(around, WindowScrollArea):
+        around = around.parentWidget()
+    return around
 
 
 class ContentHeightScrollArea(VerticalScrollArea):
@@ -132,7 +151,7 @@ class ContentHeightScrollArea(VerticalScrollArea):
             self.fit()
 
 
-class WindowScrollArea(QScrollArea):
+class WindowScrollArea(KeepingScrollArea):
     """Shows the whole content of a window: as large as the window, unless the content's smallest size is larger.
 
     In a window that is narrower than its smallest width the content becomes narrower, and as high as it must be: its
@@ -147,20 +166,32 @@ class WindowScrollArea(QScrollArea):
     def __init__(
         self, content: QWidget, size: tuple[int, int], narrow_size: tuple[int, int], parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent)
         self._content, self._least, self._least_if_narrow = content, size, narrow_size
-        self.setWidget(content)
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
+        super().__init__(content, parent)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.viewport().setAutoFillBackground(False)
-        content.setAutoFillBackground(False)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Another width, or another scale."""
-        is_narrow = self.width() < scaled(self._least[0])
-        self._content.setMinimumSize(*map(scaled, self._least_if_narrow if is_narrow else self._least))
+        self._set_least()
         super().resizeEvent(event)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """What is in the content has become higher, or lower."""
+        if watched is self._content and event.type() == QEvent.Type.LayoutRequest:
+            self._set_least()
+        return super().eventFilter(watched, event)
+
+    def _set_least(self) -> None:
+        is_narrow = self.width() < scaled(self._least[0])
+        width, height = map(scaled, self._least_if_narrow if is_narrow else self._least)
+        layout = self._content.layout()
+        if is_narrow and layout is not None:  # a size that is set stands in place of the layout's own
+            height = max(height, layout.totalMinimumSize().height())
+        self._content.setMinimumSize(width, height)
+
+    def scroll_by_key(self, event: QKeyEvent) -> None:
+        """Scrolls as a page does that has the keyboard; other keys are left."""
+        super().keyPressEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Keys that nobody wanted are left to the window: arrows walk through heads."""

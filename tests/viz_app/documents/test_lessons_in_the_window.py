@@ -98,6 +98,7 @@ def test_a_lesson_is_stepped_through_by_keys_and_buttons(qtbot: QtBot, window: M
     qtbot.keyClick(page.heads.grid, Qt.Key.Key_Right)
     assert shown(qtbot, window) == ("3 of 3", "Drei Katzen .")
     assert window.state.settings.shown == "original"
+    assert window.state.selection.pinned is None, "a scene that pins nothing shows no cell of another"
     qtbot.keyClick(page.heads.grid, Qt.Key.Key_Right)
     assert shown(qtbot, window)[0] == "3 of 3"
     qtbot.keyClick(page.heads.grid, Qt.Key.Key_Left)

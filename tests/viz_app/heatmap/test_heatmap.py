@@ -133,6 +133,31 @@ def test_a_long_map_has_legible_rows_and_scrolls_under_labels_that_stay(qtbot: Q
     assert 0 not in layout.rows_in_sight
 
 
+def test_a_cell_that_is_pinned_is_scrolled_to_and_stays_in_sight(qtbot: QtBot, theme: Theme) -> None:
+    state = _long_state(60)
+    heatmap = Heatmap(state)
+    qtbot.addWidget(heatmap)
+    heatmap.resize(500, 400)
+    heatmap.show()
+
+    def is_in_sight() -> bool:
+        layout, pinned = heatmap.layout_now, state.selection.pinned
+        assert layout is not None
+        assert pinned is not None
+        cell = heatmap.cell_rect(pinned)
+        return cell is not None and layout.window.adjusted(-1, -1, 1, 1).contains(cell)
+
+    for pair in (Pair(45, 50), Pair(2, 1)):
+        state.selection.pinned = pair
+        assert is_in_sight(), "a step, an example or a lesson speaks of it"
+    state.selection.pinned = Pair(30, 30)
+    heatmap.resize(500, 250)
+    assert is_in_sight(), "also in a smaller map"
+    scrolled = heatmap.down.value()
+    state.selection.pinned = None
+    assert heatmap.down.value() == scrolled
+
+
 def test_zooming_keeps_what_is_under_the_mouse_where_it_is(qtbot: QtBot, heatmap: Heatmap) -> None:
     point = QPointF(_center(heatmap, Pair(7, 7)))
     heatmap.zoom_about(point, 3)

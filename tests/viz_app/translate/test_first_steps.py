@@ -6,7 +6,7 @@ from pytestqt.qtbot import QtBot
 
 from core.analysis.roles import POSITION_SHARE
 from core.model.heads import Head
-from core.percent import percent
+from core.percent import percent_in_words
 from tests.viz_app.conftest import MakeWindow
 from viz_app.application import may_offer_first_steps
 from viz_app.documents.lesson_documents import shipped_lessons
@@ -39,14 +39,14 @@ def test_four_steps_lead_from_a_cell_to_the_learn_page(
     assert pinned is not None
     assert state.translation is not None
     weight = state.translation.maps.cross[head.layer, head.head, pinned.query, pinned.key]
-    assert percent(weight) in steps.text.text()
+    assert percent_in_words(weight) in steps.text.text()
     assert weight > 0.5
     qtbot.keyClick(steps, Qt.Key.Key_Return)
     assert state.roles.of(state.selection.head) == "previous"
     assert "72 heads" in steps.text.text()
     previous = state.selection.head
     share = state.translation.maps.encoder[previous.layer, previous.head].diagonal(-1).mean()
-    assert f"{percent(share)} of its attention to the token before" in steps.text.text()
+    assert f"{percent_in_words(share)} of its attention to the token before" in steps.text.text()
     assert share > POSITION_SHARE
     with qtbot.waitSignal(window.translation_shown, timeout=20_000):
         qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
@@ -102,7 +102,7 @@ def test_the_share_is_that_of_the_outlined_cell(make_window: MakeWindow) -> None
         assert view is not None
         entries = view.entries_of(pair)
         assert entries is not None
-        share = percent(float(view.values[entries]))
+        share = percent_in_words(float(view.values[entries]))
         assert f"gave {share} of its attention" in steps.text.text()
         told.add(share)
     assert len(told) == 2, "the pieces of a merged word are added up"

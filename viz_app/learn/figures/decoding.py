@@ -28,7 +28,6 @@ AROUND_CHIPS = 75
 SCROLL_BAR, FRAME = 12, 1
 MIN_FACTOR, MAX_FACTOR, FACTOR_STEP = 0.83, 1.8, 0.02
 """Chips are at most so much smaller than usual, for a long sentence, and so much larger, on a large page."""
-WAITING_FOR_ANSWER = "Answer the question, and both paths are marked here."
 
 
 class DecodingFigure(StationFigure):
@@ -72,8 +71,7 @@ class DecodingFigure(StationFigure):
 class BeamFigure(StationFigure):
     """The hypotheses that a beam of four kept, step by step.
 
-    Whether it finds another translation than greedy decoding is a question of the station. Once it was answered, the
-    chosen path and that of greedy decoding stand out.
+    The chosen path and that of greedy decoding stand out.
 
     Attributes:
         tree: what is drawn; None while nothing is known.
@@ -81,7 +79,6 @@ class BeamFigure(StationFigure):
     """
 
     caption = "Beam search: four partial translations are kept at each step"
-    question = "beam"
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
@@ -129,12 +126,9 @@ class BeamFigure(StationFigure):
         tree = self.tree
         if tree is None:
             return
-        is_answered = self._asked is not None and self.context.answers.has(self.question, self._asked.source_text)
-        self.drawing.show_tree(tree, is_marked=is_answered)
+        self.drawing.show_tree(tree)
         by_beam, greedy = tree.texts
-        if not is_answered:
-            self.says.setText(WAITING_FOR_ANSWER)
-        elif by_beam == greedy:
+        if by_beam == greedy:
             self.says.setText(f"Both find the same: “{greedy}”")
         else:
             first, second = (_odds(value) for value in tree.log_probabilities)
@@ -297,14 +291,13 @@ class BeamDrawing(ChipDrawing):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._tree: BeamTree | None = None
-        self._is_marked = False
         self._places = _Columns((), 0)
         self.setAccessibleName("Tree of the beam search")
 
-    def show_tree(self, tree: BeamTree, *, is_marked: bool = True) -> None:
-        """Another search; `is_marked`: with the chosen path and that of greedy decoding."""
-        self._tree, self._is_marked = tree, is_marked
-        self.setAccessibleDescription(f"Beam: {tree.texts[0]} Greedy: {tree.texts[1]}" if is_marked else "")
+    def show_tree(self, tree: BeamTree) -> None:
+        """Another search."""
+        self._tree = tree
+        self.setAccessibleDescription(f"Beam: {tree.texts[0]} Greedy: {tree.texts[1]}")
         self.setFixedSize(self.natural_size())
         self.update()
 
@@ -335,8 +328,8 @@ class BeamDrawing(ChipDrawing):
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        greedy = set(tree.greedy) if self._is_marked else set()
-        chosen = {place for place, node in enumerate(tree.nodes) if node.is_chosen and self._is_marked}
+        greedy = set(tree.greedy)
+        chosen = {place for place, node in enumerate(tree.nodes) if node.is_chosen}
         for place, node in enumerate(tree.nodes):
             if node.parent is None:
                 continue
@@ -364,9 +357,14 @@ def _draw_chip(
     painter.drawRoundedRect(place.adjusted(0.5, 0.5, -0.5, -0.5), CHIP_RADIUS, CHIP_RADIUS)
     painter.setFont(theme.font("body", bold=is_chosen))
     painter.setPen(theme.color(color))
-    metrics = QFontMetrics(painter.font())
-    text = metrics.elidedText(_shown(token), Qt.TextElideMode.ElideRight, int(place.width()) - 8)
+    text = chip_text(theme, token, int(place.width()), is_bold=is_chosen)
     painter.drawText(place.adjusted(0, -2, 0, -2), int(Qt.AlignmentFlag.AlignCenter), text)
+
+
+def chip_text(theme: Theme, token: str, width: int, *, is_bold: bool) -> str:
+    """What a chip of this width shows of a token: all of it, in a column that is as wide as its widest token."""
+    metrics = QFontMetrics(theme.font("body", bold=is_bold))
+    return metrics.elidedText(_shown(token), Qt.TextElideMode.ElideRight, width - theme.scaled(CELL_PADDING) + 1)
 
 
 def _inner_width(figure: StationFigure) -> int:

@@ -6,11 +6,11 @@ import numpy as np
 from PySide6.QtWidgets import QWidget
 
 from core.analysis.lens import LogitLens
+from core.percent import percent_in_words
 from core.text.subwords import WORD_MARK
 from viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from viz_app.learn.figures.figure import LearnContext, StationFigure
 from viz_app.learn.job import LensJob
-from viz_app.learn.values import percent
 from viz_app.theme import scaled
 from viz_app.widgets.parts import label
 
@@ -83,4 +83,4 @@ class LayersFigure(StationFigure):
     def _tip_of(self, cell: MatrixCell) -> str:
         assert self.lens is not None
         found = self.lens.candidates[cell.row][cell.column][:NUM_IN_TIP]
-        return "\n".join(f"{each.token.replace(WORD_MARK, '')} {percent(each.probability)}" for each in found)
+        return "\n".join(f"{each.token.replace(WORD_MARK, '')} {percent_in_words(each.probability)}" for each in found)

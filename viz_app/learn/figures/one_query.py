@@ -6,11 +6,11 @@ import numpy as np
 from PySide6.QtWidgets import QWidget
 
 from core.model.heads import KIND_TITLES, Head
+from core.percent import percent_in_words
 from core.text.subwords import WORD_MARK
 from core.translation.result import FloatArray
 from viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from viz_app.learn.figures.figure import LearnContext, StationFigure
-from viz_app.learn.values import percent
 from viz_app.theme import current_theme
 
 SHARP = 0.5
@@ -80,7 +80,7 @@ class OneQueryFigure(StationFigure):
 
     def _tip_of(self, cell: MatrixCell) -> str:
         (matrix,) = self.matrix.matrices
-        weight = percent(float(matrix.values[cell.row, cell.column]))
+        weight = percent_in_words(float(matrix.values[cell.row, cell.column]))
         return f"{matrix.row_labels[cell.row]}: {weight} on “{matrix.column_labels[cell.column]}”"
 
     def _choose(self, cell: MatrixCell) -> None:

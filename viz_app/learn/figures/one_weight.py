@@ -10,13 +10,13 @@ from PySide6.QtGui import QFont, QFontMetrics, QHelpEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QToolTip, QWidget
 
 from core.analysis.trace import Trace
+from core.percent import percent_in_words
 from core.text.subwords import WORD_MARK
 from core.translation.experiment import SoftmaxTemperature
 from core.translation.result import FloatArray, Translation
 from viz_app.heatmap.map_image import map_image, signed_ramp_of
 from viz_app.learn.actions import set_temperature, strongest_pair
 from viz_app.learn.figures.figure import LearnContext, StationFigure
-from viz_app.learn.values import percent
 from viz_app.learn.weight_steps import WeightSteps, weight_steps
 from viz_app.state.map_view import Pair
 from viz_app.theme import current_theme, scaled
@@ -276,7 +276,9 @@ class WeightTable(QWidget):
             key: the pinned one.
         """
         self._steps, self._tokens, self._query, self._key = steps, tokens, query, key
-        described = (f"{token} {percent(float(share))}" for token, share in zip(tokens, steps.weights, strict=True))
+        described = (
+            f"{token} {percent_in_words(float(share))}" for token, share in zip(tokens, steps.weights, strict=True)
+        )
         self.setAccessibleDescription(", ".join(described))
         self.setFixedHeight(self._content_height())
         self.update()
@@ -419,7 +421,9 @@ class WeightTable(QWidget):
         top, height = line.top() + self._line / 3, self._line * 0.4
         painter.fillRect(QRectF(left, top, width, height), theme.color("raised"))
         painter.fillRect(QRectF(left, top, width * weight, height), theme.color("accent"))
-        self._draw_number(painter, places, 3, line, percent(weight).replace("less than", "<").replace("more than", ">"))
+        self._draw_number(
+            painter, places, 3, line, percent_in_words(weight).replace("less than", "<").replace("more than", ">")
+        )
 
     def _draw_number(self, painter: QPainter, places: "_Columns", column: int, line: QRectF, text: str) -> None:
         painter.setPen(current_theme().color("text"))

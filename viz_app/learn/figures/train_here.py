@@ -10,11 +10,11 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QSpinBox, QWidget
 
 from core.config import preset
+from core.percent import percent_in_words
 from core.training.events import PhaseStarted, ProbeTranslated, StepDone, TrainingEvent, TrainingStarted
 from core.translation.result import FloatArray, Translation
 from viz_app.heatmap.map_image import map_image, ramp_of
 from viz_app.learn.figures.figure import LearnContext, StationFigure
-from viz_app.learn.values import percent
 from viz_app.theme import current_theme, scaled
 from viz_app.widgets.parts import label
 from viz_app.worker import TrainingFailure, TrainingRequest, TrainingRun
@@ -58,7 +58,7 @@ class TrainHereFigure(StationFigure):
         self.pictures = EpochPictures(self._settings.training.num_epochs + 1)
         self.criterion = label("muted", wraps=True)
         self.criterion.setText(
-            f"The diagonal counts as there once some head gives it {percent(APPEARED)} of its weight, "
+            f"The diagonal counts as there once some head gives it {percent_in_words(APPEARED)} of its weight, "
             "on average over the steps."
         )
         question = label("muted")
@@ -158,7 +158,9 @@ class EpochPictures(QWidget):
     def add(self, epoch: int, translation: Translation) -> None:
         """One more epoch."""
         self.epochs.append((epoch, *best_copier(translation)))
-        self.setAccessibleDescription(", ".join(f"epoch {each}: {percent(share)}" for each, _, share in self.epochs))
+        self.setAccessibleDescription(
+            ", ".join(f"epoch {each}: {percent_in_words(share)}" for each, _, share in self.epochs)
+        )
         self.update()
 
     def place_of(self, index: int) -> QRectF:
@@ -192,7 +194,7 @@ class EpochPictures(QWidget):
             painter.setPen(QPen(theme.color("accent" if share >= APPEARED else "border"), 2))
             painter.drawRect(place)
             painter.setPen(theme.color("text"))
-            text = f"{name_of(epoch)}\n{percent(share)}"
+            text = f"{name_of(epoch)}\n{percent_in_words(share)}"
             painter.drawText(self._text_below(place), int(Qt.AlignmentFlag.AlignLeft), text)
 
     def _text_below(self, place: QRectF) -> QRectF:

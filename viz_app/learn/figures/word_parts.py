@@ -97,7 +97,7 @@ class WordPartsFigure(StationFigure):
         self.shown_heads = tuple(head for head, _ in heads[:NUM_HEADS_SHOWN])
         largest = max(1e-9, abs(heads[0][1]))
         chosen = self.state.selection.head
-        self._heads_title.setText(f"the {len(self.shown_heads)} largest of {len(heads)} heads")
+        self._heads_title.setText(f"the {len(self.shown_heads)} largest of {len(heads)} heads (layer·head)")
         self.heads.show_bars(
             [
                 _bar(head.short_name, value, largest, f"{head.title}. {HEADS_TIP}", is_lit=head == chosen)
