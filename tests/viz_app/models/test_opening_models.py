@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -251,8 +252,17 @@ def test_the_heads_that_a_file_does_not_say_can_be_typed(make_window: MakeWindow
 
 
 @pytest.mark.heavy
-def test_cancel_keeps_its_place_when_an_import_begins(make_window: MakeWindow, qtbot: QtBot, tmp_path: Path) -> None:
+def test_cancel_keeps_its_place_when_an_import_begins(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It is where one looks for it, whether or not a problem of before disappears."""
+    goes_on = threading.Event()
+
+    def wait_and_fail(*_arguments: object) -> None:
+        goes_on.wait(LIMIT_MS / 1000)
+        raise AnalysisError("It cannot be read.")
+
+    monkeypatch.setattr("viz_app.models.import_job.ImportJob.work", wait_and_fail)
     file = tmp_path / "tut6-model.pt"
     save_file(NotebookSeq2Seq(6, 6, width=32, layers=1, heads=2, inner=48).state_dict(), file)
     window = make_window()
@@ -261,10 +271,12 @@ def test_cancel_keeps_its_place_when_an_import_begins(make_window: MakeWindow, q
     for tells_problem in (False, True):
         assert dialog.problem.isVisible() == tells_problem
         place = dialog.cancel_button.mapToGlobal(QPoint())
+        goes_on.clear()
         dialog.import_button.click()
         assert dialog.progress.isVisible()
         qtbot.wait(50)
         assert dialog.cancel_button.mapToGlobal(QPoint()) == place
+        goes_on.set()
         qtbot.waitUntil(lambda: not dialog.is_running, timeout=LIMIT_MS)
     dialog.reject()
 
