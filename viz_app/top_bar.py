@@ -141,10 +141,11 @@ class TopBar(QWidget):
         What fits is computed from widths alone, whatever is left out now: so the layout that follows changes nothing.
         """
         is_narrow = self.width() < scaled(NARROW)
-        self._name.setVisible(not is_narrow)
         row = self.layout()
         assert row is not None
-        row.invalidate()  # it may still have the width with the name
+        if self._name.isHidden() != is_narrow:
+            self._name.setVisible(not is_narrow)
+            row.invalidate()  # it still has the width from before; each time would ask for a layout for ever
         hidden_device = self.device.sizeHint().width() + row.spacing() if self.device.isHidden() else 0
         whole_width = row.sizeHint().width() + hidden_device + self.model_button.saved_now()
         width_without_device = whole_width - self.device.sizeHint().width() - row.spacing()

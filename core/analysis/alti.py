@@ -20,7 +20,7 @@ are multiplied from layer to layer (rollout). Feed-forward networks and final no
 no share; they may change how much of a share survives, which this method does not see.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -39,6 +39,8 @@ from core.translation.compilation import interventions_of
 from core.translation.result import FloatArray, Translation, TranslationStoppedError, read_only
 from core.translation.translator import Translator
 
+MAX_CHUNK = 2**22
+"""Numbers of a block that are computed at once: all of a long text in a large model would take gigabytes."""
 Kept = TypeVar("Kept")
 
 
@@ -47,16 +49,34 @@ class BlockParts:
     """What one attention block and its residual connection are made of, in double precision.
 
     Attributes:
-        tokens: [Q, M, D], what each key brings to each position, by the attention alone.
+        weights: [H, Q, M], those of the attention.
+        by_head: [H, M, D], what each head makes of each key.
+        norm: what is laid on every part of the sum behind the block; None before a pre-norm block.
+        summed: [Q, D], what that norm is of.
         around: [Q, D], what the position itself brings, by the residual connection.
         bias: [Q, D], what no token brings.
-        output: [Q, D], what really leaves the block; the sum of all of these.
+        output: [Q, D], what really leaves the block; the sum of `tokens_of`, `around` and `bias`.
     """
 
-    tokens: Tensor
+    weights: Tensor
+    by_head: Tensor
+    norm: nn.Module | None
+    summed: Tensor
     around: Tensor
     bias: Tensor
     output: Tensor
+
+    @torch.inference_mode()
+    def tokens_of(self, queries: slice) -> Tensor:
+        """[q, M, D], what each key brings to each of some positions, by the attention alone."""
+        tokens = torch.einsum("hqm,hmd->qmd", self.weights[:, queries], self.by_head)
+        return tokens if self.norm is None else linear_norm(self.norm, tokens, self.summed[queries, None])
+
+    def chunks(self) -> Iterator[slice]:
+        """All positions, as many at a time as `MAX_CHUNK` allows."""
+        num_queries, count = len(self.around), max(MAX_CHUNK // self.by_head[0].numel(), 1)
+        for first in range(0, num_queries, count):
+            yield slice(first, min(first + count, num_queries))
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,19 +206,20 @@ class _Block:
             values, constant = linear_norm(residual.norm, around, around), bias_of(residual.norm)
         else:
             values, constant = around, None
-        tokens, bias = self._attended_parts(maps[0].double(), values, constant)
+        by_head, bias = self._attended_parts(values, constant)
         bias = bias.expand_as(around)
-        if not residual.is_pre:
-            tokens = linear_norm(residual.norm, tokens, summed[:, None])
-            around = linear_norm(residual.norm, around, summed)
-            bias = linear_norm(residual.norm, bias, summed) + bias_of(residual.norm)
-        return output, BlockParts(tokens, around, bias, output[0].double())
+        norm = None if residual.is_pre else residual.norm
+        if norm is not None:
+            around = linear_norm(norm, around, summed)
+            bias = linear_norm(norm, bias, summed) + bias_of(norm)
+        return output, BlockParts(maps[0].double(), by_head, norm, summed, around, bias, output[0].double())
 
-    def _attended_parts(self, weights: Tensor, values: Tensor, constant: Tensor | None) -> tuple[Tensor, Tensor]:
-        """What the attention's output is made of: [Q, M, D] by the keys, and [D] that every position gets.
+    def _attended_parts(self, values: Tensor, constant: Tensor | None) -> tuple[Tensor, Tensor]:
+        """What the attention's output is made of: [H, M, D] by heads and keys, and [D] that every position gets.
+
+        Rows of attention sum to 1, so that a constant part of the values comes through whole.
 
         Args:
-            weights: [H, Q, M]; rows sum to 1, so that a constant part of the values comes through whole.
             values: [M, D], what values are made from.
             constant: [D], what is added to each of them and is no token's; None for nothing.
         """
@@ -211,9 +232,8 @@ class _Block:
         if self.changes is not None:
             mixing = self.changes.scaled(mixing[None])[0].double()
         by_head = (values @ weight.t()).unflatten(1, (num_heads, -1)).transpose(0, 1) @ mixing  # [H, M, D]
-        tokens = torch.einsum("hqm,hmd->qmd", weights, by_head)
         bias = torch.einsum("hk,hkd->d", shared.unflatten(0, (num_heads, -1)), mixing)
-        return tokens, bias + attention.out_proj.bias.double()
+        return by_head, bias + attention.out_proj.bias.double()
 
 
 def shares(parts: Tensor, output: Tensor, last_resort: Tensor) -> Tensor:
@@ -233,16 +253,22 @@ def shares(parts: Tensor, output: Tensor, last_resort: Tensor) -> Tensor:
 def _self_shares(block: BlockParts) -> Tensor:
     """[Q, Q]: the residual connection belongs to the position's own token."""
     own = torch.arange(len(block.around), device=block.around.device)
-    tokens = block.tokens.clone()
-    tokens[own, own] += block.around
-    return shares(tokens, block.output, own)
+    found = []
+    for queries in block.chunks():
+        parts = block.tokens_of(queries)
+        parts[own[: len(parts)], own[queries]] += block.around[queries]
+        found.append(shares(parts, block.output[queries], own[queries]))
+    return torch.cat(found)
 
 
 def _cross_shares(block: BlockParts) -> Tensor:
     """[Q, M + 1]: the residual connection is the last part."""
-    parts = torch.cat([block.tokens, block.around[:, None]], dim=1)
-    last = torch.full((len(parts),), parts.size(1) - 1, device=parts.device)
-    return shares(parts, block.output, last)
+    found = []
+    for queries in block.chunks():
+        parts = torch.cat([block.tokens_of(queries), block.around[queries, None]], dim=1)
+        last = torch.full((len(parts),), parts.size(1) - 1, device=parts.device)
+        found.append(shares(parts, block.output[queries], last))
+    return torch.cat(found)
 
 
 def _shares_of(kind: AttentionKind, block: BlockParts) -> Tensor:

@@ -90,6 +90,15 @@ def _run(command: Callable[[], int]) -> int:
             file=sys.stderr,
         )
         return USER_ERROR
+    except ValueError as error:  # torch reads this variable while it is imported
+        if "TORCH_LOGS" not in os.environ or not str(error).lstrip().startswith("Invalid log settings"):
+            raise
+        print(
+            f"augenmerk: PyTorch cannot read TORCH_LOGS={printable(os.environ['TORCH_LOGS'])}. The names of its "
+            "logs were expected, with commas between: TORCH_LOGS=help lists them. Change or unset it.",
+            file=sys.stderr,
+        )
+        return USER_ERROR
     except KeyboardInterrupt:
         print("augenmerk: interrupted", file=sys.stderr)
         return INTERRUPTED

@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     from core.interop.importing import import_model
     from core.interop.model import ImportOptions
     from core.interop.target import check_target
-    from core.text.languages import language_name
+    from core.text.languages import UNDETERMINED, language_name
 
     wanted = ImportOptions(
         revision=options.revision or "",
@@ -71,7 +71,10 @@ def run(options: argparse.Namespace) -> int:
         progress.phase(f"Writing {options.out.name}")
         model.save(options.out)
     summary, origin = model.summary, model.checkpoint.origin
-    source, target = (language_name(code) for code in summary.languages)
+    source, target = (
+        "a language that it does not name" if code == UNDETERMINED else language_name(code)
+        for code in summary.languages
+    )
     assert origin is not None
     print(f"{options.out}: {summary.name} ({summary.format}), {source} to {target}")
     print(f"  {summary.num_parameters:,} parameters, {options.out.stat().st_size / 1e6:.1f} MB, {summary.bits}-bit")

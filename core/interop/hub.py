@@ -113,6 +113,19 @@ class _UnreachableError(Exception):
     """The server does not answer, or must not be asked."""
 
 
+def _not_there(repository: str, revision: str | None, *, misses_revision: bool) -> ModelImportError:
+    """What to raise where the server does not know the repository, or that revision of it."""
+    if misses_revision:
+        return ModelImportError(
+            f"{repository} has no revision {revision} at Hugging Face. A commit, branch or tag of it was expected; "
+            "name one that is there, or none for the newest."
+        )
+    return ModelImportError(
+        f"There is no repository {repository} at Hugging Face. A name such as Helsinki-NLP/opus-mt-de-en was expected; "
+        "check its spelling."
+    )
+
+
 def _ask(repository: str, revision: str | None) -> tuple[str, Mapping[str, _RemoteFile]]:
     """The commit and the files of a repository."""
     try:
@@ -137,11 +150,8 @@ def _ask(repository: str, revision: str | None) -> tuple[str, Mapping[str, _Remo
             "huggingface-cli, and try again; or import a folder."
         ) from error
     except (errors.RepositoryNotFoundError, errors.RevisionNotFoundError, errors.HFValidationError) as error:
-        what = f"{repository} at {revision}" if revision else repository
-        raise ModelImportError(
-            f"There is no repository {what} at Hugging Face. A name such as Helsinki-NLP/opus-mt-de-en was expected; "
-            "check its spelling."
-        ) from error
+        misses_revision = isinstance(error, errors.RevisionNotFoundError)
+        raise _not_there(repository, revision, misses_revision=misses_revision) from error
     except errors.HfHubHTTPError as error:
         raise _UnreachableError(f"the server answered {error.response.status_code}") from error
     except Exception as error:  # whatever its HTTP library raises where there is no connection

@@ -542,7 +542,9 @@ def _decoding_config(testing: _Section) -> tuple[DecodingConfig, tuple[str, ...]
         )
     forbids_unknown = not testing.flag("generate_unk", True)
     config = DecodingConfig(
-        forbidden_ids=(0, 2) if forbids_unknown else (2,),  # of padding it says nothing where it is greedy
+        forbidden_ids=(0, 2)
+        if forbids_unknown
+        else (2,),  # its beam search alone forbids padding (core.translation.beam)
         max_steps=limit if limit > 0 else None,
         steps_per_source_token=1.5,
         min_steps=least,

@@ -17,9 +17,10 @@ from core.interop.pickled import is_pytorch_file
 from core.interop.weights import check_all_known, check_finite, check_shapes
 from core.text.codec import CodecPair
 
+WHERE_DATA_IS_NAMED = "under “Folder with Multi30k” in the dialog, with --data in the terminal"
 DATA_NEEDED = (
     "The folder with Multi30k (train.de, train.en …, plain or .gz) that the model was trained on was expected, because "
-    "its vocabularies are not in the file: name it with --data."
+    f"its vocabularies are not in the file: name it {WHERE_DATA_IS_NAMED}."
 )
 
 
@@ -110,12 +111,14 @@ def vocabularies_do_not_fit(
     built = " or ".join(f"{source:,} and {target:,}" for source, target in found)
     return ModelImportError(
         f"{path} has {sizes[0]:,} source and {sizes[1]:,} target tokens, but the vocabularies built from {data} have "
-        f"{built}. The text that the model was trained on was expected; name its folder with --data."
+        f"{built}. The text that the model was trained on was expected; name its folder {WHERE_DATA_IS_NAMED}."
     )
 
 
 def split_lines_of(folder: Path, split_names: Sequence[str], language: str) -> list[str]:
     """The lines of the first of these splits that is in a folder, plain or gzip. Raises `ModelImportError`."""
+    if not folder.is_dir():
+        raise ModelImportError(f"{folder} is no folder. {DATA_NEEDED}")
     for name in split_names:
         for file in (f"{name}.{language}", f"{name}.{language}.gz"):
             if (folder / file).is_file():

@@ -83,14 +83,18 @@ class CheckpointManager:
         self._steps.append(event)
 
     def close(self) -> None:
-        """Writes the last metrics."""
-        self._tell_of_steps(self._steps.close())
+        """Writes the last metrics; says so if the run is left without."""
+        if not self._steps.close():
+            text = "could not all be written. The charts of this run lack steps when it is opened again."
+            self.on_event(Noted(f"The metrics of each step ({self.folder / STEPS}) {text}"))
 
-    def _tell_of_steps(self, is_complete: bool) -> None:
+    def _sync_steps(self) -> None:
+        """Tells of a failure, and of the next one after they could be written again."""
+        is_complete = self._steps.sync()
         if not (is_complete or self._has_told_of_steps):
-            self._has_told_of_steps = True
             text = "cannot be written. Training goes on without them, and writes them as soon as it can."
             self.on_event(Noted(f"The metrics of each step ({self.folder / STEPS}) {text}"))
+        self._has_told_of_steps = not is_complete
 
     def save_last(self) -> None:
         """Saves the checkpoint to resume from; `keep_last` says how many are kept.
@@ -115,7 +119,7 @@ class CheckpointManager:
     def _write_last(self) -> None:
         path, progress = self.folder / LAST, self.session.progress
         older = describe_checkpoint(path, "last") if self.session.run.training.keep_last > 1 else None
-        self._tell_of_steps(self._steps.sync())
+        self._sync_steps()
         if older and older.step < progress.step:
             _link_or_copy(path, self.folder / f"last-step{older.step:07d}.safetensors")
         save_checkpoint(self.session.resumable_snapshot(), path)

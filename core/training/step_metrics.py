@@ -119,17 +119,21 @@ class StepMetricsWriter:
         return True
 
     def close(self) -> bool:
-        """Writes the rest. False if that failed. No file is made: the folder may be another training's by now."""
+        """Writes the rest. False if that failed, or if another file, a folder or a pipe stands there by now.
+
+        No file is made: the folder may be another training's by now.
+        """
         if self._file is None:
             return not self._pending
         try:
             self._write_pending()
+            is_there = self._is_there()
             self._file.close()
         except OSError:
             return False
         finally:
             self._file = None
-        return True
+        return is_there
 
     def _write_pending(self) -> None:
         """Raises `OSError` if there is no room for all; whole records are written, as many as there is room for."""
@@ -164,14 +168,19 @@ class StepMetricsWriter:
 
     def _restore(self) -> None:
         """After the file was deleted, has what it held written to a new one. Raises `OSError`."""
-        if self._file is None:
+        if self._file is None or self._is_there():
             return
-        with contextlib.suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(self._file.fileno()), self._path.stat()):
-                return
         data = _read(self._file)
         self._file, self._is_new = None, True
         self._pending[:0] = [record.tobytes() for record in _valid_records(data)]
+
+    def _is_there(self) -> bool:
+        """Whether what was opened still has its name. Raises `OSError`."""
+        assert self._file is not None
+        try:
+            return os.path.samestat(os.fstat(self._file.fileno()), self._path.lstat())
+        except FileNotFoundError:
+            return False
 
 
 def _to_bytes(event: StepDone) -> bytes:

@@ -1,13 +1,14 @@
 """The window as a person uses it: real keys and clicks, a translator of thin air."""
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QLabel, QMessageBox, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 import viz_app.main_window
@@ -20,12 +21,12 @@ from core.translation.result import ExperimentResult, Translation, TranslationSt
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import FakeTranslator
 from viz_app.examples import example_sentences
-from viz_app.main_window import TRAIN, MainWindow
+from viz_app.main_window import LEARN, TRAIN, TRANSLATE, MainWindow
 from viz_app.preferences import Preferences
 from viz_app.state.map_view import Pair
 from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.state.text_limit import MAX_CHARACTERS
-from viz_app.theme import current_theme
+from viz_app.theme import Theme, current_theme
 from viz_app.translate.page import TranslatePage
 
 
@@ -69,6 +70,42 @@ def test_nothing_is_opened_before_the_first_paint(make_window: MakeWindow, qtbot
     window = make_window(wait=False)
     assert window._worker._thread.ident is None
     qtbot.waitSignal(window.translation_shown).wait()
+
+
+class LayoutRequests(QObject):
+    """Counts those of all widgets, by class."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.of: Counter[str] = Counter()
+        parent.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.of[type(watched).__name__] += 1
+        return False
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("scale", [1.0, 1.5])
+@pytest.mark.parametrize("width", [1000, 1440])
+def test_a_window_that_nobody_uses_lays_nothing_out(
+    make_window: MakeWindow, qtbot: QtBot, qapp: QApplication, width: int, scale: float
+) -> None:
+    """A layout that asks for itself again takes a whole processor, and shows nothing of it."""
+    window = make_window(sentence="Ein Mann .")
+    window.resize(width, 800)
+    Theme.light(scale).apply(qapp)
+    requests = LayoutRequests(qapp)
+    for page in (TRANSLATE, LEARN, TRAIN):
+        window.show_page(page)
+        for _ in range(40):  # until what the page has begun is done
+            requests.of.clear()
+            qtbot.wait(100)
+            if not requests.of:
+                break
+        assert not requests.of, page
+    requests.deleteLater()
 
 
 @pytest.mark.heavy

@@ -307,7 +307,7 @@ class JobBar(QWidget):
         self.start = QPushButton(text)
         self.start.setToolTip(tip)
         self.stop = QPushButton("Cancel")
-        self.stop.setToolTip("Stop this computation")
+        self.stop.setToolTip("Stop this computation (Esc)")
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         scales(self.bar.setFixedHeight, 6)

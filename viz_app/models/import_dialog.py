@@ -299,7 +299,8 @@ class ImportDialog(QDialog):
         self.status.setVisible(is_running)
         self.progress.setVisible(is_running)
         self.progress.set_fraction(None)
-        self._fit()
+        if not is_running:  # a problem of before leaves its space, for Cancel to stay where it is
+            self._fit()
 
     # --- looks ---------------------------------------------------------------------------------------------------
 
@@ -328,6 +329,10 @@ class ImportDialog(QDialog):
         column.addLayout(buttons)
         for widget in (self.problem, self.status, self.progress):
             widget.hide()
+        for widget in (self.status, self.progress):  # Cancel stays where it is when they appear
+            policy = widget.sizePolicy()
+            policy.setRetainSizeWhenHidden(True)
+            widget.setSizePolicy(policy)
 
     def _add_row(self, name: str, edit: QWidget, button: QPushButton | None, row: int) -> QWidget:
         edit.setAccessibleName(name)

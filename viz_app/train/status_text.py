@@ -247,7 +247,8 @@ def _finished_notice(state: TrainState) -> Notice:
     text = f"Epoch {finish.epoch}, step {finish.step:,}, {duration(finish.seconds)}. "
     if math.isfinite(finish.best_validation_loss):
         text += f"Best validation loss {finish.best_validation_loss:.3f} in epoch {finish.best_epoch}. "
-    text = f"{text.rstrip()}\nBest and last checkpoint: {with_tilde(finish.last_checkpoint.parent)}"
+    text = f"{text}{state.note}".rstrip()  # that the curve could not be written, for instance
+    text = f"{text}\nBest and last checkpoint: {with_tilde(finish.last_checkpoint.parent)}"
     return Notice(heading, text, "plain", state.can_try_model, offers_folder=True)
 
 

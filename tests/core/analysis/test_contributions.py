@@ -2,6 +2,7 @@
 
 import weakref
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from tests.core.translators import read_given
 from tests.interventions import heads_switched_off
 
 SOURCE, READ = [2, 5, 9, 4, 3], [2, 7, 6, 11]
+ALL = slice(None)
 SENTENCE = "Ein Mann steht auf einer Leiter."
 OFF = [Head("encoder", 0, 1), Head("decoder", 1, 0), Head("cross", 2, 3)]
 CHANGES = [
@@ -76,7 +78,7 @@ def test_parts_sum_to_what_leaves_the_block(config) -> None:
     for changes in CHANGES:
         for blocks in blocks_of(model, compile_interventions(model, [changes])).values():
             for block in blocks:
-                summed = block.tokens.sum(dim=1) + block.around + block.bias
+                summed = block.tokens_of(ALL).sum(dim=1) + block.around + block.bias
                 torch.testing.assert_close(summed, block.output, rtol=0, atol=1e-5)
 
 
@@ -126,7 +128,7 @@ def test_each_part_follows_the_formula_one_vector_at_a_time(config, kind: str) -
                 expected += weights[head, query, key] * (mixing[:, rows] @ (value_weight[rows] @ values[key]))
             if config.norm_position == "post":
                 expected = normed(expected, query)
-            np.testing.assert_allclose(block.tokens[query, key].numpy(), expected, atol=1e-5)
+            np.testing.assert_allclose(block.tokens_of(ALL)[query, key].numpy(), expected, atol=1e-5)
 
 
 def expected_shares(parts: list[np.ndarray], output: np.ndarray) -> np.ndarray:
@@ -142,7 +144,7 @@ def test_shares_and_their_way_through_the_layers_follow_the_formula(config, monk
     blocks = blocks_of(model)
 
     def of_self(block: BlockParts) -> np.ndarray:
-        tokens, around = block.tokens.numpy(), block.around.numpy()
+        tokens, around = block.tokens_of(ALL).numpy(), block.around.numpy()
         return np.stack(
             [
                 expected_shares(
@@ -159,7 +161,7 @@ def test_shares_and_their_way_through_the_layers_follow_the_formula(config, monk
     for own, cross in zip(blocks["decoder"], blocks["cross"], strict=True):
         both = np.stack(
             [
-                expected_shares([*cross.tokens[t].numpy(), cross.around[t].numpy()], cross.output[t].numpy())
+                expected_shares([*cross.tokens_of(ALL)[t].numpy(), cross.around[t].numpy()], cross.output[t].numpy())
                 for t in range(len(READ))
             ]
         )
@@ -191,7 +193,7 @@ def test_a_block_is_forgotten_before_the_next_is_computed(monkeypatch: pytest.Mo
     most = []
 
     class Watched(BlockParts):
-        def __init__(self, *parts: torch.Tensor) -> None:
+        def __init__(self, *parts: Any) -> None:
             super().__init__(*parts)
             blocks.add(self)
             most.append(len(blocks))
@@ -200,6 +202,28 @@ def test_a_block_is_forgotten_before_the_next_is_computed(monkeypatch: pytest.Mo
     of_ids(make_model(next(iter(KINDS.values())).replace(num_encoder_layers=3, num_decoder_layers=3)), monkeypatch)
     assert len(most) == 9
     assert max(most) == 1
+
+
+@every_kind
+def test_queries_are_computed_in_chunks_with_the_same_numbers(config, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All at once would take gigabytes for a long text in a large model."""
+    model = make_model(config)
+    whole = of_ids(model, monkeypatch)
+    sizes: list[int] = []
+    tokens_of = BlockParts.tokens_of
+
+    def watched(self: BlockParts, queries: slice) -> torch.Tensor:
+        sizes.append(tokens_of(self, queries).numel())
+        return tokens_of(self, queries)
+
+    monkeypatch.setattr(BlockParts, "tokens_of", watched)
+    for most in (2 * len(SOURCE) * config.width, 1):
+        monkeypatch.setattr("core.analysis.alti.MAX_CHUNK", most)
+        sizes.clear()
+        parts = of_ids(model, monkeypatch)
+        assert max(sizes) <= max(most, len(SOURCE) * config.width)
+        for name in ("source", "prefix", "encoder"):
+            np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
 
 
 @pytest.mark.parametrize("name", ["word", "subword"])

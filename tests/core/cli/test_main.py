@@ -662,3 +662,18 @@ runpy.run_module({module!r}, run_name="__main__")
         [sys.executable, "-c", program], capture_output=True, encoding="utf-8", cwd=REPOSITORY, check=False
     )
     assert done.returncode >= 40, done.stdout + done.stderr  # as the guard was told, and not by itself
+
+
+@pytest.mark.subprocess
+def test_logs_that_torch_does_not_know_are_told() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "core", "translate", SENTENCE],
+        env={**os.environ, "TORCH_LOGS": "nonsense"},
+        cwd=REPOSITORY,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "TORCH_LOGS=nonsense" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -281,7 +281,7 @@ def test_an_older_revision_does_not_become_the_newest(
 def test_names_that_are_not_there_are_told(hub: Hub, tmp_path: Path) -> None:
     with pytest.raises(ModelImportError, match="There is no repository Helsinki-NLP/opus-mt-xx-yy at Hugging Face"):
         fetch("Helsinki-NLP/opus-mt-xx-yy", cache_folder=tmp_path)
-    with pytest.raises(ModelImportError, match=f"There is no repository {NAME} at nowhere"):
+    with pytest.raises(ModelImportError, match=f"{NAME} has no revision nowhere at Hugging Face"):
         fetch(NAME, "nowhere", cache_folder=tmp_path)
 
 

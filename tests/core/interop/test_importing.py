@@ -739,3 +739,10 @@ def test_a_single_file_can_be_stopped_and_is_refused_where_memory_does_not_suffi
             ModelImportError, match=rf"{source.name} needs about 0\.3 GB of memory, and 0\.2 GB are free"
         ):
             import_model(source)
+
+
+@pytest.mark.heavy
+def test_the_command_names_no_language_by_the_code_for_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = make_folder(tmp_path / "mine", tokenizer={"source_lang": None})
+    assert main(["import", str(folder), "--out", str(tmp_path / "mine.safetensors")]) == 0
+    assert "a language that it does not name to English" in capsys.readouterr().out

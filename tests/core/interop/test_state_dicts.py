@@ -166,10 +166,12 @@ def test_vocabularies_that_do_not_fit_are_refused(data: Path, tmp_path: Path) ->
         save_file(theirs.state_dict(), path)
         with pytest.raises(ModelImportError, match=r"source and .* target tokens, but the vocabularies built from"):
             import_file(path, data)
-        with pytest.raises(ModelImportError, match="name it with --data"):
+        with pytest.raises(ModelImportError, match="in the dialog, with --data in the terminal"):
             import_file(path, None)
         with pytest.raises(ModelImportError, match=r"has no train\.de, plain or \.gz"):
             import_file(path, tmp_path)
+        with pytest.raises(ModelImportError, match=r"gone is no folder\. The folder with Multi30k"):
+            import_file(path, tmp_path / "gone")
         for num_heads in (5, 0):
             with pytest.raises(
                 ModelImportError, match=rf"{num_heads} heads do not divide a width of 32\. The number of"

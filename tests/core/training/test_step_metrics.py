@@ -202,7 +202,7 @@ class TestRuns:
         assert found.loss[:4].tolist() == before.loss[:4].tolist()
         assert found.tokens_per_second[4:].tolist() == [event.tokens_per_second for event in said.of(StepDone)]
 
-    def test_without_room_for_them_a_run_goes_on_and_says_so_once(self, tmp_path: Path, monkeypatch: Any) -> None:
+    def test_without_room_for_them_a_run_goes_on_and_says_so_twice(self, tmp_path: Path, monkeypatch: Any) -> None:
         def refuse(path: Path, flags: int) -> Iterator[None]:
             raise OSError(28, "No space left on device")
 
@@ -210,8 +210,9 @@ class TestRuns:
             patch.setattr(step_metrics, "_open", refuse)
             finished, said = record(copy_run(num_epochs=2), tmp_path)
         assert finished.reason == "completed"
-        (note,) = said.of(Noted)
+        note, last = said.of(Noted)
         assert note.text.startswith(f"The metrics of each step ({tmp_path / STEPS}) cannot be written.")
+        assert last.text.startswith(f"The metrics of each step ({tmp_path / STEPS}) could not all be written.")
         assert steps_in(tmp_path) == []
 
     def test_a_folder_that_is_deleted_while_training_gets_them_again(self, tmp_path: Path) -> None:
@@ -224,6 +225,38 @@ class TestRuns:
         _, said = record(copy_run(num_epochs=2), folder, on_event=delete)
         assert_same(read_step_metrics(folder), said.of(StepDone))
         assert len(said.of(Noted)) == 1, "of the folder"
+
+    @pytest.mark.parametrize("num_steps", [2, 9])
+    def test_a_folder_in_their_place_is_told_even_after_the_last_checkpoint(
+        self, tmp_path: Path, num_steps: int
+    ) -> None:
+        """With the ninth step the training fails: no checkpoint follows that could tell."""
+        notes: list[Noted] = []
+
+        def put_in_the_way(event: TrainingEvent) -> None:
+            if isinstance(event, Noted):
+                notes.append(event)
+            if isinstance(event, StepDone) and event.step == num_steps:
+                (tmp_path / STEPS).unlink()
+                (tmp_path / STEPS).mkdir()
+            if isinstance(event, StepDone) and event.step == 9:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            record(copy_run(num_epochs=2, sample_size=0), tmp_path, on_event=put_in_the_way)
+        assert ["could not all be written" in note.text for note in notes] == [False] * (num_steps == 2) + [True]
+
+    def test_each_time_they_cannot_be_written_is_told(self, tmp_path: Path) -> None:
+        def put_in_the_way(event: TrainingEvent) -> None:
+            if isinstance(event, StepDone) and event.step in (3, 9):
+                (tmp_path / STEPS).unlink()
+                (tmp_path / STEPS).mkdir()
+            if isinstance(event, StepDone) and event.step in (5, 11):
+                (tmp_path / STEPS).rmdir()
+
+        _, said = record(copy_run(num_epochs=2, checkpoint_steps=2), tmp_path, on_event=put_in_the_way)
+        assert len(said.of(Noted)) == 2
+        assert_same(read_step_metrics(tmp_path), said.of(StepDone))
 
     def test_the_checkpoint_never_knows_more_steps_than_they_do(self, tmp_path: Path) -> None:
         def compare(event: TrainingEvent) -> None:

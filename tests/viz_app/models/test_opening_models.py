@@ -3,13 +3,14 @@
 import json
 import os
 import shutil
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from pytestqt.qtbot import QtBot
 from safetensors.torch import save_file
@@ -240,11 +241,44 @@ def test_the_heads_that_a_file_does_not_say_can_be_typed(make_window: MakeWindow
     dialog = dialog_of(window)
     assert dialog.heads_edit.isVisible()
     assert not dialog.source_edit.isVisible()
+    dialog.import_button.click()
+    qtbot.waitUntil(dialog.problem.isVisible, timeout=LIMIT_MS)
+    assert f"name it under “{dialog.data_edit.accessibleName()}” in the dialog" in dialog.problem.text()
     dialog.heads_edit.setText("2")
     dialog.data_edit.setText(str(text))
     with qtbot.waitSignal(dialog.imported, timeout=LIMIT_MS) as imported:
         dialog.import_button.click()
     assert load_checkpoint(imported.args[0]).run.model.num_heads == 2
+
+
+@pytest.mark.heavy
+def test_cancel_keeps_its_place_when_an_import_begins(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is where one looks for it, whether or not a problem of before disappears."""
+    goes_on = threading.Event()
+
+    def wait_and_fail(*_arguments: object) -> None:
+        goes_on.wait(LIMIT_MS / 1000)
+        raise AnalysisError("It cannot be read.")
+
+    monkeypatch.setattr("viz_app.models.import_job.ImportJob.work", wait_and_fail)
+    file = tmp_path / "tut6-model.pt"
+    save_file(NotebookSeq2Seq(6, 6, width=32, layers=1, heads=2, inner=48).state_dict(), file)
+    window = make_window()
+    window.open_model(file)
+    dialog = dialog_of(window)
+    for tells_problem in (False, True):
+        assert dialog.problem.isVisible() == tells_problem
+        place = dialog.cancel_button.mapToGlobal(QPoint())
+        goes_on.clear()
+        dialog.import_button.click()
+        assert dialog.progress.isVisible()
+        qtbot.wait(50)
+        assert dialog.cancel_button.mapToGlobal(QPoint()) == place
+        goes_on.set()
+        qtbot.waitUntil(lambda: not dialog.is_running, timeout=LIMIT_MS)
+    dialog.reject()
 
 
 @pytest.mark.heavy

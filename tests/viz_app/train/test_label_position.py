@@ -31,3 +31,12 @@ def test_near_the_bottom_the_label_stays_above() -> None:
 def test_curves_without_points_are_no_hindrance() -> None:
     empty = (np.empty(0), np.empty(0))
     assert _names(best_label_position((400, 100), SIZE, AREA, [empty])) == ("right", "bottom")
+
+
+def test_between_flat_curves_at_the_end_of_a_run_the_label_goes_to_where_it_hides_neither() -> None:
+    across = np.array([400.0, 795.0])
+    training, validation = (across, np.array([42.0, 40.0])), (across, np.array([20.0, 18.0]))
+    place = best_label_position((795, 18), SIZE, AREA, [training, validation])
+    assert _names(place) == ("right", "bottom")
+    assert 18 + place.dy_px > 42
+    assert place.dy_px < 50, "yet near its point"

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from core.training.events import CheckpointSaved, PhaseStarted
+from core.training.events import CheckpointSaved, Noted, PhaseStarted
 from tests.viz_app.train.scripted import epoch_done, finished, started, step_done
 from viz_app.train.state import TrainState
 from viz_app.train.status_text import activity, metric_rows, notice, status_line
@@ -85,6 +85,14 @@ def test_stopping_says_that_what_was_learned_is_kept(running: TrainState) -> Non
     assert shown.heading == "Stopping…"
     assert "saved" in shown.text
     assert activity(running) == "Stopping…"
+
+
+def test_what_was_told_at_the_end_stays(running: TrainState) -> None:
+    running.apply(Noted("The metrics of each step could not all be written."))
+    running.apply(finished(FOLDER, "completed", 15, 3))
+    shown = notice(running)
+    assert shown is not None
+    assert "could not all be written." in shown.text
 
 
 def test_end_says_what_happened_and_where_the_files_are(running: TrainState) -> None:

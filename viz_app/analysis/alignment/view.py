@@ -71,7 +71,7 @@ class AlignmentTab(AnalysisTab):
         self._lay_out()
         self.threshold.valueChanged.connect(self._on_threshold)
         self.ranker.start_wanted.connect(self._on_start)
-        self.ranker.stop_wanted.connect(self.cancel)
+        self.ranker.stop_wanted.connect(self.stop)
         self.table.row_chosen.connect(self._on_row)
         on_redraw(self.state.settings, ("maps", "large map"), self._redraw_in_sight)
         self.state.measured_changed.connect(self._redraw_in_sight)
@@ -80,6 +80,13 @@ class AlignmentTab(AnalysisTab):
         """Another model: its heads are others."""
         self.cancel()
         self._take(None)
+
+    def stop(self) -> bool:
+        """The user ends the ranking."""
+        if not self.request.is_running:
+            return False
+        self.cancel()
+        return True
 
     def redraw(self) -> None:
         """Shows the links, and the ranking if there is one."""

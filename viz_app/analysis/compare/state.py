@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from core.analysis.comparing import MapDifference, difference
+from core.analysis.comparing import MapDifference, NothingInCommonError, difference
 from core.analysis.selection import LabelledMap
 from core.errors import AnalysisError
 from core.percent import percent
@@ -14,6 +14,8 @@ from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_source import LEAST_DIFFERENCE
 
 Question = Literal["sentence", "checkpoint"]
+READS_FIRST = "the second reads the first translation"
+"""The choice of what the second checkpoint reads."""
 MUCH_LEFT_OUT = 0.05
 
 
@@ -221,9 +223,24 @@ class CompareState:
             return ComparedMaps(first, None, None, self._no_such_head(self.second.result.changed), tuple(notes))
         try:
             change = difference(first, second)
+        except NothingInCommonError as error:
+            return ComparedMaps(first, second, None, self._nothing_in_common(error), tuple(notes))
         except AnalysisError as error:
             return ComparedMaps(first, second, None, str(error), tuple(notes))
         return ComparedMaps(first, second, change, "", (*notes, *_left_out(change)))
+
+    def _nothing_in_common(self, error: NothingInCommonError) -> str:
+        """Two checkpoints have the same sentence, so that their translations are what differs."""
+        if self.question == "sentence":
+            return str(error)
+        advice = []
+        if self.first.selection.head.kind != "encoder":
+            if self.comparison is not None and self.comparison.forced is not None and not self.reads_first:
+                advice.append(f"Tick “{READS_FIRST}”, or choose")
+            else:
+                advice.append("Choose")
+            advice.append("a head of the encoder: both then have the same words.")
+        return " ".join((error.reason, *advice))
 
     def _labelled(self, result: ExperimentResult, *, merges: bool) -> LabelledMap | None:
         """The map that is shown large, of a result; None if its model has no such head."""

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from viz_app.analysis.compare.job import CompareJob
 from viz_app.analysis.compare.maps import CompareMaps
 from viz_app.analysis.compare.second_model import SecondModel
-from viz_app.analysis.compare.state import CompareState, Comparison, Question
+from viz_app.analysis.compare.state import READS_FIRST, CompareState, Comparison, Question
 from viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from viz_app.state.changed_words import pieces_of
 from viz_app.state.evented_options import on_redraw
@@ -94,7 +94,7 @@ class CompareTab(AnalysisTab):
         self.checkpoint_menu.aboutToShow.connect(self._fill_menu)
         self.checkpoint_button.setMenu(self.checkpoint_menu)
         self.close_button = flat_button("close it", "Close the second checkpoint, and free its memory")
-        self.reads_first = QCheckBox("the second reads the first translation")
+        self.reads_first = QCheckBox(READS_FIRST)
         self.reads_first.setToolTip(READS_FIRST_TIP)
         self.texts = QLabel()
         self.texts.setToolTip(TEXTS_TIP)

@@ -108,7 +108,7 @@ class HeadsTab(AnalysisTab):
         self._lay_out()
         self.sample_menu.chosen.connect(self._on_sample)
         self.job.start_wanted.connect(self._on_start)
-        self.job.stop_wanted.connect(self._on_stop)
+        self.job.stop_wanted.connect(self.stop)
         self._keeping.events.problem.connect(self._redraw_in_sight, max_args=0)
         self.cells.clicked.connect(self._on_cell)
         self.table.row_chosen.connect(self._on_row)
@@ -126,6 +126,15 @@ class HeadsTab(AnalysisTab):
         self._keeping.problem, self._partial, self._is_kept = "", None, False
         self.heads.forget_model()
         self._show_answer()
+
+    def stop(self) -> bool:
+        """The user ends the measurement: what is known of the behaviour holds, over as many sentences as it is of."""
+        if not self.request.is_running:
+            return False
+        self.cancel()
+        if self._partial is not None:
+            self._take_whole_behaviour(self._partial)
+        return True
 
     def redraw(self) -> None:
         """Shows what was measured, and whether it still holds."""
@@ -214,12 +223,6 @@ class HeadsTab(AnalysisTab):
     def _on_kept(self, _path: object) -> None:
         self._is_kept = True
         self._redraw_in_sight()
-
-    def _on_stop(self) -> None:
-        """What is known of the behaviour holds, over as many sentences as it is of."""
-        self.cancel()
-        if self._partial is not None:
-            self._take_whole_behaviour(self._partial)
 
     def _tip(self, cell: MatrixCell) -> str:
         head = head_of(cell)

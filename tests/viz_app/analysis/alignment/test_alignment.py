@@ -216,6 +216,10 @@ def test_a_ranking_can_be_cancelled_and_is_of_one_model(
     tab: AlignmentTab, model_files: dict[str, Path], qtbot: QtBot
 ) -> None:
     qtbot.mouseClick(tab.ranker.start, Qt.MouseButton.LeftButton)
+    assert "(Esc)" in tab.ranker.stop.toolTip()
+    qtbot.keyClick(tab.ranker.stop, Qt.Key.Key_Escape)
+    assert not tab.request.is_running
+    qtbot.mouseClick(tab.ranker.start, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(tab.ranker.stop, Qt.MouseButton.LeftButton)
     tab.state.edit_text("Ein Mann .")
     settle(qtbot, tab)

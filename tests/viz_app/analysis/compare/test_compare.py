@@ -17,7 +17,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
-from core.analysis.comparing import difference
+from core.analysis.comparing import NothingInCommonError, difference
 from core.analysis.selection import Selection
 from core.checkpoint.file import save_checkpoint
 from core.config import preset
@@ -291,6 +291,27 @@ def test_the_second_sentence_reads_the_first_translation(tab: CompareTab, transl
     assert tab.maps.first.matrices[0].row_labels == tab.maps.second.matrices[0].row_labels
     tab.reads_first.click()
     assert tab.comparing.second.translation is own
+
+
+@pytest.mark.heavy
+def test_two_checkpoints_whose_translations_share_no_word_say_what_helps(
+    tab: CompareTab, model_files: dict[str, Path], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is one sentence: to choose another is no advice."""
+    _give(qtbot, tab, GIVEN)
+    _compare_with(qtbot, tab, model_files["pieces"])
+
+    def none_in_common(*_maps: object) -> None:
+        raise NothingInCommonError("The queries of the two maps have no word in common.")
+
+    monkeypatch.setattr("viz_app.analysis.compare.state.difference", none_in_common)
+    tab.state.choose_head(Head("cross", 0, 0))
+    advice = f"Tick “{tab.reads_first.text()}”, or choose a head of the encoder: both then have the same words."
+    assert tab.maps._problem.text() == f"The queries of the two maps have no word in common. {advice}"
+    tab.reads_first.click()
+    assert tab.maps._problem.text().endswith("in common. Choose a head of the encoder: both then have the same words.")
+    tab.state.choose_head(Head("encoder", 0, 0))
+    assert tab.maps._problem.text() == "The queries of the two maps have no word in common."
 
 
 @pytest.mark.heavy

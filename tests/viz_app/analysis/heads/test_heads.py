@@ -374,6 +374,21 @@ def test_a_measurement_that_was_cancelled_holds_over_the_sentences_that_were_rea
 
 
 @pytest.mark.heavy
+def test_escape_cancels_a_measurement_and_what_was_read_holds(open_heads: OpenHeads, qtbot: QtBot) -> None:
+    tab = open_heads()
+    tab.heads.num_sentences, tab.heads.sample = 200, SampleChoice("gold")
+    assert "(Esc)" in tab.job.stop.toolTip()
+    assert not tab.stop(), "nothing is measured"
+    qtbot.mouseClick(tab.question_buttons["behaviour"], Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(tab.job.start, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: tab.heads.behaviour is not None, timeout=20_000)
+    qtbot.keyClick(tab.job.stop, Qt.Key.Key_Escape)
+    assert not tab.request.is_running
+    assert tab.heads.behaviour is not None
+    assert tab.state.roles.where_they_hold == f"on {tab.heads.behaviour.num_sentences} pairs of the validation split"
+
+
+@pytest.mark.heavy
 def test_what_heads_do_is_kept_beside_the_file_of_the_model(
     make_context: MakeContext, show_tab: ShowTab, sample_file: Path, translator: Translator, tmp_path: Path,
     qtbot: QtBot,
