@@ -218,6 +218,8 @@ def of_stations(translator: Translator) -> Iterator[Claim]:
     model = preset("notebook").model
     shared = model.tied_embeddings
     yield claim("model", "shares no matrix", lambda: (f"tied embeddings: {shared}", shared == "none"))
+    wraps = translator.run_config.data.wrap_source
+    yield claim("words", "The German one has them because it had them in training", lambda: (str(wraps), wraps))
     yield claim("training", "in the bundled model to zero", lambda: _rate_at_the_end(translator))
     smoothing = preset("annotated-2022").training.label_smoothing
     yield claim(

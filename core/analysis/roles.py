@@ -45,7 +45,8 @@ ROLES: dict[Role, str] = {
     "aligner": "points at one source word at a time "
     f"(largest weight at least {percent(ALIGNER_CONFIDENCE)} on average) and at different ones in turn "
     f"(at least {percent(ALIGNER_COVERAGE)} of those it could) (cross-attention)",
-    "broad": f"spreads its weight: at least {percent(BROAD_RELATIVE_ENTROPY)} of the entropy of equal weights",
+    "broad": "spreads its weight over many tokens "
+    f"(entropy at least {percent(BROAD_RELATIVE_ENTROPY)} of that of equal weights)",
     "mixed": "none of the others",
 }
 

@@ -277,6 +277,7 @@ class TitleDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.title = QLineEdit(title)
         self.title.setMaxLength(MAX_TITLE_CHARACTERS)
+        self.title.selectAll()  # what is typed takes its place
         scales(self.title.setMinimumWidth, 360)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.buttons.accepted.connect(self._give)

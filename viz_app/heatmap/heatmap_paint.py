@@ -74,11 +74,15 @@ class HeatmapPainter:
         return self.layout.window.adjusted(-2, 0, 2, 2).toAlignedRect()
 
     @cached_property
+    def bar_and_numbers(self) -> QRectF:
+        """All that is at the right of the window: colour bar, its numbers, a scroll bar."""
+        window, numbers = self.layout.window, self.theme.scaled(BAR_LABEL + SIGN_WIDTH * self.is_signed)
+        return QRectF(window.topRight(), QPointF(self.layout.bar.right() + numbers, window.bottom()))
+
+    @cached_property
     def cells_and_bar(self) -> QRect:
         """The window, and what is at its right: where no label of a row or column is touched."""
-        window = self.layout.window
-        right = self.layout.bar.right() - window.right() + self.theme.scaled(BAR_LABEL + SIGN_WIDTH * self.is_signed)
-        return window.adjusted(-2, 0, right, 2).toAlignedRect()
+        return self.layout.window.united(self.bar_and_numbers).adjusted(-2, 0, 0, 2).toAlignedRect()
 
     def paint(self, painter: QPainter, size: QSize, clip: QRect) -> None:
         """Everything that lies in `clip`, in a widget of this size."""
@@ -325,13 +329,14 @@ class HeatmapPainter:
         if place is None or lines is None or not _is_in_sight(place, self.layout):
             return
         theme, metrics = self.theme, QFontMetrics(self.theme.font("body"))
-        beside_labels = _beside_labels(QSizeF(size), self.layout.window)
+        window, beside = self.layout.window, self.bar_and_numbers
+        free = free_areas(QSizeF(size), window, beside)
         number_width, height = metrics.horizontalAdvance(lines[1]), 2 * metrics.height() + 14
-        for room in (size.width() - 40, int(beside_labels.width()) - BESIDE_TEXT):  # shorter, where it covers labels
+        for room in (size.width() - 40, int(free[0].width()) - BESIDE_TEXT):  # shorter, where it covers labels or bar
             tokens = metrics.elidedText(lines[0], Qt.TextElideMode.ElideMiddle, max(room, number_width))
             width = max(metrics.horizontalAdvance(tokens), number_width) + BESIDE_TEXT
-            box = value_place(place, QSizeF(width, height), QSizeF(size), self.layout.window)
-            if beside_labels.contains(box):
+            box = value_place(place, QSizeF(width, height), QSizeF(size), window, beside)
+            if any(area.contains(box) for area in free):
                 break
         x, y = box.left(), box.top()
         painter.setPen(QPen(theme.color("border"), 1))
@@ -344,41 +349,50 @@ class HeatmapPainter:
         painter.drawText(QPointF(x + 11, y + 7 + metrics.height() + metrics.ascent()), lines[1])
 
 
-def value_place(cell: QRectF, box: QSizeF, widget: QSizeF, cells: QRectF) -> QRectF:
+def value_place(cell: QRectF, box: QSizeF, widget: QSizeF, cells: QRectF, bar: QRectF) -> QRectF:
     """Where the box of a value stands: aslant from its cell, as row and column are to stay in sight.
 
-    On a small map it covers other cells of the column rather than labels.
+    On a small map it covers other cells of the column rather than labels or the colour bar.
 
     Args:
         cell: what it is about.
         box: its size.
         widget: the size of the whole.
         cells: where the map is; what is above are the labels of columns, what is at the left those of rows.
+        bar: what is at its right.
     """
     left, right = cell.left() - VALUE_GAP - box.width(), cell.right() + VALUE_GAP
     above, below = cell.top() - VALUE_GAP - box.height(), cell.bottom() + VALUE_GAP
+    over_cells, behind_bar = free_areas(widget, cells, bar)
+    first, last, far = over_cells.left(), over_cells.right() - box.width(), behind_bar.left()
     # most maps are darkest from the upper left to the lower right: there it stands last
-    places = [QRectF(QPointF(x, y), box) for x, y in ((left, below), (right, above), (right, below), (left, above))]
-    whole, beside_labels = _whole(widget), _beside_labels(widget, cells)
-    middle = cell.center().x() - box.width() / 2
-    in_column = min(max(middle, beside_labels.left()), beside_labels.right() - box.width())
-    near_column = [QRectF(QPointF(in_column, y), box) for y in (below, above)]
-    for area, candidates in ((beside_labels, (*places, *near_column)), (whole, places)):
-        for place in candidates:
-            if area.contains(place):
+    aslant = (left, below), (right, above), (right, below)
+    over_column = (last, above), (first, below), (left, above), (first, above), (last, below)
+    tried = (
+        (over_cells, aslant),
+        (behind_bar, ((far, below), (far, above))),
+        (over_cells, over_column),
+        (_whole(widget), (*aslant, (left, above))),
+    )
+    for area, corners in tried:
+        for x, y in corners:
+            if area.contains(place := QRectF(QPointF(x, y), box)):
                 return place
-    x = min(max(cell.center().x() - box.width() / 2, 2), widget.width() - box.width() - 2)
+    middle = cell.center().x() - box.width() / 2
+    x = min(max(middle, 2), widget.width() - box.width() - 2)
     return QRectF(QPointF(x, below if below + box.height() < widget.height() - 2 else above), box)
+
+
+def free_areas(widget: QSizeF, cells: QRectF, bar: QRectF) -> tuple[QRectF, QRectF]:
+    """What a box may cover: the cells and what is below them, and the place behind the bar; neither labels nor bar."""
+    bottom_right = _whole(widget).bottomRight()
+    over_cells = QRectF(cells.topLeft(), QPointF(cells.right(), bottom_right.y()))
+    return over_cells, QRectF(bar.topRight(), bottom_right)
 
 
 def _whole(widget: QSizeF) -> QRectF:
     """What a box may cover at all."""
     return QRectF(QPointF(0, 0), widget).adjusted(2, 2, -2, -2)
-
-
-def _beside_labels(widget: QSizeF, cells: QRectF) -> QRectF:
-    """The same without the labels, which are above the cells and at their left."""
-    return QRectF(cells.topLeft(), _whole(widget).bottomRight())
 
 
 def _is_in_sight(place: QRectF, layout: HeatmapLayout) -> bool:

@@ -30,4 +30,7 @@ def role_in_words(roles: HeadRoles, head: Head) -> str:
 def _does(role: Role) -> str:
     if role == "mixed":
         return "has no clear role"
-    return f"{ROLES[role].removesuffix(' (self-attention)').removesuffix(' (cross-attention)')} (“{role}”)"
+    text = ROLES[role].removesuffix(" (self-attention)").removesuffix(" (cross-attention)")
+    if role == "broad":  # a sentence does without the threshold
+        text = text.partition(" (")[0]
+    return f"{text} (“{role}”)"

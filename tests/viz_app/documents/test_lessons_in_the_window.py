@@ -241,7 +241,8 @@ def test_a_lesson_is_made_from_what_is_on_the_screen(qtbot: QtBot, window: MainW
     assert (bar.place.text(), bar.title.text(), bar.text.text()) == ("2 of 2", "New lesson · Scene 2 *", "two lines")
     lessons.ask_for_title()
     assert isinstance(lessons.dialog, TitleDialog)
-    lessons.dialog.title.setText("Mine")
+    assert lessons.dialog.title.selectedText() == "New lesson", "what is typed takes its place"
+    qtbot.keyClicks(lessons.dialog.title, "Mine")
     lessons.dialog.buttons.accepted.emit()
     bar.edit_buttons["earlier"].click()
     state.choose_head(Head("encoder", 1, 1))

@@ -395,13 +395,15 @@ def test_a_row_that_was_set_is_marked_at_the_right_of_its_head_alone(heatmap: He
 
 
 @pytest.mark.parametrize("widget", [QSizeF(640, 400), QSizeF(420, 320)])
-def test_the_box_of_a_value_covers_neither_labels_nor_the_row_of_its_cell(widget: QSizeF) -> None:
+def test_the_box_of_a_value_covers_neither_labels_nor_bar_nor_the_row_of_its_cell(widget: QSizeF) -> None:
     cells = QRectF(90, 70, 220, 200)
     box = QSizeF(150, 40)
     for row in range(10):
         for column in range(10):
             cell = QRectF(90 + column * 22, 70 + row * 20, 22, 20)
-            place = value_place(cell, box, widget, cells)
+            bar = QRectF(cells.right(), cells.top(), 60, cells.height())
+            place = value_place(cell, box, widget, cells, bar)
+            assert not place.intersects(bar)
             assert QRectF(cells.topLeft(), QPointF(widget.width(), widget.height())).contains(place)
             assert not place.intersects(QRectF(0, cell.top(), widget.width(), cell.height())), "its row, and its label"
             if widget.width() > 600:
@@ -410,15 +412,17 @@ def test_the_box_of_a_value_covers_neither_labels_nor_the_row_of_its_cell(widget
 
 
 def test_the_box_of_a_value_stays_in_a_map_that_has_no_room_beside_the_cell() -> None:
-    place = value_place(QRectF(60, 50, 20, 20), QSizeF(150, 40), QSizeF(170, 120), QRectF(40, 40, 100, 60))
+    place = value_place(
+        QRectF(60, 50, 20, 20), QSizeF(150, 40), QSizeF(170, 120), QRectF(40, 40, 100, 60), QRectF(140, 40, 30, 60)
+    )
     assert QRectF(0, 0, 170, 120).contains(place)
 
 
 @pytest.mark.parametrize("column", range(8))
 @pytest.mark.parametrize("row", range(8))
-def test_on_a_small_map_the_value_covers_no_label(row: int, column: int) -> None:
+def test_on_a_small_map_the_value_covers_neither_label_nor_bar(row: int, column: int) -> None:
     cells, widget, box = QRectF(70, 60, 160, 120), QSizeF(270, 190), QSizeF(150, 40)
     cell = QRectF(70 + 20 * column, 60 + 15 * row, 20, 15)
-    place = value_place(cell, box, widget, cells)
-    assert QRectF(cells.topLeft(), QPointF(268, 188)).contains(place)
+    place = value_place(cell, box, widget, cells, QRectF(230, 60, 40, 120))
+    assert QRectF(cells.topLeft(), QPointF(230, 188)).contains(place)
     assert not place.intersects(cell)

@@ -229,6 +229,31 @@ def test_the_lens_shows_the_translation_that_is_shown(qtbot: QtBot, page: LearnP
     assert matrix.column_labels == ("a", "cat", ".", "<eos>")
 
 
+def test_the_layers_before_the_last_are_drawn_once_the_reader_has_predicted_for_this_sentence(
+    qtbot: QtBot, page: LearnPage
+) -> None:
+    view = station(qtbot, page, "layers")
+    figure = view.figures[0]
+    assert isinstance(figure, LayersFigure)
+
+    def drawn() -> list[bool]:
+        (matrix,) = figure.matrix.matrices
+        return [not np.isnan(row).any() for row in matrix.values]
+
+    qtbot.waitUntil(lambda: bool(figure.matrix.matrices), timeout=TIMEOUT_MS)
+    assert drawn() == [False, False, False, True], "the last row is the translation itself"
+    assert "Answer the question" in figure.says.text()
+    answer(qtbot, view.predictions[0], "last")
+    assert all(drawn())
+    assert "Answer the question" not in figure.says.text()
+    view.tries[0].click()
+    settle(qtbot, page)
+    qtbot.waitUntil(
+        lambda: figure.lens is not None and figure.lens.translation is page.state.translation, timeout=TIMEOUT_MS
+    )
+    assert drawn() == [False, False, False, True], "another sentence is another question"
+
+
 def test_what_heads_add_to_the_score_of_a_word_is_shown_and_sums_to_it(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "layers")
     figure = next(figure for figure in view.figures if isinstance(figure, WordPartsFigure))
@@ -508,6 +533,48 @@ def test_a_click_on_a_candidate_forces_it(qtbot: QtBot, page: LearnPage) -> None
     settle(qtbot, page)
     assert page.state.experiment.interventions == (ForcedToken(1, second.entry),)
     assert page.state.translation.predicted_tokens[1] == second.token
+
+
+def test_candidates_of_a_long_sentence_stand_in_two_lines_where_there_is_height_and_can_be_clicked(
+    qtbot: QtBot, page: LearnPage
+) -> None:
+    page.resize(*PAGE_OF_A_LAPTOP)
+    page.sentence.input.set_text(OF_16_WORDS)
+    settle(qtbot, page)
+    view = station(qtbot, page, "decoding")
+    resting_heights(qtbot, view)
+    figure = view.figures[0]
+    assert isinstance(figure, DecodingFigure)
+    table = figure.table
+    assert table.width() <= figure.width(), "nothing scrolls sideways"
+    assert page.state.translation is not None
+    step = len(page.state.translation.predicted_tokens) - 3
+    second = page.state.translation.alternatives[step][1]
+    place = table.place_of(step, 1)
+    assert place.left() < table.place_of(step - 6, 1).left()
+    assert place.top() > table.place_of(0, 3).bottom(), "below the whole first line"
+    assert table.rect().contains(place.toAlignedRect())
+    qtbot.mouseClick(table, Qt.MouseButton.LeftButton, pos=place.center().toPoint())
+    assert page.state.experiment.interventions == (ForcedToken(step, second.entry),)
+
+
+def test_a_tree_goes_on_in_a_second_line_where_it_is_high_enough(qtbot: QtBot, page: LearnPage) -> None:
+    figure = station(qtbot, page, "decoding").figures[1]
+    assert isinstance(figure, BeamFigure)
+    qtbot.waitUntil(lambda: figure.tree is not None, timeout=TIMEOUT_MS)
+    assert figure.tree is not None
+    drawing = figure.drawing
+    first, last = figure.tree.nodes[0], figure.tree.nodes[-1]
+    drawing.fit(300, 200)
+    assert drawing.width() > 300, "it scrolls"
+    assert drawing.place_of(last).left() > 300
+    drawing.fit(300, 2000)
+    assert drawing.width() <= 300
+    assert drawing.place_of(last).top() > drawing.place_of(first).bottom()
+    places = [drawing.place_of(node) for node in figure.tree.nodes]
+    assert all(drawing.rect().contains(place.toAlignedRect()) for place in places)
+    assert not any(one.intersects(other) for index, one in enumerate(places) for other in places[:index])
+    assert not drawing.grab().isNull()
 
 
 def test_chips_show_whole_tokens_however_small(qtbot: QtBot, page: LearnPage) -> None:

@@ -222,6 +222,11 @@ def test_where_a_sample_was_measured_its_roles_count_and_the_sentence_stands_bes
     state.take_roles(_all_of("self", translation))
     assert role_in_words(state.roles, head).startswith("Over 9 pairs, as in this sentence, this head gives")
     assert "\n" not in role_in_short(state.roles, head)
+    state.take_roles(_all_of("broad", translation))
+    assert role_in_words(state.roles, head).startswith(
+        "Over 9 pairs this head spreads its weight over many tokens (“broad”)"
+    )
+    assert "(entropy at least 73 % of that of equal weights), on 9 pairs" in role_in_short(state.roles, head)
 
 
 def test_heads_stand_by_the_roles_of_the_sample() -> None:

@@ -1,8 +1,6 @@
 """How words are chosen: the best candidates of every step, and the tree of a beam search."""
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
@@ -22,7 +20,7 @@ BEAM = Beam(4, 0.0)
 """Plain probabilities are compared: what is found is more probable, whatever its length."""
 MIN_CELL, MAX_CELL, CELL_PADDING, CELL_HEIGHT, GAP = 28, 100, 9, 30, 4
 """A column is as wide as its widest token."""
-HEADER, EDGE = 18, 8
+HEADER, EDGE, LINE_GAP = 18, 8, 8
 AROUND_CHIPS = 75
 """Of the height of a figure, what its heading and a scroll bar take."""
 SCROLL_BAR, FRAME = 12, 1
@@ -137,15 +135,16 @@ class BeamFigure(StationFigure):
 
 
 class ChipDrawing(QWidget):
-    """Chips in columns, which are larger where there is space.
+    """Chips in columns, which are larger where there is space, and go on in a line below where there is too little.
 
     Attributes:
-        factor: by how much.
+        factor: how much larger than usual.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.factor = 1.0
+        self._line_width: int | None = None
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     @property
@@ -159,16 +158,25 @@ class ChipDrawing(QWidget):
         return QSize()
 
     def fit(self, width: int, height: int) -> None:
-        """As large as fits."""
-        self.factor = 1.0
+        """As large as fits: in one line, else in several where they are not too high, else the one scrolls."""
+        self.factor, self._line_width = 1.0, None
         natural = self.natural_size()
         if not natural.isEmpty():
             fits = min(width / natural.width(), height / natural.height())
-            self.factor = max(MIN_FACTOR, min(MAX_FACTOR, fits))
-            while self.factor > MIN_FACTOR and self.natural_size().width() > width:  # letters are whole pixels large
-                self.factor = max(MIN_FACTOR, self.factor - FACTOR_STEP)
+            self._shrink(max(MIN_FACTOR, min(MAX_FACTOR, fits)), width)
+            if self.natural_size().width() > width:
+                self._line_width = width
+                self._shrink(1.0, width, height)
+                if not _fits(self.natural_size(), width, height):
+                    self._line_width = None
             self.setFixedSize(self.natural_size())
         self.update()
+
+    def _shrink(self, factor: float, width: int, height: int | None = None) -> None:
+        """From this factor on until it fits: letters are whole pixels large."""
+        self.factor = factor
+        while self.factor > MIN_FACTOR and not _fits(self.natural_size(), width, height):
+            self.factor = max(MIN_FACTOR, self.factor - FACTOR_STEP)
 
     def _columns(self, tokens: Sequence[Sequence[str]], least: int, gap: int) -> "_Columns":
         """Where columns with these tokens stand, none narrower than `least`."""
@@ -181,25 +189,41 @@ class ChipDrawing(QWidget):
             )
             for column in tokens
         ]
-        return _Columns([max(width, theme.scaled(least)) for width in widths], gap)
+        return _Columns([max(width, theme.scaled(least)) for width in widths], gap, self._line_width)
+
+
+def _fits(size: QSize, width: int, height: int | None) -> bool:
+    return size.width() <= width and (height is None or size.height() <= height)
 
 
 class _Columns:
-    """Where columns stand beside each other, in pixels.
+    """Where columns stand beside each other, in pixels; what does not fit goes on in the next line.
 
     Attributes:
-        lefts, widths: of each column.
-        end: behind the last one.
+        lefts, widths, lines: of each column.
+        end: behind the last one of the widest line.
     """
 
-    def __init__(self, widths: Sequence[int], gap: int) -> None:
-        self.widths = list(widths)
-        places = [0, *accumulate(width + gap for width in widths)]
-        self.lefts, self.end = places[:-1], max(places[-1] - gap, 0)
+    def __init__(self, widths: Sequence[int], gap: int, line_width: int | None = None) -> None:
+        self.widths, self.lefts, self.lines, self.end = list(widths), list[int](), list[int](), 0
+        left = line = 0
+        for width in widths:
+            if line_width is not None and left and left + width > line_width:
+                left, line = 0, line + 1
+            self.lefts.append(left)
+            self.lines.append(line)
+            self.end = max(self.end, left + width)
+            left += width + gap
 
-    def at(self, x: float) -> int:
-        """The column at a place, its gap included."""
-        return bisect_right(self.lefts, x) - 1
+    @property
+    def num_lines(self) -> int:
+        """At least one."""
+        return 1 + max(self.lines, default=0)
+
+    def at(self, line: int, x: float) -> int:
+        """The column at a place of a line, its gap included; −1 if there is none."""
+        found = (column for column, left in enumerate(self.lefts) if self.lines[column] == line and left <= x)
+        return max(found, default=-1)
 
 
 class CandidateTable(ChipDrawing):
@@ -234,17 +258,26 @@ class CandidateTable(ChipDrawing):
             [each.token for each in candidates[:NUM_CANDIDATES]] for candidates in self._translation.alternatives
         ]
         self._places = self._columns(candidates, MIN_CELL, scaled(GAP))
-        return QSize(self._places.end, scaled(HEADER) + NUM_CANDIDATES * (scaled(CELL_HEIGHT) + 4))
+        num_lines = self._places.num_lines
+        return QSize(self._places.end, num_lines * self._line_height + (num_lines - 1) * scaled(LINE_GAP))
 
     def place_of(self, step: int, rank: int) -> QRectF:
         """Where a candidate is drawn."""
         scaled = self.theme.scaled
         return QRectF(
             self._places.lefts[step],
-            scaled(HEADER) + rank * (scaled(CELL_HEIGHT) + 4),
+            self._line_top(self._places.lines[step]) + scaled(HEADER) + rank * (scaled(CELL_HEIGHT) + 4),
             self._places.widths[step],
             scaled(CELL_HEIGHT),
         )
+
+    @property
+    def _line_height(self) -> int:
+        scaled = self.theme.scaled
+        return scaled(HEADER) + NUM_CANDIDATES * (scaled(CELL_HEIGHT) + 4)
+
+    def _line_top(self, line: int) -> int:
+        return line * (self._line_height + self.theme.scaled(LINE_GAP))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click chooses the candidate there."""
@@ -252,8 +285,9 @@ class CandidateTable(ChipDrawing):
         translation = self._translation
         if translation is None or translation.is_given or event.button() != Qt.MouseButton.LeftButton:
             return
-        step = self._places.at(event.position().x())
-        rank = int((event.position().y() - scaled(HEADER)) // (scaled(CELL_HEIGHT) + 4))
+        line = int(event.position().y() // self._line_top(1))
+        step = self._places.at(line, event.position().x())
+        rank = int((event.position().y() - self._line_top(line) - scaled(HEADER)) // (scaled(CELL_HEIGHT) + 4))
         if 0 <= step < len(translation.alternatives) and 0 <= rank < min(
             NUM_CANDIDATES, len(translation.alternatives[step])
         ):
@@ -276,7 +310,7 @@ class CandidateTable(ChipDrawing):
             painter.setFont(theme.font("small"))
             painter.setPen(theme.color("muted"))
             first, heading = self.place_of(step, 0), headings[step]
-            painter.drawText(QPointF(first.left() + 2, theme.scaled(HEADER) - 5), heading)
+            painter.drawText(QPointF(first.left() + 2, first.top() - 5), heading)
             for rank, candidate in enumerate(candidates[:NUM_CANDIDATES]):
                 is_chosen = candidate.token == translation.predicted_tokens[step]
                 place = self.place_of(step, rank)
@@ -291,7 +325,7 @@ class BeamDrawing(ChipDrawing):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._tree: BeamTree | None = None
-        self._places = _Columns((), 0)
+        self._places, self._line_tops = _Columns((), 0), [0]
         self.setAccessibleName("Tree of the beam search")
 
     def show_tree(self, tree: BeamTree) -> None:
@@ -306,17 +340,21 @@ class BeamDrawing(ChipDrawing):
         tree, scaled = self._tree, self.theme.scaled
         if tree is None:
             return QSize()
-        num_rows = 1 + max((node.rank for node in tree.nodes), default=0)
         tokens = [[node.token for node in tree.nodes if node.step == step] for step in range(tree.num_steps)]
         self._places = self._columns(tokens, MIN_CELL, scaled(GAP) + scaled(EDGE))
-        return QSize(self._places.end, num_rows * (scaled(CELL_HEIGHT) + 6) + 4)
+        row = scaled(CELL_HEIGHT) + 6
+        self._line_tops = [0]
+        for line in range(self._places.num_lines):  # each as high as what stands in it
+            ranks = [node.rank for node in tree.nodes if self._places.lines[node.step] == line]
+            self._line_tops.append(self._line_tops[-1] + (1 + max(ranks, default=0)) * row + scaled(LINE_GAP))
+        return QSize(self._places.end, self._line_tops[-1] - scaled(LINE_GAP) + 4)
 
     def place_of(self, node: BeamNode) -> QRectF:
         """Where a hypothesis is drawn."""
         scaled = self.theme.scaled
         return QRectF(
             self._places.lefts[node.step],
-            2 + node.rank * (scaled(CELL_HEIGHT) + 6),
+            self._line_tops[self._places.lines[node.step]] + 2 + node.rank * (scaled(CELL_HEIGHT) + 6),
             self._places.widths[node.step],
             scaled(CELL_HEIGHT),
         )
@@ -336,7 +374,13 @@ class BeamDrawing(ChipDrawing):
             begin, end = self.place_of(tree.nodes[node.parent]), self.place_of(node)
             color = "accent" if place in chosen else "warm" if place in greedy else "border"
             painter.setPen(QPen(theme.color(color), 2 if color != "border" else 1))
-            painter.drawLine(QPointF(begin.right(), begin.center().y()), QPointF(end.left(), end.center().y()))
+            leaves, arrives = QPointF(begin.right(), begin.center().y()), QPointF(end.left(), end.center().y())
+            if end.left() > begin.left():
+                painter.drawLine(leaves, arrives)
+            else:  # it goes on in the next line
+                out = QPointF(theme.scaled(EDGE), 0)
+                painter.drawLine(leaves, leaves + out)
+                painter.drawLine(arrives - out, arrives)
         for place, node in enumerate(tree.nodes):
             _draw_chip(
                 painter,

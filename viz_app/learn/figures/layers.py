@@ -18,10 +18,15 @@ NUM_IN_TIP = 5
 CELL_HEIGHTS, AIMED_HEIGHT, LEAST_HEIGHT, LARGEST_CELL = (30, 54), 260, 120, 130
 AROUND_CELLS = 190
 """Of the height of the figure, what its words, labels and legend take."""
+POINT_AT_CELL = "Point at a cell: what the decoder would say there."
+WAITING_FOR_ANSWER = "Answer the question, and the layers before the last are drawn too."
 
 
 class LayersFigure(StationFigure):
     """A row for each depth, a column for each token that is predicted; a cell is the probability of that token there.
+
+    At which depth the tokens are decided is a question of the station: until it was answered, only the last row, which
+    is the translation itself, has cells.
 
     Attributes:
         matrix: the table.
@@ -30,6 +35,7 @@ class LayersFigure(StationFigure):
     """
 
     caption = "If the decoder stopped here: the probability of the word it predicts in the end"
+    question = "decided-at"
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
@@ -69,14 +75,20 @@ class LayersFigure(StationFigure):
         depths = ["embedding", *(f"layer {layer + 1}" for layer in range(len(lens.ranks) - 1))]
         tokens = tuple(token.replace(WORD_MARK, "") for token in lens.translation.predicted_tokens)
         values = np.exp(lens.log_probabilities).astype(np.float32)
+        if not self._is_answered:
+            values[:-1] = np.nan
         self.matrix.show_matrices((Matrix(values, tuple(depths), tokens),), top=1.0)
         self._show_candidates(None)
+
+    @property
+    def _is_answered(self) -> bool:
+        return self.lens is not None and self.context.answers.has(self.question, self.lens.translation.source_text)
 
     def _show_candidates(self, cell: MatrixCell | None) -> None:
         if self.lens is None:
             return
         if cell is None:
-            self.says.setText("Point at a cell: what the decoder would say there.")
+            self.says.setText(POINT_AT_CELL if self._is_answered else f"{WAITING_FOR_ANSWER} {POINT_AT_CELL}")
         else:
             self.says.setText(self._tip_of(cell).replace("\n", " · "))
 
