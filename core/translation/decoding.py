@@ -158,7 +158,7 @@ _BLOCK = 64
 
 
 def best_tokens(logits: Tensor) -> Tensor:
-    """The place of the largest number in each row of [N, V], ids [N]; the first of equals."""
+    """The place of the largest number in each row of [N, V], ids [N], the first of equals."""
     if logits.device.type != "cpu":
         return logits.argmax(dim=-1)
     # NumPy compares many numbers at a time where PyTorch finds the place one by one, which takes ten times as long
@@ -212,6 +212,13 @@ class ForbiddenTokens:
         if self.min_steps:
             allowed[:, : self.min_steps] += self.early
         return allowed
+
+    def best_of(self, logits: Tensor) -> Tensor:
+        """The best allowed tokens by logits [B, T, V] of the first T steps: ids [B, T], the first of equals."""
+        best = best_tokens(logits.flatten(0, 1)).view(logits.shape[:2])
+        if self.later[best].any() or self.early[best[:, : self.min_steps]].any():
+            best = best_tokens(self.add_to(logits).flatten(0, 1)).view(logits.shape[:2])
+        return best  # nearly always the first: to add to all logits takes several times as long
 
 
 def forbidding(model: Transformer, rules: DecodingRules, like: Tensor) -> ForbiddenTokens:

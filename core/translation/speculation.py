@@ -273,8 +273,7 @@ def _pass(
     read = [[rules.start_id, *sentence.draft[:-1]] for sentence in sentences]
     padded = pad(read, model.padding_id, longest)
     output = model.decode(encoding, padded.to(forbidden.later.device), need_maps=need_maps, state=state)
-    allowed = forbidden.add_to(output.logits).flatten(0, 1)
-    best = best_tokens(allowed).view(padded.shape).tolist()
+    best = forbidden.best_of(output.logits).tolist()
     return output, [
         [sentence.forced.get(step, token) for step, token in enumerate(tokens[: len(sentence.draft)])]
         for sentence, tokens in zip(sentences, best, strict=True)

@@ -720,7 +720,10 @@ def _chosen_log_probabilities(log_probabilities: Tensor, ids: Sequence[int]) -> 
 
 def _entropies(log_probabilities: Tensor) -> Tensor:
     """[T], in nats, of the distributions [T, V], 0 · log 0 being 0."""
-    return -torch.linalg.vecdot(log_probabilities.softmax(dim=-1), log_probabilities.clamp(min=-1e30)).clamp(max=0)
+    sums = torch.linalg.vecdot(log_probabilities.exp(), log_probabilities)
+    if sums.isnan().any():
+        sums = torch.linalg.vecdot(log_probabilities.exp(), log_probabilities.clamp(min=-1e30))
+    return -sums.clamp(max=0)
 
 
 def _maps_of(output: ModelOutput, row: int, compiled: CompiledExperiment, target: EncodedTarget) -> AttentionMaps:
