@@ -89,6 +89,7 @@ class InterventionChips(QWidget):
         focused_chip = next((index for index, chip in enumerate(self.chips) if chip is focused), None)
         for chip in self.chips:
             self._flow.removeWidget(chip)
+            chip.hide()
             chip.deleteLater()
         self.chips = [self._chip(each) for each in experiment.interventions]
         if isinstance(experiment.output, GivenTarget):

@@ -22,8 +22,8 @@ class _GeometryWatch(QObject):
         return super().eventFilter(watched, event)
 
 
-class KeepingScrollArea(QScrollArea):
-    """Can keep a widget in sight while the layouts around it change."""
+class ScrollArea(QScrollArea):
+    """Has no frame, and can keep a widget in sight while the layouts around it change."""
 
     def __init__(self, content: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -80,7 +80,7 @@ class KeepingScrollArea(QScrollArea):
             self.ensureWidgetVisible(self._kept, 0, self._kept_margin)
 
 
-class VerticalScrollArea(KeepingScrollArea):
+class VerticalScrollArea(ScrollArea):
     """Shows a widget as wide as itself; what is behind it shows through.
 
     Args:
@@ -151,7 +151,7 @@ class ContentHeightScrollArea(VerticalScrollArea):
             self.fit()
 
 
-class WindowScrollArea(KeepingScrollArea):
+class WindowScrollArea(ScrollArea):
     """Shows the whole content of a window: as large as the window, unless the content's smallest size is larger.
 
     In a window that is narrower than its smallest width the content becomes narrower, and as high as it must be: its

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, QSize, Qt
 from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from core.analysis.capture import trace_translation
@@ -39,6 +40,7 @@ from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view import Pair
 from viz_app.state.model_info import ModelInfo
 from viz_app.theme import Theme
+from viz_app.widgets.flow_layout import FlowLayout
 from viz_app.widgets.scroll_areas import VerticalScrollArea
 from viz_app.worker import InferenceWorker
 
@@ -153,6 +155,10 @@ def test_tokens_are_counted_in_the_sentence_that_was_typed(qtbot: QtBot, page: L
     figure = view.figures[0]
     assert isinstance(figure, TokensFigure)
     assert len(figure.sides) == 2
+    figure.redraw()  # within one event: what is replaced is not drawn until it is deleted
+    flows = [each for each in figure.findChildren(QWidget) if isinstance(each.layout(), FlowLayout)]
+    assert len(flows) > len(figure.sides)
+    assert all(each.isHidden() for each in flows if each not in figure.sides)
     assert "schneeballschlacht in 4 pieces" in answer(qtbot, view.predictions[0], "more")
 
 

@@ -16,6 +16,14 @@ def sizes(*widths: int, height: int = 20) -> list[QSize]:
     return [QSize(width, height) for width in widths]
 
 
+def add_widgets(layout: FlowLayout, number: int) -> list[QWidget]:
+    children = [QWidget() for _ in range(number)]
+    for child in children:
+        child.setFixedSize(40, 20)
+        layout.addWidget(child)
+    return children
+
+
 def test_places_wrap_where_the_line_is_full() -> None:
     places = flow(sizes(40, 40, 40), 100, spacing=4, line_spacing=6, inset=3)
     assert places == [QRect(3, 0, 40, 20), QRect(47, 0, 40, 20), QRect(3, 26, 40, 20)]
@@ -40,10 +48,7 @@ def test_the_layout_wraps_its_visible_widgets_and_knows_its_height(qtbot: QtBot)
     parent = QWidget()
     qtbot.addWidget(parent)
     layout = FlowLayout(5, parent)
-    children = [QWidget() for _ in range(4)]
-    for child in children:
-        child.setFixedSize(40, 20)
-        layout.addWidget(child)
+    children = add_widgets(layout, 4)
     parent.resize(90, 100)
     with qtbot.waitExposed(parent):
         parent.show()
@@ -59,10 +64,7 @@ def test_a_deleted_widget_leaves_its_place(qtbot: QtBot) -> None:
     parent = QWidget()
     qtbot.addWidget(parent)
     layout = FlowLayout(5, parent)
-    children = [QWidget() for _ in range(3)]
-    for child in children:
-        child.setFixedSize(40, 20)
-        layout.addWidget(child)
+    children = add_widgets(layout, 3)
     children[0].deleteLater()
     layout.removeWidget(children[1])
     children[1].setParent(None)

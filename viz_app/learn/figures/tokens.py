@@ -67,6 +67,7 @@ class TokensFigure(StationFigure):
     def _draw(self, factor: float) -> None:
         for side in self.sides:
             self._column.removeWidget(side)
+            side.hide()  # at once: what is deleted later is drawn until then
             side.deleteLater()
         self.sides = []
         translation = self.translation

@@ -109,6 +109,7 @@ class WordPartsFigure(StationFigure):
         assert self.parts is not None
         for button in self.words:
             self._flow.removeWidget(button)
+            button.hide()
             button.deleteLater()
         self.words = []
         for step, token in enumerate(self.parts.translation.predicted_tokens):
