@@ -79,6 +79,7 @@ class _Heap(ctypes.Structure):
     ]
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(not hasattr(ctypes.pythonapi, "mallinfo2"), reason="needs glibc, to count bytes in use")
 def test_layouts_that_are_gone_keep_no_memory(qapp: QApplication) -> None:
     mallinfo = ctypes.pythonapi.mallinfo2
