@@ -3,10 +3,11 @@
     python -m tools.measure_code            # lines, classes
     python -m tools.measure_code --trace    # also types a letter into the window and records what runs
 
-Code lines are those that are neither blank, nor a comment alone, nor part of a docstring. A class counts the methods
-written in its own body. The trace uses the bundled model, begins with a key press and ends one second after the last call that follows from
-it. It counts calls of functions of `core` and `viz_app` in all threads. Depth is the largest number of these functions
-that were active in one thread at the same time.
+Code lines are neither blank, nor comments alone, nor part of a docstring. A class counts the methods in its own body.
+
+The trace uses the bundled model, begins with a key press and ends one second after the last call that follows from it.
+It counts calls of functions of `core` and `viz_app` in all threads. Depth is the largest number of these functions that
+were active in one thread at the same time.
 """
 
 import argparse
