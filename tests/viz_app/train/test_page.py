@@ -417,7 +417,7 @@ def test_folder_without_a_run_is_refused_with_a_message(make_page: MakePage, qtb
 
 
 @pytest.mark.heavy
-def test_chart_follows_its_tabs_and_menus(make_page: MakePage, qtbot: QtBot) -> None:
+def test_chart_follows_its_menus(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
     click(qtbot, page.panel.start_button)
@@ -425,7 +425,7 @@ def test_chart_follows_its_tabs_and_menus(make_page: MakePage, qtbot: QtBot) -> 
     wait_for_step(qtbot, page, 6)
     assert page._run_view is not None
     panel = page._run_view.charts.main
-    qtbot.mouseClick(panel.tabs["gradient_norm"], Qt.MouseButton.LeftButton)
+    panel.quantity_menu.actions_by_name["gradient_norm"].trigger()
     picture = panel.chart.picture
     assert picture is not None
     assert picture.lines[-1].ys.tolist() == pytest.approx([0.84] * 6)
@@ -436,6 +436,26 @@ def test_chart_follows_its_tabs_and_menus(make_page: MakePage, qtbot: QtBot) -> 
     assert panel.shown_menu.text().startswith("zoomed")
     panel.chart.range_reset.emit()
     assert panel.shown_menu.text().startswith("all steps")
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("size", [(1076, 600), (1900, 980)])
+def test_loss_and_learning_rate_are_both_in_sight_while_training(
+    make_page: MakePage, qtbot: QtBot, size: tuple[int, int]
+) -> None:
+    script = ScriptedTraining(has_film=True)
+    page = make_page(script)
+    page.resize(*size)
+    start_and_take(qtbot, page, script, 6)
+    assert page._run_view is not None
+    charts = page._run_view.charts
+    for panel, quantity in ((charts.main, "loss"), (charts.second, "learning_rate")):
+        assert panel.choices.quantity == quantity
+        assert panel.chart.picture is not None
+        assert panel.chart.visibleRegion().boundingRect().size() == panel.chart.size(), "all of it is in sight"
+        area = panel.chart.axes.get_window_extent()
+        assert area.height >= 40
+    assert page._run_view.film.isVisible()
 
 
 @pytest.mark.heavy
