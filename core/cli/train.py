@@ -126,7 +126,9 @@ class _ListSettings(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
         for name, each in dotted_settings().items():
             unit = f", {each.unit}" if each.unit else ""
-            text = textwrap.fill(each.description, 96, initial_indent="    ", subsequent_indent="    ")
+            text = textwrap.fill(
+                each.description, 96, initial_indent=" " * 4, subsequent_indent=" " * 4, break_on_hyphens=False
+            )
             print(f"{name}: {each.expected}{unit}\n{text}")
         parser.exit()
 

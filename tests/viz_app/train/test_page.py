@@ -196,21 +196,21 @@ def test_page_is_redrawn_five_times_a_second_at_most(make_page: MakePage, qtbot:
     assert 1 <= num_updates <= 5 * (time.monotonic() - began) + 1
 
 
-@pytest.mark.parametrize(
-    ("typed", "said"), [("-3", "epochs is “-3”"), ("ten", "epochs is “ten”"), ("0", "epochs is “0”")]
-)
-def test_wrong_epochs_are_refused_and_the_form_stays(make_page: MakePage, qtbot: QtBot, typed: str, said: str) -> None:
+@pytest.mark.parametrize("typed", ["-3", "ten", "0"])
+def test_wrong_epochs_are_refused_and_the_form_stays(make_page: MakePage, qtbot: QtBot, typed: str) -> None:
     script = ScriptedTraining()
     page = make_page(script)
     type_over(qtbot, page.form.epochs_edit, typed)
     click(qtbot, page.panel.start_button)
     assert not page.is_running()
     assert script.requests == []
-    assert said in page.panel.message.text()
+    assert not page.panel.start_button.isEnabled()
+    assert page.panel.message.text() == f"training.num_epochs is '{typed}'. Enter a whole number of at least 1."
     assert page.panel.message.isVisible()
     assert page.form.epochs_edit.text() == typed
     type_over(qtbot, page.form.epochs_edit, "5")
     assert not page.panel.message.isVisible()
+    assert page.panel.start_button.isEnabled()
 
 
 @pytest.mark.heavy
@@ -323,7 +323,7 @@ def test_choices_are_remembered(make_page: MakePage, qtbot: QtBot) -> None:
     qtbot.keyClick(first.form.device_menu, Qt.Key.Key_Down)
     second = make_page(ScriptedTraining())
     assert second.form.choices() == first.form.choices()
-    assert second.form.choices().num_epochs == "3"
+    assert second.form.choices().value("training.num_epochs") == 3
     assert second.form.choices().device == "cpu"
 
 
@@ -609,7 +609,7 @@ def test_layers_width_heads_and_rate_are_those_of_the_preset_until_others_are_ty
     type_over(qtbot, form.heads_edit, "6")
     assert not page.panel.message.isVisible()
     type_over(qtbot, form.rate_edit, "fast")
-    assert "rate is “fast”" in page.panel.message.text()
+    assert "training.learning_rate is 'fast'" in page.panel.message.text()
     type_over(qtbot, form.rate_edit, "1e-3")
     start_and_take(qtbot, page, script, 1)
     run = script.requests[0].run
@@ -618,9 +618,9 @@ def test_layers_width_heads_and_rate_are_those_of_the_preset_until_others_are_ty
     assert run.training.learning_rate == 1e-3
     page.shutdown()
     again = make_page(script)
-    assert again.form.choices().width == "96"
+    assert again.form.choices().value("model.width") == 96
     qtbot.keyClick(again.form.preset_menu, Qt.Key.Key_Down)
-    assert (again.form.choices().preset, again.form.choices().width) == ("annotated-2018", "")
+    assert again.form.choices().run_config() == preset("annotated-2018")
     assert again.form._rate_name.text() == "rate ×"
 
 
@@ -644,7 +644,7 @@ def test_the_form_warns_of_a_run_that_is_short_for_its_schedule(
     type_over(qtbot, form.epochs_edit, epochs)
     assert said in form.note.text()
     assert form.note.isVisible() == bool(said)
-    form.set_choices(replace(form.choices(), num_epochs="none"))
+    form.edit_settings("none", "training.num_epochs")
     assert not form.note.isVisible()
 
 
@@ -892,7 +892,7 @@ def test_wrong_patience_is_refused(make_page: MakePage, qtbot: QtBot) -> None:
     page = make_page(script)
     type_over(qtbot, page.form.patience_edit, "0")
     click(qtbot, page.panel.start_button)
-    assert "patience is “0”" in page.panel.message.text()
+    assert "training.patience is '0'" in page.panel.message.text()
     assert script.requests == []
 
 
