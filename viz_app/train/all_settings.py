@@ -125,6 +125,7 @@ class SettingRow(QWidget):
         super().__init__()
         self.setProperty("role", "form")
         self._dotted = dotted
+        self._shown: tuple[object, ...] = ()
         self.name = label("number", wraps=True)
         self.name.setText(f"{setting.name} ({setting.unit})" if setting.unit else setting.name)
         self.name.setToolTip(dotted)
@@ -158,17 +159,22 @@ class SettingRow(QWidget):
     def show_choices(self, choices: RunChoices) -> None:
         """Shows the value, whether it differs from the preset, and why it is refused."""
         name, control = self._dotted, self.control
+        original, is_settled = choices.preset_text(name), choices.is_settled(name)
+        differs, problem = choices.differs(name), choices.problem(name)
+        shown = choices.text(name), original, is_settled, differs, problem
+        if shown == self._shown:
+            return
+        self._shown = shown
         if isinstance(control, QCheckBox):
             control.setChecked(choices.value(name))
         elif isinstance(control, ChoiceMenu):
             control.show_choice(choices.value(name))
         else:
             show_setting(control, choices, name)
-        control.setEnabled(not choices.is_settled(name))
-        differs, problem = choices.differs(name), choices.problem(name)
+        control.setEnabled(not is_settled)
         set_role(self.name, "warm" if differs else "number")
-        self.restore_button.setText(f"↺ {choices.preset_text(name)}")
-        self.restore_button.setToolTip(f"Restore the preset's value: {choices.preset_text(name)}")
+        self.restore_button.setText(f"↺ {original}")
+        self.restore_button.setToolTip(f"Restore the preset's value: {original}")
         self.restore_button.setVisible(differs)
         self.problem.setText(problem)
         self.problem.setVisible(bool(problem))

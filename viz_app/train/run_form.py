@@ -250,12 +250,14 @@ class RunForm(QWidget):
         self.note.setVisible(bool(text))
 
     def _show_settings(self) -> None:
-        """The settings in short; those of the preset while the edited ones do not fit together."""
+        """The settings in short; the last ones that fitted together."""
         is_noam = rate_name(self._choices) == "training.noam_factor"
         self._rate_name.setText("rate ×" if is_noam else "rate")
         try:
             run = self._choices.run_config()
         except ConfigError:
+            if self._settings.count():
+                return
             run = preset(self._choices.preset)
         rows = [("feed-forward", f"{run.model.feed_forward_width:,}"), *key_settings(run)[NUM_EDITABLE_ROWS:]]
         for row, (name, value) in enumerate(rows):

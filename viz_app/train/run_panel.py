@@ -127,6 +127,7 @@ class RunPanel(QFrame):
         """Shows why the run of the form cannot be started, and disables the button; an empty text enables it."""
         self._problem = text
         self.start_button.setEnabled(not text)
+        self.start_button.setToolTip(text)
         self.show_message(text)
 
     def show_state(self, state: TrainState) -> None:
