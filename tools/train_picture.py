@@ -40,8 +40,9 @@ def main(words: list[str]) -> int:
         window.show_page(TRAIN)
         page = window.train_page
         assert page is not None
-        choices = replace(page.form.choices(), preset="copy-task-small", num_epochs=str(NUM_EPOCHS), device="cpu")
-        page.form.set_choices(replace(choices, parent_folder=Path(folder)))
+        choices = replace(page.form.choices(), preset="copy-task-small", device="cpu")
+        choices = replace(choices, parent_folder=Path(folder))
+        page.form.set_choices(choices.with_settings(str(NUM_EPOCHS), "training.num_epochs"))
         page.start()
         is_there = wait_until(lambda: len(page.state.playback.frames) > EPOCHS_SHOWN and page.is_running())
         wait_until(lambda: page.state.curves.last_step >= page.state.curves.validations[-1].step + STEPS_LATER)

@@ -84,7 +84,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="any other setting by its dotted name, as in a run's run.toml: model.width=64; can be repeated",
+        help="any other setting by its dotted name: model.width=64; can be repeated (augenmerk train --list-settings)",
     )
 
 

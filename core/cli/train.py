@@ -5,10 +5,11 @@ import contextlib
 import dataclasses
 import math
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from core.cli.failed_save import ask_after_failed_save
 from core.cli.options import (
@@ -20,8 +21,8 @@ from core.cli.options import (
     with_languages,
 )
 from core.cli.stopping import stop_on_interrupt
-from core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
-from core.config.dotted import with_dotted
+from core.config import DEFAULT_PRESET, PRESETS, RunConfig, TrainingConfig, preset
+from core.config.dotted import dotted_settings, with_dotted
 from core.config.toml import read_toml
 from core.durations import duration
 from core.errors import ConfigError
@@ -68,6 +69,9 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         help="learn what this model predicts, too, as far as training.distillation says; several are averaged. The "
         "data are read with its vocabularies",
     )
+    parser.add_argument(
+        "--list-settings", action=_ListSettings, nargs=0, help="print every setting for --set with its values, and exit"
+    )
     parser.add_argument("--compile", action="store_true", help="compile the model first, with torch.compile")
     parser.add_argument("--deterministic", action="store_true", help="on a GPU, compute the same bits each time")
     parser.add_argument("--probe", metavar="SENTENCE", help="translated at each validation: the film of attention")
@@ -91,22 +95,42 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 
 _SETTINGS = {
-    "epochs": ("num_epochs", "passes over the training split"),
-    "max-steps": ("max_steps", "stop after so many optimiser steps"),
-    "batch-size": ("batch_size", "sentence pairs or tokens in a batch, whichever the preset counts"),
-    "seed": ("seed", "start of all random numbers"),
-    "patience": ("patience", "stop after N epochs in a row that did not improve the validation loss"),
-    "sample-size": ("sample_size", "validation sentences translated for BLEU at each validation"),
-    "keep-best": ("keep_best", "how many of the best checkpoints stay"),
-    "keep-last": ("keep_last", "how many of the newest checkpoints stay"),
-    "checkpoint-steps": ("checkpoint_steps", "save every so many steps, besides each epoch's end"),
+    "epochs": "num_epochs",
+    "max-steps": "max_steps",
+    "batch-size": "batch_size",
+    "seed": "seed",
+    "patience": "patience",
+    "sample-size": "sample_size",
+    "keep-best": "keep_best",
+    "keep-last": "keep_last",
+    "checkpoint-steps": "checkpoint_steps",
 }
-"""Options that are one number of `TrainingConfig`: option, setting, help."""
+"""Options that are one number of `TrainingConfig`, with its field."""
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
-    for option, (setting, words) in _SETTINGS.items():
-        parser.add_argument(f"--{option}", dest=setting, type=int, metavar="N", help=f"{words} (the preset's)")
+    described = TrainingConfig.described()
+    for option, name in _SETTINGS.items():
+        parser.add_argument(
+            f"--{option}",
+            dest=name,
+            type=int,
+            metavar="N",
+            help=f"{described[name].description} Default: the preset's.",
+        )
+
+
+class _ListSettings(argparse.Action):
+    """Prints every setting that `--set` accepts, and exits."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        for name, each in dotted_settings().items():
+            unit = f", {each.unit}" if each.unit else ""
+            text = textwrap.fill(
+                each.description, 96, initial_indent=" " * 4, subsequent_indent=" " * 4, break_on_hyphens=False
+            )
+            print(f"{name}: {each.expected}{unit}\n{text}")
+        parser.exit()
 
 
 def run(options: argparse.Namespace) -> int:
@@ -182,7 +206,7 @@ def configured_run(options: argparse.Namespace) -> RunConfig:
         chosen = read_toml(own)
     else:
         chosen = preset(options.preset or DEFAULT_PRESET)
-    given = {name: getattr(options, name) for name, _ in _SETTINGS.values() if getattr(options, name) is not None}
+    given = {name: getattr(options, name) for name in _SETTINGS.values() if getattr(options, name) is not None}
     if options.compile:
         given["compile"] = True
     if options.deterministic:

@@ -1,16 +1,15 @@
 """How sentences become token ids."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from core.config.settings import (
-    LARGEST_NUMBER,
+    COUNT,
+    Limits,
     Settings,
-    require_boolean,
-    require_choice,
-    require_integer,
     require_language,
     require_language_code,
+    setting,
 )
 from core.errors import ConfigError
 
@@ -21,65 +20,85 @@ MAX_COPIED = 100_000_000
 """Symbols that the copy task draws for an epoch."""
 
 
+_LANGUAGE = "a language's code such as de or en"
+_COPIED = Limits(2, 1_000_000)
+"""A start symbol, and something to copy."""
+
+
 @dataclass(frozen=True)
-class DataConfig(Settings):
-    """Settings that determine how text becomes ids.
+class DataConfig(Settings, owner="data"):
+    """Settings that determine how text becomes ids."""
 
-    Attributes:
-        tokenization: "spacy": spaCy's rules for the language; "symbols": split at spaces (copy task);
-            "marian", "joeynmt": by what came with an imported model.
-        source_language, target_language: their codes, for spaCy's rules and the file suffixes of a corpus folder.
-        source_case, target_case: "keep"; "lower": lower-cased; "sentence": only the first letter of the sentence is
-            lower-cased, and restored on output.
-        keep_spaces: whether white space that spaCy cuts off as a token (a doubled space, a no-break space) counts as a
-            word, as it did in the published systems.
-        min_frequency: words rarer than this in the training split become `<unk>` (word vocabularies only).
-        num_subwords: size of one joint BPE vocabulary over both languages; None for a vocabulary of whole words.
-        wrap_source: whether the source is wrapped in `<sos> … <eos>` like the target.
-        end_source: whether the source ends with `<eos>` though it is not wrapped (imported models).
-        max_length: training pairs with more tokens than this on either side are left out; None keeps all.
-        copy_length, copy_symbols: length of the sequences of the copy task and its largest symbol.
-        copy_training_pairs, copy_validation_pairs: sequences drawn for each epoch, and once for validation.
-    """
-
-    tokenization: Tokenization = "spacy"
-    source_language: str = "de"
-    target_language: str = "en"
-    source_case: LetterCase = "lower"
-    target_case: LetterCase = "lower"
-    keep_spaces: bool = True
-    min_frequency: int = 2
-    num_subwords: int | None = None
-    wrap_source: bool = True
-    end_source: bool = False
-    max_length: int | None = None
-    copy_length: int = 10
-    copy_symbols: int = 10
-    copy_training_pairs: int = 600
-    copy_validation_pairs: int = 150
+    tokenization: Tokenization = setting(
+        "spacy",
+        "tokenization",
+        "How lines are split into words. spacy: by spaCy's rules for the language; symbols: at spaces (copy task); "
+        "marian, joeynmt: by the files of an imported model.",
+    )
+    source_language: str = setting(
+        "de",
+        "source language",
+        "Code of the source language, for spaCy's rules and the file suffixes of a corpus folder.",
+        values=_LANGUAGE,
+    )
+    target_language: str = setting(
+        "en",
+        "target language",
+        "Code of the target language, for spaCy's rules and the file suffixes of a corpus folder.",
+        values=_LANGUAGE,
+    )
+    source_case: LetterCase = setting(
+        "lower",
+        "source case",
+        "keep: unchanged; lower: lower-cased; sentence: only the first letter of the sentence is lower-cased, and "
+        "restored on output.",
+    )
+    target_case: LetterCase = setting("lower", "target case", "As for the source.")
+    keep_spaces: bool = setting(
+        True,
+        "keep spaces",
+        "Whether white space that spaCy splits off as a token (a doubled space, a no-break space) counts as a word, as "
+        "it did in the published systems.",
+    )
+    min_frequency: int = setting(
+        2,
+        "minimum frequency",
+        "Words rarer than this in the training split become <unk> (word vocabularies only).",
+        COUNT,
+        unit="occurrences",
+    )
+    num_subwords: int | None = setting(
+        None,
+        "subwords",
+        "Size of one joint BPE vocabulary over both languages. None: a vocabulary of whole words.",
+        Limits(1, MAX_SUBWORDS),
+    )
+    wrap_source: bool = setting(True, "wrap source", "Whether the source is wrapped in <sos> … <eos> like the target.")
+    end_source: bool = setting(
+        False, "end source", "Whether the source ends with <eos> without being wrapped (imported models)."
+    )
+    max_length: int | None = setting(
+        None,
+        "longest sentence",
+        "Training pairs with more tokens than this on either side are left out. None: all pairs are kept.",
+        COUNT,
+        unit="tokens",
+    )
+    copy_length: int = setting(
+        10, "copy task: length", "Length of the sequences of the copy task.", _COPIED, unit="symbols"
+    )
+    copy_symbols: int = setting(10, "copy task: symbols", "The largest symbol of the copy task.", _COPIED)
+    copy_training_pairs: int = setting(
+        600, "copy task: training pairs", "Sequences drawn for each epoch of the copy task.", COUNT, unit="pairs"
+    )
+    copy_validation_pairs: int = setting(
+        150, "copy task: validation pairs", "Sequences drawn once for validation.", COUNT, unit="pairs"
+    )
 
     def __post_init__(self) -> None:
-        require_choice("data", get_args(Tokenization), tokenization=self.tokenization)
-        require_choice(
-            "data", ("keep", "lower", "sentence"), source_case=self.source_case, target_case=self.target_case
-        )
+        super().__post_init__()
         require = require_language_code if self.is_imported else require_language
         require("data", source_language=self.source_language, target_language=self.target_language)
-        require_boolean("data", keep_spaces=self.keep_spaces, wrap_source=self.wrap_source, end_source=self.end_source)
-        require_integer(
-            "data",
-            min_frequency=self.min_frequency,
-            copy_training_pairs=self.copy_training_pairs,
-            copy_validation_pairs=self.copy_validation_pairs,
-        )
-        for name in ("max_length", "num_subwords"):
-            if (value := getattr(self, name)) is not None:
-                most = MAX_SUBWORDS if name == "num_subwords" else LARGEST_NUMBER
-                require_integer("data", maximum=most, **{name: value})
-        # a start symbol, and something to copy
-        require_integer(
-            "data", minimum=2, maximum=1_000_000, copy_length=self.copy_length, copy_symbols=self.copy_symbols
-        )
         num_copied = (self.copy_training_pairs + self.copy_validation_pairs) * self.copy_length
         if num_copied > MAX_COPIED:
             raise ConfigError(

@@ -1,9 +1,9 @@
 """The architecture of a Transformer, with all settings in which the published systems differ."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
-from core.config.settings import Settings, require_boolean, require_choice, require_fraction, require_integer
+from core.config.settings import FRACTION, Limits, Settings, setting
 from core.errors import ConfigError
 
 NormPosition = Literal["post", "pre"]
@@ -18,86 +18,80 @@ MAX_WIDTH = 2**18
 MAX_POSITIONS = 10_000_000
 
 
+_LAYERS, _WIDTH = Limits(1, MAX_LAYERS), Limits(1, MAX_WIDTH)
+
+
 @dataclass(frozen=True)
-class ModelConfig(Settings):
-    """Architecture of an encoder–decoder Transformer (Vaswani et al. 2017), vocabulary sizes apart.
+class ModelConfig(Settings, owner="model"):
+    """Architecture of an encoder–decoder Transformer (Vaswani et al. 2017), vocabulary sizes apart."""
 
-    Attributes:
-        width: D, size of every token's vector.
-        num_encoder_layers, num_decoder_layers: L of each stack.
-        num_heads: H; must divide `width`.
-        num_decoder_heads: H of the decoder's two attentions; None for as many as in the encoder.
-        feed_forward_width: inner size of the position-wise feed-forward network.
-        decoder_feed_forward_width: that of the decoder; None for the encoder's.
-        activation: between the two layers of the feed-forward network: "relu"; "gelu", exact (Hendrycks and Gimpel
-            2016); "gelu-tanh", their approximation of it by a hyperbolic tangent; "swish": x · sigmoid(x)
-            (Ramachandran et al. 2017).
-        dropout: probability after embeddings, in the feed-forward network, on sublayer outputs and attention weights.
-        norm_position: "post": norm(x + sublayer(x)); "pre": x + sublayer(norm(x)).
-        norm_kind: "torch": `nn.LayerNorm`; "annotated": unbiased standard deviation, epsilon outside the root;
-            "joeynmt": `nn.LayerNorm` with an epsilon of 1e-6.
-        final_norm: one more norm at the top of each stack (needed by pre-norm).
-        positions: "learned" table or fixed "sinusoidal" waves, sines in even and cosines in odd columns;
-            "sinusoidal-halves": the same waves, all sines in the left half and all cosines in the right one (Marian).
-        max_positions: rows of the position table: the longest sequence, wrapping tokens included, that fits.
-        scale_embeddings: multiply token embeddings by √width.
-        tied_embeddings: "none"; "output": decoder embedding and output layer share one matrix; "all": the source
-            embedding too (needs one joint vocabulary).
-        output_bias: whether the output layer adds a bias.
-        initialization: "xavier": Xavier uniform on every matrix; "xavier-normal-embeddings": the same, but embeddings
-            from N(0, 1/width), as fits tied embeddings.
-    """
-
-    width: int = 256
-    num_encoder_layers: int = 3
-    num_decoder_layers: int = 3
-    num_heads: int = 8
-    num_decoder_heads: int | None = None
-    feed_forward_width: int = 512
-    decoder_feed_forward_width: int | None = None
-    activation: Activation = "relu"
-    dropout: float = 0.1
-    norm_position: NormPosition = "post"
-    norm_kind: NormKind = "torch"
-    final_norm: bool = False
-    positions: Positions = "learned"
-    max_positions: int = 100
-    scale_embeddings: bool = True
-    tied_embeddings: Tying = "none"
-    output_bias: bool = True
-    initialization: Initialization = "xavier"
+    width: int = setting(256, "width", "D, the size of each token's vector. The heads share it equally.", _WIDTH)
+    num_encoder_layers: int = setting(3, "encoder layers", "Number of layers of the encoder, L.", _LAYERS)
+    num_decoder_layers: int = setting(3, "decoder layers", "Number of layers of the decoder.", _LAYERS)
+    num_heads: int = setting(8, "heads", "Number of heads of each attention, H. Must divide the width.", _WIDTH)
+    num_decoder_heads: int | None = setting(
+        None, "decoder heads", "Heads of the decoder's two attentions. None: as many as in the encoder.", _WIDTH
+    )
+    feed_forward_width: int = setting(
+        512, "feed-forward width", "Inner size of the position-wise feed-forward network.", _WIDTH
+    )
+    decoder_feed_forward_width: int | None = setting(
+        None, "decoder feed-forward width", "The inner size in the decoder. None: the same as in the encoder.", _WIDTH
+    )
+    activation: Activation = setting(
+        "relu",
+        "activation",
+        "Function between the two layers of the feed-forward network. relu: max(0, x); gelu: exact (Hendrycks and "
+        "Gimpel 2016); gelu-tanh: their approximation of it by a hyperbolic tangent; swish: x · sigmoid(x) "
+        "(Ramachandran et al. 2017).",
+    )
+    dropout: float = setting(
+        0.1,
+        "dropout",
+        "Probability that a number is set to 0 during training: after embeddings, in the feed-forward network, in "
+        "sublayer outputs and attention weights.",
+        FRACTION,
+    )
+    norm_position: NormPosition = setting(
+        "post", "norm position", "post: norm(x + sublayer(x)); pre: x + sublayer(norm(x))."
+    )
+    norm_kind: NormKind = setting(
+        "torch",
+        "norm kind",
+        "torch: nn.LayerNorm; annotated: unbiased standard deviation, epsilon outside the root; joeynmt: nn.LayerNorm "
+        "with an epsilon of 1e-6.",
+    )
+    final_norm: bool = setting(False, "final norm", "One more norm at the top of each stack (needed by pre-norm).")
+    positions: Positions = setting(
+        "learned",
+        "positions",
+        "learned: a table; sinusoidal: fixed waves, sines in even and cosines in odd columns; sinusoidal-halves: the "
+        "same waves, all sines in the left half and all cosines in the right one (Marian).",
+    )
+    max_positions: int = setting(
+        100,
+        "longest sequence",
+        "Rows of the position table: the longest sequence that fits, wrapping tokens included.",
+        Limits(1, MAX_POSITIONS),
+        unit="tokens",
+    )
+    scale_embeddings: bool = setting(True, "scaled embeddings", "Multiplies token embeddings by √width.")
+    tied_embeddings: Tying = setting(
+        "none",
+        "tied embeddings",
+        "output: decoder embedding and output layer share one matrix; all: the source embedding too (needs one joint "
+        "vocabulary).",
+    )
+    output_bias: bool = setting(True, "output bias", "Whether the output layer adds a bias.")
+    initialization: Initialization = setting(
+        "xavier",
+        "initialization",
+        "xavier: Xavier uniform for each matrix; xavier-normal-embeddings: the same, but embeddings from "
+        "N(0, 1/width), which suits tied embeddings.",
+    )
 
     def __post_init__(self) -> None:
-        require_integer(
-            "model",
-            maximum=MAX_LAYERS,
-            num_encoder_layers=self.num_encoder_layers,
-            num_decoder_layers=self.num_decoder_layers,
-        )
-        require_integer(
-            "model",
-            maximum=MAX_WIDTH,
-            width=self.width,
-            num_heads=self.num_heads,
-            feed_forward_width=self.feed_forward_width,
-        )
-        require_integer("model", maximum=MAX_POSITIONS, max_positions=self.max_positions)
-        for name in ("num_decoder_heads", "decoder_feed_forward_width"):
-            if (value := getattr(self, name)) is not None:
-                require_integer("model", maximum=MAX_WIDTH, **{name: value})
-        require_fraction("model", dropout=self.dropout)
-        require_boolean(
-            "model",
-            final_norm=self.final_norm,
-            scale_embeddings=self.scale_embeddings,
-            output_bias=self.output_bias,
-        )
-        require_choice("model", ("post", "pre"), norm_position=self.norm_position)
-        require_choice("model", get_args(NormKind), norm_kind=self.norm_kind)
-        require_choice("model", ("learned", "sinusoidal", "sinusoidal-halves"), positions=self.positions)
-        require_choice("model", get_args(Activation), activation=self.activation)
-        require_choice("model", ("none", "output", "all"), tied_embeddings=self.tied_embeddings)
-        require_choice("model", ("xavier", "xavier-normal-embeddings"), initialization=self.initialization)
+        super().__post_init__()
         for num_heads in (self.num_heads, self.decoder_heads):
             if self.width % num_heads:
                 raise ConfigError(

@@ -5,10 +5,13 @@ from typing import Any
 
 from core.config.data_config import DataConfig
 from core.config.model_config import ModelConfig
-from core.config.settings import require_mapping
+from core.config.settings import Settings, require_mapping
 from core.config.training_config import TrainingConfig
 from core.errors import ConfigError
 from core.strict_json import shown
+
+PARTS: dict[str, type[Settings]] = {group.owner: group for group in (ModelConfig, DataConfig, TrainingConfig)}
+"""The groups of settings of a run, by name."""
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,23 @@
-"""Shared by the configuration classes: validation with messages, conversion to and from dictionaries."""
+"""Shared by the configuration classes: declaration and validation of settings, conversion to and from dictionaries."""
 
 import dataclasses
+import functools
+import math
 import re
-from collections.abc import Collection
-from typing import Any, Self
+import types
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
 
 from core.errors import ConfigError
-from core.strict_json import shown
+from core.strict_json import MAX_DIGITS, shown
 
 LARGEST_NUMBER = 2**31 - 1
 """The largest whole number that a setting may be, unless it says otherwise: what libraries take for a count."""
 LARGEST_REAL = 1e100
 """The same of other numbers: products of a few of them stay finite."""
+NOTHING = "none"
+"""How None is written in files, commands and forms."""
 
 LANGUAGES = tuple(
     "af am ar az bg bn bo ca cs da de dsb el en es et eu fa fi fo fr ga gd grc gu he hi hr hsb ht hu hy id is it ja "
@@ -22,10 +28,200 @@ LANGUAGES = tuple(
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _LANGUAGE_CODE = re.compile(r"[A-Za-z]+([-_][A-Za-z]+)*")
+_WORDS = {"true": True, "false": False}
+_REFUSED = object()
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The numbers that a setting can have. `LARGEST_NUMBER` and `LARGEST_REAL` are technical ends, rarely mentioned."""
+
+    low: float
+    high: float = LARGEST_REAL
+    includes_low: bool = True
+    includes_high: bool = True
+
+    def include(self, number: float) -> bool:
+        """Whether the number is within the limits."""
+        is_above = number >= self.low if self.includes_low else number > self.low
+        return is_above and (number <= self.high if self.includes_high else number < self.high)
+
+    def __str__(self) -> str:
+        least = f"of at least {self.low:,}" if self.includes_low else f"greater than {self.low:,}"
+        if self.high in (LARGEST_NUMBER, LARGEST_REAL):
+            return least
+        if self.includes_low and self.includes_high:
+            return f"from {self.low:,} to {self.high:,}"
+        return f"{least} and {'at most' if self.includes_high else 'less than'} {self.high:,}"
+
+
+COUNT, COUNT_OR_ZERO = Limits(1, LARGEST_NUMBER), Limits(0, LARGEST_NUMBER)
+POSITIVE, NOT_NEGATIVE = Limits(0, includes_low=False), Limits(0)
+FRACTION = Limits(0, 1, includes_high=False)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting: everything that messages, help texts and forms need to know.
+
+    Attributes:
+        name: for display.
+        description: what it does: sentences for the user.
+        unit: of its values; empty for none.
+        limits: of its numbers; None if it has none.
+        values: a noun phrase for the texts it can have; empty if `kinds` and `limits` say it all.
+        kinds: the types of its values; a `Literal` is one of them.
+    """
+
+    name: str
+    description: str
+    unit: str = ""
+    limits: Limits | None = None
+    values: str = ""
+    kinds: tuple[Any, ...] = ()
+
+    @property
+    def expected(self) -> str:
+        """Its possible values, as a noun phrase: “a whole number of at least 1 or none”."""
+        return " or ".join(self._in_words(kind) for kind in self.kinds)
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The names that it can have; empty if it is no choice."""
+        return next((get_args(kind) for kind in self.kinds if get_origin(kind) is Literal), ())
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether it can be None."""
+        return type(None) in self.kinds
+
+    def accepts(self, value: object) -> bool:
+        """Whether the value has the type and is within the limits."""
+        return any(self._is_of(value, kind) for kind in self.kinds)
+
+    def read(self, text: str) -> Any:
+        """The value that a text means. Raises `ConfigError` that begins with “is” and says what to enter."""
+        text = text.strip()
+        for kind in sorted(self.kinds, key=lambda kind: kind is not type(None)):  # any word is a text
+            value = _read(text, kind)
+            if value is not _REFUSED and self._is_of(value, kind):
+                return value
+        raise ConfigError(f"is {_quoted(text)}. Enter {self.expected}{self._technical_end(text)}.")
+
+    def write(self, value: object) -> str:
+        """The text that `read` takes for this value."""
+        if value is None:
+            return NOTHING
+        return str(value).lower() if isinstance(value, bool) else f"{value:g}" if _is_short(value) else str(value)
+
+    def check(self, owner: str, name: str, value: object) -> None:
+        """Raises `ConfigError` unless the setting `name` can have the value."""
+        if not self.accepts(value):
+            raise ConfigError(
+                f"{owner}: {name} is {_quoted(value)}; {self.expected}{self._technical_end(value)} was expected. "
+                "Choose another value."
+            )
+
+    def _is_of(self, value: object, kind: Any) -> bool:
+        if kind is type(None):
+            return value is None
+        if get_origin(kind) is Literal:
+            return isinstance(value, str) and value in get_args(kind)
+        if kind in (bool, str):
+            return isinstance(value, kind)
+        if isinstance(value, bool) or not isinstance(value, int if kind is int else int | float):
+            return False
+        return self.limits is None or self.limits.include(value)
+
+    def _technical_end(self, value: object) -> str:
+        """“, at most …” for a number beyond a technical end, which `expected` leaves out."""
+        if self.limits is None or isinstance(value, bool):
+            return ""
+        if isinstance(value, str):
+            value = next((found for kind in (int, float) if (found := _read(value, kind)) is not _REFUSED), value)
+        is_beyond = isinstance(value, int | float) and value > self.limits.high
+        return (
+            f", at most {self.limits.high:,}" if is_beyond and f"{self.limits.high:,}" not in str(self.limits) else ""
+        )
+
+    def _in_words(self, kind: Any) -> str:
+        if kind is type(None):
+            return NOTHING
+        if get_origin(kind) is Literal:
+            return f"one of {', '.join(get_args(kind))}"
+        if kind is bool:
+            return "true or false"
+        if kind is str:
+            return self.values or "a text"
+        number = "a whole number" if kind is int else "a number"
+        return number if self.limits is None else f"{number} {self.limits}"
+
+
+def setting(
+    default: Any, name: str, description: str, limits: Limits | None = None, *, unit: str = "", values: str = ""
+) -> Any:
+    """Declares a field of `Settings`; the arguments are those of `Setting`."""
+    return dataclasses.field(default=default, metadata={"setting": Setting(name, description, unit, limits, values)})
+
+
+def _read(text: str, kind: Any) -> Any:
+    """The value that a text means as a type; `_REFUSED` if it means none."""
+    if kind is type(None):
+        return None if text == NOTHING else _REFUSED
+    if kind is bool:
+        return _WORDS.get(text, _REFUSED)
+    if get_origin(kind) is Literal or kind is str:
+        return text
+    if len(text) > MAX_DIGITS and kind is int:
+        return _REFUSED
+    try:
+        value = kind(text)
+    except ValueError:
+        return _REFUSED
+    return value if math.isfinite(value) else _REFUSED
+
+
+def _is_short(value: object) -> bool:
+    """Whether `:g` loses nothing of a number: 0.0005, 1e-09."""
+    return isinstance(value, float) and float(f"{value:g}") == value
+
+
+def _kinds(hint: Any) -> Iterator[Any]:
+    """Each of the types of a union."""
+    if get_origin(hint) in (Union, types.UnionType):
+        for each in get_args(hint):
+            yield from _kinds(each)
+    else:
+        yield hint
 
 
 class Settings:
-    """Base of the frozen configuration dataclasses: to and from plain dictionaries, refusing unknown keys."""
+    """Base of the frozen configuration dataclasses, whose fields are declared with `setting`.
+
+    Attributes:
+        owner: the name of the group in messages and dotted names.
+    """
+
+    owner: ClassVar[str] = ""
+
+    def __init_subclass__(cls, *, owner: str = "") -> None:
+        super().__init_subclass__()
+        cls.owner = owner
+
+    def __post_init__(self) -> None:
+        for name, each in self.described().items():
+            each.check(self.owner, name, getattr(self, name))
+
+    @classmethod
+    @functools.cache
+    def described(cls) -> Mapping[str, Setting]:
+        """The settings that were declared with `setting`, by field."""
+        hints = get_type_hints(cls)
+        return {
+            field.name: dataclasses.replace(field.metadata["setting"], kinds=tuple(_kinds(hints[field.name])))
+            for field in dataclasses.fields(cls)  # type: ignore[arg-type]
+            if "setting" in field.metadata
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """The settings as JSON-ready values, nested settings included."""
@@ -60,67 +256,6 @@ def require_mapping(owner: str, values: object) -> None:
             f"{owner} is described by {_quoted(values)}; names of settings with their values were expected. "
             "Correct the description."
         )
-
-
-def require_positive(owner: str, **values: float) -> None:
-    """Raises `ConfigError` unless every value is a number greater than zero."""
-    for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= LARGEST_REAL:
-            raise ConfigError(
-                f"{owner}: {name} is {_quoted(value)}; a number greater than 0 was expected, of at most "
-                f"{LARGEST_REAL:g}. Choose another value."
-            )
-
-
-def require_not_negative(owner: str, **values: float) -> None:
-    """Raises `ConfigError` unless every value is a finite number of at least zero."""
-    for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LARGEST_REAL:
-            raise ConfigError(
-                f"{owner}: {name} is {_quoted(value)}; a number of at least 0 was expected, and at most "
-                f"{LARGEST_REAL:g}. Choose another value."
-            )
-
-
-def require_integer(owner: str, *, minimum: int = 1, maximum: int = LARGEST_NUMBER, **values: int) -> None:
-    """Raises `ConfigError` unless every value is a whole number from `minimum` to `maximum`."""
-    for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
-            raise ConfigError(
-                f"{owner}: {name} is {_quoted(value)}; a whole number of at least {minimum} was expected. "
-                "Choose another value."
-            )
-        if value > maximum:
-            raise ConfigError(
-                f"{owner}: {name} is {_quoted(value)}; a whole number of at most {maximum:,} was expected. "
-                "Choose another value."
-            )
-
-
-def require_fraction(owner: str, **values: float) -> None:
-    """Raises `ConfigError` unless every value lies in [0, 1)."""
-    for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
-            raise ConfigError(
-                f"{owner}: {name} is {_quoted(value)}; a number from 0 up to, but not, 1 was expected. "
-                "Choose another value."
-            )
-
-
-def require_choice(owner: str, choices: Collection[str], **values: str) -> None:
-    """Raises `ConfigError` unless every value is one of `choices`."""
-    for name, value in values.items():
-        if value not in choices:
-            raise ConfigError(
-                f"{owner}: {name} is {_quoted(value)}; one of {', '.join(choices)} was expected. Choose one of these."
-            )
-
-
-def require_boolean(owner: str, **values: bool) -> None:
-    """Raises `ConfigError` unless every value is true or false."""
-    for name, value in values.items():
-        if not isinstance(value, bool):
-            raise ConfigError(f"{owner}: {name} is {_quoted(value)}; true or false was expected. Choose one of these.")
 
 
 def require_digest(owner: str, **values: str) -> None:

@@ -9,26 +9,20 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from core.config.data_config import DataConfig
-from core.config.model_config import ModelConfig
-from core.config.presets import PRESETS, RunConfig
-from core.config.settings import Settings, require_mapping
-from core.config.training_config import TrainingConfig
+from core.config.presets import PARTS, PRESETS, RunConfig
+from core.config.settings import NOTHING, Settings, require_mapping
 from core.errors import ConfigError
 from core.storage import read_text
 
 MAX_BYTES = 1_000_000
-MAX_PARTS = 32
+MAXPARTS = 32
 """Of a key: `model.width` has two. The library takes time by the square of their number: an hour for a file of dots."""
 _STRING_OR_COMMENT = re.compile(
     r"""\"{3}(?:[^"\\]|\\.|"(?!""))*+(?:\"{3}|\Z|\\)|'{3}(?:[^']|'(?!''))*+(?:'{3}|\Z)|"""
     r""""(?:[^"\\\n]|\\.)*+"?|'[^'\n]*+'?|#[^\n]*+""",
     re.DOTALL,
 )
-_LONG_KEY = re.compile(rf"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++){{{MAX_PARTS}}}")
-NOTHING = "none"
-"""How None is written, which TOML lacks."""
-_PARTS: dict[str, type[Settings]] = {"model": ModelConfig, "data": DataConfig, "training": TrainingConfig}
+_LONG_KEY = re.compile(rf"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++){{{MAXPARTS}}}")
 _ADDED_LATER = frozenset(
     (
         *("compile", "deterministic", "batching", "schedule_unit", "r_drop", "source_noise"),
@@ -47,7 +41,7 @@ def to_toml(run: RunConfig) -> str:
     """Every setting of `run`, as `from_toml` reads it."""
     values = run.to_dict()
     lines = [_HEADER, f"preset = {_value(values['preset'])}\n", f"description = {_value(values['description'])}\n"]
-    for part in _PARTS:
+    for part in PARTS:
         lines.append(f"\n[{part}]\n")
         lines += [f"{name} = {_value(value)}\n" for name, value in values[part].items()]
     return "".join(lines)
@@ -99,7 +93,7 @@ def from_toml(text: str) -> RunConfig:
     """
     if found := _LONG_KEY.search(_STRING_OR_COMMENT.sub("_", text)):
         raise ConfigError(
-            f"This is not TOML of a run: a name of more than {MAX_PARTS} parts, {found.group()[:20]}… Names such as "
+            f"This is not TOML of a run: a name of more than {MAXPARTS} parts, {found.group()[:20]}… Names such as "
             "model.width were expected; correct it."
         )
     try:
@@ -112,7 +106,7 @@ def from_toml(text: str) -> RunConfig:
     merged: dict[str, Any] = {"preset": "custom", "description": ""} | values
     if base is not None and "description" not in values:
         merged["description"] = base.description
-    for part, settings in _PARTS.items():
+    for part, settings in PARTS.items():
         given = values.get(part, {})
         require_mapping(f"[{part}]", given)
         rest = getattr(base, part).to_dict() if base and not _is_whole(settings, given) else {}

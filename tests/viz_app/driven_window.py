@@ -80,8 +80,8 @@ class DrivenWindow(main_window.MainWindow):
         self.show_page(main_window.TRAIN)
         page = self.train_page
         assert page is not None
-        choices = replace(page.form.choices(), preset="copy-task-small", num_epochs="1000", device="cpu")
-        page.form.set_choices(choices)
+        choices = replace(page.form.choices(), preset="copy-task-small", device="cpu")
+        page.form.set_choices(choices.with_settings("1000", "training.num_epochs"))
         page.start()
         run = page.controller._run
         assert run is not None

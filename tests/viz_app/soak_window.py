@@ -192,7 +192,7 @@ class Soak:
         page = self.window.train_page
         assert page is not None
         choices = page.form.choices()
-        choices = replace(choices, preset="copy-task-small", num_epochs="1", device="cpu")
+        choices = replace(choices, preset="copy-task-small", settings={"training.num_epochs": "1"}, device="cpu")
         page.form.set_choices(replace(choices, parent_folder=self._folder / "runs"))
         page.start()
         self._wait_until(lambda: not page.is_running())

@@ -33,7 +33,7 @@ def test_a_model_can_be_tried_while_it_is_trained_and_closing_keeps_it(
     window.show_page(TRAIN)
     page = window.train_page
     assert page is not None
-    choices = replace(page.form.choices(), preset="copy-task-small", data_kind="copy", num_epochs="500")
+    choices = replace(page.form.choices(), preset="copy-task-small", settings={"training.num_epochs": "500"})
     page.form.set_choices(replace(choices, device="cpu", parent_folder=tmp_path / "runs"))
     page.start()
     qtbot.waitUntil(lambda: page.state.best_checkpoint is not None, timeout=120_000)
@@ -65,7 +65,7 @@ def test_the_small_copy_task_is_learned_in_the_app(
     window.show_page(TRAIN)
     page = window.train_page
     assert page is not None
-    choices = replace(page.form.choices(), preset="copy-task-small", data_kind="copy", num_epochs="10")
+    choices = replace(page.form.choices(), preset="copy-task-small", settings={"training.num_epochs": "10"})
     page.form.set_choices(replace(choices, device="cpu", parent_folder=tmp_path / "runs"))
     page.start()
     qtbot.waitUntil(lambda: not page.is_running(), timeout=240_000)

@@ -37,7 +37,7 @@ def _train(window: MainWindow, qtbot: QtBot, folder: Path) -> None:
     window.show_page(TRAIN)
     page = window.train_page
     assert page is not None
-    choices = replace(page.form.choices(), preset="copy-task-small", data_kind="copy", num_epochs="500")
+    choices = replace(page.form.choices(), preset="copy-task-small", settings={"training.num_epochs": "500"})
     page.form.set_choices(replace(choices, device="cpu", parent_folder=folder))
     page.start()
     window.show_page(TRANSLATE)

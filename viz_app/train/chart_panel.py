@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import cast
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from viz_app.theme import PANEL_MARGIN, scaled, scales, set_role
+from viz_app.theme import scales
 from viz_app.train.chart_picture import picture_of, validation_name
 from viz_app.train.chart_settings import (
     QUANTITY_NAMES,
@@ -25,7 +24,7 @@ from viz_app.train.curves import RunCurves
 from viz_app.train.legend import Legend, LegendEntry
 from viz_app.train.state import TrainState
 from viz_app.widgets.choice_menu import ChoiceMenu
-from viz_app.widgets.parts import label, tab_button
+from viz_app.widgets.parts import label
 
 SCALE_ENTRIES = {"linear": ("linear", "Linear"), "log": ("log", "Logarithmic")}
 SMOOTHING_ENTRIES = {
@@ -41,19 +40,16 @@ SHOWN_ENTRIES = {
     "5000": ("last 5,000", "The last 5,000 steps"),
 }
 ZOOM_ENTRY = {"zoom": ("zoomed", "The range chosen with the mouse")}
-TABS_PX = 880
-"""From this width on the quantities are shown as tabs."""
 CHART_TIP = "Drag to zoom in, double-click to show all steps. Click a step to see the film of attention there."
 
 
-class ChartPanel(QFrame):
+class ChartPanel(QWidget):
     """A chart of one quantity at a time.
 
     Attributes:
         choices: what is shown and how.
         chart: the chart.
         quantity_menu, scale_menu, smoothing_menu, shown_menu: the menus.
-        tabs: the quantities as tabs, by name; empty if the panel has a menu instead.
 
     Signals:
         changed(): a setting changed: draw again.
@@ -64,13 +60,26 @@ class ChartPanel(QFrame):
     moment_chosen = Signal(float)
 
     def __init__(
-        self, quantity: Quantity, *, has_tabs: bool, legend: Legend | None = None, aside: Sequence[QWidget] = ()
+        self,
+        quantity: Quantity,
+        *,
+        has_step_axis: bool = True,
+        has_range_menu: bool = True,
+        legend: Legend | None = None,
+        aside: Sequence[QWidget] = (),
     ) -> None:
+        """Creates the panel.
+
+        Args:
+            quantity: what it shows at first.
+            has_step_axis: whether the steps are labelled; else a chart on the same axis stands below.
+            has_range_menu: whether the steps are chosen here; else by the chart above, and by the mouse.
+            legend: of this chart.
+            aside: widgets next to the legend.
+        """
         super().__init__()
-        set_role(self, "panel")
         self.choices = ChartSettings(quantity)
-        self.chart = LiveChart()
-        self.tabs: dict[Quantity, QToolButton] = {}
+        self.chart = LiveChart(has_step_labels=has_step_axis)
         self.legend = legend
         self._aside = aside
         self._drawn: tuple[object, ...] = ()
@@ -81,11 +90,10 @@ class ChartPanel(QFrame):
         self.scale_menu = ChoiceMenu("Scale of the value axis", SCALE_ENTRIES)
         self.smoothing_menu = ChoiceMenu("Window of the running mean", SMOOTHING_ENTRIES, "smoothing: ")
         self.shown_menu = ChoiceMenu("Which steps are shown", SHOWN_ENTRIES)
-        self._lay_out(has_tabs)
+        self._has_range_menu = has_range_menu
+        self._lay_out(has_step_axis)
         self._connect()
         self._show_choices()
-        self._fit()
-        scales(self.setMinimumSize, 300, 150)
 
     def show_state(self, state: TrainState, comparison: Comparison, moment: float | None) -> None:
         """Updates the curves if something changed."""
@@ -122,11 +130,6 @@ class ChartPanel(QFrame):
         if self.legend is not None:
             self.legend.show_entries(legend_entries(choices.quantity, state.curves, comparison))
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Shows tabs where they fit, else the menu."""
-        super().resizeEvent(event)
-        self._fit()
-
     def choose_quantity(self, quantity: Quantity) -> None:
         """Shows another quantity."""
         self.choices.quantity = quantity
@@ -136,6 +139,11 @@ class ChartPanel(QFrame):
         """Shows other steps."""
         self.choices.shown = shown
         self._on_choice()
+
+    def show_steps_of(self, choices: ChartSettings) -> None:
+        """Shows the same steps as another chart."""
+        self.choices.shown, self.choices.zoom = choices.shown, choices.zoom
+        self._show_choices()
 
     def _forget_zoom(self) -> None:
         """The range was chosen for another run."""
@@ -163,8 +171,6 @@ class ChartPanel(QFrame):
         choices = self.choices
         self.quantity_menu.show_choice(choices.quantity)
         self.quantity_menu.setToolTip(QUANTITY_TIPS[choices.quantity])
-        if choices.quantity in self.tabs:
-            self.tabs[choices.quantity].setChecked(True)
         self.scale_menu.show_choice(choices.scale)
         self.smoothing_menu.show_choice(choices.smoothing)
         self.smoothing_menu.setVisible(choices.quantity in SMOOTHED)
@@ -183,18 +189,17 @@ class ChartPanel(QFrame):
         self.chart.range_reset.connect(lambda: self.choose_shown("all"))
         self.chart.moment_chosen.connect(self.moment_chosen)
 
-    def _lay_out(self, has_tabs: bool) -> None:
+    def _lay_out(self, has_step_axis: bool) -> None:
         head = QHBoxLayout()
         scales(head.setSpacing, 2)
-        if has_tabs:
-            self._add_tabs(head)
         head.addWidget(self.quantity_menu)
         self.quantity_menu.setProperty("role", "value-heading")
         head.addStretch(1)
         for menu in (self.smoothing_menu, self.scale_menu, self.shown_menu):
             head.addWidget(menu)
+        self.shown_menu.setVisible(self._has_range_menu)
         column = QVBoxLayout(self)
-        scales(column.setContentsMargins, PANEL_MARGIN - 6, 8, PANEL_MARGIN - 6, 8)
+        column.setContentsMargins(0, 0, 0, 0)
         scales(column.setSpacing, 2)
         column.addLayout(head)
         if self.legend is not None:
@@ -206,26 +211,12 @@ class ChartPanel(QFrame):
                 row.addWidget(widget)
             column.addLayout(row)
         column.addWidget(self.chart, 1)
-        steps = label("small")
-        steps.setText("optimiser steps")
-        steps.setToolTip(CHART_TIP)
-        steps.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        column.addWidget(steps)
-
-    def _fit(self) -> None:
-        has_room = bool(self.tabs) and self.width() >= scaled(TABS_PX)
-        self.quantity_menu.setVisible(not has_room)
-        for tab in self.tabs.values():
-            tab.setVisible(has_room)
-
-    def _add_tabs(self, head: QHBoxLayout) -> None:
-        group = QButtonGroup(self)
-        for quantity, name in QUANTITY_NAMES.items():
-            tab = tab_button(name, QUANTITY_TIPS[quantity])
-            tab.clicked.connect(lambda _checked=False, quantity=quantity: self.choose_quantity(quantity))
-            group.addButton(tab)
-            head.addWidget(tab)
-            self.tabs[quantity] = tab
+        if has_step_axis:
+            steps = label("small")
+            steps.setText("optimiser steps")
+            steps.setToolTip(CHART_TIP)
+            steps.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+            column.addWidget(steps)
 
 
 def legend_entries(quantity: Quantity, curves: RunCurves, comparison: Comparison) -> list[LegendEntry]:

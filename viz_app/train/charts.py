@@ -25,7 +25,9 @@ from viz_app.train.paper_colors import marker_of
 from viz_app.train.value_ticks import ValueFormatter
 
 _POINTS_PER_PIXEL = 0.72  # at matplotlib's 100 dots per inch
-_LEFT_PX, _RIGHT_PX, _BOTTOM_PX, _TOP_PX = 64, 14, 26, 14
+_LEFT_PX, _RIGHT_PX, _BOTTOM_PX, _TOP_PX = 64, 14, 26, 8
+_TICK_PX = 20
+"""Height that a label of the value axis needs, with the space to the next one."""
 _DRAG_PX = 6
 
 
@@ -35,6 +37,7 @@ class LiveChart(FigureCanvasQTAgg):
     Attributes:
         num_full_draws, num_blits: how often everything, or only the curves, were drawn.
         picture: the current picture; None before the first.
+        companion: a chart on the same step axis, whose values are shown under the mouse, too; else None.
 
     Signals:
         range_chosen(float, float): the mouse was dragged over these steps: show only them.
@@ -46,24 +49,28 @@ class LiveChart(FigureCanvasQTAgg):
     range_reset = Signal()
     moment_chosen = Signal(float)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, has_step_labels: bool = True) -> None:
+        """`has_step_labels`: whether the steps are labelled; else the chart below has the labels."""
         self._theme = current_theme()
         self.num_full_draws = 0
         self.num_blits = 0
         self.picture: ChartPicture | None = None
+        self.companion: LiveChart | None = None
+        self._bottom_px = _BOTTOM_PX if has_step_labels else _TOP_PX
         self._background: Any = None
         self._pressed: QPoint | None = None
         figure = Figure(dpi=100)
         super().__init__(figure)
         self.setParent(parent)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        scales(self.setMinimumHeight, 90)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # the hint is the figure's size
+        scales(self.setMinimumHeight, 80)
         self.setMouseTracking(True)
         self.axes = figure.add_subplot()
         self.axes.set_xlim(0, 100)
         self.axes.set_ylim(0, 1)
         self.axes.xaxis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
         self.axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+        self.axes.tick_params(axis="x", labelbottom=has_step_labels)
         for side in ("top", "right"):
             self.axes.spines[side].set_visible(False)
         self._lines: dict[str, Line2D] = {}
@@ -153,9 +160,10 @@ class LiveChart(FigureCanvasQTAgg):
         self.figure.subplots_adjust(
             left=scaled(_LEFT_PX) / width,
             right=1 - scaled(_RIGHT_PX) / width,
-            bottom=scaled(_BOTTOM_PX) / height,
+            bottom=scaled(self._bottom_px) / height,
             top=1 - scaled(_TOP_PX) / height,
         )
+        self._set_value_locator()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Starts a drag or a click."""
@@ -172,7 +180,7 @@ class LiveChart(FigureCanvasQTAgg):
             top = QPoint(max(left, scaled(_LEFT_PX)), scaled(_TOP_PX))
             size = QSize(
                 min(right, self.width() - scaled(_RIGHT_PX)) - top.x(),
-                self.height() - scaled(_TOP_PX) - scaled(_BOTTOM_PX),
+                self.height() - scaled(_TOP_PX) - scaled(self._bottom_px),
             )
             self._band.setGeometry(QRect(top, size))
             self._band.show()
@@ -211,7 +219,10 @@ class LiveChart(FigureCanvasQTAgg):
         return found
 
     def _tell_values(self, place: QPointF, on_screen: QPoint) -> None:
-        values = self.values_at(self.step_at(place.x()))
+        step = self.step_at(place.x())
+        values = self.values_at(step)
+        if self.companion is not None:
+            values = self.companion.values_at(step) + values  # the last row is the first one shown
         if not values or not scaled(_LEFT_PX) <= place.x() <= self.width() - scaled(_RIGHT_PX):
             QToolTip.hideText()
             return
@@ -284,13 +295,18 @@ class LiveChart(FigureCanvasQTAgg):
 
     def _set_value_ticks(self, is_log: bool) -> None:
         self.axes.set_yscale("log" if is_log else "linear")
-        self.axes.yaxis.set_major_locator(
-            LogLocator(subs=(1.0, 2.0, 5.0), numticks=7)
-            if is_log
-            else MaxNLocator(6, steps=[1, 2, 2.5, 5, 10], min_n_ticks=3)
-        )
+        self._set_value_locator()
         self.axes.yaxis.set_major_formatter(ValueFormatter())
         self.axes.yaxis.set_minor_formatter(NullFormatter())
+
+    def _set_value_locator(self) -> None:
+        """As many value labels as fit."""
+        num = max(2, min(6, self.axes.get_window_extent().height / scaled(_TICK_PX)))
+        self.axes.yaxis.set_major_locator(
+            LogLocator(subs=(1.0, 2.0, 5.0), numticks=round(num) + 1)
+            if self.axes.get_yscale() == "log"
+            else MaxNLocator(round(num), steps=[1, 2, 2.5, 5, 10], min_n_ticks=min(3, round(num)))
+        )
 
     def _on_full_draw(self, _event: object) -> None:
         self.num_full_draws += 1

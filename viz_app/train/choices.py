@@ -1,13 +1,13 @@
 """The settings of a run as typed into the form, and the configuration they give. No Qt, no torch."""
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from core.config import DEFAULT_PRESET, PRESETS, DataConfig, RunConfig, preset
+from core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
+from core.config.dotted import dotted_settings, read_value, value_of, with_dotted
 from core.errors import ConfigError, CorpusError
 from core.text.languages import language_code
 from core.training.folder import default_runs_folder
@@ -19,106 +19,102 @@ DATA_KINDS: tuple[DataKind, ...] = ("multi30k", "folder", "file")
 MULTI30K_PAIRS = 29_000
 TOKENS_PER_PAIR_OF_SUBWORDS, TOKENS_PER_PAIR_OF_WORDS = 19.5, 17.8
 """Of Multi30k, in a batch counted in tokens: `multi30k` has 226 steps an epoch, `annotated-2018` 43."""
-MAX_LAYERS, MAX_WIDTH = 48, 8_192
-"""In the form, where a slip of the finger must not ask for a model that fills the memory."""
+_LANGUAGES = ("data.source_language", "data.target_language")
+_OF_EVERY_PRESET = (*_LANGUAGES, "training.seed", "training.patience")
+"""Settings that stay when another preset is chosen."""
 
 
 @dataclass(frozen=True)
 class RunChoices:
-    """The values of the form. Numbers are still text, so that mistakes can be shown and corrected.
+    """The values of the form. Settings are still text, so that mistakes can be shown and corrected.
 
     Attributes:
         preset: name of the configuration to start from.
         data_kind: where sentence pairs come from; ignored by the copy presets, which generate their own.
         data_path: the folder or prepared file; empty if none was chosen yet.
         device: "auto", "cpu", "cuda:0" …
-        num_epochs, seed: whole numbers as typed.
-        patience: epochs without a better validation loss after which the run stops, as typed; empty for never.
-        probe: the sentence of the film of attention; empty for one of the validation sentences.
         parent_folder: each run gets a folder of its own in it.
-        layers, width, heads: of the model, as typed; empty for those of the preset.
-        rate: the learning rate, or of a Noam schedule its factor, as typed; empty for that of the preset.
-        source_language, target_language: of data of one's own, codes or English names as typed; empty for German and
-            English, which Multi30k always is.
+        probe: the sentence of the film of attention; empty for one of the validation sentences.
+        settings: edited settings by dotted name, as typed and never empty. All others are those of the preset.
     """
 
     preset: str
     data_kind: DataKind
     data_path: str
     device: str
-    num_epochs: str
-    seed: str
     parent_folder: Path
-    patience: str = ""
     probe: str = ""
-    layers: str = ""
-    width: str = ""
-    heads: str = ""
-    rate: str = ""
-    source_language: str = ""
-    target_language: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def default(cls) -> "RunChoices":
         """The defaults."""
-        training = preset(DEFAULT_PRESET).training
-        return cls(
-            preset=DEFAULT_PRESET,
-            data_kind="multi30k",
-            data_path="",
-            device="auto",
-            num_epochs=str(training.num_epochs),
-            seed=str(training.seed),
-            parent_folder=default_runs_folder(),
-        )
+        return cls(DEFAULT_PRESET, "multi30k", "", "auto", default_runs_folder())
 
     @property
     def is_copy_task(self) -> bool:
-        """Whether the preset generates its own data."""
-        return self.preset in PRESETS and preset(self.preset).is_copy_task
-
-    def run_config(self) -> RunConfig:
-        """The preset with the numbers that were typed. Raises `ConfigError` if one of them is invalid."""
-        run = preset(self.preset)
-        shape = {
-            name: whole_number(said, typed, at_least=1)
-            for name, said, typed in (
-                ("num_encoder_layers", "layers", self.layers),
-                ("num_decoder_layers", "layers", self.layers),
-                ("width", "width", self.width),
-                ("num_heads", "heads", self.heads),
-            )
-            if typed.strip()
-        }
-        if int(shape.get("num_encoder_layers", 1)) > MAX_LAYERS or int(shape.get("width", 1)) > MAX_WIDTH:
-            raise ConfigError(
-                f"At most {MAX_LAYERS} layers and a width of {MAX_WIDTH:,} were expected here: larger models are for "
-                "“augenmerk train”. Correct it, then start."
-            )
-        rates = {rate_name(run): _positive_number("rate", self.rate)} if self.rate.strip() else {}
-        training = run.training.replace(
-            **rates,
-            num_epochs=whole_number("epochs", self.num_epochs, at_least=1),
-            seed=whole_number("seed", self.seed, at_least=0),
-            patience=whole_number("patience", self.patience, at_least=1) if self.patience.strip() else None,
-        )
-        return replace(run, model=run.model.replace(**shape), training=training, data=self._data_config(run))
+        """Whether the run generates its own data."""
+        return self.preset in PRESETS and self.value("data.tokenization") == "symbols"
 
     @property
     def has_languages(self) -> bool:
         """Whether the data are one's own, so that they may be in any languages."""
         return not self.is_copy_task and self.data_kind != "multi30k"
 
-    def _data_config(self, run: RunConfig) -> DataConfig:
-        typed = {"source_language": self.source_language, "target_language": self.target_language}
-        given = {name: text.strip() for name, text in typed.items() if text.strip() and self.has_languages}
-        return run.data.replace(**{name: language_code(text) or text for name, text in given.items()})
+    def is_settled(self, name: str) -> bool:
+        """Whether the setting follows from the data, and cannot be edited: the languages of Multi30k."""
+        return name in _LANGUAGES and not self.has_languages
+
+    def text(self, name: str) -> str:
+        """What was typed for the setting; empty if it is the preset's."""
+        return "" if self.is_settled(name) else self.settings.get(name, "")
+
+    def preset_text(self, name: str) -> str:
+        """The preset's value of the setting, as it would be typed."""
+        return dotted_settings()[name].write(value_of(preset(self.preset), name))
+
+    def value(self, name: str) -> Any:
+        """The value of the setting; the preset's, if the typed one is refused."""
+        return value_of(preset(self.preset), name) if self.problem(name) else self._value(name)
+
+    def problem(self, name: str) -> str:
+        """Why the typed text is refused; empty if it is not."""
+        try:
+            self._value(name)
+        except ConfigError as error:
+            return str(error)
+        return ""
+
+    def differs(self, name: str) -> bool:
+        """Whether the setting is not as in the preset."""
+        return bool(self.problem(name)) or self._value(name) != value_of(preset(self.preset), name)
+
+    def differences(self) -> list[str]:
+        """The settings that are not as in the preset."""
+        return [name for name in dotted_settings() if self.differs(name)]
+
+    def with_settings(self, text: str, *names: str) -> "RunChoices":
+        """These settings as typed; an empty text restores the preset's values."""
+        settings = {name: kept for name, kept in self.settings.items() if name not in names}
+        return replace(self, settings=settings | (dict.fromkeys(names, text) if text.strip() else {}))
 
     def with_preset(self, name: str) -> "RunChoices":
-        """Another preset, with its own numbers; data, device, folder, seed and sentence stay."""
-        run = preset(name)
-        epochs = str(run.training.num_epochs)
-        return replace(self, preset=name, num_epochs=epochs, layers="", width="", heads="", rate="")
+        """Another preset, with its own settings; languages, seed and patience stay, and all that is no setting."""
+        kept = {setting: text for setting, text in self.settings.items() if setting in _OF_EVERY_PRESET}
+        return replace(self, preset=name, settings=kept)
+
+    def run_config(self) -> RunConfig:
+        """The preset with the edited settings. Raises `ConfigError` if one of them is refused, or all together."""
+        typed = {name: self._as_code(name) for name in self.settings if self.text(name)}
+        return with_dotted(preset(self.preset), [f"{name}={text}" for name, text in typed.items()])
+
+    def _value(self, name: str) -> Any:
+        return read_value(name, self._as_code(name)) if self.text(name) else value_of(preset(self.preset), name)
+
+    def _as_code(self, name: str) -> str:
+        """The typed text; the English name of a language as its code."""
+        text = self.text(name).strip()
+        return (language_code(text) or text) if name in _LANGUAGES else text
 
     def source(self) -> str | Path:
         """What `load_corpus` is to read. Raises `CorpusError` if no folder or file was chosen."""
@@ -132,19 +128,10 @@ class RunChoices:
         return Path(self.data_path).expanduser()
 
 
-def rate_name(run: RunConfig) -> Literal["noam_factor", "learning_rate"]:
+def rate_name(choices: RunChoices) -> str:
     """The setting that says how high the rate is: with a Noam schedule a factor of it."""
-    return "noam_factor" if run.training.schedule == "noam" else "learning_rate"
-
-
-def preset_numbers(run: RunConfig) -> dict[str, str]:
-    """The numbers that stand for fields that are left empty."""
-    return {
-        "layers": str(run.model.num_encoder_layers),
-        "width": str(run.model.width),
-        "heads": str(run.model.num_heads),
-        "rate": f"{getattr(run.training, rate_name(run)):g}",
-    }
+    is_noam = choices.value("training.schedule") == "noam"
+    return "training.noam_factor" if is_noam else "training.learning_rate"
 
 
 def new_run_folder(parent: Path, name: str, now: Callable[[], datetime] = datetime.now) -> Path:
@@ -255,19 +242,5 @@ def whole_number(name: str, text: str, at_least: int) -> int:
     if number is None or number < at_least:
         raise ConfigError(
             f"{name} is “{text.strip()}”; a whole number of at least {at_least} was expected. Correct it, then start."
-        )
-    return number
-
-
-def _positive_number(name: str, text: str) -> float:
-    """The number that was typed. Raises `ConfigError`, which names the field of the form."""
-    try:
-        number = float(text.strip())
-    except ValueError:
-        number = math.nan
-    if not 0 < number < math.inf:
-        raise ConfigError(
-            f"{name} is “{text.strip()}”; a number above 0 was expected, 0.0005 or 5e-4 for instance. Correct it, then "
-            "start."
         )
     return number

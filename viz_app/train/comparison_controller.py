@@ -13,7 +13,7 @@ from viz_app.train.run_files import runs_in
 from viz_app.train.state import TrainState
 
 if TYPE_CHECKING:
-    from viz_app.train.chart_row import ChartRow
+    from viz_app.train.chart_pair import ChartPair
 
 
 class ComparisonController(QObject):
@@ -31,10 +31,10 @@ class ComparisonController(QObject):
         super().__init__(parent)
         self._comparison = comparison
         self._page = parent
-        self._charts: ChartRow | None = None
+        self._charts: ChartPair | None = None
         self._steps_per_epoch = PUBLISHED_STEPS_PER_EPOCH
 
-    def connect_to(self, charts: "ChartRow") -> None:
+    def connect_to(self, charts: "ChartPair") -> None:
         """Handles the requests of these charts."""
         self._charts = charts
         charts.removed.connect(self._remove)

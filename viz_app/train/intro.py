@@ -75,7 +75,8 @@ def steps_of(choices: RunChoices) -> list[tuple[str, str]]:
                 "Source and target, line by line. Both files need the same number of lines.",
             )
         number = "Tokenize once", "Text becomes token ids. The vocabularies are built from the training split only."
-    epochs = "One epoch" if choices.num_epochs.strip() == "1" else f"{choices.num_epochs.strip()} epochs"
+    num_epochs = choices.value("training.num_epochs")
+    epochs = "One epoch" if num_epochs == 1 else f"{num_epochs:,} epochs"
     look = (
         "The validation loss is measured; the best and the last checkpoint are saved. "
         "Try the best one on the Translate page while training continues."

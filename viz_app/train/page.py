@@ -12,6 +12,7 @@ from viz_app.export.exportable import ExportSource
 from viz_app.export.plotting import import_matplotlib
 from viz_app.theme import GAP, scaled, scales
 from viz_app.train import settings as run_settings
+from viz_app.train.all_settings import AllSettings
 from viz_app.train.choices import RunChoices, new_run_folder, run_summary_rows, whole_number, with_tilde
 from viz_app.train.comparison import Comparison
 from viz_app.train.comparison_controller import ComparisonController
@@ -49,6 +50,7 @@ class TrainPage(QWidget):
         comparison: other runs, drawn in the same charts.
         controller: starts, stops and resumes the training.
         form, panel, notice_bar: the parts of the page.
+        all_settings: every setting of the form; None until it is first shown.
 
     Signals:
         model_ready(Path): open the best checkpoint so far on the Translate page.
@@ -70,6 +72,7 @@ class TrainPage(QWidget):
         self.panel = RunPanel(self.form)
         self.notice_bar = NoticeBar()
         self._run_view: RunView | None = None
+        self.all_settings: AllSettings | None = None
         self._export_menu: QMenu | None = None
         self._comparison_controller = ComparisonController(self.comparison, self)
         self._intro = Intro()
@@ -82,7 +85,7 @@ class TrainPage(QWidget):
         self._lay_out()
         self._connect()
         self.controller.offer_unfinished_run()
-        self._intro.show_choices(self.form.choices())
+        self._on_form_changed()
         self._refresh()
 
     def hasHeightForWidth(self) -> bool:
@@ -197,6 +200,7 @@ class TrainPage(QWidget):
         if self.controller.is_running:
             return
         self.panel.show_message("")
+        self.form.settings_button.setChecked(False)
         self._make_charts()  # before the worker competes for the interpreter
         self.controller.begin(request)
 
@@ -253,16 +257,26 @@ class TrainPage(QWidget):
             self.panel.show_patience("", 0.0)
         self.panel.show_state(state)
         self.notice_bar.show_notice(notice(state), has_details=bool(failure and failure.details))
-        if self._run_view is not None and state.has_curves:
-            self._stack.setCurrentWidget(self._run_view)
+        self._show_right()
+        if self._stack.currentWidget() is self._run_view and self._run_view is not None:
             self._run_view.show_state(state, self.comparison)
-        else:
-            self._stack.setCurrentWidget(self._intro)
         preset = request.run.preset if request else ""
         line = status_line(state, preset)
         if line != self._status_line:
             self._status_line = line
             self.status_changed.emit(line)
+
+    def _show_right(self) -> None:
+        """Shows all settings next to the form if they are wanted, else the run, else the introduction."""
+        if self.panel.shows_form and self.form.settings_button.isChecked():
+            if self.all_settings is None:
+                self.all_settings = AllSettings(self.form)
+                self._stack.addWidget(self.all_settings)
+            self._stack.setCurrentWidget(self.all_settings)
+        elif self._run_view is not None and self.state.has_curves:
+            self._stack.setCurrentWidget(self._run_view)
+        else:
+            self._stack.setCurrentWidget(self._intro)
 
     def _offer_runs(self) -> None:
         name = self.state.folder.name if self.state.folder else ""
@@ -322,7 +336,7 @@ class TrainPage(QWidget):
     def _on_form_changed(self) -> None:
         choices = self.form.choices()
         run_settings.save_choices(self._settings, choices)
-        self.panel.show_message(_problem_of(choices))
+        self.panel.show_problem(_problem_of(choices))
         self._intro.show_choices(choices)
 
     def _on_try_model(self) -> None:
@@ -344,6 +358,8 @@ class TrainPage(QWidget):
 
     def _connect(self) -> None:
         self.form.changed.connect(self._on_form_changed)
+        self.form.settings_button.toggled.connect(self._refresh)
+        self.panel.switch_button.clicked.connect(self._refresh)
         self.panel.start_button.clicked.connect(self.start)
         self.panel.resume_button.clicked.connect(self.resume)
         self.panel.extend_requested.connect(self.extend)

@@ -1,4 +1,4 @@
-"""The form of the Train page: preset, data, device, epochs, patience, seed, probe sentence and folder."""
+"""The form of the Train page: preset, the most important settings, data, device, probe sentence and folder."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +18,8 @@ from PySide6.QtWidgets import (
 )
 
 from core.config import PRESETS, preset
-from core.errors import AugenmerkError
+from core.config.dotted import dotted_settings
+from core.errors import AugenmerkError, ConfigError
 from viz_app.state.text_limit import MAX_CHARACTERS
 from viz_app.theme import scales, set_role
 from viz_app.train.choices import (
@@ -27,7 +28,6 @@ from viz_app.train.choices import (
     RunChoices,
     key_settings,
     new_run_folder,
-    preset_numbers,
     rate_name,
     schedule_note,
     with_tilde,
@@ -35,7 +35,7 @@ from viz_app.train.choices import (
 from viz_app.train.devices import DEFAULT_DEVICES, DeviceOption
 from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.eliding_label import ElidingLabel
-from viz_app.widgets.parts import label
+from viz_app.widgets.parts import flat_button, label
 
 _DATA_LABELS: dict[DataKind, str] = {
     "multi30k": "Multi30k",
@@ -59,6 +59,9 @@ MAX_PATH_LINES = 4
 class RunForm(QWidget):
     """Shows and edits `RunChoices`.
 
+    Attributes:
+        settings_button: whether all settings are shown, too.
+
     Signals:
         changed(): a choice changed.
     """
@@ -74,12 +77,7 @@ class RunForm(QWidget):
         self.device_menu = value_menu("device")
         self.epochs_edit = number_edit("epochs")
         self.patience_edit = number_edit("patience")
-        self.patience_edit.setPlaceholderText("never")
-        self.patience_edit.setToolTip(
-            "Stops the run after this many epochs without a better validation loss. Empty: never."
-        )
         self.seed_edit = number_edit("seed")
-        self.seed_edit.setToolTip("Seed of all random numbers: the same seed gives the same run.")
         self.probe_edit = QLineEdit()
         self.probe_edit.setMaxLength(MAX_CHARACTERS)
         self.probe_edit.setAccessibleName("probe sentence")
@@ -88,12 +86,15 @@ class RunForm(QWidget):
             "The sentence for the film of attention: it is translated at each validation, and the maps of every head "
             "are saved. Empty: one of the validation sentences."
         )
-        self.layers_edit = _short_edit("layers", "Layers of the encoder, and as many of the decoder.")
-        self.width_edit = _short_edit("width", "Size of every token's vector. The heads share it equally.")
-        self.heads_edit = _short_edit("heads", "Heads of each attention; their number must divide the width.")
-        self.rate_edit = _short_edit("rate", "")
-        self.source_language_edit = _short_edit("source language", "Its code or English name; files end with the code.")
-        self.target_language_edit = _short_edit("target language", "Its code or English name; files end with the code.")
+        self.layers_edit = _short_edit("layers")
+        self.width_edit = _short_edit("width")
+        self.heads_edit = _short_edit("heads")
+        self.rate_edit = _short_edit("rate")
+        self.source_language_edit = _short_edit("source language")
+        self.target_language_edit = _short_edit("target language")
+        self.settings_button = flat_button("All settings…", "Shows every setting of a run, with its description")
+        self.settings_button.setCheckable(True)
+        set_role(self.settings_button, "value")
         self._rate_name = label("muted")
         self._rate_name.setBuddy(self.rate_edit)
         self.folder_button = QToolButton(self)
@@ -123,6 +124,15 @@ class RunForm(QWidget):
         self._show_choices()
         self.changed.emit()
 
+    def edit_settings(self, text: str, *names: str) -> None:
+        """Takes over what was typed for these settings; an empty text restores the preset's values."""
+        self._choices = self._choices.with_settings(text, *names)
+        self._change()
+
+    def restore_all(self) -> None:
+        """Restores all settings of the preset."""
+        self._change(settings={})
+
     def set_devices(self, options: Sequence[DeviceOption]) -> None:
         """Offers these devices. A chosen one that is not among them stays: starting reports what is available."""
         self.device_menu.set_entries(device_entries(options))
@@ -133,20 +143,27 @@ class RunForm(QWidget):
         folder = new_run_folder(self._choices.parent_folder, self._choices.preset)
         self._folder_path.setText(with_tilde(folder))
 
+    def _edits(self) -> dict[QLineEdit, tuple[str, ...]]:
+        """The fields of settings, with their dotted names."""
+        return {
+            self.layers_edit: ("model.num_encoder_layers", "model.num_decoder_layers"),
+            self.width_edit: ("model.width",),
+            self.heads_edit: ("model.num_heads",),
+            self.rate_edit: (rate_name(self._choices),),
+            self.epochs_edit: ("training.num_epochs",),
+            self.patience_edit: ("training.patience",),
+            self.seed_edit: ("training.seed",),
+            self.source_language_edit: ("data.source_language",),
+            self.target_language_edit: ("data.target_language",),
+        }
+
     def _connect(self) -> None:
         self.preset_menu.chosen.connect(self._on_preset)
         self.data_menu.chosen.connect(self._on_data)
         self.device_menu.chosen.connect(lambda device: self._change(device=device))
-        self.epochs_edit.textEdited.connect(lambda text: self._change(num_epochs=text))
-        self.patience_edit.textEdited.connect(lambda text: self._change(patience=text))
         self.probe_edit.textEdited.connect(lambda text: self._change(probe=text))
-        self.layers_edit.textEdited.connect(lambda text: self._change(layers=text))
-        self.width_edit.textEdited.connect(lambda text: self._change(width=text))
-        self.heads_edit.textEdited.connect(lambda text: self._change(heads=text))
-        self.rate_edit.textEdited.connect(lambda text: self._change(rate=text))
-        self.source_language_edit.textEdited.connect(lambda text: self._change(source_language=text))
-        self.target_language_edit.textEdited.connect(lambda text: self._change(target_language=text))
-        self.seed_edit.textEdited.connect(lambda text: self._change(seed=text))
+        for edit in self._edits():
+            edit.textEdited.connect(lambda text, edit=edit: self.edit_settings(text, *self._edits()[edit]))
         self.folder_button.clicked.connect(self._on_folder)
 
     def _lay_out(self) -> None:
@@ -185,7 +202,7 @@ class RunForm(QWidget):
         numbers.addWidget(self.rate_edit, 1, 4)
         grid.addLayout(numbers, 2, 0, 1, 2)
         grid.addLayout(self._settings, 3, 0, 1, 2)
-        grid.setRowMinimumHeight(4, 6)
+        grid.addWidget(self.settings_button, 4, 0, 1, 2, Qt.AlignmentFlag.AlignRight)
         add_row(grid, 5, "data", self.data_menu)
         grid.addWidget(self._data_path, 6, 0, 1, 2)
         grid.addWidget(self._languages, 7, 0, 1, 2)
@@ -215,20 +232,10 @@ class RunForm(QWidget):
             hint = _DATA_HINTS[choices.data_kind] or with_tilde(Path(choices.data_path))
         self._data_path.setText(hint)
         self.device_menu.show_choice(choices.device)
-        for edit, text in (
-            (self.epochs_edit, choices.num_epochs),
-            (self.patience_edit, choices.patience),
-            (self.seed_edit, choices.seed),
-            (self.probe_edit, choices.probe),
-            (self.layers_edit, choices.layers),
-            (self.width_edit, choices.width),
-            (self.heads_edit, choices.heads),
-            (self.rate_edit, choices.rate),
-            (self.source_language_edit, choices.source_language),
-            (self.target_language_edit, choices.target_language),
-        ):
-            if edit.text() != text:
-                edit.setText(text)
+        if self.probe_edit.text() != choices.probe:
+            self.probe_edit.setText(choices.probe)
+        for edit, names in self._edits().items():
+            show_setting(edit, choices, *names)
         self._languages.setVisible(choices.has_languages)
         self.refresh_folder()
         self._show_note()
@@ -243,20 +250,15 @@ class RunForm(QWidget):
         self.note.setVisible(bool(text))
 
     def _show_settings(self) -> None:
-        run = preset(self._choices.preset)
-        is_noam = rate_name(run) == "noam_factor"
+        """The settings in short; the last ones that fitted together."""
+        is_noam = rate_name(self._choices) == "training.noam_factor"
         self._rate_name.setText("rate ×" if is_noam else "rate")
-        self.rate_edit.setToolTip(
-            "Factor of the Noam schedule's rate." if is_noam else "The learning rate, the same at every step."
-        )
-        for name, edit in zip(
-            ("layers", "width", "heads", "rate"),
-            (self.layers_edit, self.width_edit, self.heads_edit, self.rate_edit),
-            strict=True,
-        ):
-            edit.setPlaceholderText(preset_numbers(run)[name])
-        self.source_language_edit.setPlaceholderText(run.data.source_language)
-        self.target_language_edit.setPlaceholderText(run.data.target_language)
+        try:
+            run = self._choices.run_config()
+        except ConfigError:
+            if self._settings.count():
+                return
+            run = preset(self._choices.preset)
         rows = [("feed-forward", f"{run.model.feed_forward_width:,}"), *key_settings(run)[NUM_EDITABLE_ROWS:]]
         for row, (name, value) in enumerate(rows):
             for column, text in enumerate((name, value)):
@@ -328,10 +330,22 @@ def _entries(options: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
     return {key: (text, text) for key, text in options}
 
 
-def _short_edit(name: str, tip: str) -> QLineEdit:
+def show_setting(edit: QLineEdit, choices: RunChoices, *names: str) -> None:
+    """Shows what was typed for these settings in one field, with the preset's value as its placeholder.
+
+    Settings that were typed differently are shown as the placeholder, joined.
+    """
+    typed, described = {choices.text(name) for name in names}, dotted_settings()[names[0]]
+    if edit.text() not in typed or len(typed) > 1:
+        edit.setText(typed.pop() if len(typed) == 1 else "")
+    values = list(dict.fromkeys(choices.text(name) or choices.preset_text(name) for name in names))
+    edit.setPlaceholderText(" + ".join(values) if len(values) > 1 else choices.preset_text(names[0]))
+    edit.setToolTip(f"{described.description} Empty: the preset's value. Enter {described.expected}.")
+
+
+def _short_edit(name: str) -> QLineEdit:
     edit = number_edit(name)
     scales(edit.setFixedWidth, SHORT_EDIT_PX)
-    edit.setToolTip(tip)
     return edit
 
 

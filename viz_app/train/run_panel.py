@@ -46,6 +46,7 @@ class RunPanel(QFrame):
         self.form = form
         self._state: TrainState | None = None
         self._wants_form = False
+        self._problem = ""
         self._shown: tuple[list[tuple[str, str]], str, int | None] = ([], "", None)
         self._title = ElidingLabel("heading", elide=Qt.TextElideMode.ElideMiddle)
         self.switch_button = flat_button("", "")
@@ -122,6 +123,13 @@ class RunPanel(QFrame):
         self.message.setText(text)
         self.message.setVisible(bool(text))
 
+    def show_problem(self, text: str) -> None:
+        """Shows why the run of the form cannot be started, and disables the button; an empty text enables it."""
+        self._problem = text
+        self.start_button.setEnabled(not text)
+        self.start_button.setToolTip(text)
+        self.show_message(text)
+
     def show_state(self, state: TrainState) -> None:
         """Updates buttons, progress and metrics."""
         self._state = state
@@ -184,7 +192,7 @@ class RunPanel(QFrame):
 
     def _on_switch(self) -> None:
         self._wants_form = not self._wants_form
-        self.show_message("")
+        self.show_message(self._problem if self._wants_form else "")
         if self._state is not None:
             self.show_state(self._state)
 

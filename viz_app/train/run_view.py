@@ -5,13 +5,16 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from viz_app.theme import GAP, scales
-from viz_app.train.chart_row import WIDE_PX, ChartRow
+from viz_app.train.chart_pair import ChartPair
 from viz_app.train.comparison import Comparison
 from viz_app.train.film_panel import FilmPanel
 from viz_app.train.panel_tabs import LowerPanel
 from viz_app.train.playback import Playback
 from viz_app.train.samples_panel import SamplesPanel
 from viz_app.train.state import TrainState
+
+WIDE_PX = 1180
+"""From this width on film and translations stand side by side."""
 
 
 class RunView(QWidget):
@@ -31,14 +34,14 @@ class RunView(QWidget):
         self._playback = playback
         self._lower: LowerPanel = "film"
         self._is_live = True
-        self.charts = ChartRow()
+        self.charts = ChartPair()
         self.film = FilmPanel(playback)
         self.samples = SamplesPanel(playback)
         self.charts.moment_chosen.connect(self.moment_chosen)
         for panel in (self.film, self.samples):
             panel.tabs.chosen.connect(self.show_lower)
-        scales(self.charts.setMinimumSize, 560, 160)  # size hints are too large before the style is known
-        scales(self.film.setMinimumSize, 560, 260)
+        scales(self.charts.setMinimumSize, 560, 318)  # size hints are too large before the style is known
+        scales(self.film.setMinimumSize, 560, 245)
         scales(self.samples.setMinimumSize, 380, 250)
         self._lay_out()
         self._fit()
@@ -80,8 +83,7 @@ class RunView(QWidget):
         self.splitter.setChildrenCollapsible(False)
         self.splitter.addWidget(self.charts)
         self.splitter.addWidget(below)
-        self.splitter.setStretchFactor(0, 5)
-        self.splitter.setStretchFactor(1, 6)
+        self.splitter.setSizes([1000, 1000])  # halves, whatever the hints are
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self.splitter)

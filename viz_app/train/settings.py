@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from core.config import PRESETS, RunConfig
+from core.config.dotted import dotted_settings
 from core.errors import ConfigError
 from viz_app.train.choices import DATA_KINDS, RunChoices
 
@@ -13,22 +14,7 @@ _PREFIX = "train/"
 NUM_SOURCES = 100
 
 
-_TEXTS = (
-    "preset",
-    "data_kind",
-    "data_path",
-    "device",
-    "num_epochs",
-    "seed",
-    "patience",
-    "probe",
-    "layers",
-    "width",
-    "heads",
-    "rate",
-    "source_language",
-    "target_language",
-)
+_TEXTS = ("preset", "data_kind", "data_path", "device", "probe")
 
 
 class SettingsLike(Protocol):
@@ -72,6 +58,7 @@ def save_choices(settings: SettingsLike, choices: RunChoices) -> None:
     for name in _TEXTS:
         settings.setValue(_PREFIX + name, getattr(choices, name))
     settings.setValue(_PREFIX + "parent_folder", str(choices.parent_folder))
+    settings.setValue(_PREFIX + "settings", json.dumps(dict(choices.settings)))
 
 
 def load_choices(settings: SettingsLike) -> RunChoices:
@@ -85,23 +72,16 @@ def load_choices(settings: SettingsLike) -> RunChoices:
     data_kind = text("data_kind", default.data_kind)
     if chosen_preset not in PRESETS:
         return default
-    training = PRESETS[chosen_preset].training
     return RunChoices(
         preset=chosen_preset,
         data_kind=next((kind for kind in DATA_KINDS if kind == data_kind), default.data_kind),
         data_path=text("data_path", ""),
         device=text("device", default.device),
-        num_epochs=text("num_epochs", str(training.num_epochs)),
-        seed=text("seed", str(training.seed)),
         parent_folder=Path(text("parent_folder", str(default.parent_folder))),
-        patience=text("patience", ""),
         probe=text("probe", ""),
-        layers=text("layers", ""),
-        width=text("width", ""),
-        heads=text("heads", ""),
-        rate=text("rate", ""),
-        source_language=text("source_language", ""),
-        target_language=text("target_language", ""),
+        settings={
+            name: typed for name, typed in _load_texts(settings, "settings").items() if name in dotted_settings()
+        },
     )
 
 
@@ -129,7 +109,7 @@ def forget_unfinished(settings: SettingsLike, folder: Path | None) -> None:
 
 def save_source(settings: SettingsLike, folder: Path, source: str | Path) -> None:
     """Saves the data source of the run in `folder`, for the `NUM_SOURCES` newest runs."""
-    sources = _load_sources(settings)
+    sources = _load_texts(settings, "sources")
     sources.pop(str(folder), None)
     kept = [*sources.items(), (str(folder), str(source))][-NUM_SOURCES:]
     settings.setValue(_PREFIX + "sources", json.dumps(dict(kept)))
@@ -137,18 +117,19 @@ def save_source(settings: SettingsLike, folder: Path, source: str | Path) -> Non
 
 def load_source(settings: SettingsLike, folder: Path) -> str | Path | None:
     """The data source of the run in `folder`; None if it is not known."""
-    source = _load_sources(settings).get(str(folder))
+    source = _load_texts(settings, "sources").get(str(folder))
     return source if source in ("multi30k", "copy", None) else Path(source)
 
 
-def _load_sources(settings: SettingsLike) -> dict[str, str]:
+def _load_texts(settings: SettingsLike, key: str) -> dict[str, str]:
+    """Texts by name, saved as JSON; none if they are damaged."""
     try:
-        values = json.loads(str(settings.value(_PREFIX + "sources", "") or "{}"))
-    except ValueError:
+        values = json.loads(str(settings.value(_PREFIX + key, "") or "{}"))
+    except (ValueError, RecursionError):
         return {}
     if not isinstance(values, dict):
         return {}
-    return {str(folder): source for folder, source in values.items() if isinstance(source, str)}
+    return {name: text for name, text in values.items() if isinstance(text, str) and text}
 
 
 def load_unfinished(settings: SettingsLike) -> UnfinishedRun | None:

@@ -8,6 +8,8 @@ import pytest
 
 from core.checkpoint.file import load_checkpoint
 from core.cli.main import main
+from core.config import TrainingConfig
+from core.config.dotted import dotted_settings
 from core.config.toml import read_toml, to_toml
 from core.training.film import read_film
 from core.training.run_folders import remember_run_folder
@@ -84,6 +86,21 @@ def test_what_makes_no_sense_is_refused_before_anything_is_written(
     assert train(config, tmp_path / "run", *more) == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
+
+
+def test_every_setting_is_listed_with_its_values_and_its_description(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["train", "--list-settings"])
+    listed = capsys.readouterr().out
+    for name, each in dotted_settings().items():
+        assert f"{name}: {each.expected}" in listed
+        assert each.description in " ".join(listed.split())
+
+
+def test_options_of_a_setting_are_described_as_the_setting(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["train", "--help"])
+    assert TrainingConfig.described()["patience"].description in " ".join(capsys.readouterr().out.split())
 
 
 def test_without_tensorboard_its_option_says_what_to_install(

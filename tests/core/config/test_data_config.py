@@ -31,7 +31,7 @@ def test_an_unknown_choice_is_refused(name: str) -> None:
     "sizes", [{"copy_length": 1}, {"copy_symbols": 1}, {"copy_length": -10}, {"copy_symbols": 2.5}]
 )
 def test_a_copy_task_without_anything_to_copy_is_refused(sizes: dict[str, float]) -> None:
-    with pytest.raises(ConfigError, match="a whole number of at least 2 was expected"):
+    with pytest.raises(ConfigError, match="a whole number from 2 to 1,000,000 was expected"):
         DataConfig.from_dict(sizes)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from core.config import preset
-from core.config.dotted import dotted_names, with_dotted
+from core.config.dotted import dotted_settings, with_dotted
 from core.errors import ConfigError
 
 RUN = preset("notebook")
@@ -28,7 +28,7 @@ def test_each_kind_of_setting_is_read_in_its_own_type() -> None:
 
 def test_every_setting_of_every_part_has_a_name_and_can_be_given_its_own_value() -> None:
     words = []
-    for name in dotted_names():
+    for name in dotted_settings():
         part, setting = name.split(".")
         value = getattr(getattr(RUN, part), setting)
         words.append(f"{name}={'none' if value is None else str(value).lower() if isinstance(value, bool) else value}")
@@ -47,16 +47,17 @@ def test_every_setting_of_every_part_has_a_name_and_can_be_given_its_own_value()
         (["training.width=64"], "the nearest are model.width"),
         (["xyzzy=1"], "the nearest are model.width, data.num_subwords, training.seed"),
         (["model.width"], "NAME=VALUE was expected, such as model.width=64"),
-        (["model.width=64.0"], "model.width is '64.0'. A whole number was expected"),
-        (["model.width="], "model.width is ''. A whole number was expected"),
-        (["model.width=" + "9" * 5000], "A whole number was expected"),
-        (["model.dropout=nan"], "A number was expected"),
-        (["model.final_norm=yes"], "True or false was expected"),
-        (["model.positions=rotary"], "One of learned, sinusoidal, sinusoidal-halves was expected"),
-        (["training.patience=never"], "A whole number or none was expected"),
-        (["training.num_epochs=none"], "training.num_epochs is 'none'. A whole number was expected"),
+        (["model.width=64.0"], "model.width is '64.0'. Enter a whole number from 1 to 262,144."),
+        (["model.width="], "model.width is ''. Enter a whole number from 1 to 262,144."),
+        (["model.width=" + "9" * 5000], "Enter a whole number from 1 to 262,144."),
+        (["model.dropout=nan"], "Enter a number of at least 0 and less than 1."),
+        (["model.final_norm=yes"], "Enter true or false."),
+        (["model.positions=rotary"], "Enter one of learned, sinusoidal, sinusoidal-halves."),
+        (["training.patience=never"], "Enter a whole number of at least 1 or none."),
+        (["training.num_epochs=none"], "training.num_epochs is 'none'. Enter a whole number of at least 1."),
+        (["training.batch_size=3000000000"], "Enter a whole number of at least 1, at most 2,147,483,647."),
         (["model.width=60"], "8 heads do not divide a width of 60"),
-        (["model.dropout=1.5"], "dropout is 1.5; a number from 0 up to"),
+        (["model.dropout=1.5"], "model.dropout is '1.5'. Enter a number of at least 0 and less than 1."),
         (["model.width=64", "model.width=64"], "model.width is set twice"),
         (["training.seed=2"], "training.seed is set twice"),
         (["data.source_language=lex_attrs"], "source_language is 'lex_attrs'; a language's code such as"),

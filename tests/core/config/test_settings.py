@@ -3,18 +3,12 @@
 import dataclasses
 import json
 from dataclasses import dataclass
+from typing import Literal
 
 import pytest
 
 from core.config import DataConfig, ModelConfig, TrainingConfig
-from core.config.settings import (
-    Settings,
-    require_choice,
-    require_fraction,
-    require_integer,
-    require_not_negative,
-    require_positive,
-)
+from core.config.settings import COUNT, FRACTION, NOT_NEGATIVE, POSITIVE, Limits, Settings, setting
 from core.errors import AugenmerkError, ConfigError
 
 GROUPS = [ModelConfig, DataConfig, TrainingConfig]
@@ -25,6 +19,19 @@ class WithTuple(Settings):
     """Settings with a tuple, which JSON turns into a list."""
 
     betas: tuple[float, ...] = (0.9, 0.98)
+
+
+@dataclass(frozen=True)
+class OfEachKind(Settings, owner="owner"):
+    """A setting of each kind."""
+
+    rate: float = setting(1.0, "rate", "", POSITIVE)
+    weight: float = setting(0.0, "weight", "", NOT_NEGATIVE)
+    number: int = setting(1, "number", "", COUNT)
+    size: int = setting(2, "size", "", Limits(2, 1_000))
+    dropout: float = setting(0.0, "dropout", "", FRACTION)
+    norm: Literal["post", "pre"] = setting("post", "norm", "")
+    code: str | None = setting(None, "code", "", values="a code")
 
 
 @pytest.mark.parametrize("group", GROUPS)
@@ -118,44 +125,53 @@ def test_a_refused_setting_is_an_error_for_people() -> None:
     assert issubclass(ConfigError, AugenmerkError)
 
 
-def test_what_is_too_large_is_told_the_largest() -> None:
-    for require, least in ((require_positive, "greater than 0"), (require_not_negative, "of at least 0")):
-        with pytest.raises(ConfigError, match=rf"rate is 1e\+308; a number {least} was expected, .*at most 1e\+100\."):
-            require("owner", rate=1e308)
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        *(("rate", value, "a number greater than 0") for value in (0, -0.5, float("nan"), True, "3", None)),
+        ("rate", 1e308, "a number greater than 0, at most 1e+100"),
+        ("weight", -1, "a number of at least 0"),
+        *(("number", value, "a whole number of at least 1") for value in (0, -3, 1.0, True, "3", None, float("nan"))),
+        ("number", 2**31, "a whole number of at least 1, at most 2,147,483,647"),
+        *(("size", value, "a whole number from 2 to 1,000") for value in (1, 1_001, 10**1_000)),
+        *(("dropout", value, "a number of at least 0 and less than 1") for value in (1, -0.1, False, "0.1", None)),
+        *(("norm", value, "one of post, pre") for value in ("Post", "", None, 1, ["post"])),
+        *(("code", value, "a code or none") for value in (1, True, ["x"])),
+    ],
+)
+def test_a_refused_value_is_shown_with_the_values_that_are_possible(name: str, value: object, expected: str) -> None:
+    with pytest.raises(ConfigError, match=f"^owner: {name} is ") as caught:
+        OfEachKind.from_dict({name: value})
+    assert f"; {expected} was expected." in str(caught.value)
+    assert len(str(caught.value)) < 200
 
 
-@pytest.mark.parametrize("value", [0, -1, -0.5, float("inf"), float("nan"), True, "3", None])
-def test_what_must_be_positive_is_a_finite_number_above_zero(value: object) -> None:
-    with pytest.raises(ConfigError) as caught:
-        require_positive("owner", rate=value)  # type: ignore[arg-type]
-    assert f"owner: rate is {value!r}; a number greater than 0 was expected" in str(caught.value)
-    require_positive("owner", rate=1e-300, other=5)
-
-
-@pytest.mark.parametrize("value", [0, -3, 1.0, 2.5, True, "3", None, float("nan")])
-def test_what_is_counted_is_a_whole_number_from_one(value: object) -> None:
-    with pytest.raises(ConfigError) as caught:
-        require_integer("owner", number=value)  # type: ignore[arg-type]
-    assert f"owner: number is {value!r}; a whole number of at least 1 was expected" in str(caught.value)
-    require_integer("owner", number=1)
-
-
-@pytest.mark.parametrize("value", [1, 1.0, -0.1, 2, float("nan"), False, "0.1", None])
-def test_a_share_lies_from_zero_up_to_but_not_one(value: object) -> None:
-    with pytest.raises(ConfigError) as caught:
-        require_fraction("owner", dropout=value)  # type: ignore[arg-type]
-    assert f"owner: dropout is {value!r}" in str(caught.value)
-    require_fraction("owner", dropout=0, other=0.999)
-
-
-@pytest.mark.parametrize("value", ["Post", "", None, 1, ["post"]])
-def test_a_choice_is_one_of_the_names_that_the_message_lists(value: object) -> None:
-    with pytest.raises(ConfigError) as caught:
-        require_choice("owner", ("post", "pre"), norm=value)  # type: ignore[arg-type]
-    assert f"owner: norm is {value!r}; one of post, pre was expected" in str(caught.value)
-    require_choice("owner", ("post", "pre"), norm="pre")
+def test_possible_values_are_taken_as_they_are() -> None:
+    values = {"rate": 1e-300, "weight": 0, "number": 1, "size": 1_000, "dropout": 0.999, "norm": "pre", "code": None}
+    assert OfEachKind.from_dict(values).to_dict() == values
 
 
 def test_the_first_wrong_value_of_several_is_the_one_named() -> None:
-    with pytest.raises(ConfigError, match="second is 0"):
-        require_integer("owner", first=1, second=0)
+    with pytest.raises(ConfigError, match="number is 0"):
+        OfEachKind(rate=2.0, number=0, size=0)
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_every_setting_has_a_name_and_a_description(group: type[Settings]) -> None:
+    described = group.described()
+    assert list(described) == [field.name for field in dataclasses.fields(group)]  # type: ignore[arg-type]
+    assert len({each.name for each in described.values()}) == len(described), "each name stands once"
+    for each in described.values():
+        assert each.description[-1] == "."
+        has_numbers = int in each.kinds or float in each.kinds
+        assert has_numbers == (each.limits is not None)
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_what_is_written_of_a_setting_is_read_as_the_same(group: type[Settings]) -> None:
+    values = group()
+    for name, each in group.described().items():
+        assert each.read(each.write(getattr(values, name))) == getattr(values, name)
+    for number in (0.1234567891, 1e-9, 0.98, 5e-4):
+        dropout = ModelConfig.described()["dropout"]
+        assert dropout.read(dropout.write(number)) == number

@@ -137,7 +137,7 @@ def test_what_cannot_teach_is_refused_before_anything_is_written(tmp_path: Path,
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"distillation": 1.0}, "distillation is 1.0; a number from 0 up to, but not, 1"),
+        ({"distillation": 1.0}, "distillation is 1.0; a number of at least 0 and less than 1"),
         ({"distillation": 0.5, "r_drop": 2.0}, "one of the two was expected"),
         ({"teachers": ""}, "digests of models, separated by spaces"),
         ({"teachers": 5}, "digests of models, separated by spaces"),

@@ -12,7 +12,7 @@ from viz_app.train.state import TrainState
 
 @pytest.fixture
 def panel(qtbot: QtBot, theme: Theme) -> ChartPanel:
-    panel = ChartPanel("loss", has_tabs=False)
+    panel = ChartPanel("loss")
     qtbot.addWidget(panel)
     panel.resize(600, 300)
     with qtbot.waitExposed(panel):

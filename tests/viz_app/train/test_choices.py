@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from core.config import PRESETS, preset
+from core.config.dotted import dotted_settings
 from core.device import DeviceChoice
 from core.errors import ConfigError, CorpusError
 from viz_app.state.model_info import ModelInfo
@@ -17,29 +18,48 @@ def choices(tmp_path: Path) -> RunChoices:
     return replace(RunChoices.default(), preset="notebook", parent_folder=tmp_path)
 
 
-def test_typed_epochs_and_seed_reach_the_run(choices: RunChoices) -> None:
-    run = replace(choices, num_epochs=" 7 ", seed="42").run_config()
-    assert run.training.num_epochs == 7
-    assert run.training.seed == 42
-    assert run.model == preset("notebook").model
-    assert run.preset == "notebook"
+def test_typed_settings_reach_the_run_and_all_others_are_those_of_the_preset(choices: RunChoices) -> None:
+    typed = choices.with_settings(" 7 ", "training.num_epochs").with_settings("none", "training.clip_norm")
+    run = typed.run_config()
+    assert run == preset("notebook").with_training(num_epochs=7, clip_norm=None)
+    assert typed.differences() == ["training.num_epochs", "training.clip_norm"]
 
 
-@pytest.mark.parametrize("typed", ["-3", "0"])
-def test_epochs_below_one_are_refused_with_what_was_given(choices: RunChoices, typed: str) -> None:
-    with pytest.raises(ConfigError, match=f"epochs is “{typed}”.*at least 1"):
-        replace(choices, num_epochs=typed).run_config()
+@pytest.mark.parametrize("name", list(dotted_settings()))
+def test_a_setting_typed_as_in_the_preset_is_no_difference(choices: RunChoices, name: str) -> None:
+    typed = choices.with_settings(choices.preset_text(name), name)
+    assert typed.differences() == []
+    assert typed.run_config() == choices.run_config()
 
 
-@pytest.mark.parametrize("typed", ["", "ten", "1.5", "٣x"])
-def test_epochs_that_are_no_number_are_refused(choices: RunChoices, typed: str) -> None:
-    with pytest.raises(ConfigError, match="a whole number of at least 1 was expected"):
-        replace(choices, num_epochs=typed).run_config()
+@pytest.mark.parametrize("typed", ["-3", "0", "ten", "1.5", "٣x", "none"])
+def test_a_refused_number_is_named_with_what_to_enter(choices: RunChoices, typed: str) -> None:
+    refused = choices.with_settings(typed, "training.num_epochs")
+    expected = f"training.num_epochs is '{typed}'. Enter a whole number of at least 1."
+    assert refused.problem("training.num_epochs") == expected
+    assert refused.value("training.num_epochs") == 10, "that of the preset"
+    with pytest.raises(ConfigError) as caught:
+        refused.run_config()
+    assert str(caught.value) == expected
 
 
-def test_negative_seed_is_refused(choices: RunChoices) -> None:
-    with pytest.raises(ConfigError, match="seed is “-1”"):
-        replace(choices, seed="-1").run_config()
+def test_settings_that_do_not_fit_together_are_refused_as_by_the_configuration(choices: RunChoices) -> None:
+    typed = choices.with_settings("5", "model.num_heads")
+    assert typed.problem("model.num_heads") == "", "5 heads suit another width"
+    with pytest.raises(ConfigError, match="5 heads do not divide a width of 256"):
+        typed.run_config()
+    assert typed.with_settings("60", "model.width").run_config().model.head_width == 12
+
+
+def test_an_empty_text_restores_the_value_of_the_preset(choices: RunChoices) -> None:
+    typed = choices.with_settings("2", "model.num_encoder_layers", "model.num_decoder_layers")
+    assert len(typed.differences()) == 2
+    assert typed.with_settings(" ", "model.num_encoder_layers", "model.num_decoder_layers") == choices
+
+
+def test_another_preset_comes_with_its_own_settings_and_keeps_the_seed(choices: RunChoices) -> None:
+    typed = choices.with_settings("64", "model.width").with_settings("7", "training.seed")
+    assert typed.with_preset("copy-task").run_config() == preset("copy-task").with_training(seed=7)
 
 
 def test_copy_presets_make_their_own_data(choices: RunChoices) -> None:
@@ -109,14 +129,17 @@ def test_what_becomes_of_the_schedule_of_a_short_run_is_said_before_it_starts() 
 def test_languages_are_those_of_the_data(
     choices: RunChoices, source: str, target: str, expected: tuple[str, str]
 ) -> None:
-    typed = replace(choices, data_kind="folder", source_language=source, target_language=target)
+    typed = replace(choices, data_kind="folder")
+    typed = typed.with_settings(source, "data.source_language").with_settings(target, "data.target_language")
     data = typed.run_config().data
     assert (data.source_language, data.target_language) == expected
     for other in (replace(typed, data_kind="multi30k"), replace(typed, preset="copy-task-small")):
         assert not other.has_languages
+        assert other.differences() == []
         assert other.run_config().data == preset(other.preset).data, "these have languages of their own, or none"
 
 
 def test_a_language_without_rules_is_refused_by_its_name(choices: RunChoices) -> None:
+    typed = replace(choices, data_kind="folder").with_settings("Klingon", "data.target_language")
     with pytest.raises(ConfigError, match="target_language is 'Klingon'; a language's code such as de or en"):
-        replace(choices, data_kind="folder", target_language="Klingon").run_config()
+        typed.run_config()

@@ -13,7 +13,9 @@ from viz_app.train.intro import WIDTH_PX, Intro
 def test_the_steps_stay_inside_the_panel(qtbot: QtBot, theme: Theme, width: int) -> None:
     intro = Intro()
     qtbot.addWidget(intro)
-    intro.show_choices(RunChoices("multi30k", "multi30k", "", "auto", "14", "1234", Path("runs")))
+    intro.show_choices(
+        RunChoices("multi30k", "multi30k", "", "auto", Path("runs"), settings={"training.num_epochs": "14"})
+    )
     intro.resize(width, 560)
     intro.show()
     for label in intro.findChildren(QLabel):

@@ -111,7 +111,7 @@ def test_a_reopened_run_stands_in_the_panel_with_its_own_settings(
     page: TrainPage, qtbot: QtBot, tmp_path: Path
 ) -> None:
     make_run(tmp_path / "runs" / "stopped", 3)
-    page.form.set_choices(replace(page.form.choices(), preset="multi30k", num_epochs="8"))
+    page.form.set_choices(replace(page.form.choices(), preset="multi30k", settings={"training.num_epochs": "8"}))
     choose(page, "stopped")
     assert not page.form.isVisible()
     assert not page.panel.start_button.isVisible()

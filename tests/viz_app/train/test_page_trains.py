@@ -102,7 +102,7 @@ def test_folder_that_cannot_be_written_is_said_and_the_form_stays(
 ) -> None:
     blocked = tmp_path / "a-file-not-a-folder"
     blocked.write_text("", encoding="utf-8")
-    page.form.set_choices(replace(page.form.choices(), parent_folder=blocked, num_epochs="1"))
+    page.form.set_choices(replace(page.form.choices(), parent_folder=blocked, settings={"training.num_epochs": "1"}))
     click(qtbot, page.panel.start_button)
     qtbot.waitUntil(lambda: len(page.state.training_loss) > 0 or not page.is_running(), timeout=TIMEOUT_MS)
     page.request_stop()

@@ -21,11 +21,17 @@ def reopened(settings: QSettings) -> QSettings:
 
 
 def test_choices_are_as_they_were_at_the_next_start(settings: QSettings, tmp_path: Path) -> None:
-    choices = RunChoices(
-        "notebook", "folder", "/data/pairs", "cuda:1", "7", "42", tmp_path / "runs", target_language="fr"
-    )
+    typed = {"training.num_epochs": "7", "model.dropout": "much", "data.target_language": "fr"}
+    choices = RunChoices("notebook", "folder", "/data/pairs", "cuda:1", tmp_path / "runs", settings=typed)
     run_settings.save_choices(settings, choices)
     assert run_settings.load_choices(reopened(settings)) == choices
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"model.width": 3, "model.widht": "8", "model.heads": ""}', "[" * 10**5])
+def test_damaged_or_unknown_settings_are_those_of_the_preset(settings: QSettings, text: str) -> None:
+    run_settings.save_choices(settings, RunChoices.default())
+    settings.setValue("train/settings", text)
+    assert run_settings.load_choices(settings) == RunChoices.default()
 
 
 def test_first_start_finds_the_default(settings: QSettings) -> None:
