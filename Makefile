@@ -1,7 +1,8 @@
 # Everything a person does with this project, by name. `make` or `make help` lists it.
 #
 # PYTHON=python3.12   use this interpreter (3.11 to 3.13) for the virtual environment
-# TORCH=cpu           on Linux: install the small build of torch, without CUDA
+# TORCH=cpu           on Linux: install the CPU build of torch, also where there is an NVIDIA driver
+# TORCH=cuda          on Linux: install the CUDA build, also where there is none
 # KILLS=100           how often `make soak` kills a training
 # MUTANTS=10000       how many damaged checkpoints `make fuzz` tries
 # MINUTES=60          how long `make soak` uses a window
@@ -11,7 +12,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test-quick test test-all check check-static lint format types contract claims bench soak fuzz \
+.PHONY: help run test-quick test test-all test-wheel check check-static lint format types contract claims bench soak fuzz \
 	screenshot learn-picture train-picture curve wheel clean
 .NOTPARALLEL:
 
@@ -36,7 +37,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo "  PYTHON=python3.12   use this interpreter (3.11 to 3.13)"
-	@echo "  TORCH=cpu           on Linux: install the small build of torch, without CUDA"
+	@echo "  TORCH=cpu, cuda     on Linux: the build of torch (without an NVIDIA driver: cpu)"
 	@echo "  TESTS=tests/core    run only these tests"
 	@echo "  JOBS=1              run so many tests at a time"
 	@echo "  KILLS=20            soak: kill so often"
@@ -71,7 +72,11 @@ test: $(VENV)/.ready-dev ## Set up .venv if needed, and run all tests but the sl
 test-all: $(VENV)/.ready-dev ## Run all tests
 	$(RUN) $(PYTEST) $(TESTS)
 
-check: check-static test-all ## What CI asks: lint, formatting, types, import contract, then all tests
+test-wheel: wheel ## Install the wheel alone into build/wheel-venv, without extras, and run there what the README promises
+	@tools/set_up.sh wheel
+	AUGENMERK_WHEEL_VENV=build/wheel-venv $(RUN) $(PYTEST) tests/test_plain_install.py
+
+check: check-static test-all ## What CI asks first: lint, formatting, types, import contract, then all tests
 
 check-static: lint format types contract ## The checks that run nothing: all of `check` but the tests
 

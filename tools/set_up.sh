@@ -1,14 +1,18 @@
 #!/bin/sh
-# Makes .venv and installs the product into it at the versions of constraints.txt.
+# Makes a virtual environment and installs the product into it at the versions of constraints.txt.
 #
-#   tools/set_up.sh app    what the app needs, and the system libraries of a window
-#   tools/set_up.sh dev    the tools for tests and checks as well; system libraries for drawing offscreen only
+#   tools/set_up.sh app     into .venv: what the app needs, and the system libraries of a window
+#   tools/set_up.sh dev     into .venv: the tools for tests and checks as well; system libraries for drawing offscreen only
+#   tools/set_up.sh wheel   into build/wheel-venv, which is new each time: the wheel in dist/ and what it needs, no extras
 #
-# PYTHON=python3.12   use this interpreter      TORCH=cpu   on Linux: the small build of torch, without CUDA
+# PYTHON=python3.12   use this interpreter
+# TORCH=cpu, cuda     on Linux: the build of torch; by default the CPU build where there is no NVIDIA driver
+# TORCH_INDEX=URL     where the CPU build is, in place of download.pytorch.org
 set -eu
 cd "$(dirname "$0")/.."
 kind=${1:-app}
 venv=.venv
+torch_index=${TORCH_INDEX:-https://download.pytorch.org/whl/cpu}
 
 supported='import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))'
 
@@ -63,26 +67,67 @@ and try again."
     "$python" -m venv --clear $venv
 }
 
-install_packages() {
-    case $kind in
-        dev) what=".[dev]" ;;
-        *) what="." ;;
-    esac
-    torch_index=
-    [ "${TORCH:-}" = cpu ] && torch_index="--extra-index-url https://download.pytorch.org/whl/cpu"
+has_nvidia_driver() { [ -e /proc/driver/nvidia ] || [ -e /dev/nvidia0 ] || command -v nvidia-smi >/dev/null 2>&1; }
+
+# Whether to install the CPU build, which is on an index of its own; the CUDA build takes gigabytes more.
+wants_cpu_torch() {
+    [ "$(uname -s)" = Linux ] || return 1
+    [ -n "${TORCH:-}" ] || ! has_nvidia_driver || return 1
+    [ "${TORCH:-cpu}" = cpu ] || return 1
+    installed=$($venv/bin/python -c 'from importlib.metadata import version; print(version("torch"))' 2>/dev/null) || return 0
+    ! grep -qx "torch==${installed%+*}" constraints.txt
+}
+
+# pip would try an index that is out of reach for minutes. An error of TLS is an answer: pip may know the certificate.
+answers_soon() {
+    $venv/bin/python - "$1" <<'PROBE'
+import signal, ssl, sys, urllib.error, urllib.request
+signal.alarm(5)  # ends all waiting, that for a name server too
+try:
+    urllib.request.urlopen(sys.argv[1]).read(1)
+except urllib.error.URLError as error:
+    sys.exit(not isinstance(error.reason, ssl.SSLError))
+PROBE
+}
+
+install() {
     quiet=-q
     [ -t 1 ] && quiet=
-    say "Installing at the versions of constraints.txt; the first time this takes some minutes"
     # The two variables hold the build's own tools to the same pins: older versions of pip read the first, newer the second.
     # shellcheck disable=SC2086
     PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 \
-        $venv/bin/python -m pip install $quiet $torch_index -c constraints.txt -e "$what"
+        $venv/bin/python -m pip install $quiet -c constraints.txt "$@"
 }
 
+install_cpu_torch() {
+    [ -n "${TORCH:-}" ] ||
+        say "No NVIDIA driver found: installing the CPU build of torch. For the CUDA build: rm -r $venv; make run TORCH=cuda"
+    if ! answers_soon "$torch_index/torch/" 2>/dev/null || ! install --no-deps --index-url "$torch_index" torch; then
+        say "No torch from $torch_index: installing the build that pip finds"
+    fi
+}
+
+install_packages() {
+    say "Installing at the versions of constraints.txt; the first time this takes some minutes"
+    if wants_cpu_torch; then
+        install_cpu_torch
+    fi
+    # shellcheck disable=SC2086
+    install $editable "$what"
+}
+
+case ${TORCH:-cpu} in
+    cpu | cuda) ;;
+    *) stop "There is no build '$TORCH' of torch. Use TORCH=cpu or TORCH=cuda, or leave it out." ;;
+esac
 case $kind in
-    app) screen=window ;;
-    dev) screen=offscreen ;;
-    *) stop "tools/set_up.sh was given '$kind'. 'app' or 'dev' was expected." ;;
+    app) screen=window editable=-e what=. ;;
+    dev) screen=offscreen editable=-e what=".[dev]" ;;
+    wheel)
+        screen=offscreen editable='' venv=build/wheel-venv what=$(ls -t dist/augenmerk-*.whl | head -n 1)
+        rm -rf $venv
+        ;;
+    *) stop "tools/set_up.sh was given '$kind'. 'app', 'dev' or 'wheel' was expected." ;;
 esac
 python=$(find_python) || exit 1
 "$python" -P viz_app/system_libraries.py $screen

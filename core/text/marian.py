@@ -8,11 +8,10 @@ vocabulary lacks is `<unk>`. Nothing is normalised but what the SentencePiece mo
 import base64
 import re
 import unicodedata
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Any
 
 import sentencepiece
@@ -200,14 +199,12 @@ def pieces_of_text(reader: sentencepiece.SentencePieceProcessor, text: str, posi
     """The pieces of a text that begins at `position` of its line, without the spaces before them."""
     if not text:
         return []
-    byte_ends = list(accumulate(len(character.encode()) for character in text))  # pieces are counted in bytes
+    cut = reader.encode(text, return_type="offset_mapping")  # "proto" would need protobuf, which is no dependency
     found = []
-    for piece in reader.encode(text, return_type="proto").pieces:
-        start, end = bisect_right(byte_ends, piece.begin), bisect_left(byte_ends, piece.end) + 1
-        end = max(start, end if piece.end > piece.begin else start)
+    for piece, (start, end) in zip(cut["pieces"], cut["offsets"], strict=True):
         while start < end and text[start].isspace():
             start += 1
-        found.append(Piece(piece.piece, position + start, position + end))
+        found.append(Piece(piece, position + start, position + end))
     return found
 
 

@@ -13,6 +13,7 @@ import pytest
 from core import storage
 from core.errors import AugenmerkError, StorageError
 from core.storage import atomic_path, check_writable, write_text
+from tests.limits import files_limited
 
 
 def names_in(folder: Path) -> list[str]:
@@ -140,17 +141,14 @@ def test_a_read_only_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of the file size are those of POSIX systems")
 def test_a_write_that_the_system_cuts_short_leaves_the_older_file(tmp_path: Path) -> None:
-    import resource
-
     target = tmp_path / "model"
     target.write_text("old")
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, limits[1]))
-    try:
-        with pytest.raises(StorageError, match=os.strerror(errno.EFBIG)), atomic_path(target) as temporary:
-            temporary.write_bytes(bytes(2 << 20))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    with (
+        files_limited(1 << 20),
+        pytest.raises(StorageError, match=os.strerror(errno.EFBIG)),
+        atomic_path(target) as temporary,
+    ):
+        temporary.write_bytes(bytes(2 << 20))
     assert target.read_text() == "old"
     assert names_in(tmp_path) == ["model"]
 

@@ -24,6 +24,7 @@ from tests.fuzz.folders import damaged_folder
 from tests.fuzz.mutants import mutant
 from tests.fuzz.nasty import damaged_bytes, damaged_json, damaged_text, to_json
 from tests.fuzz.trials import outcome_of
+from tests.limits import forbid_imports
 
 MAX_SECONDS, MAX_WAITING_SECONDS = 20, 300
 """Of computing, and altogether: beside other busy processes a file may take ten times as long as it computes."""
@@ -114,6 +115,7 @@ def _fork(chunk: list[Task], scratch: Path) -> int:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
         limit = _memory("VmSize") + MAX_BYTES
+        forbid_imports()
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         with (scratch / "results").open("w") as results, (scratch / "output").open("w") as output:
             os.dup2(output.fileno(), 1)

@@ -1,7 +1,7 @@
 """Settings that belong to one test, a themed application, windows that are closed when it ends, a full disk."""
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QSettings
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from tests.limits import files_limited
 from tests.viz_app.synthetic import FakeTranslator
 from viz_app.preferences import Preferences
 from viz_app.theme import Theme
@@ -85,16 +86,6 @@ def make_window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterato
 
 @pytest.fixture
 def full_disk() -> Callable[[int], AbstractContextManager[None]]:
-    """Within the block, writing more than so many bytes to a file fails, as the system says it."""
-    resource = pytest.importorskip("resource", reason="only POSIX can limit how large files become")
-
-    @contextmanager
-    def limited(num_bytes: int) -> Iterator[None]:
-        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (num_bytes, hard))
-        try:
-            yield
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-    return limited
+    """Within the block, writing more bytes than that to a file fails with the system's own error: `tests.limits`."""
+    pytest.importorskip("resource", reason="only POSIX can limit how large files become")
+    return files_limited

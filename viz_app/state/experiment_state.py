@@ -460,6 +460,8 @@ class ExperimentState:
 
     def begin_model(self, model: ModelInfo) -> None:
         """Another model answers from now on; its roles hold from its first answer on."""
+        if self.model is not None:
+            self._set_notice("")  # about the previous model; a notice from before the first one is about the sentence
         self.model, self._languages = model, language_names(model.run)
         self._model_roles = model.roles
         self._history.restore()

@@ -110,7 +110,7 @@ import sys
 from core.cli import train
 from core.cli.main import main
 from core.training.events import StepDone
-from tests.core.training.test_full_disk import limit_files
+from tests.limits import limit_files
 
 show = train.TerminalProgress.__call__
 
@@ -120,7 +120,9 @@ def show_and_limit(self, event):
         limit_files(1000)
 
 train.TerminalProgress.__call__ = show_and_limit
-sys.exit(main({arguments!r}))
+status = main({arguments!r})
+limit_files(None)  # libraries import more when Python exits
+sys.exit(status)
 """
     command = [sys.executable, "-c", script]
     done = subprocess.run(

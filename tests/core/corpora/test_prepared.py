@@ -403,14 +403,14 @@ def test_a_failing_write_leaves_the_older_file(file: Path, monkeypatch) -> None:
 def test_a_full_disk_is_a_storage_error(tmp_path: Path) -> None:
     """safetensors has an error of its own for it; a limit on the size of files acts like a full disk."""
     code = """
-import resource, signal, sys
+import sys
 from pathlib import Path
 from core.config import preset
 from core.corpora.prepared import prepare_copy_task, save_prepared
 from core.errors import StorageError
+from tests.limits import limit_files
 corpus = prepare_copy_task(preset("copy-task-small").data, 1)
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+limit_files(10_000)
 try:
     save_prepared(corpus, Path(sys.argv[1]))
 except StorageError as error:

@@ -60,14 +60,6 @@ def fill(filler: Path) -> None:
                 continue
 
 
-def limit_files(size: int | None) -> None:
-    """No file of this process may grow beyond `size` bytes; None lifts the limit."""
-    import resource
-
-    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (most if size is None else size, most))
-
-
 def at_step(step: int, act: Callable[[], None]) -> Callable[[TrainingEvent], None]:
     def on_event(event: TrainingEvent) -> None:
         if isinstance(event, StepDone) and event.step == step:
@@ -158,7 +150,8 @@ def test_a_limit_on_files_destroys_nothing_and_delays_the_run_only(tmp_path: Pat
     """In a process of its own: the limit holds for everything that a process writes."""
     command = f"""
 import pathlib
-from tests.core.training.test_full_disk import CHECKS, limit_files
+from tests.core.training.test_full_disk import CHECKS
+from tests.limits import limit_files
 CHECKS[{check!r}](pathlib.Path({str(tmp_path / "run")!r}), lambda: limit_files(40), lambda: limit_files(None))
 """
     done = subprocess.run([sys.executable, "-c", command], cwd=REPOSITORY, capture_output=True, text=True, check=False)

@@ -118,7 +118,7 @@ def test_event_files_that_cannot_be_written_are_said_once_and_end_nothing(tmp_pa
 import pathlib, sys
 from core.training import tensorboard
 from core.training.events import StepDone
-from tests.core.training.test_full_disk import limit_files
+from tests.limits import limit_files
 from tests.core.training.test_tensorboard import RUN
 from tests.core.training.runs import record
 

@@ -160,6 +160,7 @@ def test_another_ending_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ending", ["gif", pytest.param("mp4", marks=[needs_ffmpeg, pytest.mark.subprocess])])
 def test_a_disk_that_is_full_is_told_and_the_older_file_stays(tmp_path: Path, full_disk, ending: str) -> None:
     target = tmp_path / f"film.{ending}"
+    save_film(film(), target)  # with room, which also imports what it needs
     target.write_text("older")
     with full_disk(1000), pytest.raises(StorageError, match="Cannot write"):
         save_film(film(), target)

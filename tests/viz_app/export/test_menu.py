@@ -146,6 +146,7 @@ def test_a_folder_that_cannot_be_written_is_told_and_loses_nothing(
 def test_a_disk_that_is_full_is_told_and_the_older_file_stays(
     page: MapsPage, menu: ExportMenu, tmp_path: Path, full_disk, entry: str, name: str
 ) -> None:
+    save_by_dialog(menu, entry, tmp_path / name)  # with room, which also imports what it needs
     (tmp_path / name).write_text("older")
     with full_disk(300):
         save_by_dialog(menu, entry, tmp_path / name)

@@ -332,6 +332,31 @@ def test_where_nothing_is_shown_yet_a_refusal_leaves_the_plain_sentence(state: E
     assert len(asked.experiments) == 2, "there is nothing plainer to ask for"
 
 
+def test_a_refusal_by_one_model_is_not_shown_beside_the_result_of_the_next(state: ExperimentState) -> None:
+    state.intervene(OFF)
+    state.accept(make_result(make_translation(experiment=state.experiment)))
+    state.begin_model(replace(MODEL, name="broken"))
+    state.ask_again()
+    for _ in range(2):  # the experiment, then the plain sentence
+        state.request.begin()
+        state.refuse("This model cannot translate.")
+    assert "cannot translate" in state.notice
+    state.begin_model(MODEL)
+    state.ask_again()
+    state.request.begin()
+    state.accept(make_result(make_translation(experiment=state.experiment)))
+    assert not state.notice
+    assert not state.request.problem
+
+
+def test_a_notice_from_before_the_first_model_is_kept(state: ExperimentState) -> None:
+    state = ExperimentState()
+    state.open_experiment(Experiment("ein mann", Greedy(), (FORCED,)), asks=False, forgets_history=True)
+    state.begin_text("zwei hunde")
+    state.begin_model(MODEL)
+    assert "step 3: dog" in state.notice
+
+
 def test_another_model_that_refuses_a_given_target_is_asked_for_its_own(state: ExperimentState) -> None:
     state.set_output(GivenTarget("a person"))
     state.accept(make_result(make_translation(experiment=state.experiment)))

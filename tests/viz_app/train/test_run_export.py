@@ -149,6 +149,8 @@ def test_a_full_disk_is_told_and_the_older_file_stays(
     window: MainWindow, tmp_path: Path, full_disk, entry: str
 ) -> None:
     target = tmp_path / ("charts.svg" if entry == "charts" else "metrics.csv")
+    choose(window, entry, target)  # with room, which also imports what it needs
+    assert target.stat().st_size > 300
     target.write_text("older")
     with full_disk(300):
         choose(window, entry, target)
