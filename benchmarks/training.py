@@ -1,7 +1,7 @@
 """A training step of `notebook` against naive eager code and `torch.nn.Transformer`; what feeding it costs.
 
-What was tried on the step, 128 pairs of 11 to 15 words on one core of an AMD EPYC, family 26 (AVX-512), and what it gave
-in CPU seconds:
+What was tried on the step, 128 pairs of 11 to 15 words on one core of an AMD EPYC, family 26 (AVX-512), and what it
+gave in CPU seconds:
 
 - matrix products, two thirds of the step, by oneDNN instead of MKL, which keeps to AVX2 on processors that are not
   Intel's (`core.model.products`): 1.01 → 0.69;
