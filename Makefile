@@ -12,8 +12,8 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test-quick test test-all test-wheel check check-static lint format types contract claims bench soak fuzz \
-	screenshot learn-picture train-picture curve wheel clean
+.PHONY: help run test-quick test test-all test-cpus test-avx2 test-emulated test-wheel check check-static lint format \
+	types contract claims bench soak fuzz screenshot learn-picture train-picture curve wheel clean
 .NOTPARALLEL:
 
 VENV := .venv
@@ -22,6 +22,7 @@ PINS := pyproject.toml constraints.txt tools/set_up.sh
 TESTS ?=
 JOBS ?= auto
 PYTEST := -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist worksteal
+AVX2_ONLY := ATEN_CPU_CAPABILITY=avx2 FBGEMM_ENABLE_INSTRUCTIONS=AVX2 ONEDNN_MAX_CPU_ISA=AVX2
 KILLS ?= 100
 MUTANTS ?= 10000
 MINUTES ?= 60
@@ -71,6 +72,14 @@ test: $(VENV)/.ready-dev ## Set up .venv if needed, and run all tests but the sl
 
 test-all: $(VENV)/.ready-dev ## Run all tests
 	$(RUN) $(PYTEST) $(TESTS)
+
+test-cpus: test-avx2 test-emulated ## Run the numeric tests as on other processors: without AVX-512, without FBGEMM
+
+test-avx2: $(VENV)/.ready-dev
+	$(AVX2_ONLY) $(RUN) $(PYTEST) -m "not slow" tests/core/model tests/core/translation tests/core/analysis
+
+test-emulated: $(VENV)/.ready-dev
+	@tools/emulated_tests.sh
 
 test-wheel: wheel ## Install the wheel alone into build/wheel-venv, without extras, and run there what the README promises
 	@tools/set_up.sh wheel

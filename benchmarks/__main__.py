@@ -1,10 +1,11 @@
-"""`make bench`: runs every benchmark (or those named) and prints a table of ratios."""
+"""`make bench`: runs every benchmark (or those named) and prints the processor and a table of ratios."""
 
 import argparse
 import importlib
 import sys
 from collections.abc import Sequence
 
+from benchmarks.processor import describe_processor
 from benchmarks.ratio import Ratio
 
 BENCHMARKS = (
@@ -40,6 +41,7 @@ def read_names(arguments: Sequence[str]) -> list[str]:
 def main(names: Sequence[str]) -> int:
     """Runs the benchmarks called `names`; the exit status is 1 if a required ratio was missed."""
     results: list[Ratio] = []
+    print(describe_processor())
     print(f"{'':58} {'ours':>10} {'other':>10} {'ratio':>8} {'required':>9} {'aim':>6}")
     for name in names:
         for result in importlib.import_module(f"benchmarks.{name}").run():

@@ -1,5 +1,6 @@
 """Notices what a test does that `make test-quick` leaves out, so that each such test is marked."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -23,6 +24,8 @@ HEAVY_CPU_SECONDS = 0.25
 processes slow a test down, and the first of a process imports what all of them need."""
 MAX_CPU_SECONDS = 5.0
 """Of a test without a mark, which fails after so long: neither of these makes twenty times as much of it."""
+IS_EMULATED = bool(os.environ.get("AUGENMERK_EMULATED"))
+"""Whether an emulator computes, some 50 times slower: then nothing is too heavy. Holds the processor's name."""
 PROPERTY = "cpu_seconds"
 """Of the report of a test, which knows nothing of the processor's time else."""
 _seen: set[str] = set()
@@ -49,6 +52,8 @@ def seen_since_last_asked() -> set[str]:
 
 def unmarked(reports: Iterable[pytest.TestReport]) -> list[tuple[float, str]]:
     """CPU seconds and names of the tests that should be marked `heavy`, the heaviest first."""
+    if IS_EMULATED:
+        return []
     found = [
         (seconds, report.nodeid)
         for report in reports
@@ -60,7 +65,7 @@ def unmarked(reports: Iterable[pytest.TestReport]) -> list[tuple[float, str]]:
 
 def too_heavy(node: pytest.Item, cpu_seconds: float) -> str | None:
     """What to tell of a test that computed for so long; None if that is allowed."""
-    if cpu_seconds <= MAX_CPU_SECONDS or any(node.get_closest_marker(mark) for mark in LEFT_OUT):
+    if IS_EMULATED or cpu_seconds <= MAX_CPU_SECONDS or any(node.get_closest_marker(mark) for mark in LEFT_OUT):
         return None
     return (
         f"it computed for {cpu_seconds:.1f} s: make it cheaper, or mark it @pytest.mark.heavy, as make test-quick "

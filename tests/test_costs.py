@@ -86,3 +86,21 @@ def test_another():
     assert "2 passed in" in result.stdout.splitlines()[-1], result.stdout + result.stderr
     listed = [line for line in result.stdout.splitlines() if " s  " in line]
     assert [line.rpartition("::")[2] for line in listed] == ([] if is_marked else ["test_it"])
+
+
+@pytest.mark.parametrize("is_emulated", [False, True])
+def test_in_an_emulator_nothing_costs_too_much(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, is_emulated: bool
+) -> None:
+    monkeypatch.setattr(costs, "IS_EMULATED", is_emulated)
+    report = pytest.TestReport(
+        "slow.py::test",
+        ("slow.py", 1, "test"),
+        {},
+        "passed",
+        None,
+        "teardown",
+        user_properties=[(costs.PROPERTY, 400.0)],
+    )
+    assert (costs.too_heavy(request.node, 400.0) is None) == is_emulated
+    assert costs.unmarked([report]) == ([] if is_emulated else [(400.0, "slow.py::test")])

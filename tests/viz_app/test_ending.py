@@ -17,6 +17,7 @@ from PySide6.QtCore import QSettings
 
 from core.training.overview import list_runs
 from core.translation.experiment_file import read_experiment_file
+from tests.signals import use_default_signals
 from tests.viz_app.driven_window import SENTENCE
 from viz_app.crash_log import earlier_reports
 from viz_app.ending import SIGNALS
@@ -31,12 +32,6 @@ pytestmark = [
     pytest.mark.subprocess,
     pytest.mark.skipif(sys.platform == "win32", reason="no signals to send"),
 ]
-
-
-def _heed_signals() -> None:
-    """Those that this process may ignore: a shell's background job SIGINT, what `nohup` has started SIGHUP."""
-    for number in SIGNALS:
-        signal.signal(number, signal.SIG_DFL)
 
 
 class Window:
@@ -54,7 +49,7 @@ class Window:
             stdout=subprocess.PIPE,
             stderr=self.errors,
             text=True,
-            preexec_fn=_heed_signals,
+            preexec_fn=use_default_signals,
         )
         self.lines: list[str] = []
         self._queue: queue.SimpleQueue[str | None] = queue.SimpleQueue()

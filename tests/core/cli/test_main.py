@@ -25,6 +25,7 @@ from core.cli.stopping import StopFlag, stop_on_interrupt
 from core.corpora.prepared import load_prepared
 from core.errors import TextError
 from core.training.record import read_starts
+from tests.signals import use_default_signals
 from tests.test_import_rules import modules_imported_by
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -321,7 +322,8 @@ def test_train_refuses_before_it_writes(
 def test_a_polite_kill_stops_and_keeps(tmp_path: Path, number: signal.Signals) -> None:
     run = tmp_path / "run"
     command = [sys.executable, "-m", "core", "train", "--preset", "copy-task-small", "--out", str(run)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, cwd=REPOSITORY, encoding="utf-8")
+    preexec = None if sys.platform == "win32" else use_default_signals
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, cwd=REPOSITORY, encoding="utf-8", preexec_fn=preexec)
     assert process.stderr is not None
     deadline = time.monotonic() + 120
     shown = ""
@@ -358,7 +360,15 @@ def test_a_terminal_that_is_closed_stops_and_keeps(tmp_path: Path) -> None:
     run = tmp_path / "run"
     train = [sys.executable, "-m", "core", "train", "--preset", "copy-task-small", "--out", str(run)]
     command = [sys.executable, "-c", TERMINAL, str(run), *train]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=200, check=True)
+    done = subprocess.run(
+        command,
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=True,
+        preexec_fn=use_default_signals,
+    )
     assert done.stdout == "0\n"
     assert read_starts(run)[-1]["reason"] == "stopped"
     assert load_checkpoint(run / "last.safetensors", with_state=True).progress["step"] >= 1

@@ -9,7 +9,7 @@ from core.errors import AnalysisError
 from core.model.heads import Head
 from core.model.interventions import SentenceChanges, all_heads, attentions_of, compile_interventions
 from core.model.transformer import Interventions, Transformer
-from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, SMALL, make_model, random_ids, scaled
+from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, ROUNDING, SMALL, make_model, random_ids, scaled
 
 SEVERAL = [Head("encoder", 0, 1), Head("decoder", 2, 0), Head("cross", 1, 3), Head("cross", 1, 2)]
 WHOLE_LAYERS = [Head(kind, 1, head) for kind in ("encoder", "decoder", "cross") for head in range(4)]
@@ -48,11 +48,11 @@ def test_scaling_is_scaling_the_columns_of_the_output_projection(config, heads: 
     for need_maps in (False, True):
         expected = changed(source, target, need_maps=need_maps)
         found = model(source, target, need_maps=need_maps, interventions=interventions)
-        torch.testing.assert_close(found.logits, expected.logits, rtol=0, atol=1e-5)
+        torch.testing.assert_close(found.logits, expected.logits, rtol=0, atol=ROUNDING)
         if need_maps:
-            torch.testing.assert_close(found.encoder_maps, expected.encoder_maps, rtol=0, atol=1e-6)
-            torch.testing.assert_close(found.decoder_maps, expected.decoder_maps, rtol=0, atol=1e-6)
-            torch.testing.assert_close(found.cross_maps, expected.cross_maps, rtol=0, atol=1e-6)
+            torch.testing.assert_close(found.encoder_maps, expected.encoder_maps, rtol=0, atol=ROUNDING)
+            torch.testing.assert_close(found.decoder_maps, expected.decoder_maps, rtol=0, atol=ROUNDING)
+            torch.testing.assert_close(found.cross_maps, expected.cross_maps, rtol=0, atol=ROUNDING)
     assert (found.logits - whole).abs().max() > 1e-3
 
 
@@ -64,7 +64,7 @@ def test_heads_are_off_in_cached_steps_too() -> None:
     expected = model(source, target, interventions=interventions).logits[0]
     state = model.start_decoding(model.encode(source, interventions=interventions), 5)
     stepped = torch.cat([model.step(target[:, step], state) for step in range(5)])
-    torch.testing.assert_close(stepped, expected, rtol=0, atol=1e-5)
+    torch.testing.assert_close(stepped, expected, rtol=0, atol=ROUNDING)
     assert (model(source, target).logits[0] - expected).abs().max() > 1e-3
 
 
@@ -88,7 +88,7 @@ def test_heads_are_scaled_together_as_one_after_the_other() -> None:
     for_last = compile_interventions(expected, [SentenceChanges({SEVERAL[3]: 0.25}, {})])
     together = SentenceChanges({**dict.fromkeys(SEVERAL[:3], 0.0), SEVERAL[3]: 0.25}, {})
     found = model(source, target, interventions=compile_interventions(model, [together])).logits
-    torch.testing.assert_close(found, expected(source, target, interventions=for_last).logits, rtol=0, atol=1e-5)
+    torch.testing.assert_close(found, expected(source, target, interventions=for_last).logits, rtol=0, atol=ROUNDING)
 
 
 def padded_batch(places: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -117,10 +117,10 @@ def test_each_sentence_of_a_batch_has_its_own_changes(config, need_maps: bool) -
         own = compile_interventions(model, [DIFFERENT[place]])
         source, target = padded_batch([place])
         alone = model(source, target, need_maps=need_maps, interventions=own)
-        torch.testing.assert_close(together.logits[place, :num_target], alone.logits[0], rtol=0, atol=1e-5)
+        torch.testing.assert_close(together.logits[place, :num_target], alone.logits[0], rtol=0, atol=ROUNDING)
         if need_maps:
             cross = together.cross_maps[place, :, :, :num_target, :num_source]
-            torch.testing.assert_close(cross, alone.cross_maps[0], rtol=0, atol=1e-6)
+            torch.testing.assert_close(cross, alone.cross_maps[0], rtol=0, atol=ROUNDING)
         if place != 1:
             assert (alone.logits - model(source, target).logits).abs().max() > 1e-4, place
 
@@ -138,7 +138,7 @@ def test_selected_sentences_keep_their_changes(places: list[int]) -> None:
 
     selected = interventions.select(rows)
     direct = model(source[rows], target[rows], need_maps=True, interventions=selected)
-    torch.testing.assert_close(direct.logits, whole.logits[rows], rtol=0, atol=1e-5)
+    torch.testing.assert_close(direct.logits, whole.logits[rows], rtol=0, atol=ROUNDING)
 
     of_all = model.encode(source, need_maps=True, interventions=interventions)
     encoding = of_all.select(rows)
@@ -146,15 +146,15 @@ def test_selected_sentences_keep_their_changes(places: list[int]) -> None:
     assert encoding.mask is not None
     assert torch.equal(encoding.mask[:, 0, 0], source[rows] != model.padding_id)
     decoded = model.decode(encoding, target[rows], need_maps=True)
-    torch.testing.assert_close(decoded.logits, whole.logits[rows], rtol=0, atol=1e-5)
-    torch.testing.assert_close(decoded.encoder_maps, whole.encoder_maps[rows], rtol=0, atol=1e-6)
-    torch.testing.assert_close(decoded.cross_maps, whole.cross_maps[rows], rtol=0, atol=1e-6)
+    torch.testing.assert_close(decoded.logits, whole.logits[rows], rtol=0, atol=ROUNDING)
+    torch.testing.assert_close(decoded.encoder_maps, whole.encoder_maps[rows], rtol=0, atol=ROUNDING)
+    torch.testing.assert_close(decoded.cross_maps, whole.cross_maps[rows], rtol=0, atol=ROUNDING)
 
     state = model.start_decoding(model.encode(source, interventions=interventions), 4)
     stepped = [model.step(target[:, 0], state)[rows], model.step(target[:, 1], state)[rows]]
     state.select(rows)
     stepped += [model.step(target[rows, 2], state), model.step(target[rows, 3], state)]
-    torch.testing.assert_close(torch.stack(stepped, dim=1), whole.logits[rows], rtol=0, atol=1e-5)
+    torch.testing.assert_close(torch.stack(stepped, dim=1), whole.logits[rows], rtol=0, atol=ROUNDING)
 
 
 @torch.no_grad()
@@ -165,7 +165,7 @@ def test_an_encoding_can_get_other_changes_in_the_decoder() -> None:
     plain = model.encode(source)
     assert plain.select(torch.tensor([1])).interventions is None
     found = model.decode(plain.with_interventions(in_decoder), target).logits
-    torch.testing.assert_close(found, model(source, target, interventions=in_decoder).logits, rtol=0, atol=1e-5)
+    torch.testing.assert_close(found, model(source, target, interventions=in_decoder).logits, rtol=0, atol=ROUNDING)
     assert torch.equal(model.decode(plain, target).logits, model(source, target).logits)
 
 

@@ -20,6 +20,7 @@ from safetensors import safe_open
 from core.checkpoint.file import Checkpoint, load_checkpoint
 from core.config.toml import read_toml
 from core.training.folder import HISTORY, LAST, RUN_SETTINGS
+from tests.signals import use_default_signals
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 DEADLINE_SECONDS = 120.0
@@ -66,7 +67,12 @@ class Processes:
     def __init__(self) -> None:
         command = [sys.executable, "-c", SERVER]
         self._server = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=REPOSITORY, bufsize=0
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=REPOSITORY,
+            bufsize=0,
+            preexec_fn=use_default_signals,
         )
         self._pid = 0
 

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from core.cli.stopping import stop_on_interrupt
 from core.config.toml import to_toml
 from core.errors import CheckpointError
 from core.training.events import CheckpointSaved, Noted, StepDone, TrainingEvent, TrainingStarted
@@ -82,12 +81,6 @@ def test_a_run_killed_at_random_moments_ends_as_if_nothing_had_been(tmp_path: Pa
     assert num_within_a_save or NUM_KILLS < 50, "so many kills and none of them while a file was written"
 
 
-def is_handled(number: signal.Signals) -> bool:
-    """Whether `augenmerk train` makes of this signal a request to stop."""
-    with stop_on_interrupt(announce=False):
-        return callable(signal.getsignal(number))
-
-
 @pytest.mark.slow
 @pytest.mark.subprocess
 @pytest.mark.skipif(os.name != "posix", reason="these are signals of POSIX systems")
@@ -97,8 +90,6 @@ def test_a_run_told_to_end_at_random_moments_does_no_step_twice(
     tmp_path: Path, processes: Processes, name: str
 ) -> None:
     number = getattr(signal, name)
-    if not is_handled(number):
-        pytest.skip(f"{name} ends a training in the terminal at once")
     config, whole = tmp_path / "run.toml", tmp_path / "whole"
     run = copy_run({"width": 32}, num_epochs=12, checkpoint_steps=1000, sample_size=0)
     config.write_text(to_toml(run))

@@ -23,6 +23,7 @@ from core.training.record import read_starts
 from tests.conftest import REPOSITORY
 from tests.core.training.runs import record
 from tests.core.training.two_processes import corpus_for, with_dropout, without_dropout
+from tests.signals import use_default_signals
 
 LAUNCH = (sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-addr", "localhost")
 
@@ -112,7 +113,9 @@ def test_one_signal_ends_all_and_keeps_what_was_learned(tmp_path: Path, number: 
     command = [*LAUNCH, "--master-port", str(free_port()), "-m", "core", "train", *options, "--out", str(folder)]
     with (
         said.open("w") as stream,
-        subprocess.Popen(command, cwd=REPOSITORY, env=environment(), stderr=stream) as running,
+        subprocess.Popen(
+            command, cwd=REPOSITORY, env=environment(), stderr=stream, preexec_fn=use_default_signals
+        ) as running,
     ):
         try:
             wait_for(folder / LAST, running)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from core.model import drafting
 from core.model.drafting import has_packed_products, make_drafter
@@ -26,6 +27,8 @@ from tests.core.translation.random_experiments import ValuesForModel, random_exp
 from tests.core.translation.random_models import MODELS, all_heads, make_translator
 
 NEAR_TIE = 1e-4
+SINGLE_PRECISION_ERROR = 64 * torch.finfo(torch.float32).eps
+"""Of a sum of as many products as there are here, per unit of their size."""
 NEAR_TIE_OF_DRAFTS = 0.15
 """Standard deviations of the logits by which the token that a drafter prefers may be the worse one."""
 NUM_EXPERIMENTS = 12
@@ -297,14 +300,34 @@ def test_passes_that_differ_by_rounding_end_all_the_same(bundled: Translator, mo
     assert len(lengths) < 8
 
 
+def rounding_limit(states: Tensor, weight: Tensor, scales: Tensor) -> Tensor:
+    """The largest error [B, M] of a product that rounds its numbers, if the processor adds them up exactly.
+
+    A weight is off by at most half a step of its row. A state is off by at most one of the 255 steps between the
+    smallest and the largest state, 0 included: by half a step, and by another half where 0 is rounded to a step.
+    """
+    state_step = (states.amax().clamp(min=0) - states.amin().clamp(max=0)) / 255
+    weight_error = (scales / 2).expand_as(weight.t()).t()
+    limit = states.abs() @ weight_error.t() + state_step * (weight.abs() + weight_error).sum(dim=1)
+    return limit + SINGLE_PRECISION_ERROR * (states.abs() @ weight.abs().t())
+
+
 @needs_packed
 def test_states_are_rounded_to_7_bits_where_8_overflow(monkeypatch: pytest.MonkeyPatch) -> None:
     weight, states = torch.ones(32, 64), torch.linspace(0, 1, 64)[None]
-    given: list[bool] = []
-    for overflows in (False, True):
-        monkeypatch.setattr(drafting, "_sums_overflow", lambda answer=overflows: given.append(answer) or answer)
-        assert drafting.PackedProduct(weight, None)(states)[0, 0] == pytest.approx(32, abs=0.5)
-    assert given == [False, True]
+
+    def is_right(product: drafting.PackedProduct) -> bool:
+        error = (product(states) - states @ weight.t()).abs()
+        return bool((error <= rounding_limit(states, weight, product.scales)).all())
+
+    in_7_bits = drafting.PackedProduct(weight, None, reduce_range=True)
+    in_8_bits = drafting.PackedProduct(weight, None, reduce_range=False)
+    assert is_right(in_7_bits), "on every processor"
+    assert is_right(drafting.PackedProduct(weight, None)), "whichever of the two this processor needs"
+    assert drafting._sums_overflow() != is_right(in_8_bits)
+    for overflows, num_steps in ((False, 127), (True, 63)):
+        monkeypatch.setattr(drafting, "_sums_overflow", lambda answer=overflows: answer)
+        assert torch.equal(drafting.PackedProduct(weight, None).scales, torch.ones(32) / num_steps)
 
 
 @needs_packed
@@ -322,25 +345,62 @@ def test_drafts_of_8_bits_are_nearly_right(bundled: Translator) -> None:
             mine, other = model.start_decoding(encoding, 3), model.start_decoding(encoding, 3)
             for tokens in read:
                 exact, guessed = model.step(tokens, mine), make_drafter(model).step(tokens, other)
-                assert 0 < (exact - guessed).abs().max() < 1.0
+                assert 0 < (exact - guessed).abs().max() < exact.std(), "else it would be no guess"
                 chosen = exact.gather(1, guessed.argmax(-1, keepdim=True))[:, 0]
                 assert (exact.amax(-1) - chosen < NEAR_TIE_OF_DRAFTS * exact.std(-1)).all()
+
+
+class _CheckedProduct(drafting.PackedProduct):
+    """Compares each product with the exact one, and goes on with the exact one, so that errors do not add up."""
+
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+        self._weight, self._bias, self.num_checked = weight.detach(), bias, 0
+        super().__init__(weight, bias)
+
+    def _exact_if_near(self, states: Tensor, found: Tensor, summand: Tensor | float = 0.0) -> Tensor:
+        exact = functional.linear(states, self._weight, self._bias)
+        error, limit = (found - (exact + summand)).abs(), rounding_limit(states, self._weight, self.scales)
+        limit += SINGLE_PRECISION_ERROR * (exact.abs() + found.abs())
+        assert (error <= limit).all(), f"{float((error / limit).max()):.2f} of what rounding can do"
+        self.num_checked += 1
+        return exact
+
+    def multiples(self, states: Tensor) -> Tensor:
+        return self._exact_if_near(states, super().multiples(states) * self.scales) / self.scales
+
+    def __call__(self, states: Tensor) -> Tensor:
+        return self._exact_if_near(states, super().__call__(states))
+
+    def add_to(self, summand: Tensor, states: Tensor) -> Tensor:
+        return summand + self._exact_if_near(states, super().add_to(summand, states), summand)
 
 
 @needs_packed
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
 @pytest.mark.parametrize("kind", KINDS)
 @torch.inference_mode()
-def test_a_draft_of_one_row_is_nearly_that_of_the_model(kind: str, activation: str) -> None:
+def test_a_draft_of_one_row_is_nearly_that_of_the_model(
+    kind: str, activation: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each product by at most what rounding can do; all that is done with them to single precision."""
     model = make_model(KINDS[kind].replace(activation=activation)).eval()
+    scale, tokens = model.target_embedding.scale, model.target_embedding.tokens.weight
+    tokens.copy_((tokens * scale).bfloat16().float() / scale)  # as the drafter keeps them
+    products: list[_CheckedProduct] = []
+
+    def checked(weight: Tensor, bias: Tensor | None) -> _CheckedProduct:
+        products.append(_CheckedProduct(weight, bias))
+        return products[-1]
+
+    monkeypatch.setattr(drafting, "PackedProduct", checked)
     drafter, source, target = make_drafter(model), random_ids(1, 9, NUM_SOURCE), random_ids(1, 6, NUM_TARGET)
     encoding = model.encode(source)
     mine, other = model.start_decoding(encoding, 6), model.start_decoding(encoding, 6)
-    for tokens in target.unbind(1):
-        exact, guessed = model.step(tokens, mine), drafter.step(tokens, other)
-        assert (exact - guessed).abs().max() < 0.1 * exact.std()
+    for step in target.unbind(1):
+        torch.testing.assert_close(drafter.step(step, other), model.step(step, mine), rtol=1e-5, atol=1e-5)
     for one, another in zip(mine.layers, other.layers, strict=True):
-        torch.testing.assert_close(one.past, another.past, rtol=0, atol=0.1)
+        torch.testing.assert_close(another.past, one.past, rtol=1e-5, atol=1e-5)
+    assert [each.num_checked for each in products] == [6 + 1] * len(products), "each in each step, and when it is made"
 
 
 class _Undecided:

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Runs some tests on emulated processors: one with AVX2 alone (Haswell), whose products of 8 bits overflow, and one
+# without AVX (Nehalem), on which FBGEMM refuses to run, as on ARM. Needs qemu-user, which is installed where root can.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+emulator=qemu-x86_64
+speculation=tests/core/translation/test_speculation.py
+
+if [ "$(uname -s) $(uname -m)" = "Linux x86_64" ] && ! command -v $emulator >/dev/null 2>&1; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+        { apt-get update -qq && apt-get install -y -qq qemu-user; } >/dev/null 2>&1 || true
+    fi
+fi
+if [ "$(uname -m)" != x86_64 ] || ! command -v $emulator >/dev/null 2>&1; then
+    echo "Skipped: the tests on emulated processors need Linux on x86-64 and qemu-user (Debian, Ubuntu: apt-get install qemu-user)"
+    exit
+fi
+
+# Importing torch takes 15 seconds, and tests run about 50 times slower: no limits of time.
+run_on() {
+    processor=$1
+    shift
+    echo "On an emulated $processor:"
+    AUGENMERK_EMULATED=$processor OPENBLAS_CORETYPE=$processor $emulator -cpu "$processor" \
+        .venv/bin/python -m pytest -q -n 0 --timeout 0 -p no:cacheprovider "$@" 2>&1 |
+        grep -v "TCG doesn't support requested feature"
+}
+
+run_on Haswell \
+    "$speculation::test_states_are_rounded_to_7_bits_where_8_overflow" \
+    "$speculation::test_a_draft_of_one_row_is_nearly_that_of_the_model[post-final-gelu]" \
+    "$speculation::test_drafts_of_8_bits_are_nearly_right" \
+    "tests/core/model/test_products.py::test_results_and_gradients_are_those_of_pytorch_to_rounding[True-shape0]" \
+    "tests/core/model/test_transformer.py::test_steps_give_the_logits_of_one_pass[post-final]" \
+    "tests/core/model/test_instruction_sets.py::test_the_bundled_model_chooses_the_same_tokens_on_every_processor" \
+    "tests/core/analysis/test_logit_attribution.py::test_the_parts_sum_to_the_output_of_the_decoder[pre]"
+run_on Nehalem \
+    "tests/core/model/test_instruction_sets.py::test_the_bundled_model_chooses_the_same_tokens_on_every_processor"
