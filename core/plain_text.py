@@ -2,9 +2,12 @@
 
 import re
 
-_FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+_FORBIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
+)
 """Control characters but tab and line feed, which terminals act on and XML refuses; line and paragraph separators;
-signs that turn the direction of writing, which hide what is there; and what is no character at all."""
+signs that turn the direction of writing, which hide what is there; the byte-order mark, which some readers drop and
+matplotlib's PDF files cannot hold; and what is no character at all."""
 _LINE_BREAKS = re.compile("[\t\n]")
 
 

@@ -20,6 +20,7 @@ def test_a_terminal_gets_no_control_character() -> None:
     assert left == {"\n", "\t"}
     assert printable("\x1b[31mred\x9b0m\r\x00") == r"\x1b[31mred\x9b0m\x0d\x00"
     assert printable("\u202egpj.exe\ud800") == r"\u202egpj.exe\ud800"
+    assert printable("a\ufeffb") == r"a\ufeffb"
 
 
 @pytest.mark.heavy
