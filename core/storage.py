@@ -151,9 +151,13 @@ def writable(target: Path | str) -> Iterator[None]:
 
 
 def write_text(target: Path | str, text: str) -> None:
-    """Writes `text` as UTF-8 to `target`, atomically. Raises `StorageError`."""
+    """Writes `text` as UTF-8 to `target`, atomically; a byte of a file name that is not UTF-8 becomes an escape.
+
+    Raises:
+        StorageError: as `atomic_path`.
+    """
     with atomic_path(target) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def _file_behind(target: Path) -> Path:

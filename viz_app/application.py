@@ -128,10 +128,11 @@ def may_offer_first_steps(preferences: Preferences, window: MainWindow) -> bool:
 
 
 def fit_to_screen(window: QWidget) -> None:
-    """Makes a window that is about to be shown no larger than its screen, as far as its smallest size allows."""
+    """Makes a window that is about to be shown no larger than its screen, even if its smallest size is."""
     room = window.screen().availableGeometry()
     if not room.contains(window.geometry()):
-        window.resize(window.size().boundedTo(room.size()).expandedTo(window.minimumSize()))
+        window.setMinimumSize(window.minimumSize().boundedTo(room.size()))
+        window.resize(window.size().boundedTo(room.size()))
         window.move(room.topLeft())
 
 

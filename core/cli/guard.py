@@ -169,11 +169,18 @@ def _forgiving_errors() -> Iterator[None]:
     if stream is None:  # a program without a console
         yield
         return
+    _take_any_character(stream)
     sys.stderr = cast(TextIO, _ForgivingErrors(stream))
     try:
         yield
     finally:
         sys.stderr = stream
+
+
+def _take_any_character(stream: TextIO) -> None:
+    """Lets a stream escape what its encoding lacks."""
+    if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
+        stream.reconfigure(errors="augenmerk-escape")
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:
@@ -194,8 +201,7 @@ def _watched_output() -> Iterator[None]:
     if stream is None:  # a program without a console
         yield
         return
-    if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
-        stream.reconfigure(errors="augenmerk-escape")
+    _take_any_character(stream)
     sys.stdout = cast(TextIO, _WatchedOutput(stream))
     try:
         yield

@@ -1,11 +1,13 @@
 """Text that anybody may have written, on a terminal and in XML."""
 
+import os
 import unicodedata
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from core.plain_text import one_line, printable
+from core.plain_text import name_of, one_line, printable
 
 
 def test_ordinary_text_stays_as_it_is() -> None:
@@ -32,3 +34,8 @@ def test_any_text_can_stand_in_xml() -> None:
 def test_one_line_stays_one() -> None:
     assert one_line("a\nb\tc\x85d\u2028e") == r"a\nb\tc\x85d\u2028e"
     assert one_line(None) == "None"
+
+
+def test_a_name_that_is_not_utf8_can_be_saved() -> None:
+    assert name_of(Path(os.fsdecode(b"runs/l\xe4uf"))) == "l\ufffduf"
+    assert name_of(Path("runs/läuf 😀")) == "läuf 😀"
