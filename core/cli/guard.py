@@ -5,6 +5,7 @@ Nothing heavy is imported here: the window is started through it too.
 
 import atexit
 import codecs
+import errno
 import io
 import os
 import sys
@@ -20,6 +21,7 @@ from core.plain_text import printable
 
 USER_ERROR = 2
 INTERRUPTED = 130
+_NO_SPACE = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 
 
 def run_guarded(command: Callable[[], int]) -> int:
@@ -133,10 +135,14 @@ class _WatchedOutput:
         except BrokenPipeError:
             raise
         except OSError as error:
-            raise _OutputError(
-                f"the output cannot be written: {error.strerror or error}. A place with enough free space was "
-                "expected; free some, or send the output elsewhere."
-            ) from error
+            raise _OutputError(_explained(error)) from error
+
+
+def _explained(error: OSError) -> str:
+    if error.errno == errno.EBADF:
+        return "standard output is closed, and what was to be printed is lost. Send it to a file: > FILE."
+    remedy = "Free some space, or send it elsewhere" if error.errno in _NO_SPACE else "Send it elsewhere"
+    return f"the output cannot be written: {error.strerror or error}. {remedy}: > FILE."
 
 
 class _ForgivingErrors:

@@ -1,5 +1,6 @@
 """The whole app with the real engine and a small untrained checkpoint."""
 
+import json
 import os
 import subprocess
 import sys
@@ -184,7 +185,48 @@ def test_a_window_larger_than_the_screen_is_made_to_fit(qapp: QApplication, qtbo
     assert window.geometry() == before
     window.setMinimumSize(room.width() + 10, 50)
     fit_to_screen(window)
-    assert window.width() == room.width() + 10
+    assert room.contains(window.geometry()), "whatever its smallest size"
+
+
+SHOWS_THE_MENU = """
+import json, sys
+from PySide6.QtCore import QRect, QSettings
+from PySide6.QtWidgets import QApplication
+from viz_app.application import fit_to_screen
+from viz_app.main_window import MainWindow
+from viz_app.preferences import Preferences
+from viz_app.theme import Theme
+
+app = QApplication([])
+preferences = Preferences(QSettings(sys.argv[1], QSettings.Format.IniFormat))
+Theme.light().apply(app)
+window = MainWindow(preferences)
+window._open_first_model = lambda: None
+fit_to_screen(window)
+window.show()
+app.processEvents()
+screen, button = window.screen().geometry(), window.top_bar.menu_button
+place = QRect(button.mapToGlobal(button.rect().topLeft()), button.size())
+print(screen.width(), screen.height(), screen.contains(window.geometry()), screen.contains(place))
+window.end()
+"""
+
+
+@pytest.mark.subprocess
+@pytest.mark.parametrize(("width", "height"), [(800, 600), (1024, 600), (1366, 768)])
+def test_the_window_and_its_menu_fit_a_small_screen(tmp_path: Path, width: int, height: int) -> None:
+    screen = {"name": "small", "x": 0, "y": 0, "width": width, "height": height, "logicalDpi": 96, "dpr": 1}
+    (tmp_path / "screens.json").write_text(json.dumps({"screens": [screen]}))
+    environment = os.environ | {"QT_QPA_PLATFORM": f"offscreen:configfile={tmp_path / 'screens.json'}"}
+    result = subprocess.run(
+        [sys.executable, "-c", SHOWS_THE_MENU, str(tmp_path / "settings.ini")],
+        cwd=REPOSITORY,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.stdout == f"{width} {height} True True\n", result.stderr
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere settings are no such file")
