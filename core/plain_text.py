@@ -1,10 +1,14 @@
 """Text that anybody may have written, made fit for a terminal or a file format that takes no control characters."""
 
 import re
+from pathlib import PurePath
 
-_FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+_FORBIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
+)
 """Control characters but tab and line feed, which terminals act on and XML refuses; line and paragraph separators;
-signs that turn the direction of writing, which hide what is there; and what is no character at all."""
+signs that turn the direction of writing, which hide what is there; the byte-order mark, which some readers drop and
+matplotlib's PDF files cannot hold; and what is no character at all."""
 _LINE_BREAKS = re.compile("[\t\n]")
 
 
@@ -19,6 +23,11 @@ def printable(text: str) -> str:
 def one_line(text: object) -> str:
     """The same for one value in a line: tabs and ends of lines are escaped too."""
     return _LINE_BREAKS.sub(_escape, printable(str(text)))
+
+
+def name_of(path: PurePath) -> str:
+    """The last part of a path as text that can be saved: bytes that are not UTF-8 become replacement characters."""
+    return path.name.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -69,8 +69,14 @@ def read_bytes(path: Path | str, max_bytes: int | None = None) -> bytes:
 
 
 def read_text(path: Path | str, max_bytes: int | None = None) -> str:
-    """The same as text, line ends as newlines. Raises `OSError`, or `UnicodeDecodeError` if it is not UTF-8."""
-    return read_bytes(path, max_bytes).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+    """The same as text, line ends as newlines, without a byte-order mark.
+
+    Raises:
+        OSError: as `read_bytes`.
+        UnicodeDecodeError: it is not UTF-8.
+    """
+    text = read_bytes(path, max_bytes).decode("utf-8").removeprefix("\ufeff")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 @contextmanager
@@ -145,9 +151,13 @@ def writable(target: Path | str) -> Iterator[None]:
 
 
 def write_text(target: Path | str, text: str) -> None:
-    """Writes `text` as UTF-8 to `target`, atomically. Raises `StorageError`."""
+    """Writes `text` as UTF-8 to `target`, atomically; a byte of a file name that is not UTF-8 becomes an escape.
+
+    Raises:
+        StorageError: as `atomic_path`.
+    """
     with atomic_path(target) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def _file_behind(target: Path) -> Path:

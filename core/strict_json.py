@@ -1,6 +1,6 @@
 """JSON that anybody may have written, read strictly: what is wrong is named by the path of its field.
 
-Refused are invalid UTF-8, a byte-order mark, lone surrogates, numbers that are not finite or have absurdly many
+Refused are invalid UTF-8, UTF-16, lone surrogates, numbers that are not finite or have absurdly many
 digits, a name twice in one object, and nesting deeper than the caller allows (before any recursion).
 """
 
@@ -16,7 +16,7 @@ MAX_DIGITS = 20
 """Of a whole number: more than any index, count or setting has, and few enough to be cheap."""
 _MAX_SHOWN = 60
 _MAX_SHOWN_BITS = 200
-_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _STRING_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
@@ -157,10 +157,10 @@ def _parse_float(digits: str) -> object:
 def _decoded(data: bytes) -> str:
     if not data.strip():
         raise JsonError("It is empty. A JSON text was expected.")
-    if data.startswith(_BYTE_ORDER_MARKS):
-        raise JsonError("It begins with a byte-order mark. UTF-8 without one was expected.")
+    if data.startswith(_UTF_16_MARKS):
+        raise JsonError("It is UTF-16. UTF-8 was expected.")
     try:
-        return data.decode("utf-8")
+        return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise JsonError(
             f"The byte {data[error.start]:#04x} after the first {error.start:,} is no UTF-8. UTF-8 was expected."

@@ -120,7 +120,7 @@ def open_tensor_file(path: Path | str, framework: Literal["pt", "numpy"]) -> Ite
     """
     with open_file(path) as whole:
         _check_header_size(whole)
-        with _opened(_name_of(whole, path), framework) as file:
+        with _opened(whole, path, framework) as file:
             text = (file.metadata() or {}).get(KEY)
             description = None
             if text is not None:
@@ -132,9 +132,21 @@ def open_tensor_file(path: Path | str, framework: Literal["pt", "numpy"]) -> Ite
             yield TensorFile(description, tensors, file, content, framework)
 
 
-def _opened(name: Path | str, framework: Literal["pt", "numpy"]) -> Any:
+@contextmanager
+def open_foreign_tensors(path: Path, framework: Literal["pt", "numpy"]) -> Iterator[Any]:
+    """Opens a safetensors file as the library does, whatever bytes its name has.
+
+    Raises:
+        OSError: it cannot be read, or is no regular file.
+        TensorFileError: it is no such file.
+    """
+    with open_file(path) as whole, _opened(whole, path, framework) as file:
+        yield file
+
+
+def _opened(file: BinaryIO, path: Path | str, framework: Literal["pt", "numpy"]) -> Any:
     try:
-        return safe_open(name, framework=framework)
+        return safe_open(_name_of(file, path), framework=framework)
     except SafetensorError as error:
         raise TensorFileError(str(error)) from error
 

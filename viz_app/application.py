@@ -1,19 +1,21 @@
 """Starting the window, and taking its picture."""
 
+import errno
 import logging
+import re
 import sys
 import tempfile
 import traceback
 from pathlib import Path
 from types import TracebackType
 
-from PySide6.QtCore import QEventLoop, QSettings, QStandardPaths, QTimer
+from PySide6.QtCore import QEventLoop, QSettings, QSize, QStandardPaths, QTimer
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QStyle, QWidget
 
 from core.errors import AugenmerkError, ModelImportError, StorageError, TextError
 from core.resources import resource_path
-from core.storage import NotARegularFileError, atomic_path, check_regular
+from core.storage import NotARegularFileError, atomic_path, read_bytes
 from viz_app.crash_log import crashes_recorded, default_folder, earlier_reports
 from viz_app.crash_notice import CrashNotice
 from viz_app.documents.experiment_documents import is_experiment
@@ -30,6 +32,10 @@ SCREENSHOT_LIMIT_MS = 180_000
 SCREENSHOT_SIZE = (1440, 900)
 SETTLE_MS = 150
 USER_ERROR = 2
+MAX_SETTINGS_BYTES = 16_000_000
+_FOREIGN_TYPE = re.compile(rb'[=,]\s*"?@(?:Variant|DateTime)\(')
+"""Values that are never stored: Qt prints messages about damaged ones, or ends the process for lack of memory."""
+FRAME_METRICS = QStyle.PixelMetric.PM_TitleBarHeight, QStyle.PixelMetric.PM_MdiSubWindowFrameWidth
 logger = logging.getLogger(__name__)
 
 
@@ -107,19 +113,31 @@ def _run_window(
 
 
 def own_settings() -> QSettings:
-    """What the user's own window remembers. Raises `StorageError` if its file is one that Qt would read for ever."""
+    """What the user's own window remembers. Raises `StorageError`, see `repair_settings`."""
     folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.GenericConfigLocation)
-    path = Path(folder) / "augenmerk" / "augenmerk.conf"
-    try:
-        check_regular(path)
-    except NotARegularFileError as error:
-        raise StorageError(
-            f"The settings {path} cannot be read: {error.strerror}. A regular file, or none, was expected; remove it, "
-            "and start again."
-        ) from error
-    except OSError:  # there is none, or not there: Qt begins anew
-        pass
+    repair_settings(Path(folder) / "augenmerk" / "augenmerk.conf")
     return QSettings("augenmerk", "augenmerk")
+
+
+def repair_settings(path: Path) -> None:
+    """Removes entries of types that are never stored from a file of settings, if there is one.
+
+    Raises:
+        StorageError: Qt would read the file for ever, or it is damaged and cannot be written.
+    """
+    try:
+        stored = read_bytes(path, MAX_SETTINGS_BYTES)
+    except OSError as error:
+        if not isinstance(error, NotARegularFileError) and error.errno != errno.EFBIG:
+            return  # there is none, or it cannot be read: Qt starts with defaults
+        raise StorageError(
+            f"The settings {path} cannot be read: {error.strerror}. Remove this file, and start again."
+        ) from error
+    lines = stored.splitlines(keepends=True)
+    kept = [line for line in lines if not _FOREIGN_TYPE.search(line)]
+    if len(kept) < len(lines):
+        with atomic_path(path) as temporary:
+            temporary.write_bytes(b"".join(kept))
 
 
 def may_offer_first_steps(preferences: Preferences, window: MainWindow) -> bool:
@@ -128,10 +146,13 @@ def may_offer_first_steps(preferences: Preferences, window: MainWindow) -> bool:
 
 
 def fit_to_screen(window: QWidget) -> None:
-    """Makes a window that is about to be shown no larger than its screen, as far as its smallest size allows."""
+    """Makes a window that is about to be shown no larger than its screen, even if its smallest size is."""
     room = window.screen().availableGeometry()
     if not room.contains(window.geometry()):
-        window.resize(window.size().boundedTo(room.size()).expandedTo(window.minimumSize()))
+        title, edge = map(window.style().pixelMetric, FRAME_METRICS)
+        largest = room.size() - QSize(2 * edge, title + edge)  # the real frame is known when the window is shown
+        window.setMinimumSize(window.minimumSize().boundedTo(largest))
+        window.resize(window.size().boundedTo(largest))
         window.move(room.topLeft())
 
 

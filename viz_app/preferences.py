@@ -1,8 +1,10 @@
 """What the windows remember between two starts, with a type for each entry."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import unquote_to_bytes
 
 from platformdirs import user_data_path, user_state_path
 from PySide6.QtCore import QByteArray, QSettings
@@ -15,6 +17,21 @@ from viz_app.theme import SCALES, THEME_CHOICES, ThemeChoice
 MAX_RECENT = 8
 MAX_IMPORTS = 64
 OptionsT = TypeVar("OptionsT")
+
+
+def _text_of(path: Path) -> str:
+    """An absolute path as Qt can keep it: as a URI if its name is not UTF-8."""
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError:
+        return path.as_uri()
+    return str(path)
+
+
+def _path_of(text: str) -> Path:
+    """The path that `_text_of` was given."""
+    is_uri = text.startswith("file:///")
+    return Path(os.fsdecode(unquote_to_bytes(text.removeprefix("file://")))) if is_uri else Path(text)
 
 
 class RecentFiles:
@@ -33,7 +50,7 @@ class RecentFiles:
         """At most `MAX_RECENT`, newest first."""
         stored = self._settings.value(self._key, [])
         paths = [stored] if isinstance(stored, str) else stored if isinstance(stored, list) else []
-        return tuple(Path(path) for path in paths if isinstance(path, str) and path)[:MAX_RECENT]
+        return tuple(_path_of(path) for path in paths if isinstance(path, str) and path)[:MAX_RECENT]
 
     def remember(self, path: Path) -> None:
         """Puts a file at the head of the list."""
@@ -45,7 +62,7 @@ class RecentFiles:
         self._store([each for each in self.paths if each != path.absolute()])
 
     def _store(self, paths: Sequence[Path]) -> None:
-        self._settings.setValue(self._key, [str(each) for each in paths])
+        self._settings.setValue(self._key, [_text_of(each) for each in paths])
 
 
 class Preferences:
@@ -94,11 +111,11 @@ class Preferences:
     def model(self) -> Path | None:
         """The checkpoint that was opened last, the one the sentence was typed for; None for the bundled one."""
         stored = self.settings.value("translate/model", "")
-        return Path(stored) if isinstance(stored, str) and stored else None
+        return _path_of(stored) if isinstance(stored, str) and stored else None
 
     @model.setter
     def model(self, path: Path | None) -> None:
-        self.settings.setValue("translate/model", str(path.absolute()) if path is not None else "")
+        self.settings.setValue("translate/model", _text_of(path.absolute()) if path is not None else "")
 
     def restored(self, options: OptionsT) -> OptionsT:
         """The same options with the values that were remembered; see `viz_app.state.evented_options`."""

@@ -5,6 +5,7 @@ Nothing heavy is imported here: the window is started through it too.
 
 import atexit
 import codecs
+import errno
 import io
 import os
 import sys
@@ -20,6 +21,7 @@ from core.plain_text import printable
 
 USER_ERROR = 2
 INTERRUPTED = 130
+_NO_SPACE = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 
 
 def run_guarded(command: Callable[[], int]) -> int:
@@ -133,10 +135,14 @@ class _WatchedOutput:
         except BrokenPipeError:
             raise
         except OSError as error:
-            raise _OutputError(
-                f"the output cannot be written: {error.strerror or error}. A place with enough free space was "
-                "expected; free some, or send the output elsewhere."
-            ) from error
+            raise _OutputError(_explained(error)) from error
+
+
+def _explained(error: OSError) -> str:
+    if error.errno == errno.EBADF:
+        return "standard output is closed, and what was to be printed is lost. Send it to a file: > FILE."
+    remedy = "Free some space, or send it elsewhere" if error.errno in _NO_SPACE else "Send it elsewhere"
+    return f"the output cannot be written: {error.strerror or error}. {remedy}: > FILE."
 
 
 class _ForgivingErrors:
@@ -169,11 +175,18 @@ def _forgiving_errors() -> Iterator[None]:
     if stream is None:  # a program without a console
         yield
         return
+    _take_any_character(stream)
     sys.stderr = cast(TextIO, _ForgivingErrors(stream))
     try:
         yield
     finally:
         sys.stderr = stream
+
+
+def _take_any_character(stream: TextIO) -> None:
+    """Lets a stream escape what its encoding lacks."""
+    if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
+        stream.reconfigure(errors="augenmerk-escape")
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:
@@ -194,8 +207,7 @@ def _watched_output() -> Iterator[None]:
     if stream is None:  # a program without a console
         yield
         return
-    if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
-        stream.reconfigure(errors="augenmerk-escape")
+    _take_any_character(stream)
     sys.stdout = cast(TextIO, _WatchedOutput(stream))
     try:
         yield

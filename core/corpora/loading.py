@@ -10,6 +10,7 @@ from core.corpora.known_text import kind_of_text
 from core.corpora.parallel import HOLD_OUT_SEED, hold_out, read_folder, read_pair
 from core.corpora.prepared import PreparedCorpus, load_prepared, prepare, prepare_copy_task
 from core.errors import ConfigError, CorpusError
+from core.plain_text import name_of
 from core.text.codec import CodecPair
 
 COPY = "copy"
@@ -82,7 +83,7 @@ def load_pair(
     pairs = read_pair(source_path, target_path)
     train, validation = hold_out(pairs, HOLD_OUT_SEED)
     kind = kind_of_text(pairs.source, pairs.target)
-    return prepare(source_path.stem, run.data, train, validation, on_phase, kind, codecs)
+    return prepare(name_of(source_path.with_suffix("")), run.data, train, validation, on_phase, kind, codecs)
 
 
 def describe_progress(progress: multi30k.DownloadProgress) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from core.corpora.known_text import kind_of_text
 from core.errors import CorpusError
 from core.memory import available_memory, gigabytes
+from core.plain_text import name_of
 from core.storage import read_bytes
 
 VALIDATION_NAMES = ("val", "valid", "validation", "dev")
@@ -150,9 +151,9 @@ def read_folder(
     kind = kind_of_text(train.source, train.target)
     for split in VALIDATION_NAMES:
         if (validation_files := _find_split(folder, names, split, languages)) is not None:
-            return ParallelFolder(folder.resolve().name, train, read_pair(*validation_files), kind)
+            return ParallelFolder(name_of(folder.resolve()), train, read_pair(*validation_files), kind)
     train, validation = hold_out(train, seed)
-    return ParallelFolder(folder.resolve().name, train, validation, kind)
+    return ParallelFolder(name_of(folder.resolve()), train, validation, kind)
 
 
 def hold_out(pairs: SentencePairs, seed: int) -> tuple[SentencePairs, SentencePairs]:

@@ -25,6 +25,7 @@ from core.interop.state_dicts import WeightMap
 from core.interop.stopping import ImportStoppedError
 from core.interop.weights import check_memory, check_shapes, tying_of
 from core.model.positions import sinusoidal_table
+from core.plain_text import name_of
 from core.strict_json import Field, JsonError, path_of_member, shown
 from core.text.codec import CodecPair
 from core.text.joeynmt import JoeyNMTCodec, Level
@@ -130,7 +131,7 @@ class JoeyNMTFolder:
 
     def __init__(self, folder: ModelFolder, options: ImportOptions) -> None:
         self._folder, self._options = folder, options
-        self._name = options.name or folder.path.resolve().name
+        self._name = options.name or name_of(folder.path.resolve())
         config = _Section.of(folder.path / CONFIG, folder.read_yaml(CONFIG))
         self._data, self._settings = _known_sections(config)
         self._encoder, self._decoder = (self._settings.section(name, {}) for name in ("encoder", "decoder"))

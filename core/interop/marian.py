@@ -33,6 +33,7 @@ from core.interop.weights import (
     tying_of,
 )
 from core.model.positions import sinusoidal_halves_table
+from core.plain_text import name_of
 from core.strict_json import Field, JsonError
 from core.text.codec import CodecPair
 from core.text.marian import MarianCodec
@@ -116,7 +117,7 @@ class MarianFolder:
         self._weight_files = self._find_weight_files()
         self._tokenizer = self._json_if_any("tokenizer_config.json")
         self._marks = self._special_tokens()
-        name = options.name or folder.path.resolve().name
+        name = options.name or name_of(folder.path.resolve())
         self._options, self._name = options, name
         self._languages = self._find_languages()
         self._shares = self._flag("share_encoder_decoder_embeddings", True)

@@ -15,6 +15,7 @@ from core.errors import CorpusError, ModelImportError
 from core.interop.model import ImportedModel, ImportOptions, ImportSummary, with_weights_read
 from core.interop.pickled import is_pytorch_file
 from core.interop.weights import check_all_known, check_finite, check_shapes
+from core.plain_text import name_of
 from core.text.codec import CodecPair
 
 WHERE_DATA_IS_NAMED = "under “Folder with Multi30k” in the dialog, with --data in the terminal"
@@ -148,7 +149,7 @@ class StateDictModel:
         formats: tuple[str, str],
         weights: Mapping[str, Tensor],
     ) -> None:
-        name = options.name or path.name
+        name = options.name or name_of(path)
         run: RunConfig = checkpoint.run
         num_parameters = sum(value.numel() for value in checkpoint.weights.values())
         self.summary = ImportSummary(

@@ -4,10 +4,9 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from safetensors import SafetensorError, safe_open
-
 from core.errors import StorageError
 from core.storage import check_writable
+from core.tensor_file import open_foreign_tensors
 
 _READ_FROM_FOLDERS = frozenset(
     (
@@ -84,7 +83,7 @@ def _same_file(one: Path, other: Path) -> bool:
 def _is_own(path: Path) -> bool:
     """Whether Augenmerk wrote the file, such as an earlier import into the model's own folder."""
     try:
-        with safe_open(path, framework="np") as file:
+        with open_foreign_tensors(path, "numpy") as file:
             return "augenmerk" in (file.metadata() or {})
-    except (OSError, SafetensorError, ValueError):
+    except (OSError, ValueError):
         return False

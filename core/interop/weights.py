@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from torch import Tensor
 
 from core.checkpoint.file import is_finite
 from core.errors import ModelImportError
 from core.interop.pickled import kind_of_other_file, read_pickled
 from core.memory import available_memory
+from core.tensor_file import open_foreign_tensors
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 _RESERVE_BYTES = 256 * 2**20
@@ -19,7 +20,7 @@ _RESERVE_BYTES = 256 * 2**20
 def read_safetensors(path: Path) -> dict[str, Tensor]:
     """All tensors of a safetensors file. Raises `ModelImportError`."""
     try:
-        with safe_open(path, framework="pt") as file:
+        with open_foreign_tensors(path, "pt") as file:
             return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 — not a dictionary
     except (OSError, SafetensorError, ValueError) as error:
         raise _unreadable(path, error) from error
@@ -38,7 +39,7 @@ def _unreadable(path: Path, error: Exception) -> ModelImportError:
 def holds_half_precision(path: Path) -> bool:
     """Whether all matrices of a safetensors file are of 16-bit floats, by its header. Raises `ModelImportError`."""
     try:
-        with safe_open(path, framework="pt") as file:
+        with open_foreign_tensors(path, "pt") as file:
             slices = (file.get_slice(name) for name in file.keys())  # noqa: SIM118 — not a dictionary
             return all(part.get_dtype() == "F16" for part in slices if len(part.get_shape()) >= 2)
     except (OSError, SafetensorError, ValueError) as error:

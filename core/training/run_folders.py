@@ -38,8 +38,10 @@ def remember_run_folder(folder: Path) -> None:
     paths = [folder, *(each for each in before if each != folder)][:MAX_REMEMBERED]
     if paths == before:
         return
-    with contextlib.suppress(StorageError, UnicodeError):  # UnicodeError: a name that is no UTF-8
-        write_text(_list_path(), json.dumps([str(path) for path in paths], ensure_ascii=False))
+    text = json.dumps([str(path) for path in paths], ensure_ascii=False)
+    with contextlib.suppress(StorageError, UnicodeError):
+        text.encode("utf-8")  # a name that is not UTF-8 cannot be read back
+        write_text(_list_path(), text)
 
 
 def _list_path() -> Path:

@@ -21,6 +21,7 @@ from core.model.drafting import Drafter, make_drafter
 from core.model.heads import Head
 from core.model.interventions import compile_head_factors, compile_interventions
 from core.model.transformer import Encoding, ModelOutput, Transformer
+from core.plain_text import name_of
 from core.resources import bundled_model_path
 from core.translation.beam import beam_search
 from core.translation.compilation import (
@@ -99,7 +100,7 @@ class Translator:
         self.checkpoint = _for_typed_text(checkpoint)
         self.device = device
         self.path = path
-        self.name = path.name.removesuffix(".safetensors") if path else checkpoint.run.preset
+        self.name = name_of(path).removesuffix(".safetensors") if path else checkpoint.run.preset
         try:
             self.model = checkpoint.build_model().to(device.name)
         except CheckpointError as error:

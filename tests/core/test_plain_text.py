@@ -1,11 +1,13 @@
 """Text that anybody may have written, on a terminal and in XML."""
 
+import os
 import unicodedata
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from core.plain_text import one_line, printable
+from core.plain_text import name_of, one_line, printable
 
 
 def test_ordinary_text_stays_as_it_is() -> None:
@@ -20,6 +22,7 @@ def test_a_terminal_gets_no_control_character() -> None:
     assert left == {"\n", "\t"}
     assert printable("\x1b[31mred\x9b0m\r\x00") == r"\x1b[31mred\x9b0m\x0d\x00"
     assert printable("\u202egpj.exe\ud800") == r"\u202egpj.exe\ud800"
+    assert printable("a\ufeffb") == r"a\ufeffb"
 
 
 @pytest.mark.heavy
@@ -31,3 +34,8 @@ def test_any_text_can_stand_in_xml() -> None:
 def test_one_line_stays_one() -> None:
     assert one_line("a\nb\tc\x85d\u2028e") == r"a\nb\tc\x85d\u2028e"
     assert one_line(None) == "None"
+
+
+def test_a_name_that_is_not_utf8_can_be_saved() -> None:
+    assert name_of(Path(os.fsdecode(b"runs/l\xe4uf"))) == "l\ufffduf"
+    assert name_of(Path("runs/läuf 😀")) == "läuf 😀"

@@ -9,7 +9,7 @@ import pytest
 
 pytestmark = [pytest.mark.subprocess, pytest.mark.skipif(os.name != "posix", reason="descriptors can be closed there")]
 
-RUNS = "import sys; from core.__main__ import main; sys.argv = ['augenmerk', 'runs', sys.argv[1]]; sys.exit(main())"
+RUNS = "import sys; from core.__main__ import main; sys.argv = ['augenmerk', *sys.argv[1].split()]; sys.exit(main())"
 OPENS = """
 import os, sys
 from core.standard_streams import open_standard_streams
@@ -25,7 +25,7 @@ print("a message with \\udcff", file=sys.stderr, flush=True)
 """
 
 
-def run_without(closed: str, code: str, argument: Path) -> subprocess.CompletedProcess[str]:
+def run_without(closed: str, code: str, argument: Path | str) -> subprocess.CompletedProcess[str]:
     """Through a shell: `subprocess` itself can give streams away, but not close them."""
     command = ["sh", "-c", f'exec "$0" "$@" {closed}', sys.executable, "-c", code, str(argument)]
     return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False, timeout=60)
@@ -38,10 +38,11 @@ def test_a_file_that_is_opened_gets_no_message(tmp_path: Path, closed: str) -> N
     assert (tmp_path / "checkpoint").read_bytes() == b"what belongs there"
 
 
-def test_a_result_that_has_nowhere_to_go_is_told(tmp_path: Path) -> None:
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "run.toml").write_text("")
-    assert run_without("", RUNS, tmp_path).returncode == 0
-    result = run_without(">&-", RUNS, tmp_path)
+@pytest.mark.parametrize("words", ["data --help", "info", "--help", "--version", "translate --help"])
+def test_a_closed_standard_output_is_reported(words: str) -> None:
+    assert run_without("", RUNS, words).returncode == 0
+    result = run_without(">&-", RUNS, words)
     assert result.returncode == 2
-    assert "the output cannot be written" in result.stderr
+    assert result.stderr == (
+        "augenmerk: standard output is closed, and what was to be printed is lost. Send it to a file: > FILE.\n"
+    )

@@ -267,6 +267,10 @@ class TestReading:
         (tmp_path / "file").write_bytes("ä\r\nb\rc\n".encode())
         assert storage.read_text(tmp_path / "file") == "ä\nb\nc\n"
 
+    def test_text_has_no_byte_order_mark(self, tmp_path: Path) -> None:
+        (tmp_path / "file").write_text("\ufeffa\ufeff", encoding="utf-8")
+        assert storage.read_text(tmp_path / "file") == "a\ufeff"
+
     def test_every_reader_of_the_engine_refuses_a_pipe(self, pipe: Path, tmp_path: Path) -> None:
         from core.analysis.alignment import read_gold, read_ibm_1
         from core.analysis.sample_roles import read_sample_roles

@@ -9,8 +9,7 @@ from core.strict_json import JsonError, parse
 
 WRONG = {
     "empty": (b"  \n", "is empty"),
-    "byte-order mark": (b"\xef\xbb\xbf{}", "byte-order mark"),
-    "UTF-16": ("{}".encode("utf-16"), "byte-order mark"),
+    "UTF-16": ("{}".encode("utf-16"), "UTF-16"),
     "no UTF-8": (b'{"a": "\xff"}', "0xff after the first 7 is no UTF-8"),
     "cut off": (b'{"a": [1, 2', "no JSON text"),
     "two values": (b"{} {}", "no JSON text"),
@@ -49,6 +48,10 @@ def test_what_is_right_is_read_exactly(value: object) -> None:
     for ascii_only in (True, False):
         found = parse(json.dumps(value, ensure_ascii=ascii_only).encode(), max_depth=8).value
         assert repr(found) == repr(value)
+
+
+def test_a_byte_order_mark_is_left_out() -> None:
+    assert parse(b'\xef\xbb\xbf{"a": "\xef\xbb\xbf"}', max_depth=8).value == {"a": "\ufeff"}
 
 
 @pytest.mark.heavy

@@ -1,20 +1,24 @@
 """The whole app with the real engine and a small untrained checkpoint."""
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QByteArray, QSettings, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.errors import StorageError, TextError
 from tests.viz_app.conftest import MakeWindow
-from viz_app.application import fit_to_screen, own_settings, run_app, save_picture
+from viz_app.application import MAX_SETTINGS_BYTES, fit_to_screen, own_settings, repair_settings, run_app, save_picture
 from viz_app.main_window import MainWindow
+from viz_app.preferences import Preferences
+from viz_app.state.map_view_settings import MapViewSettings
+from viz_app.train.settings import load_choices, load_source, load_unfinished
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 WATCH_THE_FIRST_PAINT = """
@@ -184,7 +188,109 @@ def test_a_window_larger_than_the_screen_is_made_to_fit(qapp: QApplication, qtbo
     assert window.geometry() == before
     window.setMinimumSize(room.width() + 10, 50)
     fit_to_screen(window)
-    assert window.width() == room.width() + 10
+    assert room.contains(window.geometry()), "whatever its smallest size"
+
+
+SHOWS_THE_MENU = """
+import json, sys
+from PySide6.QtCore import QRect, QSettings
+from PySide6.QtWidgets import QApplication
+from viz_app.application import MAX_SETTINGS_BYTES, fit_to_screen
+from viz_app.main_window import MainWindow
+from viz_app.preferences import Preferences
+from viz_app.state.map_view_settings import MapViewSettings
+from viz_app.train.settings import load_choices, load_source, load_unfinished
+from viz_app.preferences import Preferences
+from viz_app.theme import Theme
+
+app = QApplication([])
+preferences = Preferences(QSettings(sys.argv[1], QSettings.Format.IniFormat))
+Theme.light().apply(app)
+window = MainWindow(preferences)
+window._open_first_model = lambda: None
+fit_to_screen(window)
+window.show()
+app.processEvents()
+screen, button = window.screen().geometry(), window.top_bar.menu_button
+place = QRect(button.mapToGlobal(button.rect().topLeft()), button.size())
+print(screen.width(), screen.height(), screen.contains(window.frameGeometry()), screen.contains(place))
+window.end()
+"""
+
+
+@pytest.mark.subprocess
+@pytest.mark.parametrize(("width", "height"), [(800, 600), (1024, 600), (1366, 768)])
+def test_the_window_and_its_menu_fit_a_small_screen(tmp_path: Path, width: int, height: int) -> None:
+    screen = {"name": "small", "x": 0, "y": 0, "width": width, "height": height, "logicalDpi": 96, "dpr": 1}
+    (tmp_path / "screens.json").write_text(json.dumps({"screens": [screen]}))
+    environment = os.environ | {"QT_QPA_PLATFORM": f"offscreen:configfile={tmp_path / 'screens.json'}"}
+    result = subprocess.run(
+        [sys.executable, "-c", SHOWS_THE_MENU, str(tmp_path / "settings.ini")],
+        cwd=REPOSITORY,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.stdout == f"{width} {height} True True\n", result.stderr
+
+
+KEYS = (
+    *(
+        "recent",
+        "recent_experiments",
+        "imports",
+        "theme",
+        "scale",
+        "translate/model",
+        "translate/head",
+        "translate/lab",
+    ),
+    *("translate/lab_tab", "translate/first_steps", "translate/rows", "translate/hide_wrapping", "lesson/file"),
+    *("lesson/place", "learn/language", "export/caption", "geometry/window", "geometry/lab_splitter", "train/preset"),
+    *("train/data_kind", "train/num_epochs", "train/parent_folder", "train/unfinished", "train/sources"),
+)
+WRONG_VALUES = {
+    "text": "nonsense/1/x",
+    "number": "-1",
+    "list": "a, b, c",
+    "nothing": "@Invalid()",
+    "bytes": r"@ByteArray(\x1\xd9\xd0\xcb\0\x3\0\0)",
+    "rectangle": "@Rect(1 2 3 4)",
+    "unknown type": r"@Variant(\0\0\0\x7f\0\0\0\x4xyz\0)",
+    "invalid type": r"@Variant(\0\0\xff\xff\0)",
+    "pointer": r"@Variant(\0\0\0\x1f\0)",
+    "type without a converter": r"@Variant(\0\0\0\x38\0)",
+    "list with a pointer": r"x, @Variant(\0\0\0\x1f\0)",
+    "time": r"@DateTime(\0\0\0\x10\0)",
+}
+
+
+@pytest.mark.parametrize("value", WRONG_VALUES.values(), ids=WRONG_VALUES)
+@pytest.mark.parametrize("key", KEYS)
+def test_a_damaged_setting_is_read_without_a_message_and_the_others_are_kept(
+    tmp_path: Path, key: str, value: str
+) -> None:
+    path = tmp_path / "augenmerk.conf"
+    section, _, name = key.rpartition("/")
+    kept = "[kept]\ntext=Ein Hund\nlist=a, b\nat=@@Variant(x\nbytes=@ByteArray(\\0)\n"
+    path.write_text(f"[{section or 'General'}]\n{name}={value}\n{kept}")
+    repair_settings(path)
+    settings = QSettings(str(path), QSettings.Format.IniFormat)
+    preferences = Preferences(settings)
+    for each, described in vars(Preferences).items():
+        if isinstance(described, property):
+            getattr(preferences, each)
+    assert preferences.restored(MapViewSettings()) == MapViewSettings()
+    assert load_choices(settings).preset
+    assert load_unfinished(settings) is None
+    assert load_source(settings, tmp_path) is None
+    preferences.bytes("window")
+    preferences.recent_models.remember(tmp_path)
+    assert preferences.recent_models.paths[0] == tmp_path
+    settings.sync()
+    found = [settings.value(f"kept/{each}") for each in ("text", "list", "at", "bytes")]
+    assert found == ["Ein Hund", ["a", "b"], "@Variant(x", QByteArray(b"\0")]
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere settings are no such file")
@@ -201,3 +307,10 @@ def test_settings_that_qt_would_read_for_ever_are_refused(
         path.symlink_to("/dev/zero")
     with pytest.raises(StorageError, match="it is a device, a pipe or a socket"):
         own_settings()
+
+
+def test_settings_of_absurd_size_are_refused(tmp_path: Path) -> None:
+    with (tmp_path / "augenmerk.conf").open("wb") as file:
+        file.truncate(MAX_SETTINGS_BYTES + 1)
+    with pytest.raises(StorageError, match=r"more than 16,000,000 bytes\. Remove this file"):
+        repair_settings(tmp_path / "augenmerk.conf")

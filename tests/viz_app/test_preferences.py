@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 from core.model.heads import Head
@@ -73,3 +74,13 @@ def test_one_recent_checkpoint_survives_the_file(preferences: Preferences, tmp_p
     assert Preferences(
         type(preferences.settings)(preferences.settings.fileName(), preferences.settings.format())
     ).recent_models.paths == (tmp_path / "one.safetensors",)
+
+
+def test_a_path_that_is_not_utf8_survives_the_file(preferences: Preferences, tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"m\xf6dell %41.safetensors")
+    preferences.model = path
+    preferences.recent_models.remember(path)
+    preferences.settings.sync()
+    read = Preferences(type(preferences.settings)(preferences.settings.fileName(), preferences.settings.format()))
+    assert read.model == path
+    assert read.recent_models.paths == (path,)

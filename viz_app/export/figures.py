@@ -3,8 +3,12 @@
 import io
 import math
 import textwrap
-from collections.abc import Collection, Sequence
+import unicodedata
+import warnings
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import matplotlib
@@ -14,8 +18,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PatchCollection, QuadMesh
 from matplotlib.colors import Colormap, ListedColormap
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
+from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 from matplotlib.patches import Rectangle
+from matplotlib.text import Text
 from matplotlib.textpath import text_to_path
 
 from core.errors import StorageError
@@ -23,6 +28,7 @@ from core.plain_text import one_line
 from core.storage import atomic_path
 from core.translation.result import FloatArray
 from viz_app.heatmap.colormap import PAPER, SIGNED_PAPER, rgb_table, signed_rgb_table
+from viz_app.state.visible_text import visible
 
 FORMATS = ("png", "svg", "pdf")
 CELL_INCHES, THUMBNAIL_INCHES, KIND_GAP_INCHES = 0.28, 0.85, 0.12
@@ -32,6 +38,9 @@ TITLE_POINTS, LABEL_POINTS, CAPTION_POINTS = 10, 9, 7
 COLUMN_DEGREES = 55
 OFF_COLOR, OFF_VEIL = "#a84c08", 0.82
 POINTS_PER_INCH, DOTS_PER_INCH, SEAM_POINTS = 72, 200, 0.3
+_NOT_SOUGHT = frozenset({"Cc", "Cf", "Cn", "Co", "Cs"})
+"""Categories that look alike in all fonts, or mean something else in each."""
+_LAST_RESORT = "Last Resort"  # matplotlib's own font, whose glyphs are boxes
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +89,9 @@ def map_figure(picture: MapPicture) -> Figure:
     num_rows, num_columns = picture.weights.shape
     cell = min(CELL_INCHES, MAX_INCHES / max(num_rows, num_columns, 1))
     size = min(LABEL_POINTS, 0.75 * cell * POINTS_PER_INCH)
-    row_labels, column_labels = _plain(picture.row_labels), _plain(picture.column_labels)
-    left = MARGIN_INCHES + max((_width_inches(text, size) for text in picture.row_labels), default=0)
-    widths = [_width_inches(text, size) for text in picture.column_labels]
+    row_labels, column_labels = (list(map(visible, each)) for each in (picture.row_labels, picture.column_labels))
+    left = MARGIN_INCHES + max((_width_inches(text, size) for text in row_labels), default=0)
+    widths = [_width_inches(text, size) for text in column_labels]
     slant = math.radians(COLUMN_DEGREES)
     top = 0.45 + max(widths, default=0) * math.sin(slant) + size / POINTS_PER_INCH
     plot_width, plot_height = num_columns * cell, num_rows * cell
@@ -107,9 +116,14 @@ def map_figure(picture: MapPicture) -> Figure:
         _hatch_missing(axes, picture.weights)
     axes.set(xlim=(-0.5, num_columns - 0.5), ylim=(num_rows - 0.5, -0.5))
     axes.set_xticks(
-        range(num_columns), column_labels, rotation=COLUMN_DEGREES, ha="left", va="bottom", rotation_mode="anchor"
+        range(num_columns),
+        [_escaped(label) for label in column_labels],
+        rotation=COLUMN_DEGREES,
+        ha="left",
+        va="bottom",
+        rotation_mode="anchor",
     )
-    axes.set_yticks(range(num_rows), row_labels)
+    axes.set_yticks(range(num_rows), [_escaped(label) for label in row_labels])
     axes.tick_params(length=0, labelsize=size, top=True, labeltop=True, bottom=False, labelbottom=False)
     bar = figure.add_axes(place_in(bar_left, top, 0.12, min(max(plot_height, MIN_PLOT_INCHES), 3.0), figure))
     colors = figure.colorbar(cells, cax=bar)
@@ -132,7 +146,7 @@ def grid_figure(kinds: Sequence[KindPicture], caption: str) -> Figure:
     y, frames = top, []
     for kind in kinds:
         for layer, heads in enumerate(kind.maps):
-            names = f"{kind.title}\nlayer {layer + 1}"
+            names = f"{_escaped(kind.title)}\nlayer {layer + 1}"
             axes.text(left - 0.1, y + THUMBNAIL_INCHES / 2, names, fontsize=7, ha="right", va="center")
             for head, weights in enumerate(heads):
                 x = left + head * step
@@ -158,6 +172,8 @@ def grid_figure(kinds: Sequence[KindPicture], caption: str) -> Figure:
 def save_figure(figure: Figure, target: Path) -> None:
     """Writes a figure as PNG, SVG or PDF, by the name's ending; text stays text in the latter two.
 
+    Characters that the default font lacks are drawn in an installed font that has them, or as a box.
+
     Raises:
         StorageError: the ending is another, or the file cannot be written.
     """
@@ -165,7 +181,8 @@ def save_figure(figure: Figure, target: Path) -> None:
     if kind not in FORMATS:
         raise StorageError(f"{target.name} ends in none of .png, .svg, .pdf. Give the picture one of these endings.")
     content = io.BytesIO()  # a file that cannot be written must not be left to a half-made archive of fonts
-    with matplotlib.rc_context({"svg.fonttype": "none", "pdf.fonttype": 42}):
+    _choose_fonts(figure)
+    with matplotlib.rc_context({"svg.fonttype": "none", "pdf.fonttype": 42}), _boxes_for_missing_glyphs():
         figure.savefig(content, format=kind, dpi=DOTS_PER_INCH)
     with atomic_path(target) as temporary:
         temporary.write_bytes(content.getbuffer())
@@ -214,9 +231,53 @@ def wrapped_caption(caption: str, width: float) -> list[str]:
 
 
 def _width_inches(text: str, points: float, weight: str = "normal") -> float:
+    text = one_line(text)
     font = FontProperties(size=points, weight=weight)
-    width, _, _ = text_to_path.get_text_width_height_descent(one_line(text), font, ismath=False)
+    font.set_family([*font.get_family(), *_other_families(text)])
+    with _boxes_for_missing_glyphs():
+        width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
     return width / POINTS_PER_INCH
+
+
+def _choose_fonts(figure: Figure) -> None:
+    """Adds families to the texts with characters that the default font lacks."""
+    for axes in figure.axes:  # gives the labels of the ticks their texts
+        axes.get_xticklabels()
+        axes.get_yticklabels()
+    for text in figure.findobj(Text):
+        assert isinstance(text, Text)
+        if families := _other_families(text.get_text()):
+            text.set(fontfamily=[*text.get_fontfamily(), *families], fontweight="normal")
+
+
+@lru_cache(maxsize=1024)
+def _other_families(text: str) -> tuple[str, ...]:
+    """Families of installed fonts of normal weight that have characters of `text` which the default font lacks."""
+    default = get_font(findfont(FontProperties()))
+    missing = {ord(letter) for letter in text if ord(letter) > 0x7F and unicodedata.category(letter) not in _NOT_SOUGHT}
+    missing = {code for code in missing if not default.get_char_index(code)}
+    families = []
+    for entry in fontManager.ttflist if missing else ():
+        if (entry.style, entry.weight) != ("normal", 400) or entry.name.startswith(_LAST_RESORT):
+            continue
+        try:
+            font = get_font(entry.fname)
+        except (OSError, RuntimeError, NotImplementedError):  # removed since the list was made, or not scalable
+            continue
+        if found := {code for code in missing if font.get_char_index(code)}:
+            families.append(entry.name)
+            missing -= found
+            if not missing:
+                break
+    return tuple(families)
+
+
+@contextmanager
+def _boxes_for_missing_glyphs() -> Iterator[None]:
+    """Without matplotlib's warning where no font has a character."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"Glyph \d+ .*missing from", UserWarning)
+        yield
 
 
 def _colors(*, is_signed: bool = False) -> Colormap:
@@ -231,10 +292,6 @@ def _hatch_missing(axes: Axes, values: FloatArray) -> None:
     for row, column in np.argwhere(np.isnan(values)).tolist():
         cell = Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor="0.84", edgecolor="0.55", hatch="////", linewidth=0)
         axes.add_patch(cell)
-
-
-def _plain(labels: Sequence[str]) -> list[str]:
-    return [_escaped(label) for label in labels]
 
 
 def _escaped(text: str) -> str:

@@ -58,9 +58,9 @@ class ModelLoader(QObject):
         return self._preferences.recent_models.paths
 
     def reopen(self, path: Path | None) -> None:
-        """Opens the model of the last session; if that fails, `previous_model_missing` is emitted."""
+        """Opens the checkpoint of the last session; if that fails, `previous_model_missing` is emitted."""
         self._is_reopening = True
-        self.open(path)
+        self._load(path)
 
     def open(self, path: Path | None) -> None:
         """Opens a checkpoint, None for the bundled one; a model of another project is imported, if it never was."""
@@ -68,10 +68,12 @@ class ModelLoader(QObject):
         if source is not None:
             path = self._imported_before(source)
             if path is None:
-                self._is_reopening = False
                 self._show_import(ImportDialog(source, self._import_worker(), self._preferences, self._window))
                 self.import_offered.emit(source.name)
                 return
+        self._load(path)
+
+    def _load(self, path: Path | None) -> None:
         if path is None and not bundled_model_path().is_file():
             failure = Failure(
                 f"The bundled model is not here: {bundled_model_path()} was expected. "

@@ -7,6 +7,7 @@ from core.analysis.sample_roles import SampleRoles
 from core.checkpoint.history import EpochRecord
 from core.config import RunConfig
 from core.device import DeviceChoice
+from core.plain_text import name_of
 from core.resources import bundled_model_path
 
 
@@ -47,7 +48,7 @@ class ModelInfo:
     def title(self) -> str:
         """The name; with its folder where the name alone ("best", "last") would not tell one run from another."""
         if self.path is not None and self.name in ("best", "last"):
-            return f"{self.path.absolute().parent.name}/{self.name}"
+            return f"{name_of(self.path.absolute().parent)}/{self.name}"
         return self.name
 
     @property

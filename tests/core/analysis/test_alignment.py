@@ -136,6 +136,12 @@ def test_damaged_gold_files_are_told(tmp_path: Path, text: str, message: str) ->
         read_gold(tmp_path / "gold.tsv")
 
 
+def test_gold_files_may_have_a_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "gold.tsv").write_text(HEADING + "3\tEin Hund\tA dog\t1-1 2-2\n", encoding="utf-8-sig")
+    (pair,) = read_gold(tmp_path / "gold.tsv")
+    assert pair.source == ("Ein", "Hund")
+
+
 def test_missing_and_foreign_gold_files_are_told(tmp_path: Path) -> None:
     with pytest.raises(AnalysisError, match="Cannot read the alignments"):
         read_gold(tmp_path / "missing.tsv")

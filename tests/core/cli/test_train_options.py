@@ -1,6 +1,7 @@
 """Options of `train`, and the commands `runs` and `average` on what it leaves."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -61,6 +62,25 @@ def test_a_run_is_resumed_with_its_own_settings_and_those_that_are_to_change(
     capsys.readouterr()
     assert train(config, out, "--resume") == 2
     assert "noam_factor was 0.25 and is now 1.0" in capsys.readouterr().err
+
+
+@pytest.mark.training
+def test_files_and_folders_may_have_names_that_are_not_utf8(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / os.fsdecode(b"l\xe4uf")
+    settings = config.rename(tmp_path / os.fsdecode(b"\xff.toml"))
+    monkeypatch.setattr(sys, "argv", ["augenmerk", "train", "--config", str(settings), "--out", str(out)])
+    assert train(settings, out, "--max-steps", "3", "--checkpoint-steps", "1") == 0
+    assert main(["train", "--out", str(out), "--device", "cpu", "--resume", "--max-steps", "5"]) == 0
+    assert load_checkpoint(out / "last.safetensors", with_state=True).progress["step"] == 5
+    starts = json.loads((out / "environment.json").read_text(encoding="utf-8"))["starts"]
+    assert starts[0]["command"][-1].endswith("l\udce4uf")
+    capsys.readouterr()
+    assert main(["runs", str(tmp_path)]) == 0
+    assert "l\\udce4uf" in capsys.readouterr().out
+    text = ["translate", "1 2 3", "--checkpoint", str(out / "last.safetensors"), "--device", "cpu", "--json"]
+    assert main(text) == 0
 
 
 @pytest.mark.heavy

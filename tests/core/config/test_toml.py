@@ -101,6 +101,11 @@ def test_what_makes_no_sense_is_refused(tmp_path: Path, text: str, said: str) ->
     assert str(caught.value).startswith(str(path))
 
 
+def test_a_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    (tmp_path / "run.toml").write_text(to_toml(preset("notebook")), encoding="utf-8-sig")
+    assert read_toml(tmp_path / "run.toml") == preset("notebook")
+
+
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"missing\.toml cannot be read: No such file"):
         read_toml(tmp_path / "missing.toml")

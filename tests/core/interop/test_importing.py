@@ -84,6 +84,17 @@ def test_the_file_says_all_that_is_known(folder: Path, tmp_path: Path) -> None:
     assert imported.summary.num_parameters == checkpoint.build_model().num_parameters
 
 
+def test_a_folder_whose_name_is_not_utf8_is_imported(folder: Path, tmp_path: Path) -> None:
+    renamed = folder.rename(tmp_path / os.fsdecode(b"m\xf6dell"))
+    target = tmp_path / os.fsdecode(b"m\xf6dell.safetensors")
+    assert (
+        main(["import", str(renamed), "--out", str(target), "--source-language", "de", "--target-language", "en"]) == 0
+    )
+    origin = load_checkpoint(target).origin
+    assert origin is not None
+    assert origin.source == "m\ufffddell"
+
+
 def test_languages_are_told_by_options_then_files_then_names(folder: Path) -> None:
     change(folder / "tokenizer_config.json", source_lang="fr")
     assert recognize(folder).summary.languages == ("fr", "en")

@@ -147,11 +147,15 @@ def test_a_missing_field_is_named(name: str) -> None:
     assert f"scenes[1].{name} is missing." in refused(changed)
 
 
+def test_a_lesson_with_a_byte_order_mark_is_read() -> None:
+    assert lesson_from_bytes(b"\xef\xbb\xbf" + lesson_to_bytes(LESSON), "") == LESSON
+
+
 def test_what_is_no_json_is_refused() -> None:
     data = lesson_to_bytes(LESSON)
     assert "scenes[0].title is there twice" in refused(data.replace(b'"title": "The', b'"title": "x", "title": "The'))
     assert "factor is NaN" in refused(data.replace(b'"factor": 0.0', b'"factor": NaN'))
-    assert "byte-order mark" in refused(b"\xef\xbb\xbf" + data)
+    assert "UTF-16" in refused(b"\xff\xfe" + data)
     assert "no UTF-8" in refused(data.replace(b"Zwei", b"\xffwei"))
     assert "source_text is" in refused(data.replace(b"Zwei", b"\\ud83d"))
     assert "nested more than 10 deep" in refused(b"[" * 900_000)

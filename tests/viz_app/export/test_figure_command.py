@@ -1,5 +1,7 @@
 """`augenmerk figure`: what is drawn are the numbers of the library, captions say all, refusals are one message."""
 
+import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +47,17 @@ def test_the_ending_says_what_is_written(untrained_checkpoint: Path, tmp_path: P
     assert draw(untrained_checkpoint, "--layer", "1", "--head", "2", "--out", str(tmp_path / name), *grid) == 0
     assert (tmp_path / name).read_bytes().startswith(magic)
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.figures
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf", "html"])
+def test_files_may_have_names_that_are_not_utf8(untrained_checkpoint: Path, tmp_path: Path, ending: str) -> None:
+    checkpoint = tmp_path / os.fsdecode(b"m\xf6dell.safetensors")
+    shutil.copy(untrained_checkpoint, checkpoint)
+    target = tmp_path / (os.fsdecode(b"b\xeeld.") + ending)
+    assert draw(checkpoint, "--out", str(target)) == 0
+    assert target.is_file()
+    assert ending not in ("svg", "html") or "m\ufffddell" in target.read_text(encoding="utf-8")
 
 
 @pytest.mark.figures

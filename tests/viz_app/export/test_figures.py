@@ -4,6 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.collections import QuadMesh
+from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.text import Text
 
 from core.errors import StorageError
 from tests.test_import_rules import modules_imported_by
@@ -39,6 +41,51 @@ def test_text_stays_text_in_a_vector_picture(tmp_path: Path) -> None:
     text = (tmp_path / "map.svg").read_text(encoding="utf-8")
     for words in ("key1", "row0", "A head", "costs $5"):
         assert words in text
+
+
+UNUSUAL = {
+    "byte-order mark": "a\ufeffb",
+    "emoji": "👨",
+    "joined emoji": "👨\u200d👩\u200d👧",
+    "combining": "e\u0301 \u0301",
+    "Arabic": "مرحبا",
+    "Chinese": "中文",
+    "Hindi": "नमस्ते",
+    "variation selectors": "a\ufe0f\U000e0100",
+    "no width": "\u200b\u200d\u2060\u00ad",
+    "private use": "\ue000\U0010ffff",
+    "right to left": "\u202eabc",
+    "no text": "\x1b\ud800",
+    "formula": "$\\frac{",
+}
+
+
+@pytest.mark.figures
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+@pytest.mark.parametrize("text", UNUSUAL.values(), ids=UNUSUAL)
+def test_any_text_can_be_drawn_without_a_warning(tmp_path: Path, text: str, ending: str) -> None:
+    picture = replace(_picture(), row_labels=[text, "a"], column_labels=["a", text, text], title=text, caption=text)
+    save_figure(map_figure(picture), tmp_path / f"map.{ending}")
+    kinds = [KindPicture(text, np.zeros((1, 2, 2, 2), dtype=np.float32), [[1.0] * 2])]
+    save_figure(grid_figure(kinds, text), tmp_path / f"grid.{ending}")
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.figures
+def test_a_character_is_drawn_in_an_installed_font_that_has_it(tmp_path: Path) -> None:
+    arc = "\u2312"  # not in DejaVu Sans; matplotlib brings it along in another font
+    figure = map_figure(replace(_picture(), row_labels=[arc, "a"], title=arc))
+    save_figure(figure, tmp_path / "map.pdf")
+    shown = [text for text in figure.findobj(Text) if text.get_text() == arc]
+    assert len(shown) >= 2  # label and title
+    for text in shown:
+        fonts = [get_font(findfont(FontProperties(family=[family]))) for family in text.get_fontfamily()]
+        assert any(font.get_char_index(ord(arc)) for font in fonts)
+
+
+def test_a_label_of_invisible_characters_is_named_by_its_code_points() -> None:
+    axes = map_figure(replace(_picture(), row_labels=["\u200d", "\ufeff"])).axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["U+200D", "U+FEFF"]
 
 
 def test_another_ending_is_refused(tmp_path: Path) -> None:

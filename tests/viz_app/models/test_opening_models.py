@@ -12,6 +12,7 @@ import pytest
 import torch
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 from safetensors.torch import save_file
 
@@ -38,6 +39,7 @@ from viz_app.main_window import MainWindow
 from viz_app.models.foreign import foreign_source
 from viz_app.models.hub_dialog import HubDialog
 from viz_app.models.import_dialog import ImportDialog, precision_entries
+from viz_app.preferences import Preferences
 
 LIMIT_MS = 60_000
 
@@ -200,6 +202,22 @@ def test_a_folder_as_argument_is_offered_and_cancelling_opens_the_bundled_model(
     assert window.model is not None
     assert window.model.path is None
     assert not window._preferences.models_folder.exists()
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("is_a_model", [True, False], ids=["of a model", "empty"])
+def test_a_folder_in_place_of_the_last_model_is_reported_and_the_bundled_model_opens(
+    make_window: MakeWindow, preferences: Preferences, folder: Path, tmp_path: Path, is_a_model: bool
+) -> None:
+    preferences.model = folder if is_a_model else tmp_path
+    window = make_window(None, loader=None)
+    assert window._loader.import_dialog is None
+    assert window.model is not None
+    assert window.model.path == bundled_model_path()
+    assert preferences.model is None
+    (box,) = window.findChildren(QMessageBox)
+    assert "it is a folder" in box.informativeText()
+    box.accept()
 
 
 @pytest.mark.heavy

@@ -1,6 +1,8 @@
 """What leaves the Train page: charts, every step's metrics, the film; a run opened again exports the same."""
 
 import csv
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -205,6 +207,15 @@ def test_the_command_writes_what_the_window_writes(
     assert ">Learning rate<" in text
     with Image.open(tmp_path / "film.gif") as file:
         assert file.n_frames == 3  # type: ignore[attr-defined]
+
+
+@pytest.mark.figures
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", ["👨\u200d👩 中文", "a\ufeffb $x_", os.fsdecode(b"l\xe4ufe")], ids=ascii)
+def test_a_run_of_any_name_is_exported(run: tuple[Path, Recorder], tmp_path: Path, name: str) -> None:
+    shutil.copytree(run[0], tmp_path / name)
+    for target in ("charts.png", "charts.svg", "charts.pdf", "film.gif", "metrics.csv"):
+        assert main(["charts", str(tmp_path / name), "--out", str(tmp_path / name / target)]) == 0, target
 
 
 @pytest.mark.parametrize(
