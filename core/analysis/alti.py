@@ -181,7 +181,7 @@ def _stop_if(should_stop: Callable[[], bool]) -> None:
 
 def _feed_forward(layer: nn.Module, states: Tensor) -> Tensor:
     residual = layer.feed_forward_residual
-    output: Tensor = residual.after(states, layer.feed_forward(residual.before(states)))  # type: ignore[union-attr, operator]
+    output: Tensor = residual(states, layer.feed_forward(residual.before(states)))  # type: ignore[union-attr, operator]
     return output
 
 
@@ -198,7 +198,7 @@ class _Block:
         residual = self.residual
         attended, maps = self.attention(residual.before(states), memory, mask, need_maps=True, changes=self.changes)
         assert maps is not None
-        output = residual.after(states, attended)
+        output = residual(states, attended)
         summed, around = (states + attended)[0].double(), states[0].double()
         if memory is not None:
             values, constant = memory[0].double(), None

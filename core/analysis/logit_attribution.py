@@ -163,7 +163,7 @@ class _Stream:
     def add(self, parts: Tensor, bias: Tensor | None, output: Tensor, residual: Residual) -> None:
         """A sublayer has given `output` [1, T, D], the sum of `parts` [n, T, D] and a bias [D]."""
         summed = (self.states + output)[0].double()
-        self.states = residual.after(self.states, output)
+        self.states = residual(self.states, output)
         self.parts = torch.cat([self.parts, parts])
         if bias is not None:
             self.bias = self.bias + bias
