@@ -592,7 +592,7 @@ class MainWindow(QMainWindow):
         is_requested = self.state.experiment.source_text == self.translate_page.sentence.requested_text
         model, offers_bundled, self._offers_bundled = self.model, self._offers_bundled, False
         if offers_bundled and is_requested and not failure.details and model is not None and not model.is_bundled:
-            self.state.tell(f"{model.title} cannot read this sentence, so the bundled model is used.")
+            self.state.tell(f"The model “{model.title}” cannot read this sentence, so the bundled model is used.")
             self.open_model(None)
         else:
             self.failed.emit(failure)

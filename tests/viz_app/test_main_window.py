@@ -698,7 +698,7 @@ def test_a_requested_sentence_that_the_last_model_cannot_read_is_translated_by_t
     assert window.state.translation.source_text == window.translate_page.sentence.input.text == sentence
     note = window.translate_page.sentence.note
     assert note.isVisible()
-    assert note.text() == "copy cannot read this sentence, so the bundled model is used."
+    assert note.text() == "The model “copy” cannot read this sentence, so the bundled model is used."
     assert _dialogs(window) == []
 
 
