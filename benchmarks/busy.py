@@ -103,9 +103,9 @@ def _work(threads: str, cores: Sequence[int]) -> None:
     """The worker: reads names of work, writes seconds."""
     os.sched_setaffinity(0, set(cores))
     if threads == "ours":
-        from core.threads import choose_threads
+        from core.threads import tune_process
 
-        choose_threads()
+        tune_process()
     assert "torch" not in sys.modules
     import torch
 

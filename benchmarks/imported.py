@@ -37,8 +37,8 @@ OPENING_SECONDS, GRID_SECONDS = 3.0, 0.060
 BIG_LAYERS, BIG_HEADS = 6, 16
 _OPENING = """
 import sys, time
-from core.threads import choose_threads
-choose_threads()
+from core.threads import tune_process
+tune_process()
 from core.translation.translator import Translator
 began = time.perf_counter(), time.process_time()
 Translator.load(sys.argv[1], "cpu").warm_up()

@@ -6,10 +6,10 @@ import sys
 def main() -> int:
     """Runs the command line and returns its exit status."""
     from core.standard_streams import open_standard_streams
-    from core.threads import choose_threads
+    from core.threads import tune_process
 
     open_standard_streams()
-    choose_threads()  # before anything imports torch
+    tune_process()  # before anything imports torch
     from core.cli.main import main as run_command
 
     return run_command(sys.argv[1:])

@@ -10,14 +10,20 @@
     translator = Translator.load("opus.safetensors")
 
 All counting starts at 0. Importing this module imports nothing heavy: each name is fetched when it is first used, so
-torch is there only once `Translator` or `model_digest` is. How torch's threads wait is chosen here (`core.threads`), so
-import this module before torch.
+torch is there only once `Translator` or `model_digest` is.
+
+Neither importing nor translating changes the process: no environment variable, no setting of torch. A script that has
+the process to itself can begin with
+
+    from core.api import tune_process
+
+    tune_process()  # before torch is imported, so before `Translator` is
+
+It sets how threads wait for each other, as the commands and the window do: several times as fast on a busy machine.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from core.threads import choose_threads
 
 if TYPE_CHECKING:
     from core.checkpoint.digest import model_digest
@@ -36,6 +42,7 @@ if TYPE_CHECKING:
     from core.interop.importing import import_model
     from core.interop.model import ImportedModel, ImportOptions, ImportSummary
     from core.model.heads import Head
+    from core.threads import tune_process
     from core.translation.coverage import Coverage, RareWord, RespelledWord
     from core.translation.experiment import (
         AttentionRow,
@@ -106,10 +113,9 @@ __all__ = [
     "import_model",
     "model_digest",
     "read_experiment_file",
+    "tune_process",
     "write_experiment_file",
 ]
-
-choose_threads()
 
 _NAMES_BY_MODULE = {
     "core.checkpoint.digest": ("model_digest",),
@@ -117,6 +123,7 @@ _NAMES_BY_MODULE = {
     "core.interop.importing": ("import_model",),
     "core.interop.model": ("ImportOptions", "ImportSummary", "ImportedModel"),
     "core.model.heads": ("Head",),
+    "core.threads": ("tune_process",),
     "core.translation.coverage": ("Coverage", "RareWord", "RespelledWord"),
     "core.translation.experiment": (
         "AttentionRow",

@@ -1,5 +1,6 @@
 """Where the files that ship with the product lie: in a checkout's `resources/`, or inside the installed wheel."""
 
+import os
 from pathlib import Path
 
 BUNDLED_MODEL = "multi30k-de-en.safetensors"
@@ -15,6 +16,11 @@ def resource_path(name: str) -> Path:
 def bundled_model_path() -> Path:
     """The checkpoint that is used when none is named."""
     return resource_path(BUNDLED_MODEL)
+
+
+def is_bundled_model(path: Path | str | None) -> bool:
+    """Whether this is the bundled model: None, or its file by any path."""
+    return path is None or os.path.realpath(path) == os.path.realpath(bundled_model_path())
 
 
 def example_sentences() -> tuple[str, ...]:

@@ -6,8 +6,9 @@ same cores, a thread spins away the very time that the thread it waits for needs
 idle machine, and several times faster on a busy one (`python -m benchmarks busy`). Where another process computes
 already when this one begins, not to spin at all is faster still: one thread whose core is shared holds up the others.
 
-The library reads `GOMP_SPINCOUNT` once, while it is loaded, which happens when torch is imported. So every entry point
-(`core.__main__`, `viz_app.launch`, `core.api`) calls `choose_threads` first. What the user has set is left alone.
+OpenMP reads `GOMP_SPINCOUNT` once, while it is loaded, which happens when torch is imported. So the entry points
+(`core.__main__`, `viz_app.launch`) call `tune_process` first, and scripts may (`core.api.tune_process`). Importing the
+library changes none of this: the process belongs to the program that imports it. What the user has set is left alone.
 
 oneDNN makes a kernel for each shape of a product and keeps 1,024 of them. Batches of random sentences have as many
 shapes, so that a training kept making new ones. They lie between the large blocks of memory that each step takes and
@@ -39,11 +40,13 @@ logger = logging.getLogger(__name__)
 _notes: dict[str, str] = {}
 
 
-def choose_threads() -> None:
-    """Chooses for this process, and says so in the log. Later calls change nothing.
+def tune_process() -> None:
+    """Sets how this process computes, for the best speed beside other busy processes. For programs, not for libraries.
 
-    Where torch is loaded already, its threads will spin as they do: then it is told to compute on one thread, unless
-    somebody has chosen a number.
+    Call it once, before torch is imported. It sets the environment variables `GOMP_SPINCOUNT` (on Linux) and
+    `ONEDNN_PRIMITIVE_CACHE_CAPACITY` for this process and its children, unless the user has set them, and logs what it
+    chose. If torch is already loaded, its threads cannot be changed; then torch computes on one thread, unless a number
+    was set before. Later calls change nothing.
     """
     if "spinning" not in _notes:
         logger.info(_chosen_kernels())
@@ -53,7 +56,7 @@ def choose_threads() -> None:
 
 def spinning() -> str:
     """How threads wait for each other in this process and why, for the log."""
-    return _notes.get("spinning") or "Waiting threads spin as PyTorch's OpenMP has it: nobody has chosen"
+    return _notes.get("spinning") or "Waiting threads spin as PyTorch's OpenMP has it: `tune_process` was not called"
 
 
 def compute_on(num_threads: int) -> None:

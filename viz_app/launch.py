@@ -13,7 +13,7 @@ from core.cli.guard import USER_ERROR, leave, run_guarded
 from core.cli.parser import OptionParser
 from core.memory import share_one_heap
 from core.standard_streams import open_standard_streams
-from core.threads import choose_threads
+from core.threads import tune_process
 
 HELP_FLAGS, VERSION_FLAG = ("-h", "--help"), "--version"
 WINDOW_HELP = """\
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     A command of the process ends it.
     """
     open_standard_streams()
-    choose_threads()  # before anything imports torch
+    tune_process()  # before anything imports torch
     os.environ.pop("MPLBACKEND", None)  # is for pyplot, which is not used; a notebook's is unknown to matplotlib here
     arguments = list(sys.argv[1:] if argv is None else argv)
     if not arguments:

@@ -142,6 +142,7 @@ class MainWindow(QMainWindow):
         self.train_page: TrainPage | None = None
         self.presentation: Presentation | None = None
         self._restored: Experiment | None = None
+        self._offers_bundled = False  # in place of the last model, if that cannot read the requested sentence
         self._lesson_failure: Failure | None = None
         self._theme_choice: ThemeChoice = preferences.theme
         self.top_bar = TopBar(self._theme_choice)
@@ -318,7 +319,7 @@ class MainWindow(QMainWindow):
         loader.import_done.connect(bar.show_notice)
         loader.import_offered.connect(self._on_import_offered)
         self.state.result_changed.connect(self._on_result)
-        page.failed.connect(self.failed)
+        page.failed.connect(self._on_sentence_failed)
         self.analysis.closed.connect(page.hide_analysis)
         self.analysis.focus_next = page.head
         page.message.open_requested.connect(self._loader.choose_file)
@@ -529,7 +530,7 @@ class MainWindow(QMainWindow):
             self.state.reset()
 
     def _begin(self, sentence: str | None) -> None:
-        """The sentence asked for; else what was on the screen, if it belongs to this model; else an example."""
+        """The requested sentence; else what was on the screen, if it belongs to this model; else an example."""
         if sentence is None and self._is_last_model(self._first_checkpoint):
             is_restored = self.documents.restore_session()
             if is_restored:
@@ -540,9 +541,12 @@ class MainWindow(QMainWindow):
             self._lesson_failure = self.lessons.restore(shows_scene=not is_restored)
             if self.lessons.lesson.scenes:
                 self._restored = self.state.experiment
-        if self._restored is None:
+        if sentence is not None:
+            self.translate_page.begin(sentence, is_requested=True)
+            self._offers_bundled = self._is_reopening
+        elif self._restored is None:
             examples = example_sentences()
-            self.translate_page.begin(sentence if sentence is not None else examples[0] if examples else "")
+            self.translate_page.begin(examples[0] if examples else "")
         self.translate_page.sentence.input.setFocus()
 
     def _is_last_model(self, path: Path | None) -> bool:
@@ -582,6 +586,16 @@ class MainWindow(QMainWindow):
         else:
             self._show_model(self.model)
         self.failed.emit(failure)
+
+    def _on_sentence_failed(self, failure: Failure) -> None:
+        """A sentence from the command line that the last model cannot read goes to the bundled one."""
+        is_requested = self.state.experiment.source_text == self.translate_page.sentence.requested_text
+        model, offers_bundled, self._offers_bundled = self.model, self._offers_bundled, False
+        if offers_bundled and is_requested and not failure.details and model is not None and not model.is_bundled:
+            self.state.tell(f"The model “{model.title}” cannot read this sentence, so the bundled model is used.")
+            self.open_model(None)
+        else:
+            self.failed.emit(failure)
 
     def _on_experiment_failed(self, failure: Failure) -> None:
         """An experiment file was not opened. If it was to be the first, there is the sentence in its place."""
@@ -628,6 +642,7 @@ class MainWindow(QMainWindow):
     def _on_result(self) -> None:
         translation = self.state.translation
         if translation is not None:
+            self._offers_bundled = False
             self.translation_shown.emit(translation)
 
     def _focus_sentence(self) -> None:

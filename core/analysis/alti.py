@@ -29,11 +29,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from core.analysis.capture import AttentionPass, SublayerPass, trace_sublayers
 from core.analysis.contributions import Contributions
 from core.analysis.linear_norm import bias_of, linear_norm
-from core.model.attention import AttentionChanges, MultiHeadAttention
 from core.model.heads import AttentionKind
-from core.model.layers import Residual
 from core.model.transformer import Interventions, Transformer
 from core.translation.compilation import interventions_of
 from core.translation.result import FloatArray, Translation, TranslationStoppedError, read_only
@@ -118,7 +117,6 @@ def contributions_of(
     shares_of = trace_blocks(
         translator.model, translation.source_ids, translation.read_ids, _shares_of, interventions, should_stop
     )
-    _stop_if(should_stop)
     encoder = _encoder_shares(shares_of.encoder)
     source, prefix = _decoder_shares(shares_of.decoder, shares_of.cross)
     return Contributions(translation, _array(source @ encoder), _array(prefix), _array(encoder))
@@ -147,31 +145,15 @@ def trace_blocks(
     """
     kept: dict[AttentionKind, list[Kept]] = {"encoder": [], "decoder": [], "cross": []}
 
-    def through(
-        kind: AttentionKind, attention: nn.Module, residual: nn.Module, states: Tensor, *others: Tensor | None
-    ) -> Tensor:
-        layer = len(kept[kind])
-        changes = None if interventions is None else interventions.of(kind, layer)
-        output, parts = _Block(attention, residual, changes).through(states, *others)  # type: ignore[arg-type]
-        kept[kind].append(keep(kind, parts))
-        return output
+    def keep_parts(sublayer: SublayerPass) -> None:
+        if sublayer.attention is not None:
+            kept[sublayer.attention.kind].append(keep(sublayer.attention.kind, _parts_of(sublayer, sublayer.attention)))
+        else:
+            _stop_if(should_stop)
 
-    device = model.output.weight.device
-    read = torch.tensor([read_ids], device=device)
-    states = model.source_embedding(torch.tensor([source_ids], device=device))
-    for layer in model.encoder_layers:
-        _stop_if(should_stop)
-        states = through("encoder", layer.self_attention, layer.attention_residual, states, None, None)  # type: ignore[arg-type]
-        states = _feed_forward(layer, states)
-    encoded = model.encoder_norm(states)
-    mask = model.target_mask(read, interventions)
-    states = model.target_embedding(read)
-    for layer in model.decoder_layers:
-        _stop_if(should_stop)
-        states = through("decoder", layer.self_attention, layer.self_residual, states, None, mask)  # type: ignore[arg-type]
-        states = through("cross", layer.cross_attention, layer.cross_residual, states, encoded, None)  # type: ignore[arg-type]
-        states = _feed_forward(layer, states)
-    return BlockTrace(kept["encoder"], kept["decoder"], kept["cross"], encoded[0], model.decoder_norm(states)[0])
+    _stop_if(should_stop)
+    encoded, hidden = trace_sublayers(model, source_ids, read_ids, keep_parts, interventions)
+    return BlockTrace(kept["encoder"], kept["decoder"], kept["cross"], encoded, hidden)
 
 
 def _stop_if(should_stop: Callable[[], bool]) -> None:
@@ -179,61 +161,46 @@ def _stop_if(should_stop: Callable[[], bool]) -> None:
         raise TranslationStoppedError
 
 
-def _feed_forward(layer: nn.Module, states: Tensor) -> Tensor:
-    residual = layer.feed_forward_residual
-    output: Tensor = residual.after(states, layer.feed_forward(residual.before(states)))  # type: ignore[union-attr, operator]
-    return output
+def _parts_of(sublayer: SublayerPass, attention: AttentionPass) -> BlockParts:
+    """What an attention with its residual connection is made of."""
+    residual, output = sublayer.residual, sublayer.output[0].double()
+    summed, around = (sublayer.states + sublayer.added)[0].double(), sublayer.states[0].double()
+    if attention.memory is not None:
+        values, constant = attention.memory[0].double(), None
+    elif residual.is_pre:
+        values, constant = linear_norm(residual.norm, around, around), bias_of(residual.norm)
+    else:
+        values, constant = around, None
+    by_head, bias = _attended_parts(attention, values, constant)
+    bias = bias.expand_as(around)
+    norm = None if residual.is_pre else residual.norm
+    if norm is not None:
+        around = linear_norm(norm, around, summed)
+        bias = linear_norm(norm, bias, summed) + bias_of(norm)
+    return BlockParts(attention.maps[0].double(), by_head, norm, summed, around, bias, output)
 
 
-@dataclass(frozen=True, eq=False)
-class _Block:
-    """An attention with its residual connection, and what is changed in it."""
+def _attended_parts(attention: AttentionPass, values: Tensor, constant: Tensor | None) -> tuple[Tensor, Tensor]:
+    """What the attention's output is made of: [H, M, D] by heads and keys, and [D] that every position gets.
 
-    attention: MultiHeadAttention
-    residual: Residual
-    changes: AttentionChanges | None
+    Rows of attention sum to 1, so that a constant part of the values comes through whole.
 
-    def through(self, states: Tensor, memory: Tensor | None, mask: Tensor | None) -> tuple[Tensor, BlockParts]:
-        """On [1, Q, D]: what leaves the block, and what that is made of."""
-        residual = self.residual
-        attended, maps = self.attention(residual.before(states), memory, mask, need_maps=True, changes=self.changes)
-        assert maps is not None
-        output = residual.after(states, attended)
-        summed, around = (states + attended)[0].double(), states[0].double()
-        if memory is not None:
-            values, constant = memory[0].double(), None
-        elif residual.is_pre:
-            values, constant = linear_norm(residual.norm, around, around), bias_of(residual.norm)
-        else:
-            values, constant = around, None
-        by_head, bias = self._attended_parts(values, constant)
-        bias = bias.expand_as(around)
-        norm = None if residual.is_pre else residual.norm
-        if norm is not None:
-            around = linear_norm(norm, around, summed)
-            bias = linear_norm(norm, bias, summed) + bias_of(norm)
-        return output, BlockParts(maps[0].double(), by_head, norm, summed, around, bias, output[0].double())
-
-    def _attended_parts(self, values: Tensor, constant: Tensor | None) -> tuple[Tensor, Tensor]:
-        """What the attention's output is made of: [H, M, D] by heads and keys, and [D] that every position gets.
-
-        Rows of attention sum to 1, so that a constant part of the values comes through whole.
-
-        Args:
-            values: [M, D], what values are made from.
-            constant: [D], what is added to each of them and is no token's; None for nothing.
-        """
-        attention, num_heads = self.attention, self.attention.num_heads
-        weight = attention.in_proj_weight.chunk(3)[2].double()
-        shared = attention.in_proj_bias.chunk(3)[2].double()
-        if constant is not None:
-            shared = shared + weight @ constant
-        mixing = attention.out_proj.weight.double().t().unflatten(0, (num_heads, -1))  # [H, K, D]
-        if self.changes is not None:
-            mixing = self.changes.scaled(mixing[None])[0].double()
-        by_head = (values @ weight.t()).unflatten(1, (num_heads, -1)).transpose(0, 1) @ mixing  # [H, M, D]
-        bias = torch.einsum("hk,hkd->d", shared.unflatten(0, (num_heads, -1)), mixing)
-        return by_head, bias + attention.out_proj.bias.double()
+    Args:
+        attention: what it did.
+        values: [M, D], what values are made from.
+        constant: [D], what is added to each of them and is no token's; None for nothing.
+    """
+    module, num_heads = attention.module, attention.module.num_heads
+    weight = module.in_proj_weight.chunk(3)[2].double()
+    shared = module.in_proj_bias.chunk(3)[2].double()
+    if constant is not None:
+        shared = shared + weight @ constant
+    mixing = module.out_proj.weight.double().t().unflatten(0, (num_heads, -1))  # [H, K, D]
+    if attention.changes is not None:
+        mixing = attention.changes.scaled(mixing[None])[0].double()
+    by_head = (values @ weight.t()).unflatten(1, (num_heads, -1)).transpose(0, 1) @ mixing  # [H, M, D]
+    bias = torch.einsum("hk,hkd->d", shared.unflatten(0, (num_heads, -1)), mixing)
+    return by_head, bias + module.out_proj.bias.double()
 
 
 def shares(parts: Tensor, output: Tensor, last_resort: Tensor) -> Tensor:

@@ -1,10 +1,11 @@
-"""Reading queries, keys, values and weights out of a model, by hooks that last for one pass.
+"""Reading queries, keys, values, weights and sublayers out of a model, by hooks that last for one pass.
 
-The model itself knows nothing of it, and translating costs what it did before. Shape legend: `core.analysis`.
+The model itself knows nothing of it, and hooks of the user are heeded. Shape legend: `core.analysis`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from torch.nn import functional
 
 from core.analysis.trace import HeadTrace, Trace
 from core.model.attention import AttentionChanges, MultiHeadAttention
+from core.model.heads import AttentionKind
 from core.model.interventions import attentions_of
+from core.model.layers import Residual
 from core.model.transformer import Interventions, Transformer
 from core.translation.compilation import interventions_of
 from core.translation.result import Translation, read_only
@@ -68,6 +71,92 @@ def trace_pair(
         model(source, read, need_maps=True, interventions=interventions)
     stacked = {kind: _stack([caught[module] for module in layers]) for kind, layers in attentions.items()}
     return Trace(**stacked, lifts_mask=interventions is not None and interventions.lifts_mask is not None)
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionPass:
+    """What an attention module did in one pass over one sentence.
+
+    Attributes:
+        kind: encoder, decoder or cross.
+        module: itself.
+        queries_of: what queries are made from, [1, Q, D].
+        memory: what keys and values of cross-attention are made from, [1, M, D]; None for self-attention.
+        maps: weights, [1, H, Q, M].
+        changes: see `MultiHeadAttention.forward`.
+    """
+
+    kind: AttentionKind
+    module: MultiHeadAttention
+    queries_of: Tensor
+    memory: Tensor | None
+    maps: Tensor
+    changes: AttentionChanges | None
+
+
+@dataclass(frozen=True, eq=False)
+class SublayerPass:
+    """What a sublayer with its residual connection did in one pass over one sentence.
+
+    Attributes:
+        residual: the residual connection.
+        states: what enters it, [1, N, D].
+        added: the sublayer's output, [1, N, D].
+        output: what leaves it, [1, N, D].
+        attention: the sublayer; None for a feed-forward network.
+    """
+
+    residual: Residual
+    states: Tensor
+    added: Tensor
+    output: Tensor
+    attention: AttentionPass | None
+
+
+@torch.inference_mode()
+def trace_sublayers(
+    model: Transformer,
+    source_ids: Sequence[int],
+    read_ids: Sequence[int],
+    on_sublayer: Callable[[SublayerPass], None],
+    interventions: Interventions | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Calls `on_sublayer` after each sublayer of encoder and decoder, in their order, while one pair is read.
+
+    Args:
+        model: in evaluation mode.
+        source_ids, read_ids: without padding.
+        on_sublayer: what it raises ends the pass.
+        interventions: for one sentence.
+
+    Returns:
+        The encoder's output [S, D], and the decoder's before the output layer [T, D].
+    """
+    kinds = {module: kind for kind, modules in attentions_of(model).items() for module in modules}
+    attended: list[AttentionPass] = []
+    hidden: list[Tensor] = []
+
+    def catch(module: nn.Module, inputs: tuple[Any, ...], options: Mapping[str, Any], output: tuple[Any, ...]) -> None:
+        assert isinstance(module, MultiHeadAttention)
+        attended.append(AttentionPass(kinds[module], module, inputs[0], inputs[1], output[1], options["changes"]))
+
+    def finish(residual: nn.Module, inputs: tuple[Tensor, Tensor], output: Tensor) -> None:
+        assert isinstance(residual, Residual)
+        on_sublayer(SublayerPass(residual, *inputs, output, attended.pop() if attended else None))
+
+    with ExitStack() as hooks:
+        for module in model.modules():
+            if isinstance(module, MultiHeadAttention):
+                hooks.callback(module.register_forward_hook(catch, with_kwargs=True).remove)
+            elif isinstance(module, Residual):
+                hooks.callback(module.register_forward_hook(finish).remove)
+        keep = model.decoder_norm.register_forward_hook(lambda _module, _inputs, output: hidden.append(output))
+        hooks.callback(keep.remove)
+        device = model.output.weight.device
+        source, read = torch.tensor([source_ids], device=device), torch.tensor([read_ids], device=device)
+        encoding = model.encode(source, need_maps=True, interventions=interventions)
+        model.decode(encoding, read, need_maps=True)
+    return encoding.states[0], hidden[0][0]
 
 
 def _head_trace(

@@ -8,11 +8,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from core.analysis.capture import AttentionPass, SublayerPass, trace_sublayers
 from core.analysis.linear_norm import bias_of, linear_norm
 from core.analysis.logit_parts import LogitParts
-from core.model.attention import AttentionChanges, MultiHeadAttention
-from core.model.layers import Residual
-from core.model.transformer import Interventions, Transformer, decoder_changes
+from core.model.transformer import Interventions, Transformer
 from core.translation.compilation import interventions_of
 from core.translation.decoding import DecodingRules
 from core.translation.result import Alternative, FloatArray, Translation, read_only
@@ -97,31 +96,15 @@ def residual_parts(
         source_ids, read_ids: S and T ids, without padding.
         interventions: for one sentence.
     """
-    device = model.output.weight.device
-    read = torch.tensor([read_ids], device=device)
-    memory = model.encode(torch.tensor([source_ids], device=device), interventions=interventions).states
-    mask = model.target_mask(read, interventions)
-    stream = _Stream(model.target_embedding(read))
-    for index, layer in enumerate(model.decoder_layers):
-        self_changes, cross_changes = decoder_changes(interventions, index)
-        stream.attend(layer.self_attention, layer.self_residual, None, mask, self_changes)  # type: ignore[arg-type]
-        stream.attend(layer.cross_attention, layer.cross_residual, memory, None, cross_changes)  # type: ignore[arg-type]
-        residual = layer.feed_forward_residual
-        inner = layer.feed_forward(residual.before(stream.states))  # type: ignore[operator, union-attr]
-        stream.add(inner[0].double()[None], None, inner, residual)  # type: ignore[arg-type]
-    norm, states = model.decoder_norm, stream.states
-    whole = states[0].double()
+    stream = _Stream()
+    _, hidden = trace_sublayers(model, source_ids, read_ids, stream.add, interventions)
+    norm, whole = model.decoder_norm, stream.states
     parts = linear_norm(norm, stream.parts, whole)
-    bias = linear_norm(norm, stream.bias, whole) + bias_of(norm).to(device)
+    bias = linear_norm(norm, stream.bias, whole) + bias_of(norm).to(whole.device)
     num_heads = model.config.decoder_heads
     by_layer = parts[1:].unflatten(0, (len(model.decoder_layers), 2 * num_heads + 1))
     return ResidualParts(
-        parts[0],
-        by_layer[:, :num_heads],
-        by_layer[:, num_heads:-1],
-        by_layer[:, -1],
-        bias,
-        norm(states)[0].double(),
+        parts[0], by_layer[:, :num_heads], by_layer[:, num_heads:-1], by_layer[:, -1], bias, hidden.double()
     )
 
 
@@ -129,47 +112,51 @@ class _Stream:
     """The vectors of all positions on their way through the decoder, and the parts that they are the sums of.
 
     Attributes:
-        states: [1, T, D], as the model has them.
-        parts: [N, T, D], in double precision: the embedding, then what every sublayer has added, heads apart.
+        states: [T, D], as the model has them, in double precision.
+        parts: [N, T, D]: the embedding, then what every sublayer has added, heads apart.
         bias: [T, D].
     """
 
-    def __init__(self, embedded: Tensor) -> None:
-        self.states = embedded
-        self.parts = embedded.double()
-        self.bias = torch.zeros_like(self.parts[0])
+    states: Tensor
+    parts: Tensor
+    bias: Tensor
 
-    def attend(
-        self,
-        attention: MultiHeadAttention,
-        residual: Residual,
-        memory: Tensor | None,
-        mask: Tensor | None,
-        changes: AttentionChanges | None,
-    ) -> None:
-        """Goes through one attention: each head's output is a part, the bias behind them belongs to none."""
-        queries = residual.before(self.states)
-        attended, maps = attention(queries, memory, mask, need_maps=True, changes=changes)
-        assert maps is not None
-        weight, bias = attention.in_proj_weight.chunk(3)[2], attention.in_proj_bias.chunk(3)[2]
-        values = functional.linear((queries if memory is None else memory)[0], weight, bias)
-        by_head = values.unflatten(1, (attention.num_heads, -1)).transpose(0, 1)  # [H, M, K]
-        mixed = maps[0].double() @ by_head.double()
-        if changes is not None:
-            mixed = changes.scaled(mixed[None])[0].double()
-        mixing = attention.out_proj.weight.double().t().unflatten(0, (attention.num_heads, -1))  # [H, K, D]
-        self.add(mixed @ mixing, attention.out_proj.bias.double(), attended, residual)
+    def __init__(self) -> None:
+        self._is_in_decoder = False
 
-    def add(self, parts: Tensor, bias: Tensor | None, output: Tensor, residual: Residual) -> None:
-        """A sublayer has given `output` [1, T, D], the sum of `parts` [n, T, D] and a bias [D]."""
-        summed = (self.states + output)[0].double()
-        self.states = residual.after(self.states, output)
+    def add(self, sublayer: SublayerPass) -> None:
+        """A sublayer of encoder or decoder was called."""
+        attention = sublayer.attention
+        if not self._is_in_decoder:
+            if attention is None or attention.kind != "decoder":
+                return
+            self._is_in_decoder = True
+            self.parts = sublayer.states.double()
+            self.bias = torch.zeros_like(self.parts[0])
+        if attention is None:
+            parts = sublayer.added[0].double()[None]
+        else:
+            parts = _parts_of_heads(attention)
+            self.bias = self.bias + attention.module.out_proj.bias.double()
         self.parts = torch.cat([self.parts, parts])
-        if bias is not None:
-            self.bias = self.bias + bias
-        if not residual.is_pre:
-            self.parts = linear_norm(residual.norm, self.parts, summed)
-            self.bias = linear_norm(residual.norm, self.bias, summed) + bias_of(residual.norm)
+        norm = sublayer.residual.norm
+        if not sublayer.residual.is_pre:
+            summed = (sublayer.states + sublayer.added)[0].double()
+            self.parts = linear_norm(norm, self.parts, summed)
+            self.bias = linear_norm(norm, self.bias, summed) + bias_of(norm)
+        self.states = sublayer.output[0].double()
+
+
+def _parts_of_heads(attention: AttentionPass) -> Tensor:
+    """[H, T, D], what each head adds; the bias after them belongs to none."""
+    module, changes = attention.module, attention.changes
+    weight, bias = module.in_proj_weight.chunk(3)[2], module.in_proj_bias.chunk(3)[2]
+    memory = attention.queries_of if attention.memory is None else attention.memory
+    by_head = functional.linear(memory[0], weight, bias).unflatten(1, (module.num_heads, -1)).transpose(0, 1)
+    mixed = attention.maps[0].double() @ by_head.double()  # [H, T, K]
+    if changes is not None:
+        mixed = changes.scaled(mixed[None])[0].double()
+    return mixed @ module.out_proj.weight.double().t().unflatten(0, (module.num_heads, -1))
 
 
 def _rivals(logits: Tensor, predicted: Tensor, rules: DecodingRules) -> Tensor:

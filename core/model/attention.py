@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from core.model.dropout import dropout
-from core.model.products import linear
+from core.model.products import Linear, linear
 
 KeysAndValues = tuple[Tensor, Tensor]
 
@@ -121,7 +121,7 @@ class MultiHeadAttention(nn.Module):
         self.dropout = dropout
         self.in_proj_weight = nn.Parameter(torch.empty(3 * width, width))
         self.in_proj_bias = nn.Parameter(torch.empty(3 * width))
-        self.out_proj = nn.Linear(width, width)
+        self.out_proj = Linear(width, width)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -286,6 +286,5 @@ class MultiHeadAttention(nn.Module):
             maps = None
         if changes is not None:
             mixed = changes.scaled(mixed)
-        joined = mixed.transpose(1, 2).flatten(2)
-        output = linear(joined, self.out_proj.weight, self.out_proj.bias, self.training)
+        output = self.out_proj(mixed.transpose(1, 2).flatten(2))
         return output, maps if need_maps else None

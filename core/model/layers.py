@@ -10,7 +10,7 @@ from core.config import ModelConfig
 from core.config.model_config import Activation
 from core.model.attention import AttentionChanges, KeysAndValues, MultiHeadAttention
 from core.model.dropout import Dropout
-from core.model.products import linear
+from core.model.products import Linear, linear
 
 
 class AnnotatedLayerNorm(nn.Module):
@@ -41,37 +41,39 @@ class FeedForward(nn.Module):
     def __init__(self, config: ModelConfig, inner_width: int | None = None) -> None:
         super().__init__()
         inner_width = config.feed_forward_width if inner_width is None else inner_width
-        self.expand = nn.Linear(config.width, inner_width)
-        self.contract = nn.Linear(inner_width, config.width)
+        self.expand = Linear(config.width, inner_width)
+        self.contract = Linear(inner_width, config.width)
         self.dropout = Dropout(config.dropout)
         self.activation = config.activation
 
     def forward(self, states: Tensor) -> Tensor:
         """[..., D] to [..., D]."""
-        inner = linear(states, self.expand.weight, self.expand.bias, self.training)
-        inner = activate(inner, self.activation)
-        if self.training:  # a step is so short that even a module that does nothing is felt
-            inner = self.dropout(inner)
-        return linear(inner, self.contract.weight, self.contract.bias, self.training)
+        output: Tensor = self.contract(self.dropout(activate(self.expand(states), self.activation)))
+        return output
+
+    def step(self, states: Tensor) -> Tensor:
+        """The same in evaluation mode, without calling modules, which is felt in a step of one token."""
+        inner = activate(linear(states, self.expand.weight, self.expand.bias, False), self.activation)
+        return linear(inner, self.contract.weight, self.contract.bias, False)
 
 
 def activate(inner: Tensor, activation: Activation) -> Tensor:
-    """The activation of these values, which may be overwritten."""
+    """The activation of these values."""
     match activation:
         case "relu":
-            return torch.relu_(inner)
+            return torch.relu(inner)
         case "gelu":
             return functional.gelu(inner)
         case "gelu-tanh":
             return functional.gelu(inner, approximate="tanh")
         case "swish":
-            return functional.silu(inner, inplace=True)
+            return functional.silu(inner)
 
 
 class Residual(nn.Module):
-    """The residual connection of a sublayer, with its norm before (pre) or behind (post) it.
+    """The residual connection of a sublayer, with its norm before (pre) or after (post) it.
 
-    `before` and `after` are two halves, so that a sublayer can be called between them in plain sight.
+    `before` gives the input of the sublayer, and calling the module adds the sublayer's output.
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -84,9 +86,13 @@ class Residual(nn.Module):
         """What the sublayer is given."""
         return self.norm(states) if self.is_pre else states
 
-    def after(self, states: Tensor, sublayer_output: Tensor) -> Tensor:
+    def forward(self, states: Tensor, sublayer_output: Tensor) -> Tensor:
         """What leaves the sublayer and its residual connection."""
-        summed = states + (self.dropout(sublayer_output) if self.training else sublayer_output)
+        return self.step(states, self.dropout(sublayer_output))
+
+    def step(self, states: Tensor, sublayer_output: Tensor) -> Tensor:
+        """The same in evaluation mode, without calling the dropout."""
+        summed = states + sublayer_output
         return summed if self.is_pre else self.norm(summed)
 
 
@@ -112,9 +118,9 @@ class EncoderLayer(nn.Module):
         attended, maps = self.self_attention(
             self.attention_residual.before(states), None, source_mask, need_maps=need_maps, changes=changes
         )
-        states = self.attention_residual.after(states, attended)
+        states = self.attention_residual(states, attended)
         inner = self.feed_forward(self.feed_forward_residual.before(states))
-        return self.feed_forward_residual.after(states, inner), maps
+        return self.feed_forward_residual(states, inner), maps
 
 
 @dataclass
@@ -192,7 +198,7 @@ class DecoderLayer(nn.Module):
             changes=self_changes,
             past=None if cache is None else cache.past,
         )
-        states = self.self_residual.after(states, attended)
+        states = self.self_residual(states, attended)
         attended, cross_maps = self.cross_attention(
             self.cross_residual.before(states),
             memory if cache is None else cache.memory,
@@ -200,9 +206,9 @@ class DecoderLayer(nn.Module):
             need_maps=need_maps,
             changes=cross_changes,
         )
-        states = self.cross_residual.after(states, attended)
+        states = self.cross_residual(states, attended)
         inner = self.feed_forward(self.feed_forward_residual.before(states))
-        return self.feed_forward_residual.after(states, inner), self_maps, cross_maps
+        return self.feed_forward_residual(states, inner), self_maps, cross_maps
 
     def new_cache(self, memory: Tensor, max_steps: int) -> LayerCache:
         """An empty cache of `max_steps` for an encoder's output [B, S, D]."""
@@ -222,8 +228,9 @@ class DecoderLayer(nn.Module):
         """One target position, [B, D] to [B, D], in evaluation mode; what it leaves to later ones goes into `cache`."""
         queries = self.self_residual.before(states)
         attended = self.self_attention.step_over_past(queries, cache.past, step, self_changes)
-        states = self.self_residual.after(states, attended)
+        states = self.self_residual.step(states, attended)
         queries = self.cross_residual.before(states)
         attended = self.cross_attention.step_over_memory(queries, cache.memory, source_mask, step, cross_changes)
-        states = self.cross_residual.after(states, attended)
-        return self.feed_forward_residual.after(states, self.feed_forward(self.feed_forward_residual.before(states)))
+        states = self.cross_residual.step(states, attended)
+        inner = self.feed_forward.step(self.feed_forward_residual.before(states))
+        return self.feed_forward_residual.step(states, inner)

@@ -56,5 +56,5 @@ class TokenAndPosition(nn.Module):
     def forward(self, ids: Tensor, first_position: int = 0) -> Tensor:
         """Vectors [B, N, D] of the ids [B, N] that stand at `first_position` and after."""
         positions = self.positions[first_position : first_position + ids.size(1)]
-        states: Tensor = self.tokens(ids) * self.scale + positions
-        return self.dropout(states) if self.training else states
+        states: Tensor = self.dropout(self.tokens(ids) * self.scale + positions)
+        return states

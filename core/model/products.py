@@ -143,6 +143,14 @@ def stamp(weight: Tensor) -> tuple[int, int, int]:
     return weight.data_ptr(), version, getattr(weight, "num_data_uses", 0)
 
 
+class Linear(nn.Linear):
+    """`nn.Linear`, computed by the faster kernels where they are."""
+
+    def forward(self, states: Tensor) -> Tensor:
+        """[..., N] to [..., M]."""
+        return linear(states, self.weight, self.bias, self.training)
+
+
 def linear(states: Tensor, weight: Tensor, bias: Tensor | None, training: bool, part: Part | None = None) -> Tensor:
     """states · weightᵀ + bias, as `torch.nn.functional.linear`, by the faster kernels where they are.
 

@@ -11,9 +11,10 @@ from core.config import ModelConfig
 from core.errors import ConfigError
 from core.model.attention import AttentionChanges, MultiHeadAttention
 from core.model.heads import AttentionKind
+from core.model.hooks import is_hooked
 from core.model.layers import DecoderLayer, EncoderLayer, LayerCache, make_norm
 from core.model.positions import TokenAndPosition
-from core.model.products import UNTRACKED, Part, keeps_halves, linear, pack, stamp, watch
+from core.model.products import UNTRACKED, Linear, Part, keeps_halves, pack, stamp, watch
 
 _MAX_PACKED = 32_000_000
 """Parameters up to which matrices are packed, which takes their memory once more."""
@@ -125,9 +126,51 @@ class DecoderState:
             for cache in self.layers:
                 cache.reorder(rows, self.step)
 
+    def has_read(self, target: Tensor) -> None:
+        """Notes that a pass over the ids [B, T] has filled the caches."""
+        self.step = target.size(1)
+
+
+@dataclass(kw_only=True)
+class UncachedState(DecoderState):
+    """The state while the model is hooked: all tokens are read again at each step, by all modules.
+
+    Attributes:
+        encoding: of the sources.
+        prefix: ids [B, T]; the first `step` of them have been read.
+    """
+
+    encoding: Encoding
+    prefix: Tensor
+
+    def select(self, rows: Tensor) -> None:
+        """Keeps (or repeats, or reorders) the batch rows with these indices [B']."""
+        self.encoding, self.prefix = self.encoding.select(rows), self.prefix[rows]
+
+    def sharing_memory(self) -> "UncachedState":
+        """A state of the same rows at the start."""
+        return replace(self, step=0)
+
+    def reorder(self, rows: Tensor) -> None:
+        """As `select`, where each row takes the place of one with the same source."""
+        self.prefix = self.prefix[rows]
+
+    def has_read(self, target: Tensor) -> None:
+        """Notes that these ids [B, T] have been read."""
+        self.prefix, self.step = target, target.size(1)
+
+    def read(self, tokens: Tensor) -> Tensor:
+        """Adds one token to each row, ids [B]; returns all tokens so far, [B, T]."""
+        self.has_read(torch.cat([self.prefix[:, : self.step], tokens[:, None]], dim=1))
+        return self.prefix
+
 
 class Transformer(nn.Module):
     """An encoder–decoder Transformer.
+
+    Calling it, or any of its modules, fires hooks as in any PyTorch model. So does translating with it: while it has
+    forward hooks, forward pre-hooks or parametrizations, every search calls all modules and nothing is cached
+    (docs/hooks.md).
 
     Args:
         config: its shape and choices.
@@ -153,7 +196,7 @@ class Transformer(nn.Module):
         self.decoder_layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.num_decoder_layers))
         self.encoder_norm = make_norm(config) if config.final_norm else nn.Identity()
         self.decoder_norm = make_norm(config) if config.final_norm else nn.Identity()
-        self.output = nn.Linear(config.width, num_target_tokens, bias=config.output_bias)
+        self.output = Linear(config.width, num_target_tokens, bias=config.output_bias)
         self._initialize()
 
     def _initialize(self) -> None:
@@ -197,7 +240,9 @@ class Transformer(nn.Module):
                 pack(weight, *parts)
 
     def encoder_stamp(self) -> tuple[tuple[int, int, int], ...] | None:
-        """Changes whenever weights of the encoder may have; None where nobody can tell."""
+        """Changes whenever weights of the encoder may have; None if that is unknown, or the model is hooked."""
+        if is_hooked(self):
+            return None
         stamps = tuple(
             stamp(parameter)
             for module in self._encoder_modules
@@ -268,29 +313,42 @@ class Transformer(nn.Module):
 
     def forward(
         self,
-        source: Tensor,
+        source: Tensor | Encoding,
         target: Tensor,
         *,
         need_maps: bool = False,
         interventions: Interventions | None = None,
+        state: DecoderState | None = None,
     ) -> ModelOutput:
-        """Teacher forcing: logits for the token after each of the ids [B, T], given the ids [B, S]."""
-        encoding = self.encode(source, need_maps=need_maps, interventions=interventions)
-        return self.decode(encoding, target, need_maps=need_maps)
+        """Teacher forcing: logits for the token after each of the ids [B, T].
+
+        Args:
+            source: ids [B, S], or their encoding, which brings maps and interventions of its own.
+            target: the ids [B, T].
+            need_maps: whether the output holds maps.
+            interventions: of source ids; see `encode`.
+            state: of the same rows; as much of it as `target` is long is filled, whatever was in it, for `step` to go
+                on from.
+        """
+        if isinstance(source, Encoding):
+            encoding = source
+        else:
+            encoding = self.encode(source, need_maps=need_maps, interventions=interventions)
+        hidden, decoder_maps, cross_maps = self._run_decoder(target, encoding, need_maps, state)
+        return ModelOutput(self.output(hidden), encoding.maps, decoder_maps, cross_maps)
 
     def decode(
         self, encoding: Encoding, target: Tensor, *, need_maps: bool = False, state: DecoderState | None = None
     ) -> ModelOutput:
-        """The same for sources that were encoded before; the maps of the encoder are those of `encoding`.
-
-        With a `state` of the same rows, as much of it as `target` is long is filled, whatever was in it, for `step` to
-        go on from.
-        """
-        hidden, decoder_maps, cross_maps = self._run_decoder(target, encoding, need_maps, state)
-        return ModelOutput(self._logits(hidden), encoding.maps, decoder_maps, cross_maps)
+        """`forward` for sources that were encoded before; the maps of the encoder are those of `encoding`."""
+        output: ModelOutput = self(encoding, target, need_maps=need_maps, state=state)
+        return output
 
     def start_decoding(self, encoding: Encoding, max_steps: int) -> DecoderState:
         """A state with room for `max_steps`, for `step` to go on from."""
+        if is_hooked(self):
+            nothing = torch.empty(len(encoding.states), 0, dtype=torch.long, device=encoding.states.device)
+            return UncachedState(layers=[], source_mask=None, encoding=encoding, prefix=nothing)
         caches = [layer.new_cache(encoding.states, max_steps) for layer in self.decoder_layers]  # type: ignore[operator]
         return DecoderState(caches, encoding.mask, interventions=encoding.interventions)
 
@@ -299,16 +357,16 @@ class Transformer(nn.Module):
 
         For a model in evaluation mode.
         """
+        if isinstance(state, UncachedState):
+            output: ModelOutput = self(state.encoding, state.read(tokens))
+            return output.logits[:, -1].clone()  # a hook may keep the logits, and searches write to these
         states = self.target_embedding(tokens[:, None], state.step)[:, 0]
         for index, (layer, cache) in enumerate(zip(self.decoder_layers, state.layers, strict=True)):
             changes = decoder_changes(state.interventions, index)
             states = layer.step(states, cache, state.step, state.source_mask, *changes)  # type: ignore[operator]
         state.step += 1
-        return self._logits(self.decoder_norm(states))
-
-    def _logits(self, hidden: Tensor) -> Tensor:
-        """[..., V] of the decoder's output [..., D]."""
-        return linear(hidden, self.output.weight, self.output.bias, self.training)
+        logits: Tensor = self.output(self.decoder_norm(states))
+        return logits
 
     def _run_decoder(
         self, target: Tensor, encoding: Encoding, need_maps: bool, state: DecoderState | None = None
@@ -316,6 +374,7 @@ class Transformer(nn.Module):
         target_mask = self.target_mask(target, encoding.interventions)
         states = self.target_embedding(target)
         self_maps, cross_maps = [], []
+        caches = {} if state is None else dict(enumerate(state.layers))
         for index, layer in enumerate(self.decoder_layers):
             self_changes, cross_changes = decoder_changes(encoding.interventions, index)
             states, layer_self, layer_cross = layer(
@@ -326,12 +385,12 @@ class Transformer(nn.Module):
                 need_maps=need_maps,
                 self_changes=self_changes,
                 cross_changes=cross_changes,
-                cache=None if state is None else state.layers[index],
+                cache=caches.get(index),
             )
             self_maps.append(layer_self)
             cross_maps.append(layer_cross)
         if state is not None:
-            state.step = target.size(1)
+            state.has_read(target)
         states = self.decoder_norm(states)
         if not need_maps:
             return states, None, None

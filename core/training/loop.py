@@ -24,6 +24,7 @@ from core.training.film import read_film
 from core.training.folder import BEST, ENVIRONMENT, HISTORY, LAST, RUN_SETTINGS, discard_run, require_no_other_run
 from core.training.lock import locked
 from core.training.memory import check_address_space, check_memory_for_training
+from core.training.randomness import random_state_restored
 from core.training.record import RunRecord, was_interrupted_before_first_checkpoint
 from core.training.resuming import require_initial_model, require_same_run
 from core.training.session import TrainingSession
@@ -95,7 +96,11 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
     check_address_space()
     sizes = (len(codec.vocabulary) for codec in (corpus.codecs.source, corpus.codecs.target))
     check_memory_for_training(run.model, choice.name, *sizes)
-    with locked(folder) as lock, deterministic(run.training.deterministic, choice.name) as determinism:
+    with (
+        locked(folder) as lock,
+        deterministic(run.training.deterministic, choice.name) as determinism,
+        random_state_restored(choice.name),
+    ):
         require_no_other_run(folder, resume)
         on_event(PhaseStarted(f"Moving the model to {choice.name}"))
         if run.training.compile:

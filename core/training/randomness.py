@@ -1,5 +1,8 @@
 """The state of all random number generators used for training on a device, as one tensor of bytes."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
 from torch import Tensor
 
@@ -22,3 +25,13 @@ def set_random_state(device: torch.device, state: Tensor) -> None:
         torch.cuda.set_rng_state(state[size:].clone(), device)
     elif device.type == "mps":
         torch.mps.set_rng_state(state[size:].clone())
+
+
+@contextmanager
+def random_state_restored(device: str) -> Iterator[None]:
+    """The caller's random numbers continue after this context as if nothing had been drawn or seeded within it."""
+    before = random_state(torch.device(device))
+    try:
+        yield
+    finally:
+        set_random_state(torch.device(device), before)

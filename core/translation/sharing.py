@@ -8,6 +8,7 @@ from pathlib import Path
 
 from core.errors import ExperimentError
 from core.model.heads import Head
+from core.resources import is_bundled_model
 from core.text.subwords import WORD_MARK
 from core.text.vocabulary import MARKS
 from core.translation.experiment import (
@@ -34,7 +35,8 @@ def to_python(experiment: Experiment, checkpoint: Path | str | None = None) -> s
 
     Args:
         experiment: any.
-        checkpoint: the file of the model; None for the bundled one.
+        checkpoint: the file of the model. The bundled one, by its path or as None, is not named: its path belongs to
+            this machine.
     """
     interventions = [_intervention_in_python(each) for each in experiment.interventions]
     names = {"Experiment", "Translator", type(experiment.output).__name__}
@@ -48,7 +50,7 @@ def to_python(experiment: Experiment, checkpoint: Path | str | None = None) -> s
     return (
         f"from core.api import {', '.join(sorted(names))}\n\n"
         + (COUNTED_FROM_0 if interventions else "")
-        + f"translator = Translator.load({'' if checkpoint is None else _text_in_python(str(checkpoint))})\n"
+        + f"translator = Translator.load({'' if is_bundled_model(checkpoint) else _text_in_python(str(checkpoint))})\n"
         + "experiment = Experiment(\n"
         + "".join(f"    {argument},\n" for argument in arguments)
         + ")\n"
@@ -103,7 +105,7 @@ def to_command(experiment: Experiment, checkpoint: Path | str | None = None) -> 
 
     Args:
         experiment: any.
-        checkpoint: the file of the model; None for the bundled one.
+        checkpoint: as for `to_python`.
 
     Raises:
         ExperimentError: a text holds a null character or a lone surrogate, which no command can be given.
@@ -115,7 +117,7 @@ def to_command(experiment: Experiment, checkpoint: Path | str | None = None) -> 
     for each in experiment.interventions:
         if not (isinstance(each, HeadScaled) and each.factor == 0):
             options += _intervention_options(each)
-    if checkpoint is not None:
+    if not is_bundled_model(checkpoint):
         options += _option("--checkpoint", str(checkpoint))
     text = experiment.source_text
     if text == "-":  # as an argument it would mean standard input, so that is what it is given by

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from core.corpora.batches import pad
 from core.model.drafting import Steps
-from core.model.transformer import DecoderState, Encoding, ModelOutput, Transformer
+from core.model.transformer import DecoderState, Encoding, ModelOutput, Transformer, UncachedState
 from core.translation.decoding import DecodingRules, ForbiddenTokens, ForcedIds, best_tokens, forbidding
 from core.translation.result import TranslationStoppedError
 
@@ -144,7 +144,7 @@ def verified_greedy(
     forbidden = forbidding(model, rules, encoding.states)
     found: dict[int, VerifiedTranslation] = {}
     longest, state = 0, model.start_decoding(encoding, limit)
-    guesses = _Guesses(model, drafter, forbidden)
+    guesses = _Guesses(model, None if isinstance(state, UncachedState) else drafter, forbidden)
     while sentences:
         _complete(guesses, state.sharing_memory(), sentences, rules, should_stop)
         if should_stop():

@@ -19,6 +19,7 @@ from core.device import DeviceChoice, choose_device
 from core.errors import AnalysisError, CheckpointError, ExperimentError, TextError
 from core.model.drafting import Drafter, make_drafter
 from core.model.heads import Head
+from core.model.hooks import is_hooked
 from core.model.interventions import compile_head_factors, compile_interventions
 from core.model.transformer import Encoding, ModelOutput, Transformer
 from core.plain_text import name_of
@@ -85,6 +86,8 @@ class Hypothesis:
 
 class Translator:
     """A loaded model, ready to translate.
+
+    Hooks on `model` are heeded by every method: docs/hooks.md lists which modules are called, and how often.
 
     Attributes:
         checkpoint: where the model comes from, its settings and history included. Its source codec restores the
@@ -526,6 +529,8 @@ class Translator:
         hypotheses = [Hypothesis("", ())] * len(texts)
         done = 0
         batch_size = max(1, min(CORPUS_BATCH, MAX_BEAM_ROWS // beam))
+        if is_hooked(self.model):  # then logits of all positions are computed at each step
+            batch_size = min(batch_size, EXPERIMENT_BATCH)
         for group in batches_by_length([len(source.ids) for source in sources if source], batch_size):
             if should_stop():
                 break

@@ -42,7 +42,7 @@ def test_every_error_of_the_core_is_public_or_has_a_public_base() -> None:
 def test_importing_it_imports_nothing_heavy() -> None:
     modules = modules_imported_by("import core.api")
     assert not modules & HEAVY
-    assert {name for name in modules if name.startswith("core")} == {"core", "core.api", "core.threads"}
+    assert {name for name in modules if name.startswith("core")} == {"core", "core.api"}
 
 
 @pytest.mark.subprocess

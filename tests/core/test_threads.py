@@ -1,4 +1,4 @@
-"""How threads wait is chosen before torch is loaded, whichever way the program is entered."""
+"""How threads wait is chosen before torch is loaded: by every entry point, and by scripts that call `tune_process`."""
 
 import os
 import re
@@ -31,7 +31,8 @@ ENTRIES = {
     "augenmerk": "from viz_app.launch import main; main(['translate', 'Ein Hund.'])",
     "augenmerk figure": "from viz_app.launch import main; main(['figure', '--text', 'Hund', '--out', sys.argv[2]])",
     "augenmerk app": "from viz_app.launch import main; main(['app', '--sentence', 'A', '--screenshot', sys.argv[2]])",
-    "core.api": "from core.api import Translator; print(Translator.load().translate('Ein Hund.').text)",
+    "core.api": "from core.api import tune_process; tune_process(); from core.api import Translator; "
+    "print(Translator.load().translate('Ein Hund.').text)",
 }
 
 
@@ -65,7 +66,7 @@ def test_spinning_is_chosen_before_torch(entry: str, tmp_path: object) -> None:
 def test_threads_sleep_at_once_where_others_compute(loads: str, count: int, tmp_path: Path) -> None:
     path = tmp_path / "loads"
     path.write_text(loads)
-    code = f"from pathlib import Path; import core.threads as t; t.LOADS = Path({str(path)!r}); t.choose_threads()"
+    code = f"from pathlib import Path; import core.threads as t; t.LOADS = Path({str(path)!r}); t.tune_process()"
     assert output_of(f"{code}; print(os.environ['GOMP_SPINCOUNT'])") == f"{count}\n"
 
 
@@ -91,7 +92,8 @@ def test_what_the_user_set_holds(setting: str) -> None:
 @pytest.mark.slow
 def test_beside_a_loaded_torch_only_the_number_is_chosen(before: str, environment: str, number: int, told: str) -> None:
     code = (
-        f"import torch; {before}import logging; logging.basicConfig(level='INFO', stream=sys.stdout); import core.api; "
+        f"import torch; {before}import logging; logging.basicConfig(level='INFO', stream=sys.stdout); "
+        "from core.api import tune_process; tune_process(); "
         "print(torch.get_num_threads(), os.environ.get('GOMP_SPINCOUNT'))"
     )
     found = output_of(code, environment)
@@ -101,8 +103,8 @@ def test_beside_a_loaded_torch_only_the_number_is_chosen(before: str, environmen
 
 KEPT_KERNELS = """
 os.environ["ONEDNN_VERBOSE"] = "profile_create"
-from core.threads import choose_threads
-choose_threads()
+from core.threads import tune_process
+tune_process()
 import torch
 from core.model.products import has_faster_kernels, product
 
@@ -119,9 +121,7 @@ else:
 @pytest.mark.slow
 def test_few_kernels_are_kept_unless_the_user_says_so(setting: str, again: str) -> None:
     """By the log of oneDNN itself: a kernel that eighty others have followed is made anew."""
-    choose = (
-        "os.environ['ONEDNN_VERBOSE'] = 'profile_create'; from core.threads import choose_threads; choose_threads()"
-    )
+    choose = "os.environ['ONEDNN_VERBOSE'] = 'profile_create'; from core.threads import tune_process; tune_process()"
     found = output_of(f"{choose}\n{KEPT_KERNELS}", setting)
     if "no kernels of oneDNN here" in found:
         pytest.skip("this processor has no AVX-512, so PyTorch's own products serve")

@@ -30,7 +30,7 @@ from PySide6.QtWidgets import QApplication
 
 from core.memory import share_one_heap
 from core.model.heads import Head
-from core.threads import choose_threads
+from core.threads import tune_process
 from core.translation.experiment import HeadScaled
 from tests.checkpoints import write_untrained_checkpoint
 from viz_app.main_window import LEARN, TRAIN, TRANSLATE, MainWindow
@@ -328,7 +328,7 @@ def main() -> int:
     if not sys.platform.startswith("linux"):
         parser.error("it counts memory, threads and files as Linux tells them")
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    choose_threads()  # as `viz_app.launch` does, before torch is loaded and any thread takes memory
+    tune_process()  # as `viz_app.launch` does, before torch is loaded and any thread takes memory
     share_one_heap()
     application()
     with interpreter_shared_fairly():

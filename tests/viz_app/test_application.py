@@ -12,9 +12,12 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from core.checkpoint.file import save_checkpoint
 from core.errors import StorageError, TextError
+from tests.core.translation.random_models import make_translator
 from tests.viz_app.conftest import MakeWindow
 from viz_app.application import MAX_SETTINGS_BYTES, fit_to_screen, own_settings, repair_settings, run_app, save_picture
+from viz_app.examples import example_sentences
 from viz_app.main_window import MainWindow
 from viz_app.preferences import Preferences
 from viz_app.state.map_view_settings import MapViewSettings
@@ -85,6 +88,18 @@ def test_a_screenshot_shows_the_translated_window(qapp: QApplication, checkpoint
     assert (image.width(), image.height()) == (1280, 800)
     colors = {image.pixel(x, y) for x in range(0, 1280, 7) for y in range(300, 780, 7)}
     assert len(colors) > 40  # heatmaps, not an empty window
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("sentence", ["Ein Mann wartet.", example_sentences()[0]], ids=["own", "example"])
+def test_a_screenshot_of_a_sentence_that_the_named_model_cannot_read_says_so(
+    qapp: QApplication, tmp_path: Path, capsys: pytest.CaptureFixture[str], sentence: str
+) -> None:
+    path = tmp_path / "copy.safetensors"
+    save_checkpoint(make_translator("copy task").checkpoint, path)
+    assert run_app(path, sentence, tmp_path / "out.png") == 2
+    assert "can be read by this model" in capsys.readouterr().err
+    assert not (tmp_path / "out.png").exists()
 
 
 @pytest.mark.heavy

@@ -679,3 +679,40 @@ def test_long_sentences_leave_the_maps_their_room_on_a_low_page(make_window: Mak
         assert sentence.chips.height() > sentence.chips_area.height()  # the others scroll
     qtbot.waitUntil(lambda: page.head.map.height() >= 220)
     assert page.sentence.height() < 0.4 * page.height()
+
+
+REQUESTED = ("Ein Mann wartet .", example_sentences()[1])
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("sentence", REQUESTED, ids=["own", "example"])
+def test_a_requested_sentence_that_the_last_model_cannot_read_is_translated_by_the_bundled_one(
+    make_window: MakeWindow, preferences: Preferences, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, sentence: str
+) -> None:
+    _bundled_is_there(monkeypatch, tmp_path)
+    preferences.model = tmp_path / "copy.safetensors"
+    window = make_window(None, sentence=sentence, loader=_CopyTranslator)
+    assert window.model is not None
+    assert window.model.name == "bundled"
+    assert window.state.translation is not None
+    assert window.state.translation.source_text == window.translate_page.sentence.input.text == sentence
+    note = window.translate_page.sentence.note
+    assert note.isVisible()
+    assert note.text() == "The model “copy” cannot read this sentence, so the bundled model is used."
+    assert _dialogs(window) == []
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("sentence", REQUESTED, ids=["own", "example"])
+def test_a_requested_sentence_that_the_named_model_cannot_read_stays_with_the_reason(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path, sentence: str
+) -> None:
+    window = make_window(tmp_path / "copy.safetensors", sentence=sentence, loader=_CopyTranslator, wait=False)
+    with qtbot.waitSignal(window.failed):
+        pass
+    page = window.translate_page
+    assert page.sentence.input.text == sentence
+    assert page.message.isVisible()
+    assert "Nothing of it can be read." in page.message.label.text()
+    assert window.model is not None
+    assert window.model.name == "copy"

@@ -8,7 +8,7 @@ from core.checkpoint.history import EpochRecord
 from core.config import RunConfig
 from core.device import DeviceChoice
 from core.plain_text import name_of
-from core.resources import bundled_model_path
+from core.resources import is_bundled_model
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class ModelInfo:
     @property
     def is_bundled(self) -> bool:
         """Whether it is the model that ships: what the gallery says was found in that one."""
-        return self.path is None or self.path == bundled_model_path()
+        return is_bundled_model(self.path)
 
     @property
     def title(self) -> str:

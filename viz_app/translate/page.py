@@ -76,9 +76,16 @@ class TranslatePage(QWidget):
         """Puts a bar above the sentence."""
         self._column.insertWidget(0, bar)
 
-    def begin(self, text: str) -> None:
-        """The sentence that stands there when the window opens; it is translated once a model is open."""
+    def begin(self, text: str, *, is_requested: bool = False) -> None:
+        """The sentence that stands there when the window opens; it is translated once a model is open.
+
+        Args:
+            text: the sentence.
+            is_requested: it was given on the command line, so no example takes its place.
+        """
         self.sentence.input.show_text(text)
+        if is_requested:
+            self.sentence.requested_text = self.sentence.input.text
         self.state.begin_text(self.sentence.input.text)
 
     def ask_new_model(self) -> None:

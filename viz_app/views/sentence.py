@@ -102,7 +102,7 @@ class SentencePanel(QFrame):
         self._is_dense = False
         self._shown_example: Example | None = None
         self._left_out: dict[SentenceInput, str] = {}
-        self._typed_text = ""
+        self._typed_text = self.requested_text = ""
         self.is_folded = self._is_wide = False
         self._source_name, self._target_name, self._words_name = label("muted"), label("muted"), label("muted")
         self._indents = [QWidget() for _ in range(2)]
@@ -464,9 +464,10 @@ class SentencePanel(QFrame):
             self.chips.rebuild()
 
     def _offer_examples(self, sentences: tuple[str, ...]) -> None:
-        """Offers other examples. One that stands in the input, untouched, gives way to the first of them."""
+        """Offers other examples. An untouched example in the input gives way to the first of them, unless requested."""
         text = self._state.experiment.source_text
-        is_untouched = text in self._examples and text not in sentences and self.input.is_settled
+        is_old_example = text in self._examples and text not in sentences
+        is_untouched = is_old_example and text != self.requested_text and self.input.is_settled
         self._examples = sentences
         plain = menu = QMenu(self.examples)
         model = self._state.model

@@ -46,15 +46,15 @@ def test_the_norm_stands_before_or_behind_the_sublayer() -> None:
     states, output = torch.randn(2, 3, 32), torch.randn(2, 3, 32)
     pre, post = Residual(PRE).eval(), Residual(POST).eval()
     assert torch.equal(pre.before(states), pre.norm(states))
-    assert torch.equal(pre.after(states, output), states + output)
+    assert torch.equal(pre(states, output), states + output)
     assert torch.equal(post.before(states), states)
-    assert torch.equal(post.after(states, output), post.norm(states + output))
+    assert torch.equal(post(states, output), post.norm(states + output))
 
 
 def test_dropout_falls_on_the_sublayers_output_not_on_the_path_around_it() -> None:
     residual = Residual(PRE.replace(dropout=0.5)).train()
     states = torch.full((50, 40, 32), 7.0)
-    after = residual.after(states, torch.ones_like(states))
+    after = residual(states, torch.ones_like(states))
     assert set(after.unique().tolist()) == {7.0, 9.0}
 
 

@@ -8,7 +8,7 @@ Shape legend: `core.model`. There is no batch here, so a sequence of vectors is 
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -60,11 +60,15 @@ class NaiveResult:
         return [float(row[token]) for row, token in zip(self.next_log_probabilities, self.predicted_ids, strict=True)]
 
 
+Hook = Callable[[Tensor], Tensor]
+"""What a forward hook makes of a module's output [N, D]."""
+
+
 @torch.no_grad()
-def naive_run(translator: Translator, experiment: Experiment) -> NaiveResult:
-    """The result of one experiment that nothing is wrong with."""
+def naive_run(translator: Translator, experiment: Experiment, hooks: Mapping[str, Hook] | None = None) -> NaiveResult:
+    """The result of one experiment that nothing is wrong with, with `hooks` on the modules of these names."""
     source_ids = edited_source_ids(translator, experiment)
-    model = NaiveModel(translator, experiment)
+    model = NaiveModel(translator, experiment, hooks)
     memory, encoder_maps = model.encode(source_ids)
     if isinstance(experiment.output, GivenTarget):
         codecs, run = translator.checkpoint.codecs, translator.checkpoint.run
@@ -131,15 +135,20 @@ def is_unreached(intervention: Intervention, source_length: int, num_steps: int)
 
 
 class NaiveModel:
-    """The Transformer as a function of its parameters and of the interventions on heads and rows."""
+    """The Transformer as a function of its parameters, of the interventions on heads and rows, and of hooks."""
 
-    def __init__(self, translator: Translator, experiment: Experiment) -> None:
+    def __init__(self, translator: Translator, experiment: Experiment, hooks: Mapping[str, Hook] | None = None) -> None:
+        self.hooks = hooks or {}
         self.config = translator.checkpoint.run.model
         self.parameters = {name: value.double() for name, value in translator.model.state_dict().items()}
         self.factors = {each.head: each.factor for each in experiment.head_scalings}
         self.temperatures = {each.head: each.temperature for each in experiment.temperatures}
         self.rows = experiment.attention_rows
         self.sees_future = experiment.lifts_mask
+
+    def hooked(self, name: str, output: Tensor) -> Tensor:
+        """What leaves the module of this name."""
+        return self.hooks[name](output) if name in self.hooks else output
 
     def encode(self, ids: list[int]) -> tuple[Tensor, Tensor]:
         """The encoder's output [S, D] and its maps [L, H, S, S]."""
@@ -154,6 +163,7 @@ class NaiveModel:
 
             states = self.sublayer(f"{name}.attention_residual", states, attend)
             states = self.sublayer(f"{name}.feed_forward_residual", states, self.feed_forward(f"{name}.feed_forward"))
+            states = self.hooked(name, states)
         return self.final_norm("encoder_norm", states), torch.stack(maps)
 
     def decode(self, ids: list[int], memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -175,11 +185,12 @@ class NaiveModel:
             states = self.sublayer(f"{name}.self_residual", states, attend_to_target)
             states = self.sublayer(f"{name}.cross_residual", states, attend_to_source)
             states = self.sublayer(f"{name}.feed_forward_residual", states, self.feed_forward(f"{name}.feed_forward"))
+            states = self.hooked(name, states)
         hidden = self.final_norm("decoder_norm", states)
         logits = hidden @ self.parameters["output.weight"].T
         if self.config.output_bias:
             logits = logits + self.parameters["output.bias"]
-        return logits, torch.stack(self_maps), torch.stack(cross_maps)
+        return self.hooked("output", logits), torch.stack(self_maps), torch.stack(cross_maps)
 
     def attention(self, name: str, kind: str, layer: int, queries_of: Tensor, keys_of: Tensor) -> tuple[Tensor, Tensor]:
         """The mixed outputs of all heads [Q, D], and their weights [H, Q, M]."""
@@ -208,21 +219,24 @@ class NaiveModel:
             outputs.append(weights @ values * self.factors.get(head, 1.0))
             maps.append(weights)
         mixed = torch.cat(outputs, dim=1) @ self.parameters[f"{name}.out_proj.weight"].T
-        return mixed + self.parameters[f"{name}.out_proj.bias"], torch.stack(maps)
+        mixed = self.hooked(f"{name}.out_proj", mixed + self.parameters[f"{name}.out_proj.bias"])
+        return self.hooked(name, mixed), torch.stack(maps)
 
     def feed_forward(self, name: str) -> Callable[[Tensor], Tensor]:
         def transform(states: Tensor) -> Tensor:
             inner = states @ self.parameters[f"{name}.expand.weight"].T + self.parameters[f"{name}.expand.bias"]
+            inner = self.hooked(f"{name}.expand", inner)
             inner = inner / (1 + (-inner).exp()) if self.config.activation == "swish" else inner.clamp(min=0)
-            return inner @ self.parameters[f"{name}.contract.weight"].T + self.parameters[f"{name}.contract.bias"]
+            output = inner @ self.parameters[f"{name}.contract.weight"].T + self.parameters[f"{name}.contract.bias"]
+            return self.hooked(name, output)
 
         return transform
 
     def sublayer(self, name: str, states: Tensor, transform: Callable[[Tensor], Tensor]) -> Tensor:
         """A sublayer with its residual connection."""
         if self.config.norm_position == "pre":
-            return states + transform(self.norm(f"{name}.norm", states))
-        return self.norm(f"{name}.norm", states + transform(states))
+            return self.hooked(name, states + transform(self.norm(f"{name}.norm", states)))
+        return self.hooked(name, self.norm(f"{name}.norm", states + transform(states)))
 
     def final_norm(self, name: str, states: Tensor) -> Tensor:
         return self.norm(name, states) if self.config.final_norm else states
@@ -235,15 +249,16 @@ class NaiveModel:
         else:
             epsilon = 1e-6 if self.config.norm_kind == "joeynmt" else 1e-5
             scaled = deviations / (squares / self.config.width + epsilon).sqrt()
-        return scaled * self.parameters[f"{name}.weight"] + self.parameters[f"{name}.bias"]
+        return self.hooked(name, scaled * self.parameters[f"{name}.weight"] + self.parameters[f"{name}.bias"])
 
     def embed(self, name: str, ids: list[int]) -> Tensor:
         """Vectors of tokens plus vectors of their positions, [N, D]."""
         scale = math.sqrt(self.config.width) if self.config.scale_embeddings else 1.0
         tokens = self.parameters[f"{name}.tokens.weight"][ids] * scale
         if self.config.positions == "learned":
-            return tokens + self.parameters[f"{name}.positions"][: len(ids)]
-        return tokens + torch.tensor([self.wave(position) for position in range(len(ids))], dtype=torch.float64)
+            return self.hooked(name, tokens + self.parameters[f"{name}.positions"][: len(ids)])
+        waves = torch.tensor([self.wave(position) for position in range(len(ids))], dtype=torch.float64)
+        return self.hooked(name, tokens + waves)
 
     def wave(self, position: int) -> list[float]:
         """Vaswani et al. 2017, section 3.5."""

@@ -16,6 +16,7 @@ from core.cli.interventions import read_experiment
 from core.cli.main import main, make_parser
 from core.errors import ExperimentError
 from core.model.heads import Head
+from core.resources import bundled_model_path
 from core.translation.experiment import (
     AttentionRow,
     Beam,
@@ -167,6 +168,28 @@ def test_a_command_is_what_a_person_would_type() -> None:
     )
     assert to_command(Experiment("--json", GivenTarget("-x"))) == "augenmerk translate --target=-x -- --json"
     assert to_command(Experiment("-", GivenTarget("x"))) == "printf %s - | augenmerk translate - --target x"
+
+
+@pytest.mark.heavy
+def test_the_bundled_model_is_not_named_by_its_path_on_this_machine(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = bundled_model_path()
+    if not path.is_file():
+        pytest.skip("the bundled model is not here")
+    experiment = Experiment("Zwei Hunde spielen.", interventions=(HeadScaled(Head("cross", 1, 4)),))
+    link = tmp_path / "link.safetensors"
+    link.symlink_to(path)
+    monkeypatch.chdir(path.parent)
+    for name in (path, str(path), Path(path.name), link):
+        assert to_python(experiment, name) == to_python(experiment)
+        assert to_command(experiment, name) == to_command(experiment)
+    monkeypatch.chdir(tmp_path)
+    expected = Translator.load().run(experiment).text
+    run_as_python(to_python(experiment, path))
+    assert capsys.readouterr().out == f"{expected}\n"
+    assert main(shlex.split(to_command(experiment, path))[1:]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == expected
 
 
 @pytest.mark.parametrize("experiment", [Experiment("a\0b"), Experiment("a", GivenTarget("a\0b"))])

@@ -1,0 +1,314 @@
+"""Hooks of the user: all modules are called, every way to translate heeds what they change, and nothing is kept."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+from torch.nn.utils import parametrize
+from torch.utils.hooks import RemovableHandle
+
+from core.translation.experiment import Beam, Experiment, GivenTarget, Greedy, Output
+from core.translation.result import MAP_KINDS, Translation
+from core.translation.translator import Hypothesis, Translator
+from tests.core.translation.naive import naive_run
+from tests.core.translation.random_models import make_translator
+
+MODEL_NAMES = {
+    "post": "words, post-norm, learned positions",
+    "pre": "subwords, pre-norm, all tied",
+    "marian": "words, post-norm, Marian's shape",
+}
+SENTENCES = ("ein mann steht am see", "zwei hund rennt auf gras und rot")
+NEAR_TIE = 1e-4
+MAX_NEAR_TIES = 1
+"""Of the translations with one model and one hook."""
+
+
+@pytest.fixture(scope="module", params=list(MODEL_NAMES))
+def translator(request: pytest.FixtureRequest) -> Translator:
+    return make_translator(MODEL_NAMES[request.param])
+
+
+def growing(states: Tensor) -> Tensor:
+    """Other values at every position, so that reading a token alone gives others than reading it among all."""
+    factors = 0.5 + 0.15 * torch.arange(states.size(-2), dtype=states.dtype)
+    return states * factors[:, None]
+
+
+def with_output_changed(module: nn.Module, change: Callable[[Tensor], Tensor] = growing) -> RemovableHandle:
+    def hook(_module: nn.Module, _inputs: Any, output: Any) -> Any:
+        return (change(output[0]), *output[1:]) if isinstance(output, tuple) else change(output)
+
+    return module.register_forward_hook(hook)
+
+
+def computing(model: nn.Module) -> dict[str, nn.Module]:
+    """All named modules but the lists, which compute nothing."""
+    return {name: module for name, module in model.named_modules() if not isinstance(module, nn.ModuleList)}
+
+
+@contextmanager
+def calls_counted(model: nn.Module) -> Iterator[Counter[str]]:
+    counts: Counter[str] = Counter()
+    with ExitStack() as hooks:
+        for name, module in computing(model).items():
+
+            def count(_module: nn.Module, _inputs: Any, _output: Any, name: str = name) -> None:
+                counts[name] += 1
+
+            hooks.callback(module.register_forward_hook(count).remove)
+        yield counts
+
+
+def tokens_of(translator: Translator, sentence: str, output: Output) -> tuple[int, ...]:
+    return translator.run(Experiment(sentence, output)).predicted_ids
+
+
+def all_ways(translator: Translator) -> tuple[list[Translation], list[list[Hypothesis]]]:
+    """What every public way to translate gives."""
+    outputs = (Greedy(), Beam(3), GivenTarget("a man stands"))
+    experiments = [Experiment(sentence, output) for sentence in SENTENCES for output in outputs]
+    translations = [translator.run(each) for each in experiments]
+    translations += translator.run_many(experiments)
+    translations += [translator.compare(experiments[0]).changed]
+    return translations, [translator.translate_corpus(SENTENCES, beam=beam) for beam in (1, 3)]
+
+
+def check_same(found: tuple[list[Translation], Any], expected: tuple[list[Translation], Any]) -> None:
+    """Bit for bit."""
+    assert found[1] == expected[1]
+    for mine, other in zip(found[0], expected[0], strict=True):
+        assert mine.predicted_ids == other.predicted_ids
+        assert mine.log_probabilities == other.log_probabilities
+        for kind in MAP_KINDS:
+            np.testing.assert_array_equal(mine.maps.of_kind(kind), other.maps.of_kind(kind))
+
+
+def check_same_but_for_rounding(found: tuple[list[Translation], Any], expected: tuple[list[Translation], Any]) -> None:
+    assert found[1] == expected[1]
+    for mine, other in zip(found[0], expected[0], strict=True):
+        assert mine.predicted_ids == other.predicted_ids
+        np.testing.assert_allclose(mine.log_probabilities, other.log_probabilities, rtol=0, atol=1e-4)
+
+
+HOOKED = (
+    "source_embedding",
+    "encoder_layers.0",
+    "encoder_layers.1.feed_forward",
+    "encoder_layers.0.self_attention.out_proj",
+    "decoder_layers.0",
+    "decoder_layers.0.self_attention",
+    "decoder_layers.1.cross_attention",
+    "decoder_layers.1.cross_residual",
+    "decoder_layers.1.feed_forward.expand",
+    "decoder_layers.0.self_residual.norm",
+    "target_embedding",
+    "output",
+)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", HOOKED)
+def test_every_way_to_translate_heeds_what_a_hook_changes(translator: Translator, name: str) -> None:
+    given = [Experiment(sentence, GivenTarget("a man stands in the sea")) for sentence in SENTENCES]
+    plain = [translator.run(each) for each in given]  # what could be kept is kept now
+    module = translator.model.get_submodule(name)
+    differences, near_ties = 0.0, 0
+    with ExitStack() as hooks:
+        hooks.callback(with_output_changed(module).remove)
+        by_corpus = {beam: translator.translate_corpus(SENTENCES, beam=beam) for beam in (1, 3)}
+        for place, sentence in enumerate(SENTENCES):
+            for beam, output in ((1, Greedy()), (3, Beam(3))):
+                experiment = Experiment(sentence, output)
+                expected = naive_run(translator, experiment, {name: growing})
+                if expected.margin < NEAR_TIE:
+                    near_ties += 1
+                    continue
+                found = translator.run(experiment)
+                assert list(found.predicted_ids) == expected.predicted_ids
+                assert by_corpus[beam][place].text == found.text
+                np.testing.assert_allclose(found.log_probabilities, expected.log_probabilities, rtol=0, atol=1e-4)
+                for kind in MAP_KINDS:
+                    wanted = getattr(expected, f"{kind}_maps").numpy()
+                    np.testing.assert_allclose(found.maps.of_kind(kind), wanted, rtol=0, atol=1e-5)
+            differences += abs(translator.run(given[place]).log_probability - plain[place].log_probability)
+    assert near_ties <= MAX_NEAR_TIES
+    assert differences > 0.01  # the hook changes something at all
+
+
+@pytest.mark.heavy
+def test_after_hooks_are_removed_everything_is_bit_for_bit_as_before(translator: Translator) -> None:
+    before = all_ways(translator)
+    with ExitStack() as hooks:
+        for name in ("encoder_layers.0", "decoder_layers.1", "output"):
+            hooks.callback(with_output_changed(translator.model.get_submodule(name)).remove)
+        changed = all_ways(translator)
+    check_same(all_ways(translator), before)
+    with pytest.raises(AssertionError):
+        check_same(changed, before)
+
+
+@pytest.mark.parametrize("output", [Greedy(), Beam(2), GivenTarget("a man")], ids=lambda output: type(output).__name__)
+def test_every_module_that_computes_is_called_in_a_run(translator: Translator, output: Output) -> None:
+    experiment = Experiment(SENTENCES[0], output)
+    translator.run(experiment)
+    with calls_counted(translator.model) as counts:
+        translator.run(experiment)
+    assert counts.keys() == computing(translator.model).keys()
+
+
+@pytest.mark.parametrize("beam", [1, 2])
+def test_every_module_that_computes_is_called_for_a_corpus(translator: Translator, beam: int) -> None:
+    with calls_counted(translator.model) as counts:
+        translator.translate_corpus(SENTENCES, beam=beam)
+    assert counts.keys() == computing(translator.model).keys()
+
+
+def test_the_encoder_is_called_once_and_the_decoder_once_a_token_and_for_the_result(translator: Translator) -> None:
+    """As docs/hooks.md says."""
+    for output in (Greedy(), Beam(2)):
+        with calls_counted(translator.model) as counts:
+            translation = translator.run(Experiment(SENTENCES[0], output))
+        assert counts["encoder_layers.0"] == counts["source_embedding"] == 1
+        searched = counts["decoder_layers.0"] - 1
+        if output == Greedy():
+            assert searched == len(translation.predicted_ids)
+        else:  # the search goes on while another hypothesis could still win
+            assert searched >= len(translation.predicted_ids)
+        assert counts["output"] == counts[""] == counts["decoder_layers.0"]
+
+
+@pytest.mark.parametrize("output", [Greedy(), Beam(2)], ids=["greedy", "beam"])
+def test_each_call_reads_all_tokens_so_far(translator: Translator, output: Output) -> None:
+    lengths: list[int] = []
+    handle = translator.model.decoder_layers[0].register_forward_hook(
+        lambda module, inputs, result: lengths.append(inputs[0].size(1))
+    )
+    translation = translator.run(Experiment(SENTENCES[0], output))
+    handle.remove()
+    assert lengths[:-1] == list(range(1, len(lengths)))
+    assert lengths[-1] == len(translation.predicted_ids)
+
+
+def test_a_repeated_sentence_is_encoded_again_while_a_hook_is_there(translator: Translator) -> None:
+    translator.run(Experiment(SENTENCES[0]))
+    for _ in range(2):
+        with calls_counted(translator.model) as counts:
+            translator.run(Experiment(SENTENCES[0]))
+        assert counts["encoder_layers.1"] == 1
+
+
+@pytest.mark.parametrize("output", [Greedy(), Beam(2)], ids=["greedy", "beam"])
+def test_what_a_hook_keeps_is_not_written_to_afterwards(translator: Translator, output: Output) -> None:
+    kept: list[tuple[str, Tensor, Tensor]] = []
+
+    def keep(name: str, values: Any) -> None:
+        tensors = [each for each in (values if isinstance(values, tuple) else (values,)) if isinstance(each, Tensor)]
+        kept.extend((name, each, each.clone()) for each in tensors)
+
+    with ExitStack() as hooks:
+        for name, module in computing(translator.model).items():
+
+            def hook(_module: nn.Module, inputs: Any, result: Any, name: str = name) -> None:
+                keep(f"input of {name}", inputs)
+                keep(f"output of {name}", getattr(result, "logits", result))
+
+            hooks.callback(module.register_forward_hook(hook).remove)
+        translator.run(Experiment(SENTENCES[0], output))
+        translator.translate_corpus(SENTENCES[:2], beam=1 if output == Greedy() else 2)
+    assert kept
+    assert not {name for name, tensor, copy in kept if not torch.equal(tensor, copy)}
+
+
+class Halved(nn.Module):
+    """A parametrization."""
+
+    def forward(self, weight: Tensor) -> Tensor:
+        return weight / 2
+
+
+def halve_the_output(module: nn.Module, _inputs: Any, output: Any) -> Any:
+    return output / 2 if module.__class__.__name__ == "TokenAndPosition" else None
+
+
+def halve_the_input(module: nn.Module, inputs: tuple[Any, ...]) -> Any:
+    return (inputs[0] / 2, *inputs[1:]) if module.__class__.__name__ == "FeedForward" else None
+
+
+def parametrized(translator: Translator) -> Callable[[], None]:
+    module = translator.model.encoder_layers[0].self_attention
+    parametrize.register_parametrization(module, "in_proj_weight", Halved())
+    return lambda: parametrize.remove_parametrizations(module, "in_proj_weight", leave_parametrized=False)
+
+
+WAYS: dict[str, Callable[[Translator], Callable[[], None]]] = {
+    "pre-hook": lambda translator: (
+        translator.model.encoder_layers[1].feed_forward.register_forward_pre_hook(halve_the_input).remove
+    ),
+    "global hook": lambda _: register_module_forward_hook(halve_the_output).remove,
+    "global pre-hook": lambda _: register_module_forward_pre_hook(halve_the_input).remove,
+    "hook with keywords": lambda translator: (
+        translator.model.encoder_layers[0]
+        .register_forward_hook(
+            lambda module, inputs, options, output: (output[0] / 2, output[1]), with_kwargs=True, always_call=True
+        )
+        .remove
+    ),
+    "hook on the whole model": lambda translator: (
+        translator.model.register_forward_hook(
+            lambda module, inputs, output: replace(output, logits=output.logits.roll(1, dims=-1))
+        ).remove
+    ),
+    "parametrization": parametrized,
+}
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("translator", ["pre"], indirect=True)
+@pytest.mark.parametrize("way", WAYS)
+def test_all_ways_to_change_a_module_are_heeded_by_all_ways_to_translate(translator: Translator, way: str) -> None:
+    before = all_ways(translator)
+    undo = WAYS[way](translator)
+    try:
+        changed = all_ways(translator)
+    finally:
+        undo()
+    if way == "parametrization":  # PyTorch stores the weight anew, and other kernels read it, so that rounding differs
+        check_same_but_for_rounding(all_ways(translator), before)
+    else:
+        check_same(all_ways(translator), before)
+    alone, together = changed[0][: len(changed[0]) // 2], changed[0][len(changed[0]) // 2 : -1]
+    for mine, other, plain in zip(alone, together, before[0], strict=False):
+        assert mine.predicted_ids == other.predicted_ids
+        assert mine.log_probabilities != plain.log_probabilities
+    texts = [each.text for each in alone]
+    assert [each.text for each in changed[1][0]] == texts[0::3]
+    assert [each.text for each in changed[1][1]] == texts[1::3]
+
+
+def test_an_old_weight_norm_is_heeded(translator: Translator) -> None:
+    """It computes the weight in a pre-hook of the module."""
+    module = translator.model.decoder_layers[0].feed_forward.expand
+    before = tokens_and_scores(translator)
+    with pytest.warns(FutureWarning, match="weight_norm"):
+        nn.utils.weight_norm(module)
+    try:
+        with torch.no_grad():
+            module.weight_g.mul_(3)
+        changed = tokens_and_scores(translator)
+        with torch.no_grad():
+            module.weight_g.div_(3)
+    finally:
+        nn.utils.remove_weight_norm(module)
+    assert changed != before
+
+
+def tokens_and_scores(translator: Translator) -> list[Sequence[float]]:
+    return [translator.run(Experiment(SENTENCES[0], output)).log_probabilities for output in (Greedy(), Beam(2))]
