@@ -1,7 +1,7 @@
 """How a model is trained."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from core.config.settings import (
     Settings,
@@ -17,7 +17,7 @@ from core.errors import ConfigError
 
 Schedule = Literal["constant", "noam"]
 BatchUnit = Literal["sentences", "tokens"]
-Batching = Literal["random", "bucketed"]
+Batching = Literal["random", "bucketed", "annotated"]
 ScheduleUnit = Literal["optimizer-steps", "micro-batches"]
 Precision = Literal["auto", "float32", "bfloat16"]
 
@@ -32,7 +32,9 @@ class TrainingConfig(Settings):
         batch_unit: whether `batch_size` counts sentence pairs or (padded) tokens.
         batch_size: in `batch_unit`; a token batch grows until max(n × longest source, n × (longest target + 2))
             reaches it (The Annotated Transformer, 2018).
-        batching: which pairs share a batch: "random": any, in random order; "bucketed": pairs of like length.
+        batching: which pairs share a batch: "random": any, in random order; "bucketed": pairs of similar length;
+            "annotated": pairs of similar length, sorted by source length, then by target length (The Annotated
+            Transformer, 2018).
         num_accumulated: micro-batches whose gradients are summed, weighted by their tokens, for one optimiser step.
         pad_to: pad every sequence to this length instead of the longest of its batch; None for the longest.
         schedule: "constant" or "noam".
@@ -121,7 +123,7 @@ class TrainingConfig(Settings):
             if (value := getattr(self, name)) is not None:
                 require_integer("training", **{name: value})
         require_choice("training", ("sentences", "tokens"), batch_unit=self.batch_unit)
-        require_choice("training", ("random", "bucketed"), batching=self.batching)
+        require_choice("training", get_args(Batching), batching=self.batching)
         require_choice("training", ("constant", "noam"), schedule=self.schedule)
         require_choice("training", ("optimizer-steps", "micro-batches"), schedule_unit=self.schedule_unit)
         require_positive(
