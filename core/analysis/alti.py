@@ -32,6 +32,7 @@ from torch.nn import functional
 from core.analysis.contributions import Contributions
 from core.analysis.linear_norm import bias_of, linear_norm
 from core.model.attention import AttentionChanges, MultiHeadAttention
+from core.model.finite import is_finite, non_finite
 from core.model.heads import AttentionKind
 from core.model.layers import Residual
 from core.model.transformer import Interventions, Transformer
@@ -144,6 +145,7 @@ def trace_blocks(
 
     Raises:
         TranslationStoppedError: `should_stop`, asked before each layer, said so.
+        NonFiniteError: the model's states are not finite.
     """
     kept: dict[AttentionKind, list[Kept]] = {"encoder": [], "decoder": [], "cross": []}
 
@@ -158,7 +160,8 @@ def trace_blocks(
 
     device = model.output.weight.device
     read = torch.tensor([read_ids], device=device)
-    states = model.source_embedding(torch.tensor([source_ids], device=device))
+    source = torch.tensor([source_ids], device=device)
+    states = model.source_embedding(source)
     for layer in model.encoder_layers:
         _stop_if(should_stop)
         states = through("encoder", layer.self_attention, layer.attention_residual, states, None, None)  # type: ignore[arg-type]
@@ -171,7 +174,10 @@ def trace_blocks(
         states = through("decoder", layer.self_attention, layer.self_residual, states, None, mask)  # type: ignore[arg-type]
         states = through("cross", layer.cross_attention, layer.cross_residual, states, encoded, None)  # type: ignore[arg-type]
         states = _feed_forward(layer, states)
-    return BlockTrace(kept["encoder"], kept["decoder"], kept["cross"], encoded[0], model.decoder_norm(states)[0])
+    hidden = model.decoder_norm(states)[0]
+    if not is_finite(hidden):
+        raise non_finite(model, model.encode(source, interventions=interventions), 0, read_ids)
+    return BlockTrace(kept["encoder"], kept["decoder"], kept["cross"], encoded[0], hidden)
 
 
 def _stop_if(should_stop: Callable[[], bool]) -> None:

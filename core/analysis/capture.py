@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from core.analysis.trace import HeadTrace, Trace
 from core.model.attention import AttentionChanges, MultiHeadAttention
+from core.model.finite import require_finite
 from core.model.interventions import attentions_of
 from core.model.transformer import Interventions, Transformer
 from core.translation.compilation import interventions_of
@@ -65,7 +66,9 @@ def trace_pair(
             hooks.callback(module.register_forward_hook(catch, with_kwargs=True).remove)
         device = model.output.weight.device
         source, read = torch.tensor([source_ids], device=device), torch.tensor([read_ids], device=device)
-        model(source, read, need_maps=True, interventions=interventions)
+        encoding = model.encode(source, need_maps=True, interventions=interventions)
+        logits = model.decode(encoding, read, need_maps=True).logits
+    require_finite(model, encoding, read, logits)
     stacked = {kind: _stack([caught[module] for module in layers]) for kind, layers in attentions.items()}
     return Trace(**stacked, lifts_mask=interventions is not None and interventions.lifts_mask is not None)
 

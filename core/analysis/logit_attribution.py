@@ -10,7 +10,9 @@ from torch.nn import functional
 
 from core.analysis.linear_norm import bias_of, linear_norm
 from core.analysis.logit_parts import LogitParts
+from core.errors import NonFiniteError
 from core.model.attention import AttentionChanges, MultiHeadAttention
+from core.model.finite import is_finite, non_finite
 from core.model.layers import Residual
 from core.model.transformer import Interventions, Transformer, decoder_changes
 from core.translation.compilation import interventions_of
@@ -99,7 +101,8 @@ def residual_parts(
     """
     device = model.output.weight.device
     read = torch.tensor([read_ids], device=device)
-    memory = model.encode(torch.tensor([source_ids], device=device), interventions=interventions).states
+    encoding = model.encode(torch.tensor([source_ids], device=device), interventions=interventions)
+    memory = encoding.states
     mask = model.target_mask(read, interventions)
     stream = _Stream(model.target_embedding(read))
     for index, layer in enumerate(model.decoder_layers):
@@ -110,6 +113,8 @@ def residual_parts(
         inner = layer.feed_forward(residual.before(stream.states))  # type: ignore[operator, union-attr]
         stream.add(inner[0].double()[None], None, inner, residual)  # type: ignore[arg-type]
     norm, states = model.decoder_norm, stream.states
+    if not is_finite(states):
+        raise non_finite(model, encoding, 0, read_ids)
     whole = states[0].double()
     parts = linear_norm(norm, stream.parts, whole)
     bias = linear_norm(norm, stream.bias, whole) + bias_of(norm).to(device)
@@ -188,4 +193,6 @@ def _output_bias(model: Transformer) -> Tensor:
 
 
 def _array(values: Tensor) -> FloatArray:
+    if not is_finite(values.float()):
+        raise NonFiniteError("the parts of the logits")
     return read_only(values.cpu().numpy().astype(np.float32))

@@ -7,10 +7,10 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from core.checkpoint.file import is_finite
 from core.errors import ModelImportError
 from core.interop.pickled import kind_of_other_file, read_pickled
 from core.memory import available_memory
+from core.model.finite import is_finite
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 _RESERVE_BYTES = 256 * 2**20
