@@ -56,6 +56,7 @@ def stop_on_interrupt(echo_seconds: float = ECHO_SECONDS, *, announce: bool = Tr
     def request(number: int, frame: Any) -> None:
         nonlocal first, echo
         if flag.is_asking:
+            flag.is_asking = False  # this is the answer; an echo of it is none
             raise KeyboardInterrupt
         if flag.requested:
             if number in ONCE or time.monotonic() - first < echo:
