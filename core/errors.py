@@ -41,6 +41,20 @@ class AnalysisError(AugenmerkError):
     """A head, token or measure was asked for that is not there."""
 
 
+class NonFiniteError(AugenmerkError):
+    """A model computes numbers that are infinite or undefined (NaN).
+
+    Args:
+        place: where they appear first: "encoder layer 2, feed-forward network".
+    """
+
+    def __init__(self, place: str) -> None:
+        super().__init__(
+            f"The model computes numbers that are infinite or undefined (NaN), first in {place}. Its weights, or "
+            "changes to its heads, are too large. Use another copy of the model, or reset the changes."
+        )
+
+
 class ExperimentError(AugenmerkError):
     """An experiment or one of its interventions contradicts itself, or does not fit the sentence or the model."""
 

@@ -25,7 +25,9 @@ from PySide6.QtCore import (
 from core.cli.guard import USER_ERROR
 from viz_app.worker import ANSWER_SECONDS, THREAD_PREFIX
 
-SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name))
+SIGNALS = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGXCPU", "SIGBREAK") if hasattr(signal, name)
+)
 LIMIT_SECONDS = 90.0
 """From a signal to the end of the process, whatever it is doing: longer than saving a training may take."""
 logger = logging.getLogger(__name__)
@@ -39,10 +41,11 @@ class _Messenger(QObject):
 
 @contextmanager
 def ended_by_signals(app: QCoreApplication) -> Iterator[None]:
-    """Within the block SIGINT, SIGTERM and SIGHUP end the event loop of `app`, so that what follows it can save.
+    """Within the block each of `SIGNALS` ends the event loop of `app`, so that what follows it can save.
 
-    A second one ends the process at once, unless it comes within `ANSWER_SECONDS`: a terminal that is closed sends
-    several. So does the time when the window does not react within `LIMIT_SECONDS`: a signal is never without effect.
+    A second one ends the process at once, unless it comes within `ANSWER_SECONDS` (a terminal that is closed sends
+    several) or is SIGXCPU, which comes every second. So does the time when the window does not react within
+    `LIMIT_SECONDS`: a signal is never without effect.
     Python runs a handler in the main thread alone, and only between two of its own instructions; Qt's loop has none
     for as long as nothing happens. So a thread reads the file descriptor that Python writes each signal to.
     """
@@ -84,7 +87,7 @@ def _watch(reader: socket.socket, numbers: set[int], on_first: Callable[[], obje
             break
         if again is None:
             return
-        if time.monotonic() > began + ANSWER_SECONDS:
+        if time.monotonic() > began + ANSWER_SECONDS and again != getattr(signal, "SIGXCPU", None):
             first = again
             break
     os._exit(128 + first)

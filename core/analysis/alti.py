@@ -142,6 +142,7 @@ def trace_blocks(
 
     Raises:
         TranslationStoppedError: `should_stop`, asked before each layer, said so.
+        NonFiniteError: the model's states are not finite.
     """
     kept: dict[AttentionKind, list[Kept]] = {"encoder": [], "decoder": [], "cross": []}
 

@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from core.analysis.trace import HeadTrace, Trace
 from core.model.attention import AttentionChanges, MultiHeadAttention
+from core.model.finite import require_finite
 from core.model.heads import AttentionKind
 from core.model.interventions import attentions_of
 from core.model.layers import Residual
@@ -68,7 +69,9 @@ def trace_pair(
             hooks.callback(module.register_forward_hook(catch, with_kwargs=True).remove)
         device = model.output.weight.device
         source, read = torch.tensor([source_ids], device=device), torch.tensor([read_ids], device=device)
-        model(source, read, need_maps=True, interventions=interventions)
+        encoding = model.encode(source, need_maps=True, interventions=interventions)
+        logits = model.decode(encoding, read, need_maps=True).logits
+    require_finite(model, encoding, read, logits)
     stacked = {kind: _stack([caught[module] for module in layers]) for kind, layers in attentions.items()}
     return Trace(**stacked, lifts_mask=interventions is not None and interventions.lifts_mask is not None)
 
@@ -131,6 +134,9 @@ def trace_sublayers(
 
     Returns:
         The encoder's output [S, D], and the decoder's before the output layer [T, D].
+
+    Raises:
+        NonFiniteError: numbers overflow in this model.
     """
     kinds = {module: kind for kind, modules in attentions_of(model).items() for module in modules}
     attended: list[AttentionPass] = []
@@ -155,7 +161,8 @@ def trace_sublayers(
         device = model.output.weight.device
         source, read = torch.tensor([source_ids], device=device), torch.tensor([read_ids], device=device)
         encoding = model.encode(source, need_maps=True, interventions=interventions)
-        model.decode(encoding, read, need_maps=True)
+        logits = model.decode(encoding, read, need_maps=True).logits
+    require_finite(model, encoding, read, logits)
     return encoding.states[0], hidden[0][0]
 
 

@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from core.corpora.batches import pad
 from core.errors import AnalysisError, TextError
+from core.model.finite import require_finite
 from core.model.heads import Head
 from core.model.interventions import all_heads, attentions_of, compile_head_factors
 from core.model.transformer import Encoding, Transformer
@@ -194,6 +195,7 @@ def _loss(
             else:
                 encoding = encoding.with_interventions(interventions)
         logits = model.decode(encoding, batch.read).logits
+        require_finite(model, encoding, batch.read, logits)
         total += float(
             functional.cross_entropy(
                 logits.flatten(0, 1).float(), batch.predicted.flatten(), ignore_index=model.padding_id, reduction="sum"

@@ -8,6 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from core.analysis.lens import LogitLens
+from core.errors import NonFiniteError
+from core.model.finite import is_finite, require_finite
 from core.model.transformer import Interventions, Transformer
 from core.translation.compilation import interventions_of
 from core.translation.result import Translation
@@ -65,6 +67,11 @@ def layer_logits(
         for layer in model.decoder_layers:
             hooks.callback(layer.register_forward_hook(catch_output).remove)
         encoding = model.encode(torch.tensor([source_ids], device=device), interventions=interventions)
-        model.decode(encoding, torch.tensor([read_ids], device=device))
+        read = torch.tensor([read_ids], device=device)
+        of_model = model.decode(encoding, read).logits
+    require_finite(model, encoding, read, of_model)
     logits: Tensor = model.output(model.decoder_norm(torch.cat(caught)))
+    for depth, of_depth in enumerate(logits):
+        if not is_finite(of_depth):
+            raise NonFiniteError(f"the logits read off decoder layer {depth}" if depth else "the target embedding")
     return logits

@@ -11,6 +11,8 @@ from torch.nn import functional
 from core.analysis.capture import AttentionPass, SublayerPass, trace_sublayers
 from core.analysis.linear_norm import bias_of, linear_norm
 from core.analysis.logit_parts import LogitParts
+from core.errors import NonFiniteError
+from core.model.finite import is_finite
 from core.model.transformer import Interventions, Transformer
 from core.translation.compilation import interventions_of
 from core.translation.decoding import DecodingRules
@@ -175,4 +177,6 @@ def _output_bias(model: Transformer) -> Tensor:
 
 
 def _array(values: Tensor) -> FloatArray:
+    if not is_finite(values.float()):
+        raise NonFiniteError("the parts of the logits")
     return read_only(values.cpu().numpy().astype(np.float32))

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from core.analysis.trace import HeadTrace, Trace
-from core.errors import AnalysisError
+from core.errors import AnalysisError, NonFiniteError
 from core.translation.result import MAP_KINDS, FloatArray, MapKind, read_only
 
 Measure = Literal["weight", "norm", "norm-layer", "rollout"]
@@ -84,6 +84,7 @@ def measure_maps(trace: Trace, measure: Measure, kind: MapKind) -> FloatArray:
 
     Raises:
         AnalysisError: there is no such measure, or not for this kind.
+        NonFiniteError: a length is larger than numbers can be.
     """
     description = MEASURES.get(measure)
     if description is None or kind not in description.kinds:
@@ -92,12 +93,21 @@ def measure_maps(trace: Trace, measure: Measure, kind: MapKind) -> FloatArray:
     heads = trace.of_kind(kind)
     if measure == "weight":
         return heads.weights
-    if measure == "norm":
-        return read_only(head_norms(heads))
-    if measure == "norm-layer":
-        return read_only(layer_norms(heads)[:, None])
+    if measure in ("norm", "norm-layer"):
+        with np.errstate(over="ignore", invalid="ignore"):
+            norms = head_norms(heads) if measure == "norm" else layer_norms(heads)[:, None]
+        return read_only(finite_by_layer(kind, norms))
     flow = rollout(trace.encoder.weights)
     return read_only(flow[:, None] if kind == "encoder" else cross_rollout(trace.cross.weights, flow[-1]))
+
+
+def finite_by_layer(kind: MapKind, values: FloatArray) -> FloatArray:
+    """`values` [L, …] of one kind of map. Raises `NonFiniteError`, with the layer, if one is NaN or infinite."""
+    for layer, of_layer in enumerate(values, start=1):
+        if not np.isfinite(of_layer).all():
+            stack, part = ("decoder", "cross-attention") if kind == "cross" else (kind, "self-attention")
+            raise NonFiniteError(f"{stack} layer {layer}, {part}")
+    return values
 
 
 def head_norms(heads: HeadTrace) -> FloatArray:

@@ -1,7 +1,6 @@
 """One self-describing file: weights as tensors, everything else as JSON in the header. safetensors; no pickle."""
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from core.checkpoint.history import EpochRecord
 from core.checkpoint.origin import Origin
 from core.config import DecodingConfig, ModelConfig, RunConfig
 from core.errors import AugenmerkError, CheckpointError, ConfigError
+from core.model.finite import is_finite
 from core.model.outline import MAX_TABLE_NUMBERS, NoRandomNumbers, num_table_numbers, parameter_shapes
 from core.model.transformer import Transformer
 from core.storage import atomic_path, open_file, reason_of
@@ -122,11 +122,6 @@ def _misfit(problems: list[str]) -> CheckpointError:
         f"The weights do not fit the configuration beside them: {'; '.join(sorted(problems)[:3])}"
         f"{' …' if len(problems) > 3 else ''}. A checkpoint of this architecture was expected; use another file."
     )
-
-
-def is_finite(values: Tensor) -> bool:
-    """Whether no value is NaN or infinite: told by the least and the largest, a thirtieth of the time of `isfinite`."""
-    return not values.numel() or all(math.isfinite(float(edge)) for edge in torch.aminmax(values.detach()))
 
 
 def not_finite(tensors: Mapping[str, Tensor]) -> list[str]:

@@ -16,7 +16,7 @@ from core.cli.interventions import add_interventions, parse_head, parse_index, r
 from core.cli.lines import STANDARD_INPUT, Refusals, arriving_lines, read_one_line, run_lines
 from core.cli.notes import print_notes
 from core.cli.options import add_beam, add_checkpoint, load_translator
-from core.errors import AnalysisError, ConfigError, ExperimentError, TextError
+from core.errors import AnalysisError, ConfigError, ExperimentError, NonFiniteError, TextError
 from core.model.heads import Head
 from core.storage import atomic_path, write_text
 from core.translation.experiment import Experiment
@@ -122,7 +122,12 @@ def _print_json_lines(translator: "Translator", asked: Experiment, options: argp
 
 
 def _all_numbers(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
-    return numbers_of_sentence(translator, translation, options) | numbers_beside(translator, translation, options)
+    numbers = numbers_of_sentence(translator, translation, options)
+    numbers |= numbers_beside(translator, translation, options)
+    for name, array in numbers.items():
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise NonFiniteError(f"“{name}”")
+    return numbers
 
 
 def numbers_of_sentence(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:

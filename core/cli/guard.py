@@ -8,6 +8,7 @@ import codecs
 import errno
 import io
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -51,6 +52,8 @@ def leave(status: int) -> NoReturn:
     With PyTorch loaded that takes a tenth of a second, a fifteenth of a short command. Functions registered for the end
     are called, and what was written goes out. Where another thread still works, Python ends the process after it.
     """
+    if status == INTERRUPTED:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a wrapper may forward the same Ctrl-C again
     main = threading.main_thread()
     if any(not each.daemon for each in threading.enumerate() if each is not main):
         sys.exit(status)

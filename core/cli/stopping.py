@@ -1,4 +1,4 @@
-"""Ctrl-C, a polite kill, and the end of the terminal, while a model is trained."""
+"""Ctrl-C, a polite kill, the end of the terminal and the limit on processor time, while a model is trained."""
 
 import contextlib
 import dataclasses
@@ -10,8 +10,13 @@ from contextlib import contextmanager
 from typing import Any
 
 STOPPING = b"\nStopping after this step; what was learned is kept.\n"
-HANGUP = getattr(signal, "SIGHUP", None)
-"""The terminal is closed, or the connection to it lost. Windows has no such signal."""
+ONCE = tuple(getattr(signal, name) for name in ("SIGHUP", "SIGXCPU") if hasattr(signal, name))
+"""The terminal is closed, or the connection to it lost; the limit on processor time is reached, every second again.
+
+Only the first of these counts, and none that is ignored, as `nohup` ignores SIGHUP. Windows has no such signals.
+"""
+ECHO_SECONDS = 0.25
+"""The terminal, make and a wrapper may each forward the same Ctrl-C."""
 ENDING_SECONDS = 5.0
 """A session that ends sends SIGTERM and SIGHUP one after the other; within this time they are one request."""
 
@@ -39,23 +44,22 @@ class StopFlag:
 
 
 @contextmanager
-def stop_on_interrupt(echo_seconds: float = 0.0, *, announce: bool = True) -> Iterator[StopFlag]:
-    """Turns the first Ctrl-C (SIGINT, SIGTERM or SIGHUP) into a request to stop; a second Ctrl-C or kill acts at once.
-
-    Of SIGHUP only the first counts, and none if it was ignored, as `nohup` has it.
+def stop_on_interrupt(echo_seconds: float = ECHO_SECONDS, *, announce: bool = True) -> Iterator[StopFlag]:
+    """Turns the first Ctrl-C (SIGINT, SIGTERM or one of `ONCE`) into a request to stop; a second one acts at once.
 
     Args:
-        echo_seconds: a second one within this time is taken for the first.
-        announce: say that it was heard.
+        echo_seconds: further ones within this time count as the first; at least `ECHO_SECONDS`.
+        announce: print that the process stops.
     """
     flag, first, echo = StopFlag(), 0.0, echo_seconds
 
     def request(number: int, frame: Any) -> None:
         nonlocal first, echo
         if flag.is_asking:
+            flag.is_asking = False  # this is the answer; an echo of it is none
             raise KeyboardInterrupt
         if flag.requested:
-            if number == HANGUP or time.monotonic() - first < echo:
+            if number in ONCE or time.monotonic() - first < echo:
                 return
             raise KeyboardInterrupt
         flag.requested, first = True, time.monotonic()
@@ -64,10 +68,10 @@ def stop_on_interrupt(echo_seconds: float = 0.0, *, announce: bool = True) -> It
         if announce:  # not by `print`: the bar may be in the middle of writing, and a stream is not entered twice
             with contextlib.suppress(OSError):  # the terminal may be gone
                 os.write(2, STOPPING)
+        time.sleep(ECHO_SECONDS)  # echoes arrive here: while PyTorch computes, Python would handle them too late
 
-    numbers = [signal.SIGINT, signal.SIGTERM]
-    if HANGUP is not None and signal.getsignal(HANGUP) != signal.SIG_IGN:
-        numbers.append(HANGUP)
+    heeded = [number for number in ONCE if signal.getsignal(number) != signal.SIG_IGN]
+    numbers = [signal.SIGINT, signal.SIGTERM, *heeded]
     earlier = [signal.signal(number, request) for number in numbers]
     try:
         yield flag

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from core.corpora.prepared import PreparedCorpus
     from core.training.distributed import World
 
-ECHO_SECONDS = 5.0
+TORCHRUN_ECHO_SECONDS = 5.0
 """Ctrl-C reaches a process twice: from the terminal, and again from torchrun."""
 _FAILED = 1
 

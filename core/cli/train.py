@@ -20,7 +20,7 @@ from core.cli.options import (
     read_training_corpus,
     with_languages,
 )
-from core.cli.stopping import stop_on_interrupt
+from core.cli.stopping import ECHO_SECONDS, stop_on_interrupt
 from core.config import DEFAULT_PRESET, PRESETS, RunConfig, TrainingConfig, preset
 from core.config.dotted import dotted_settings, with_dotted
 from core.config.toml import read_toml
@@ -135,16 +135,16 @@ class _ListSettings(argparse.Action):
 
 def run(options: argparse.Namespace) -> int:
     """Trains. Ctrl-C once, or the end of the terminal, stops and keeps what was learned. Raises `AugenmerkError`."""
-    from core.cli.together import ECHO_SECONDS, train_with_others
+    from core.cli.together import TORCHRUN_ECHO_SECONDS, train_with_others
     from core.training.distributed import SINGLE_PROCESS, is_distributed
 
     wanted = configured_run(options)
     if is_distributed():
-        return train_with_others(options, lambda world: _train(options, wanted, world, ECHO_SECONDS))
+        return train_with_others(options, lambda world: _train(options, wanted, world, TORCHRUN_ECHO_SECONDS))
     return _train(options, wanted, SINGLE_PROCESS)
 
 
-def _train(options: argparse.Namespace, wanted: RunConfig, world: "World", echo_seconds: float = 0.0) -> int:
+def _train(options: argparse.Namespace, wanted: RunConfig, world: "World", echo_seconds: float = ECHO_SECONDS) -> int:
     from core.device import choose_device
     from core.training.loop import train
     from core.training.memory import check_address_space, check_memory_for_training

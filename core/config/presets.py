@@ -160,7 +160,9 @@ PRESETS: dict[str, RunConfig] = {
             description="The Annotated Transformer, 2018: pre-norm, Noam rate, token batches.",
             model=_ANNOTATED_MODEL,
             data=DataConfig(source_case="keep", target_case="keep", wrap_source=False, max_length=100),
-            training=_ANNOTATED_TRAINING.replace(batch_unit="tokens", batch_size=12000, warmup_steps=2000),
+            training=_ANNOTATED_TRAINING.replace(
+                batch_unit="tokens", batch_size=12000, batching="annotated", warmup_steps=2000
+            ),
         ),
         RunConfig(
             preset="annotated-2022",

@@ -18,7 +18,7 @@ from core.errors import ConfigError
 
 Schedule = Literal["constant", "noam"]
 BatchUnit = Literal["sentences", "tokens"]
-Batching = Literal["random", "bucketed"]
+Batching = Literal["random", "bucketed", "annotated"]
 ScheduleUnit = Literal["optimizer-steps", "micro-batches"]
 Precision = Literal["auto", "float32", "bfloat16"]
 
@@ -49,7 +49,8 @@ class TrainingConfig(Settings, owner="training"):
     batching: Batching = setting(
         "bucketed",
         "batching",
-        "Which pairs share a batch. random: any, in random order; bucketed: pairs of similar length.",
+        "Which pairs share a batch. random: any, in random order; bucketed: pairs of similar length; annotated: pairs "
+        "of similar length, sorted by source length, then by target length (The Annotated Transformer, 2018).",
     )
     num_accumulated: int = setting(
         1,

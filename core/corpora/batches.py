@@ -52,7 +52,7 @@ def training_batches(pairs: EncodedPairs, config: TrainingConfig, epoch: int) ->
         numeric_examples(pairs),
         config.batch_size,
         count_tokens=config.batch_unit == "tokens",
-        by_length=config.batching == "bucketed",
+        batching=config.batching,
         shuffle_seed=f"{config.seed}-{epoch}",
     )
 
@@ -63,7 +63,7 @@ def validation_batches(pairs: EncodedPairs, config: TrainingConfig) -> list[list
         numeric_examples(pairs),
         config.batch_size,
         count_tokens=config.batch_unit == "tokens",
-        by_length=True,
+        batching=config.batching,
         shuffle_seed=None,
     )
 

@@ -1,7 +1,7 @@
 """Cross-entropy and perplexity of a model on a corpus, teacher-forced."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -9,6 +9,7 @@ from torch.nn import functional
 
 from core.corpora.batches import Batch, collate, validation_batches
 from core.corpora.prepared import EncodedPairs, encode_lines, encode_pairs
+from core.model.finite import require_finite
 from core.model.interventions import compile_head_factors
 from core.model.transformer import Transformer
 from core.text.codec import split_lines
@@ -81,6 +82,9 @@ def reference_loss(
 
     Returns:
         The loss over the pairs that the model has room for; None if it has room for none.
+
+    Raises:
+        NonFiniteError: the model's logits are not finite.
     """
     run, codecs, model = translator.run_config, translator.checkpoint.codecs, translator.model
     config, room = run.data, run.model.max_positions
@@ -98,8 +102,19 @@ def reference_loss(
     if not fitting:
         return None
     pairs = EncodedPairs([source for source, _ in fitting], [target for _, target in fitting])
-    batches = (
-        collate(pairs, indices, model.padding_id).to(translator.device.name)
-        for indices in validation_batches(pairs, run.training)
-    )
-    return corpus_loss(model, batches, scalings)
+
+    def batches() -> Iterator[Batch]:
+        for indices in validation_batches(pairs, run.training):
+            yield collate(pairs, indices, model.padding_id).to(translator.device.name)
+
+    loss = corpus_loss(model, batches(), scalings)
+    if not math.isfinite(loss.token_weighted):
+        factors = {scaling.head: scaling.factor for scaling in scalings}
+        for batch in batches():
+            with torch.inference_mode():
+                encoding = model.encode(
+                    batch.source, interventions=compile_head_factors(model, factors, len(batch.source))
+                )
+                read = batch.target[:, :-1]
+                require_finite(model, encoding, read, model.decode(encoding, read).logits)
+    return loss

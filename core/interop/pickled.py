@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,10 @@ _COPIES = 4
 _POLL_S = 0.05
 _DAMAGED = "it cannot be read; it is damaged or cut off"
 _MAX_DEPTH = 6
-_REFUSED, _TOO_BIG = 3, 4
+_REFUSED, _TOO_BIG, _WHOLE_MODEL = 3, 4, 5
+_MARKS_OF_A_MODULE = (b"_parameters", b"_modules")
+"""Attributes of every `torch.nn.Module`; they are in the first bytes of the pickle of one."""
+_FIRST_BYTES = 2**20
 _REFUSED_NAME = re.compile(r"\b(?:GLOBAL|global:?|class|function)\s+([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)", re.ASCII)
 """How PyTorch's messages name a class or function that it did not load."""
 _LFS_START = b"version https://git-lfs.github.com/spec/"
@@ -63,8 +67,9 @@ def read_pickled(
         )
     with tempfile.TemporaryDirectory(prefix="augenmerk-import-") as folder:
         status, said = _run_child(path, Path(folder), member, time_limit_s, should_stop)
-        if status == _REFUSED:
-            raise ModelImportError(f"{path}: {said}")
+        if status in (_REFUSED, _WHOLE_MODEL):
+            advice = f" {how_to_convert(path)}" if status == _WHOLE_MODEL else ""
+            raise ModelImportError(f"{path}: {said}{advice}")
         if status != 0:
             why = "it asked for too much memory" if status in (_TOO_BIG, -9) else "the process that read it died"
             raise ModelImportError(
@@ -76,6 +81,19 @@ def read_pickled(
     found = _planted(tree, tensors)
     assert isinstance(found, dict)
     return found
+
+
+def how_to_convert(path: Path) -> str:
+    """What to do with a whole model, saved by `torch.save(model)`: the two lines that save its weights alone."""
+    target = path.with_name(f"{path.stem}-weights.pt")
+    return (
+        "It looks like a whole model, saved by torch.save(model). Save its weights alone, in a program that has the "
+        "classes of the model, and import these. Do this only if you trust the file: the first line can execute code "
+        "from it.\n\n"
+        f'model = torch.load({str(path)!r}, map_location="cpu", weights_only=False)\n'
+        f"torch.save(model.state_dict(), {str(target)!r})\n\n"
+        f"Then import {target.name}."
+    )
 
 
 def is_pytorch_file(path: Path) -> bool:
@@ -167,9 +185,25 @@ def convert_for_parent(source: str, folder: str, member: str, time_limit_s: str)
         print(_said(_DAMAGED))  # noqa: T201
         return _REFUSED
     except Exception as error:  # whatever a damaged or hostile file makes the reader raise
-        print(_said(_why_refused(error)))  # noqa: T201
-        return _REFUSED
+        why = _why_refused(error)
+        print(_said(why))  # noqa: T201
+        return _WHOLE_MODEL if why != _DAMAGED and _holds_a_module(path) else _REFUSED
     return 0
+
+
+def _holds_a_module(path: Path) -> bool:
+    """Whether a file looks like `torch.save` of a module; nothing in it is loaded."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            name = next((name for name in archive.namelist() if name.endswith("data.pkl")), None)
+            if name is None:
+                return False
+            with archive.open(name) as file:
+                start = file.read(_FIRST_BYTES)
+    else:  # as PyTorch wrote before 2020
+        with path.open("rb") as file:
+            start = file.read(_FIRST_BYTES)
+    return all(mark in start for mark in _MARKS_OF_A_MODULE)
 
 
 class _RefusedError(Exception):

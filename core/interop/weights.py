@@ -7,10 +7,10 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
-from core.checkpoint.file import is_finite
 from core.errors import ModelImportError
 from core.interop.pickled import kind_of_other_file, read_pickled
 from core.memory import available_memory
+from core.model.finite import is_finite
 from core.tensor_file import open_foreign_tensors
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)

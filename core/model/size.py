@@ -24,7 +24,7 @@ MODULES: Final[tuple[Module, ...]] = get_args(Module)
 MULTI30K_VOCABULARY_SIZES: Final[dict[str, tuple[int, int]]] = {
     "multi30k": (8000, 8000),
     "notebook": (7853, 5893),
-    "annotated-2018": (8014, 6191),
+    "annotated-2018": (8012, 6191),
     "annotated-2022": (8014, 6191),
 }
 """V of source and target by preset, learned from the training split of Multi30k."""

@@ -65,12 +65,14 @@ class Encoding:
     """A batch of sources as the decoder sees it.
 
     Attributes:
+        source: ids, [B, S].
         states: the encoder's output, [B, S, D].
         mask: [B, 1, 1, S], True at real tokens; None if no source is padded.
         maps: [B, L, H, S, S], without dropout; None unless asked for.
         interventions: what is changed for each of the B sentences, in the decoder too; None for nothing.
     """
 
+    source: Tensor
     states: Tensor
     mask: Tensor | None
     maps: Tensor | None = None
@@ -79,6 +81,7 @@ class Encoding:
     def select(self, batch: Tensor) -> "Encoding":
         """Keeps (or repeats, or reorders) the sentences with these indices [B']."""
         return Encoding(
+            self.source[batch],
             self.states[batch],
             None if self.mask is None else self.mask[batch],
             None if self.maps is None else self.maps[batch],
@@ -305,7 +308,7 @@ class Transformer(nn.Module):
             states, layer_maps = layer(states, mask, need_maps=need_maps, changes=changes)
             maps.append(layer_maps)
         encoded_maps = torch.stack(maps, dim=1) if need_maps else None
-        return Encoding(self.encoder_norm(states), mask, encoded_maps, interventions)
+        return Encoding(source, self.encoder_norm(states), mask, encoded_maps, interventions)
 
     def hidden_states(self, source: Tensor, target: Tensor) -> Tensor:
         """The decoder's output before the output layer, [B, T, D], for the ids [B, S] and [B, T]."""

@@ -53,7 +53,7 @@ class CodecPair:
             CorpusError: the text is too small for the number of subwords.
         """
         if config.num_subwords is None:
-            source = Vocabulary.of_words(source_words, config.min_frequency)
+            source = Vocabulary.of_words(source_words, config.min_frequency, is_wrapped=config.wrap_source)
             return cls.build(config, source, Vocabulary.of_words(target_words, config.min_frequency), None)
         subwords = Subwords.learn([*source_words, *target_words], config.num_subwords)
         vocabulary = subwords.vocabulary

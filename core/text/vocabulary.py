@@ -51,12 +51,20 @@ class Vocabulary:
         return frozenset(mark for mark in (*marks, start) if mark is not None)
 
     @classmethod
-    def of_words(cls, sentences: Iterable[Sequence[str]], min_frequency: int) -> "Vocabulary":
-        """The words seen at least `min_frequency` times, after the four specials in the order of `notebook`."""
+    def of_words(
+        cls, sentences: Iterable[Sequence[str]], min_frequency: int, *, is_wrapped: bool = True
+    ) -> "Vocabulary":
+        """The words seen at least `min_frequency` times, after the specials in the order of `notebook`.
+
+        Sentences that are not wrapped in a start and an end token have only two specials: unknown and padding.
+        """
         counts: Counter[str] = Counter()
         for words in sentences:
             counts.update(words)
-        return cls.with_specials(vocabulary_tokens(counts, min_frequency, SPECIALS))
+        if is_wrapped:
+            return cls.with_specials(vocabulary_tokens(counts, min_frequency, SPECIALS))
+        tokens = vocabulary_tokens(counts, min_frequency, (UNKNOWN, PADDING))
+        return cls(tuple(tokens), padding_id=1, start_id=1, end_id=None, unknown_id=0)
 
     @classmethod
     def with_specials(cls, tokens: Sequence[str]) -> "Vocabulary":

@@ -22,7 +22,8 @@ def codecs_to_keep(
     """The codecs for `core.corpora.loading.load_corpus`; None if they are to be learned from the data.
 
     A model that is trained further has its vocabularies already, and a student those of its teachers, whatever data the
-    run has. A run that began so and is resumed has them in its checkpoints.
+    run has. A run that began so and is resumed has them in its checkpoints. The same holds for runs of earlier versions
+    whose source vocabulary has start and end tokens that no source sentence has: today these would be left out.
 
     Args:
         run: all settings.
@@ -39,7 +40,8 @@ def codecs_to_keep(
     if resume and not was_interrupted_before_first_checkpoint(folder):
         checkpoint, _, _ = load_resumable(folder, with_state=False)
         begun = checkpoint.run.training
-        return None if begun.initial_model is None and begun.teachers is None else checkpoint.codecs
+        is_learned = begun.initial_model is None and begun.teachers is None and not _has_unused_marks(checkpoint)
+        return None if is_learned else checkpoint.codecs
     require_initial_model(run.training, initial is not None)
     if initial is not None:
         require_same_reading(run.data, initial.run.data, "The model to begin with")
@@ -48,3 +50,8 @@ def codecs_to_keep(
         require_same_reading(run.data, teachers[0].run.data, "Teacher 1")
         return teachers[0].codecs
     return None
+
+
+def _has_unused_marks(checkpoint: Checkpoint) -> bool:
+    data, source = checkpoint.run.data, checkpoint.codecs.source
+    return not data.wrap_source and source.subwords is None and source.vocabulary.end_id is not None

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from core.model.finite import non_finite
 from core.model.transformer import DecoderState, Encoding, Transformer
 from core.translation.decoding import DecodingRules, ForcedIds, forbidding, only
 from core.translation.experiment import DEFAULT_LENGTH_PENALTY
@@ -137,6 +138,7 @@ def beam_search(  # noqa: PLR0913 - all but the first six have defaults
 
     Raises:
         TranslationStoppedError: `should_stop` said so.
+        NonFiniteError: the model's logits are not finite.
     """
     sentences = [_Sentence(limit) for limit in max_steps]
     chosen: list[list[int]] = [[] for _ in sentences]
@@ -169,6 +171,7 @@ def beam_search(  # noqa: PLR0913 - all but the first six have defaults
         here = here if forced is None else only(here, forced, going_on, state.step, scores.size(1))
         logits = model.step(prefixes[:, :, -1].flatten(), state)
         candidates = _rank(logits, here, scores, 2 * beam)
+        _require_numbers(model, encoding, candidates, prefixes, going_on)
         searched = [sentences[index] for index in going_on]
         _keep_ended(searched, candidates, prefixes, rules.end_id, beam, length_penalty)
         live = _without_ended(candidates, rules.end_id, beam)
@@ -205,6 +208,16 @@ def _rank(logits: Tensor, forbidden: Tensor, scores: Tensor, count: int) -> _Can
     ranked, places = totals.view(num_sentences, -1).sort(dim=-1, descending=True, stable=True)
     ranked, places = ranked[:, :count], places[:, :count]
     return _Candidates(ranked, places // num_each, tokens.view(num_sentences, num_rows * num_each).gather(1, places))
+
+
+def _require_numbers(
+    model: Transformer, encoding: Encoding, candidates: _Candidates, prefixes: Tensor, sources: Sequence[int]
+) -> None:
+    """Raises `NonFiniteError` if a best score is NaN, as any logit makes it that is NaN or infinite."""
+    is_missing = candidates.scores[:, 0].isnan()
+    if is_missing.any():
+        place = int(is_missing.nonzero()[0])
+        raise non_finite(model, encoding, sources[place], prefixes[place, candidates.parents[place, 0]].tolist())
 
 
 def _largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:

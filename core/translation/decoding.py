@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from core.config import DecodingConfig
+from core.model.finite import non_finite
 from core.model.transformer import Encoding, Transformer
 from core.text.codec import TextCodec
 from core.text.vocabulary import Vocabulary
@@ -103,6 +104,7 @@ def greedy_from(
 
     Raises:
         TranslationStoppedError: `should_stop`, asked before each step, said so.
+        NonFiniteError: the model's logits are not finite.
     """
     states = encoding.states
     state = model.start_decoding(encoding, max(max_steps))
@@ -131,6 +133,11 @@ def greedy_from(
         else:
             logits.add_(here)
         tokens = best_tokens(logits)
+        is_finite = logits.gather(1, tokens[:, None]).isfinite()  # the best one is NaN if any logit is
+        if not is_finite.all():
+            for row, is_open, is_fine in zip(rows, going_on, is_finite.tolist(), strict=True):
+                if is_open and not is_fine[0]:
+                    raise non_finite(model, encoding, row, [rules.start_id, *chosen[row]])
         for place, (row, token) in enumerate(zip(rows, tokens.tolist(), strict=True)):
             if going_on[place]:
                 chosen[row].append(token)

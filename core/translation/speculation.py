@@ -234,7 +234,7 @@ class _Guesses:
         row = logits.add_(forbidden)[0].numpy()
         best = int(row.argmax())
         first, row[best] = float(row[best]), -np.inf
-        if first - row.max() >= self.near_tie:
+        if first - float(row.max()) >= self.near_tie:
             return [best]
         state.step -= 1
         return self._exact(read, state)

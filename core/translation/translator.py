@@ -18,6 +18,7 @@ from core.corpora.batches import pad
 from core.device import DeviceChoice, choose_device
 from core.errors import AnalysisError, CheckpointError, ExperimentError, TextError
 from core.model.drafting import Drafter, make_drafter
+from core.model.finite import is_finite, non_finite, require_finite
 from core.model.heads import Head
 from core.model.hooks import is_hooked
 from core.model.interventions import compile_head_factors, compile_interventions
@@ -370,6 +371,7 @@ class Translator:
                 encoding = self._encode(group, need_maps=False)
                 read = torch.tensor([self._read_ids(translation.predicted_ids)] * len(group), device=self.device.name)
                 logits = self.model.decode(encoding, read).logits.float()
+                require_finite(self.model, encoding, read, logits)
                 chosen = torch.tensor(translation.predicted_ids, device=logits.device).expand(len(group), -1)
                 found = logits.log_softmax(dim=-1).gather(2, chosen[:, :, None])[:, :, 0]
             scores += [tuple(row) for row in found.tolist()]
@@ -396,6 +398,9 @@ class Translator:
                 padded = pad([self._read_ids(target.ids) for target in targets], self.model.padding_id)
                 output = self.model.decode(encoding, padded.to(self.device.name), need_maps=need_maps)
                 found = [(target, output, row) for row, target in enumerate(targets)]
+            for place, (target, output, row) in enumerate(found):
+                if not is_finite(output.logits[row, : len(target.ids)]):
+                    raise non_finite(self.model, encoding, place, self._read_ids(target.ids))
             described = [
                 self.describe_steps(output.logits[row, : len(target.ids)], target.ids) for target, output, row in found
             ]

@@ -77,6 +77,7 @@ class ImportDialog(QDialog):
         )
         self.precision.show_choice("auto")
         self.about, self.status, self.problem = label("muted", wraps=True), label("small"), label("warm", wraps=True)
+        self.problem.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)  # it may name lines to run
         self.data_edit, self.target_edit = QLineEdit(self), QLineEdit(self)
         self.heads_edit = QLineEdit(self)
         self.source_edit, self.target_language_edit = QLineEdit(self), QLineEdit(self)

@@ -69,6 +69,13 @@ def test_ctrl_c_at_the_question_means_no(monkeypatch: pytest.MonkeyPatch) -> Non
         assert flag == StopFlag(), "afterwards Ctrl-C asks to stop again"
 
 
+def test_a_ctrl_c_that_is_forwarded_again_at_the_question_is_no_second_one() -> None:
+    with stop_on_interrupt(announce=False) as flag, flag.asking():
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+
 @pytest.mark.training
 def test_enter_tries_again_until_there_is_room_and_nothing_is_lost(
     config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -1,5 +1,6 @@
 """The command line end to end: what it prints, writes, refuses, and with which exit status."""
 
+import contextlib
 import errno
 import gzip
 import io
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import time
 import unicodedata
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,7 @@ import pytest
 from core.checkpoint.file import load_checkpoint, save_checkpoint
 from core.cli.guard import run_guarded
 from core.cli.main import COMMANDS, main
-from core.cli.stopping import StopFlag, stop_on_interrupt
+from core.cli.stopping import ECHO_SECONDS, StopFlag, stop_on_interrupt
 from core.corpora.prepared import load_prepared
 from core.errors import TextError
 from core.training.record import read_starts
@@ -317,9 +319,20 @@ def test_train_refuses_before_it_writes(
 
 
 @pytest.mark.subprocess
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)])
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        [signal.SIGINT],
+        [signal.SIGINT] * 3,
+        [signal.SIGTERM],
+        [getattr(signal, "SIGHUP", signal.SIGTERM)],
+        [getattr(signal, "SIGXCPU", signal.SIGTERM)] * 3,
+    ],
+    ids=lambda numbers: "-".join(number.name for number in numbers),
+)
 @pytest.mark.slow
-def test_a_polite_kill_stops_and_keeps(tmp_path: Path, number: signal.Signals) -> None:
+def test_a_polite_kill_stops_and_keeps(tmp_path: Path, numbers: list[signal.Signals]) -> None:
+    """A terminal, make and a wrapper may each forward one SIGINT; SIGXCPU comes every second."""
     run = tmp_path / "run"
     command = [sys.executable, "-m", "core", "train", "--preset", "copy-task-small", "--out", str(run)]
     preexec = None if sys.platform == "win32" else use_default_signals
@@ -329,7 +342,9 @@ def test_a_polite_kill_stops_and_keeps(tmp_path: Path, number: signal.Signals) -
     shown = ""
     while "loss" not in shown and time.monotonic() < deadline:
         shown += process.stderr.read(1)
-    process.send_signal(number)
+    for number in numbers:
+        process.send_signal(number)
+        time.sleep(0.05)
     _, rest = process.communicate(timeout=120)
     assert process.returncode == 0
     assert "Stopped after step" in rest
@@ -397,11 +412,87 @@ def test_nohup_keeps_its_meaning() -> None:
         signal.signal(signal.SIGHUP, before)
 
 
-def test_the_second_interrupt_acts_at_once() -> None:
+def test_a_second_interrupt_acts_at_once() -> None:
     with pytest.raises(KeyboardInterrupt), stop_on_interrupt() as flag:
         os.kill(os.getpid(), signal.SIGINT)
         assert flag == StopFlag(requested=True)
+        time.sleep(ECHO_SECONDS)
         os.kill(os.getpid(), signal.SIGINT)
+
+
+STOPPABLE = """
+import hashlib, sys, time
+from core.cli.stopping import stop_on_interrupt
+with stop_on_interrupt() as flag:
+    print("ready", flush=True)
+    while not flag.requested:
+        time.sleep(0.01)
+    if sys.argv[1] == "computes":
+        hashlib.pbkdf2_hmac("sha256", b"", b"", 2_000_000)  # Python calls no handler of a signal in here
+    else:
+        time.sleep(60)
+print("kept")
+"""
+
+
+@pytest.fixture
+def start_stoppable() -> Iterator[Callable[[str], "subprocess.Popen[str]"]]:
+    """Starts a process that waits for a signal, then computes in one long call, or sleeps."""
+    with contextlib.ExitStack() as stack:
+
+        def start(what: str) -> "subprocess.Popen[str]":
+            command = [sys.executable, "-c", STOPPABLE, what]
+            pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+            process = stack.enter_context(subprocess.Popen(command, cwd=REPOSITORY, text=True, **pipes))
+            stack.callback(process.kill)
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            return process
+
+        yield start
+
+
+def _interrupt_and_wait_for_answer(process: "subprocess.Popen[str]") -> None:
+    process.send_signal(signal.SIGINT)
+    assert process.stderr is not None
+    while process.stderr.readline() != "Stopping after this step; what was learned is kept.\n":
+        assert process.poll() is None
+
+
+@pytest.mark.subprocess
+@pytest.mark.skipif(sys.platform == "win32", reason="a process of its own cannot be sent SIGINT")
+def test_interrupts_in_quick_succession_are_one_even_if_a_long_computation_delays_them(
+    start_stoppable: Callable[[str], "subprocess.Popen[str]"],
+) -> None:
+    process = start_stoppable("computes")
+    _interrupt_and_wait_for_answer(process)
+    for _ in range(2):
+        time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+    said, errors = process.communicate(timeout=60)
+    assert (process.returncode, said, errors) == (0, "kept\n", "")
+
+
+@pytest.mark.subprocess
+@pytest.mark.skipif(sys.platform == "win32", reason="a process of its own cannot be sent SIGINT")
+def test_a_later_interrupt_ends_the_process_at_once(
+    start_stoppable: Callable[[str], "subprocess.Popen[str]"],
+) -> None:
+    process = start_stoppable("sleeps")
+    _interrupt_and_wait_for_answer(process)
+    time.sleep(2 * ECHO_SECONDS)
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=30)
+    assert (process.returncode, said) == (-signal.SIGINT, "")
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGXCPU"), reason="this system has no limit on processor time")
+def test_every_signal_about_the_limit_on_processor_time_is_one_request() -> None:
+    with stop_on_interrupt() as flag:
+        for _ in range(2):
+            os.kill(os.getpid(), signal.SIGXCPU)
+            time.sleep(ECHO_SECONDS)
+        assert flag.requested
 
 
 class FullOutput(io.RawIOBase):
@@ -616,6 +707,20 @@ def test_an_interrupt_while_the_bar_writes_only_asks_to_stop(monkeypatch: pytest
         print("the bar", file=sys.stderr, flush=True)
         assert flag.requested
     monkeypatch.undo()
+
+
+@pytest.mark.subprocess
+@pytest.mark.skipif(sys.platform == "win32", reason="a process cannot send itself SIGINT")
+def test_an_interrupted_command_that_is_interrupted_again_at_its_end_prints_no_traceback() -> None:
+    program = """
+import atexit, os, signal
+from core.cli.guard import INTERRUPTED, leave
+
+atexit.register(os.kill, os.getpid(), signal.SIGINT)
+leave(INTERRUPTED)
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "")
 
 
 @pytest.mark.subprocess

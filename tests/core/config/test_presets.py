@@ -134,7 +134,7 @@ def test_annotated_2018_is_the_published_one() -> None:
         num_epochs=10,
         batch_unit="tokens",
         batch_size=12_000,
-        batching="bucketed",
+        batching="annotated",
         warmup_steps=2000,
         schedule_unit="optimizer-steps",
         label_smoothing=0.1,

@@ -2,6 +2,7 @@
 
 import copy
 import math
+from pathlib import Path
 
 import torch
 from torch import Tensor, nn
@@ -222,6 +223,11 @@ class EncoderDecoder(nn.Module):
         for layer in self.decoder.layers:
             states = layer(states, mask, memory, source_mask)
         return self.generator.proj(self.decoder.norm(states))
+
+
+def save_whole(model: nn.Module, path: Path) -> None:
+    """As notebooks save a model with its classes, not its weights alone."""
+    torch.save(model, path)
 
 
 def shaken(model: nn.Module, seed: int = 0) -> nn.Module:

@@ -1,6 +1,8 @@
 """Notebook 6 and the Annotated Transformer: what their own modules compute, and their vocabularies."""
 
 import gzip
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,9 +19,10 @@ from core.interop.model import ImportOptions
 from core.interop.state_dicts import WeightMap
 from core.translation.experiment import Experiment
 from core.translation.translator import Translator
-from tests.core.interop.published import EncoderDecoder, NotebookSeq2Seq, shaken
+from tests.core.interop.published import EncoderDecoder, NotebookSeq2Seq, save_whole, shaken
 from tests.core.translators import ENGLISH, GERMAN
 
+REPOSITORY = Path(__file__).resolve().parents[3]
 SHAPE = {"width": 32, "layers": 2, "heads": 4, "inner": 48}
 ONLY_IN_TEST = "Papagei Papagei"
 
@@ -154,6 +157,26 @@ def test_a_pickled_state_dict_of_several_gpus_is_imported_by_the_command(
     assert "The Annotated Transformer), German to English" in capsys.readouterr().out
     assert load_checkpoint(out).run.model.tied_embeddings == "output"
     assert_same_logits(Translator.load(out, "cpu"), theirs, 2, num_source, num_target)
+
+
+@pytest.mark.subprocess
+@pytest.mark.slow
+def test_a_whole_model_is_imported_after_the_lines_that_the_command_prints(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `iwslt.pt` of 2018 is: `torch.save(model)`."""
+    num_source, num_target = sizes("annotated-2018", data)
+    theirs = shaken(EncoderDecoder(num_source, num_target, 1, **SHAPE))
+    out = tmp_path / "out.safetensors"
+    save_whole(theirs, tmp_path / "iwslt.pt")
+    command = ["import", "--data", str(data), "--heads", "4", "--out", str(out)]
+    assert main([*command, str(tmp_path / "iwslt.pt")]) == 2
+    said = capsys.readouterr().err
+    assert "Do this only if you trust the file: the first line can execute code from it." in said
+    lines = [line for line in said.splitlines() if line.startswith(("model = ", "torch.save("))]
+    subprocess.run([sys.executable, "-c", "\n".join(["import torch", *lines])], cwd=REPOSITORY, check=True)
+    assert main([*command, str(tmp_path / "iwslt-weights.pt")]) == 0
+    assert_same_logits(Translator.load(out, "cpu"), theirs, 1, num_source, num_target)
 
 
 @pytest.mark.heavy

@@ -36,6 +36,13 @@ def test_a_word_that_looks_like_a_special_gets_no_second_place() -> None:
     assert words.tokens == (*SPECIALS, "a")
 
 
+def test_sentences_that_are_not_wrapped_need_no_start_and_no_end_token() -> None:
+    words = Vocabulary.of_words([["a", "a", "<eos>"]], 1, is_wrapped=False)
+    assert words.tokens == ("<unk>", "<pad>", "a", "<eos>")
+    assert (words.padding_id, words.unknown_id, words.end_id) == (1, 0, None)
+    assert words.special_ids == {0, 1}
+
+
 def test_the_copy_task_has_symbols_that_are_their_own_ids_and_no_end() -> None:
     symbols = Vocabulary.of_copy_task(10)
     assert len(symbols) == 11
@@ -48,7 +55,9 @@ def test_all_four_marks_are_specials_of_a_text() -> None:
     assert vocabulary().special_ids == {0, 1, 2, 3}
 
 
-@pytest.mark.parametrize("words", [vocabulary(), Vocabulary.of_copy_task(3)])
+@pytest.mark.parametrize(
+    "words", [vocabulary(), Vocabulary.of_words([["a"]], 1, is_wrapped=False), Vocabulary.of_copy_task(3)]
+)
 def test_a_vocabulary_survives_the_way_through_json(words: Vocabulary) -> None:
     assert Vocabulary.from_dict(json.loads(json.dumps(words.to_dict()))) == words
 

@@ -105,21 +105,44 @@ def test_from_the_command_line_one_speaks_and_writes(tmp_path: Path) -> None:
 @pytest.mark.subprocess
 @pytest.mark.skipif(not torch.distributed.is_available(), reason="this PyTorch was built without torch.distributed")
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent as a signal")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)])
-def test_one_signal_ends_all_and_keeps_what_was_learned(tmp_path: Path, number: signal.Signals) -> None:
-    """torchrun itself then ends with a trace, whatever its processes do."""
+@pytest.mark.parametrize(
+    ("number", "from_terminal"),
+    [
+        (signal.SIGINT, False),
+        (signal.SIGINT, True),
+        (signal.SIGTERM, False),
+        (getattr(signal, "SIGHUP", signal.SIGTERM), False),
+    ],
+)
+def test_one_signal_ends_all_and_keeps_what_was_learned(
+    tmp_path: Path, number: signal.Signals, from_terminal: bool
+) -> None:
+    """torchrun itself then ends with a trace, whatever its processes do.
+
+    A terminal sends it to torchrun and to each of its processes; here a wrapper forwards it once more.
+    """
     folder, said = tmp_path / "run", tmp_path / "said.txt"
     options = ("--preset", "copy-task-small", "--data", "copy", "--checkpoint-steps", "2", "--device", "cpu")
     command = [*LAUNCH, "--master-port", str(free_port()), "-m", "core", "train", *options, "--out", str(folder)]
     with (
         said.open("w") as stream,
         subprocess.Popen(
-            command, cwd=REPOSITORY, env=environment(), stderr=stream, preexec_fn=use_default_signals
+            command,
+            cwd=REPOSITORY,
+            env=environment(),
+            stderr=stream,
+            preexec_fn=use_default_signals,
+            start_new_session=True,
         ) as running,
     ):
         try:
             wait_for(folder / LAST, running)
-            running.send_signal(number)
+            if from_terminal:
+                os.killpg(running.pid, number)
+                time.sleep(0.05)
+                os.killpg(running.pid, number)
+            else:
+                running.send_signal(number)
             running.wait(120)
         finally:
             running.kill()

@@ -179,7 +179,7 @@ def as_letters(ids: list[int] | tuple[int, ...]) -> str:
 
 
 def search_table(table: dict[str, dict[str, float]], beam: int, alpha: float = 0.0, limit: int = 8) -> str:
-    encoding = Encoding(torch.zeros(1, 1, 1), None)
+    encoding = Encoding(torch.zeros(1, 1, dtype=torch.long), torch.zeros(1, 1, 1), None)
     return as_letters(beam_search(TableModel(table), encoding, [limit], RULES, beam, alpha)[0])
 
 

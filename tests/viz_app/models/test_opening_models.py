@@ -22,11 +22,11 @@ from core.checkpoint.file import load_checkpoint
 from core.config import RunConfig, preset
 from core.errors import AnalysisError
 from core.interop.model import HALF_ABOVE_BYTES, ImportSummary
-from core.interop.pickled import is_pytorch_file
+from core.interop.pickled import how_to_convert, is_pytorch_file
 from core.resources import bundled_model_path
 from tests.core.interop import joeynmt_models
 from tests.core.interop.marian_models import make_folder
-from tests.core.interop.published import NotebookSeq2Seq
+from tests.core.interop.published import NotebookSeq2Seq, save_whole
 from tests.core.interop.test_hub import NAME, Hub
 from tests.core.interop.test_importing import change
 from tests.viz_app.conftest import MakeWindow
@@ -245,6 +245,23 @@ def test_languages_that_a_folder_does_not_say_are_asked_for(
         dialog.import_button.click()
     data = load_checkpoint(imported.args[0]).run.data
     assert (data.source_language, data.target_language) == ("de", "fr")
+
+
+@pytest.mark.heavy
+@pytest.mark.subprocess
+def test_the_lines_that_convert_a_whole_model_can_be_copied(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    file = tmp_path / "iwslt.pt"
+    save_whole(NotebookSeq2Seq(6, 6, width=32, layers=1, heads=2, inner=48), file)
+    window = make_window()
+    window.open_model(file)
+    dialog = dialog_of(window)
+    dialog.import_button.click()
+    qtbot.waitUntil(dialog.problem.isVisible, timeout=LIMIT_MS)
+    assert "Do this only if you trust the file" in dialog.problem.text()
+    assert how_to_convert(file) in dialog.problem.text()
+    assert dialog.problem.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse
 
 
 @pytest.mark.heavy

@@ -630,7 +630,7 @@ def test_layers_width_heads_and_rate_are_those_of_the_preset_until_others_are_ty
     [
         ("multi30k", "30", ""),
         ("multi30k", "1", "is short for a warm-up of 400"),
-        ("annotated-2018", "10", "rises for 2,000 steps (warm-up), but this run has 430"),
+        ("annotated-2018", "10", "rises for 2,000 steps (warm-up), but this run has 470"),
         ("annotated-2022", "8", ""),
         ("notebook", "1", ""),
         ("copy-task-small", "1", ""),
