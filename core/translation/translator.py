@@ -20,7 +20,7 @@ from core.errors import AnalysisError, CheckpointError, ExperimentError, TextErr
 from core.model.drafting import Drafter, make_drafter
 from core.model.finite import is_finite, non_finite, require_finite
 from core.model.heads import Head
-from core.model.hooks import is_hooked
+from core.model.hooks import is_hooked, remember_modules
 from core.model.interventions import compile_head_factors, compile_interventions
 from core.model.transformer import Encoding, ModelOutput, Transformer
 from core.plain_text import name_of
@@ -88,7 +88,7 @@ class Hypothesis:
 class Translator:
     """A loaded model, ready to translate.
 
-    Hooks on `model` are heeded by every method: docs/hooks.md lists which modules are called, and how often.
+    Every method respects hooks on `model`: docs/hooks.md lists which modules are called, and how often.
 
     Attributes:
         checkpoint: where the model comes from, its settings and history included. Its source codec restores the
@@ -111,6 +111,7 @@ class Translator:
             raise CheckpointError(f"{path or 'The model'}: {error}") from error
         if device.name == "cpu":
             self.model.lay_out_for_decoding()
+        remember_modules(self.model)
         self.num_parameters = self.model.num_parameters
         self.run_config = checkpoint.run
         self.rules = DecodingRules.of_codec(checkpoint.codecs.target, checkpoint.decoding)

@@ -1,10 +1,12 @@
 """Hooks of the user: all modules are called, every way to translate heeds what they change, and nothing is kept."""
 
-from collections import Counter
+import gc
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -248,6 +250,37 @@ def parametrized(translator: Translator) -> Callable[[], None]:
     return lambda: parametrize.remove_parametrizations(module, "in_proj_weight", leave_parametrized=False)
 
 
+class Halving(nn.Module):
+    """A module of the user in the place of the model's."""
+
+    def __init__(self, replaced: nn.Module) -> None:
+        super().__init__()
+        self.replaced = replaced
+
+    def forward(self, states: Tensor) -> Tensor:
+        output: Tensor = self.replaced(states) / 2
+        return output
+
+
+def replaced(translator: Translator, stack: str) -> Callable[[], None]:
+    layer = getattr(translator.model, stack)[0]
+    own = layer.feed_forward
+    layer.feed_forward = Halving(own)
+    return lambda: setattr(layer, "feed_forward", own)
+
+
+def cleared_then_hooked(translator: Translator) -> Callable[[], None]:
+    for module in translator.model.modules():
+        module._forward_hooks = OrderedDict()  # a common way to remove all hooks
+    return with_output_changed(translator.model.encoder_layers[0]).remove
+
+
+def with_own_forward(translator: Translator) -> Callable[[], None]:
+    network = translator.model.encoder_layers[0].feed_forward
+    network.forward = lambda states: type(network).forward(network, states) / 2
+    return lambda: delattr(network, "forward")
+
+
 WAYS: dict[str, Callable[[Translator], Callable[[], None]]] = {
     "pre-hook": lambda translator: (
         translator.model.encoder_layers[1].feed_forward.register_forward_pre_hook(halve_the_input).remove
@@ -267,6 +300,10 @@ WAYS: dict[str, Callable[[Translator], Callable[[], None]]] = {
         ).remove
     ),
     "parametrization": parametrized,
+    "hook after all were cleared": cleared_then_hooked,
+    "forward of an instance": with_own_forward,
+    "replaced module of the encoder": lambda translator: replaced(translator, "encoder_layers"),
+    "replaced module of the decoder": lambda translator: replaced(translator, "decoder_layers"),
 }
 
 
@@ -291,6 +328,15 @@ def test_all_ways_to_change_a_module_are_heeded_by_all_ways_to_translate(transla
     texts = [each.text for each in alone]
     assert [each.text for each in changed[1][0]] == texts[0::3]
     assert [each.text for each in changed[1][1]] == texts[1::3]
+
+
+def test_a_model_that_is_no_longer_used_is_not_kept() -> None:
+    translator = make_translator(MODEL_NAMES["pre"])
+    translator.run(Experiment(SENTENCES[0]))
+    model = ref(translator.model)
+    del translator
+    gc.collect()
+    assert model() is None
 
 
 def test_an_old_weight_norm_is_heeded(translator: Translator) -> None:
