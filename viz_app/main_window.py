@@ -569,7 +569,10 @@ class MainWindow(QMainWindow):
         self._show_model(info)
         self.setWindowTitle(f"{info.title} – Augenmerk")
         self.model_opened.emit(info)
+        previous = self.state.model
         self.state.begin_model(info)
+        if previous is not None and self._preferences.is_stand_in(info.path):
+            self.state.tell(f"{_cannot_read(previous)}, so the bundled model is used.")
         if self.state.result is None:
             self.translate_page.show_message(TRANSLATING, offers_cancel=True)
         if self._first_experiment is not None:
@@ -585,6 +588,8 @@ class MainWindow(QMainWindow):
             self.translate_page.show_message(text, offers_models=True)
         else:
             self._show_model(self.model)
+            if self.state.request.problem and self.state.result is None:
+                self.translate_page.ask_new_model()  # its answer replaces the message about the stand-in
         self.failed.emit(failure)
 
     def _on_sentence_failed(self, failure: Failure) -> None:
@@ -592,8 +597,8 @@ class MainWindow(QMainWindow):
         is_requested = self.state.experiment.source_text == self.translate_page.sentence.requested_text
         model, offers_bundled, self._offers_bundled = self.model, self._offers_bundled, False
         if offers_bundled and is_requested and not failure.details and model is not None and not model.is_bundled:
-            self.state.tell(f"The model “{model.title}” cannot read this sentence, so the bundled model is used.")
-            self.open_model(None)
+            self.translate_page.show_message(f"{_cannot_read(model)}.\nOpening the bundled model …")
+            self._loader.stand_in()
         else:
             self.failed.emit(failure)
 
@@ -719,3 +724,7 @@ class MainWindow(QMainWindow):
     def _on_system_colors_changed(self) -> None:
         if self._theme_choice == "system":
             self._apply_theme()
+
+
+def _cannot_read(model: ModelInfo) -> str:
+    return f"The model “{model.title}” cannot read this sentence"

@@ -10,6 +10,7 @@ from platformdirs import user_data_path, user_state_path
 from PySide6.QtCore import QByteArray, QSettings
 
 from core.model.heads import Head
+from core.resources import is_bundled_model
 from core.translation.result import MAP_KINDS
 from viz_app.state.evented_options import remembered
 from viz_app.theme import SCALES, THEME_CHOICES, ThemeChoice
@@ -116,6 +117,10 @@ class Preferences:
     @model.setter
     def model(self, path: Path | None) -> None:
         self.settings.setValue("translate/model", _text_of(path.absolute()) if path is not None else "")
+
+    def is_stand_in(self, path: Path | None) -> bool:
+        """Whether this is the bundled model while the next start reopens another one; see `ModelLoader.stand_in`."""
+        return is_bundled_model(path) and not is_bundled_model(self.model)
 
     def restored(self, options: OptionsT) -> OptionsT:
         """The same options with the values that were remembered; see `viz_app.state.evented_options`."""

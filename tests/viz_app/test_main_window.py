@@ -684,14 +684,37 @@ def test_long_sentences_leave_the_maps_their_room_on_a_low_page(make_window: Mak
 REQUESTED = ("Ein Mann wartet .", example_sentences()[1])
 
 
+class _PaintedTexts(QObject):
+    """Collects the texts with which a label is painted."""
+
+    def __init__(self, watched: QLabel) -> None:
+        super().__init__(watched)
+        self.texts: set[str] = set()
+        self._watched = watched
+        watched.installEventFilter(self)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        if event.type() == QEvent.Type.Paint:
+            self.texts.add(self._watched.text())
+        return False
+
+
 @pytest.mark.heavy
 @pytest.mark.parametrize("sentence", REQUESTED, ids=["own", "example"])
-def test_a_requested_sentence_that_the_last_model_cannot_read_is_translated_by_the_bundled_one(
-    make_window: MakeWindow, preferences: Preferences, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, sentence: str
+def test_a_requested_sentence_that_the_last_model_cannot_read_is_translated_by_the_bundled_one_with_the_reason(
+    make_window: MakeWindow,
+    qtbot: QtBot,
+    preferences: Preferences,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    sentence: str,
 ) -> None:
     _bundled_is_there(monkeypatch, tmp_path)
     preferences.model = tmp_path / "copy.safetensors"
-    window = make_window(None, sentence=sentence, loader=_CopyTranslator)
+    window = make_window(None, sentence=sentence, loader=_CopyTranslator, wait=False)
+    message = _PaintedTexts(window.translate_page.message.label)
+    with qtbot.waitSignal(window.translation_shown):
+        pass
     assert window.model is not None
     assert window.model.name == "bundled"
     assert window.state.translation is not None
@@ -700,6 +723,52 @@ def test_a_requested_sentence_that_the_last_model_cannot_read_is_translated_by_t
     assert note.isVisible()
     assert note.text() == "The model “copy” cannot read this sentence, so the bundled model is used."
     assert _dialogs(window) == []
+    assert message.texts, "the label is painted while models are opened"
+    assert not [text for text in message.texts if "Nothing of it can be read." in text]
+    with qtbot.waitSignal(window.translation_shown):
+        _type(qtbot, window, "Ein Hund")
+    assert not note.isVisible()
+
+
+@pytest.mark.heavy
+def test_the_last_model_comes_back_with_its_sentence_after_the_bundled_one_stood_in_for_it(
+    make_window: MakeWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _bundled_is_there(monkeypatch, tmp_path)
+    make_window(tmp_path / "copy.safetensors", sentence="5 6 7", loader=_CopyTranslator).close()
+    make_window(None, sentence="Ein Mann wartet .", loader=_CopyTranslator).close()
+    again = make_window(None, sentence=None, loader=_CopyTranslator)
+    assert again.model is not None
+    assert (again.model.name, again.translate_page.sentence.input.text) == ("copy", "5 6 7")
+
+
+@pytest.mark.heavy
+def test_a_bundled_model_that_the_user_opens_after_it_stood_in_is_the_last_model(
+    make_window: MakeWindow, qtbot: QtBot, preferences: Preferences, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _bundled_is_there(monkeypatch, tmp_path)
+    preferences.model = tmp_path / "copy.safetensors"
+    window = make_window(None, sentence="Ein Mann wartet .", loader=_CopyTranslator)
+    with qtbot.waitSignal(window.translation_shown):
+        window.open_model(None)
+    assert preferences.model is None
+    assert not window.translate_page.sentence.note.isVisible()
+
+
+@pytest.mark.heavy
+def test_the_reason_of_the_last_model_is_shown_if_the_bundled_one_that_should_stand_in_is_missing(
+    make_window: MakeWindow, qtbot: QtBot, preferences: Preferences, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(viz_app.models.loader, "bundled_model_path", lambda: tmp_path / "bundled.safetensors")
+    preferences.model = tmp_path / "copy.safetensors"
+    window = make_window(None, sentence="Ein Mann wartet .", loader=_CopyTranslator, wait=False)
+    label = window.translate_page.message.label
+    qtbot.waitUntil(lambda: "Nothing of it can be read." in label.text())
+    (dialog,) = _dialogs(window)
+    assert "The bundled model is not here" in dialog.informativeText()
+    dialog.accept()
+    assert not window.translate_page.sentence.note.isVisible()
+    assert preferences.model == tmp_path / "copy.safetensors"
 
 
 @pytest.mark.heavy

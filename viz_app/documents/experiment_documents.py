@@ -278,8 +278,11 @@ class ExperimentDocuments(QObject):
     # --- between two starts --------------------------------------------------------------------------------------
 
     def keep_session(self) -> None:
-        """What is on the screen is kept until the next start."""
+        """Keeps what is on the screen until the next start, unless that start reopens another model."""
         self.keep_timer.stop()
+        model = self._state.model
+        if model is not None and self._preferences.is_stand_in(model.path):
+            return
         keep_session(self._state, self._preferences.session_path)
 
     def _keep_soon(self) -> None:

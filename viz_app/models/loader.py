@@ -73,7 +73,11 @@ class ModelLoader(QObject):
                 return
         self._load(path)
 
-    def _load(self, path: Path | None) -> None:
+    def stand_in(self) -> None:
+        """Opens the bundled model for now: the next start reopens the same model as before."""
+        self._load(None, is_last=False)
+
+    def _load(self, path: Path | None, *, is_last: bool = True) -> None:
         if path is None and not bundled_model_path().is_file():
             failure = Failure(
                 f"The bundled model is not here: {bundled_model_path()} was expected. "
@@ -85,7 +89,7 @@ class ModelLoader(QObject):
             Request(
                 LoadJob(path),
                 self,
-                on_result=partial(self._on_loaded, path),
+                on_result=partial(self._on_loaded, path, is_last),
                 on_error=partial(self._on_load_failed, path),
             )
         )
@@ -144,9 +148,10 @@ class ModelLoader(QObject):
         if not is_done and self.model is None:  # it was to be the first
             self.open(None)
 
-    def _on_loaded(self, path: Path | None, info: ModelInfo) -> None:
+    def _on_loaded(self, path: Path | None, is_last: bool, info: ModelInfo) -> None:
         self.model, self._is_reopening = info, False
-        self._preferences.model = path
+        if is_last:
+            self._preferences.model = path
         if path is not None:
             self._preferences.recent_models.remember(path)
         self.loaded.emit(info)
