@@ -33,7 +33,7 @@ class DataConfig(Settings, owner="data"):
         "spacy",
         "tokenization",
         "How lines are split into words. spacy: by spaCy's rules for the language; symbols: at spaces (copy task); "
-        "marian, joeynmt: by the files of an imported model.",
+        "marian, joeynmt: by the tokenizer of an imported model.",
     )
     source_language: str = setting(
         "de",
@@ -53,12 +53,12 @@ class DataConfig(Settings, owner="data"):
         "keep: unchanged; lower: lower-cased; sentence: only the first letter of the sentence is lower-cased, and "
         "restored on output.",
     )
-    target_case: LetterCase = setting("lower", "target case", "As for the source.")
+    target_case: LetterCase = setting("lower", "target case", "The same for the target language.")
     keep_spaces: bool = setting(
         True,
         "keep spaces",
-        "Whether white space that spaCy splits off as a token (a doubled space, a no-break space) counts as a word, as "
-        "it did in the published systems.",
+        "Whether white space that spaCy makes a token (a double space, a no-break space) counts as a word, as in the "
+        "published systems.",
     )
     min_frequency: int = setting(
         2,

@@ -1,5 +1,6 @@
 """The architecture of a Transformer, with all settings in which the published systems differ."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -61,7 +62,9 @@ class ModelConfig(Settings, owner="model"):
         "torch: nn.LayerNorm; annotated: unbiased standard deviation, epsilon outside the root; joeynmt: nn.LayerNorm "
         "with an epsilon of 1e-6.",
     )
-    final_norm: bool = setting(False, "final norm", "One more norm at the top of each stack (needed by pre-norm).")
+    final_norm: bool = setting(
+        False, "final norm", "Adds a norm after the last layer of each stack (needed by pre-norm)."
+    )
     positions: Positions = setting(
         "learned",
         "positions",
@@ -79,7 +82,7 @@ class ModelConfig(Settings, owner="model"):
     tied_embeddings: Tying = setting(
         "none",
         "tied embeddings",
-        "output: decoder embedding and output layer share one matrix; all: the source embedding too (needs one joint "
+        "output: decoder embedding and output layer share one matrix; all: so does the source embedding (needs a joint "
         "vocabulary).",
     )
     output_bias: bool = setting(True, "output bias", "Whether the output layer adds a bias.")
@@ -92,12 +95,18 @@ class ModelConfig(Settings, owner="model"):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for num_heads in (self.num_heads, self.decoder_heads):
-            if self.width % num_heads:
-                raise ConfigError(
-                    f"model: {num_heads} heads do not divide a width of {self.width}. Each head takes an equal share "
-                    "of the width: choose a number of heads that divides it, 8 and 256 for instance."
-                )
+        unit = math.lcm(self.num_heads, self.decoder_heads)
+        if self.width % unit:
+            is_one = self.num_heads == self.decoder_heads
+            of_heads = (
+                f"number of heads ({self.num_heads})"
+                if is_one
+                else f"numbers of heads ({self.num_heads} and {self.decoder_heads})"
+            )
+            if self.positions == "sinusoidal":
+                unit = math.lcm(unit, 2)
+            nearest = max(1, (self.width + unit // 2) // unit) * unit
+            raise ConfigError(f"The width ({self.width}) must be a multiple of the {of_heads}, for example {nearest}.")
         if self.positions == "sinusoidal" and self.width % 2:
             raise ConfigError(f"model: width is {self.width}; sinusoidal positions need an even width. Choose one.")
 

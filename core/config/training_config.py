@@ -41,7 +41,7 @@ class TrainingConfig(Settings, owner="training"):
     batch_size: int = setting(
         128,
         "batch size",
-        "Sentence pairs or tokens in a batch, as the batch unit says. A batch of tokens grows until "
+        "Sentence pairs or tokens per batch (see batch unit). A batch of tokens grows until "
         "max(n × longest source, n × (longest target + 2)) reaches it (The Annotated Transformer, 2018).",
         COUNT,
         unit="sentence pairs or tokens",
@@ -68,8 +68,8 @@ class TrainingConfig(Settings, owner="training"):
     schedule: Schedule = setting(
         "constant",
         "schedule",
-        "Course of the learning rate. constant: the same at each step; noam: rises during the warm-up, then falls with "
-        "the root of the step (Vaswani et al. 2017).",
+        "How the learning rate changes. constant: the same at each step; noam: rises during the warm-up, then falls "
+        "with the root of the step (Vaswani et al. 2017).",
     )
     learning_rate: float = setting(5e-4, "learning rate", "The rate of the constant schedule.", POSITIVE)
     noam_factor: float = setting(
@@ -85,27 +85,27 @@ class TrainingConfig(Settings, owner="training"):
     schedule_unit: ScheduleUnit = setting(
         "optimizer-steps",
         "schedule unit",
-        "A step of the schedule: an optimiser step, or a micro-batch, of which several (accumulated batches) make one "
-        "optimiser step (The Annotated Transformer, 2022): the warm-up is then that many times shorter.",
+        "What counts as a step of the schedule: an optimiser step, or a micro-batch (The Annotated Transformer, 2022). "
+        "With micro-batches, the warm-up is shorter by a factor of accumulated batches.",
     )
     cooldown_epochs: int = setting(
         0,
         "cool-down",
-        "During this many last epochs the rate falls linearly to zero, in any schedule; 0: none. Improves short runs "
-        "(Hägele et al. 2024).",
+        "The rate falls linearly to zero over this many last epochs, with either schedule; 0: none. Improves short "
+        "runs (Hägele et al. 2024).",
         COUNT_OR_ZERO,
         unit="epochs",
     )
     fit_schedule: bool = setting(
         False,
         "fitted schedule",
-        "In a run too short for them, the warm-up is shortened to a quarter of its steps (the rate still rises to the "
-        "same height), and the cool-down to half of its epochs. Off in the published presets and in runs of earlier "
+        "Shortens the warm-up to a quarter of the run's steps (the rate still reaches the same peak) and the cool-down "
+        "to half of its epochs, if the run is too short for them. Off in the published presets and in runs of earlier "
         "versions.",
     )
     adam_beta1: float = setting(0.9, "Adam β₁", "Decay of Adam's running mean of the gradients.", FRACTION)
     adam_beta2: float = setting(0.999, "Adam β₂", "Decay of Adam's running mean of their squares.", FRACTION)
-    adam_epsilon: float = setting(1e-8, "Adam ε", "Added to the root of that mean, against division by 0.", POSITIVE)
+    adam_epsilon: float = setting(1e-8, "Adam ε", "Added to the root of that mean, to avoid division by 0.", POSITIVE)
     label_smoothing: float = setting(
         0.0,
         "label smoothing",
@@ -118,7 +118,7 @@ class TrainingConfig(Settings, owner="training"):
     subword_dropout: float = setting(
         0.0,
         "subword dropout",
-        "Probability that a merge is left out when a training sentence is split into subwords, drawn again in each "
+        "Probability that a merge is skipped when a training sentence is split into subwords, drawn again in each "
         "epoch (BPE-dropout, Provilkov et al. 2020); 0: none. Needs a subword vocabulary.",
         FRACTION,
     )
@@ -126,20 +126,20 @@ class TrainingConfig(Settings, owner="training"):
         0.0,
         "R-Drop",
         "α, the weight of the divergence between two passes over each batch with different dropout (Liang et al. "
-        "2021); 0: one pass. A step then takes twice as long. Needs dropout.",
+        "2021). Each step takes twice as long. 0: one pass. Needs dropout.",
         NOT_NEGATIVE,
     )
     source_noise: float = setting(
         0.0,
         "source noise",
-        "Share of the batches whose sources are distorted as people type, drawn again in each epoch; 0: none.",
+        "Share of the batches whose source sentences get typing noise, drawn again in each epoch; 0: none.",
         FRACTION,
     )
     distillation: float = setting(
         0.0,
         "distillation",
-        "λ, the share of the loss that is the divergence from the distribution of teachers (word-level distillation, "
-        "Kim & Rush 2016); 0: none. The rest is the loss on the data.",
+        "λ, the weight of the divergence from the teachers' distribution in the loss (word-level distillation, Kim & "
+        "Rush 2016); 0: none. The loss on the data has the weight 1 − λ.",
         FRACTION,
     )
     teachers: str | None = setting(
@@ -159,14 +159,14 @@ class TrainingConfig(Settings, owner="training"):
     precision: Precision = setting(
         "float32",
         "precision",
-        "Numbers of the matrix products. bfloat16: 16 bits (weights, sums and losses stay 32-bit); auto: bfloat16 "
-        "where the device has instructions for it.",
+        "Number format of the matrix products. bfloat16: 16 bits (weights, sums and losses stay 32-bit); auto: "
+        "bfloat16 where the device has instructions for it.",
     )
     compile: bool = setting(False, "compile", "Compiles the model with torch.compile, where its tools are installed.")
     deterministic: bool = setting(
         False,
         "deterministic",
-        "A GPU uses algorithms that give the same bits each time, where PyTorch has them.",
+        "Uses GPU algorithms that give bit-identical results, where PyTorch has them.",
     )
     seed: int = setting(
         1234, "seed", "Seed of all random numbers: the same seed gives the same run.", Limits(0, 2**63 - 1)

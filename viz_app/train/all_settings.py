@@ -13,6 +13,7 @@ from viz_app.theme import PANEL_MARGIN, scales, set_role
 from viz_app.train.choices import RunChoices
 from viz_app.train.run_form import RunForm, number_edit, show_setting, value_menu
 from viz_app.widgets.choice_menu import ChoiceMenu
+from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.parts import flat_button, label
 from viz_app.widgets.scroll_areas import VerticalScrollArea
 
@@ -26,9 +27,9 @@ class AllSettings(QFrame):
     Attributes:
         rows: the settings by dotted name.
         filter_edit: shows only the settings that contain this text.
-        restore_button: restores all settings of the preset.
+        restore_button: resets all settings to the preset.
         close_button: hides all settings.
-        problem: why the settings do not fit together.
+        problem: why the settings do not fit together, on a line of its own, so that no row moves.
     """
 
     def __init__(self, form: RunForm, parent: QWidget | None = None) -> None:
@@ -39,15 +40,16 @@ class AllSettings(QFrame):
         self.filter_edit.setPlaceholderText("Find a setting")
         self.filter_edit.setAccessibleName("find a setting")
         self.filter_edit.setClearButtonEnabled(True)
-        self.restore_button = flat_button("", "Restores all settings of the preset")
+        self.restore_button = flat_button("", "Reset all settings to the preset")
         self.close_button = flat_button("Close", "Hides all settings. Edited settings stay.")
-        self.problem = label("warm", wraps=True)
+        self.problem = ElidingLabel("warm")
         self._headings = {part: label("heading") for part in PARTS}
         self.rows = {name: SettingRow(name, each, form.edit_settings) for name, each in dotted_settings().items()}
         self._lay_out()
         self.filter_edit.textChanged.connect(self._filter)
         self.restore_button.clicked.connect(form.restore_all)
         self.close_button.clicked.connect(lambda: form.settings_button.setChecked(False))
+        form.settings_button.toggled.connect(lambda _is_opened: self.filter_edit.clear())
         form.changed.connect(self._show_choices)
         self._show_choices()
 
@@ -71,7 +73,6 @@ class AllSettings(QFrame):
             except ConfigError as error:
                 problem = str(error)
         self.problem.setText(problem)
-        self.problem.setVisible(bool(problem))
 
     def _filter(self, text: str) -> None:
         wanted = text.casefold().split()
@@ -84,13 +85,17 @@ class AllSettings(QFrame):
         title.setText("All settings")
         top = QWidget()
         top.setProperty("role", "form")
-        head = QHBoxLayout(top)
-        scales(head.setContentsMargins, 0, 0, 12, 0)
+        head = QHBoxLayout()
         scales(head.setSpacing, 8)
         head.addWidget(title)
         head.addWidget(self.filter_edit, 1)
         head.addWidget(self.restore_button)
         head.addWidget(self.close_button)
+        above = QVBoxLayout(top)
+        scales(above.setContentsMargins, 0, 0, 12, 0)
+        scales(above.setSpacing, 4)
+        above.addLayout(head)
+        above.addWidget(self.problem)
         rows = QVBoxLayout()
         scales(rows.setContentsMargins, 0, 0, 12, 0)
         scales(rows.setSpacing, 10)
@@ -108,7 +113,6 @@ class AllSettings(QFrame):
         scales(column.setContentsMargins, PANEL_MARGIN, PANEL_MARGIN - 4, 4, PANEL_MARGIN)
         scales(column.setSpacing, 8)
         column.addWidget(top)
-        column.addWidget(self.problem)
         column.addWidget(VerticalScrollArea(content, takes_keys=True), 1)
 
 
@@ -118,7 +122,7 @@ class SettingRow(QWidget):
     Attributes:
         control: a check box, a menu or a field, by the type of the setting.
         restore_button: shown where the setting differs from the preset.
-        problem: why the typed text is refused.
+        problem: what to enter instead of the typed text, to the right of it.
     """
 
     def __init__(self, dotted: str, setting: Setting, edit: Edit) -> None:
@@ -144,15 +148,15 @@ class SettingRow(QWidget):
         self.control.setAccessibleDescription(setting.description)
         self.name.setBuddy(self.control)
         self.restore_button = flat_button("", "")
+        policy = self.restore_button.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # it is higher than a field
+        self.restore_button.setSizePolicy(policy)
         self.restore_button.setAccessibleName(f"restore {setting.name}")
         self.restore_button.clicked.connect(lambda: edit("", dotted))
-        self.problem = label("warm", wraps=True)
+        expected = f"{setting.expected[:1].upper()}{setting.expected[1:]}."
+        self.problem = ElidingLabel("warm", f"Enter {setting.expected}.\n{expected}")
         self._text = label("small", wraps=True)
-        limits = (
-            ""
-            if setting.choices or bool in setting.kinds
-            else f" {setting.expected[:1].upper()}{setting.expected[1:]}."
-        )
+        limits = "" if setting.choices or bool in setting.kinds else f" {expected}"
         self._text.setText(setting.description + limits)
         self._lay_out()
 
@@ -176,7 +180,6 @@ class SettingRow(QWidget):
         self.restore_button.setText(f"↺ {original}")
         self.restore_button.setToolTip(f"Restore the preset's value: {original}")
         self.restore_button.setVisible(differs)
-        self.problem.setText(problem)
         self.problem.setVisible(bool(problem))
 
     def show_if_found(self, wanted: list[str]) -> bool:
@@ -190,12 +193,11 @@ class SettingRow(QWidget):
         scales(self.name.setFixedWidth, NAME_PX)
         first = QHBoxLayout()
         scales(first.setSpacing, 8)
-        for widget in (self.name, self.control, self.restore_button):
+        for widget in (self.name, self.control, self.restore_button, self.problem):
             first.addWidget(widget)
         first.addStretch(1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         scales(column.setSpacing, 2)
         column.addLayout(first)
-        column.addWidget(self.problem)
         column.addWidget(self._text)

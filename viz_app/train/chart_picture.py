@@ -130,8 +130,10 @@ def _why_empty(quantity: Quantity, is_live: bool) -> str:
     name = name if quantity == "bleu" else name[0].lower() + name[1:]
     if not is_live:
         return f"No {name} was recorded in this run."
-    when = "at each validation" if quantity == "bleu" else "with the first step"
-    return f"No {name} yet: it comes {when}."
+    if quantity == "bleu":
+        return "BLEU appears after the first validation."
+    what = "Tokens / s appear" if quantity == "tokens_per_second" else f"The {name} appears"
+    return f"{what} after the first step."
 
 
 def validation_name(curves: RunCurves, as_batch_means: bool) -> str:

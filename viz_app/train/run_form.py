@@ -130,7 +130,7 @@ class RunForm(QWidget):
         self._change()
 
     def restore_all(self) -> None:
-        """Restores all settings of the preset."""
+        """Resets all settings to the preset."""
         self._change(settings={})
 
     def set_devices(self, options: Sequence[DeviceOption]) -> None:

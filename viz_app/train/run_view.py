@@ -12,6 +12,7 @@ from viz_app.train.panel_tabs import LowerPanel
 from viz_app.train.playback import Playback
 from viz_app.train.samples_panel import SamplesPanel
 from viz_app.train.state import TrainState
+from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 WIDE_PX = 1180
 """From this width on film and translations stand side by side."""
@@ -20,8 +21,11 @@ WIDE_PX = 1180
 class RunView(QWidget):
     """Charts, film and translations. In a narrow window film and translations share one area, with tabs.
 
+    Where the height is less than their smallest heights together, they scroll.
+
     Attributes:
         charts, film, samples: the parts.
+        parts: the area in which they scroll.
 
     Signals:
         moment_chosen(float): a step was clicked in a chart.
@@ -40,7 +44,7 @@ class RunView(QWidget):
         self.charts.moment_chosen.connect(self.moment_chosen)
         for panel in (self.film, self.samples):
             panel.tabs.chosen.connect(self.show_lower)
-        scales(self.charts.setMinimumSize, 560, 318)  # size hints are too large before the style is known
+        scales(self.charts.setMinimumSize, 560, 286)  # size hints are too large before the style is known
         scales(self.film.setMinimumSize, 560, 245)
         scales(self.samples.setMinimumSize, 380, 250)
         self._lay_out()
@@ -86,4 +90,5 @@ class RunView(QWidget):
         self.splitter.setSizes([1000, 1000])  # halves, whatever the hints are
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self.splitter)
+        self.parts = VerticalScrollArea(self.splitter)
+        outer.addWidget(self.parts)

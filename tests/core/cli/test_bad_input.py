@@ -56,7 +56,11 @@ WRONG_FILES: dict[str, tuple[list[tuple[str, str]], str, str]] = {
     "unknown key": ([(RATE, "learning_rte = 0.001")], "no setting 'learning_rte'", "learning_rate"),
     "rate 0": ([(RATE, "learning_rate = 0")], "learning_rate is 0", "a number greater than 0"),
     "rate -1": ([(RATE, "learning_rate = -1")], "learning_rate is -1", "a number greater than 0"),
-    "heads": ([("num_heads = 2", "num_heads = 3")], "3 heads do not divide a width of 16", "heads"),
+    "heads": (
+        [("num_heads = 2", "num_heads = 3")],
+        "The width (16) must be a multiple of the number of heads (3)",
+        "heads",
+    ),
     "batch": ([("batch_size = 8", "batch_size = 57")], "batch_size is 57 sentence pairs", "set batch_size to"),
     "architecture": ([("width = 16", "width = 32")], "model.width was 16 and is now 32", "another folder"),
     "symbols": ([("copy_symbols = 10", "copy_symbols = 9")], "data.copy_symbols was 10", "another folder"),

@@ -56,7 +56,7 @@ def test_every_setting_of_every_part_has_a_name_and_can_be_given_its_own_value()
         (["training.patience=never"], "Enter a whole number of at least 1 or none."),
         (["training.num_epochs=none"], "training.num_epochs is 'none'. Enter a whole number of at least 1."),
         (["training.batch_size=3000000000"], "Enter a whole number of at least 1, at most 2,147,483,647."),
-        (["model.width=60"], "8 heads do not divide a width of 60"),
+        (["model.width=60"], "The width (60) must be a multiple of the number of heads (8)"),
         (["model.dropout=1.5"], "model.dropout is '1.5'. Enter a number of at least 0 and less than 1."),
         (["model.width=64", "model.width=64"], "model.width is set twice"),
         (["training.seed=2"], "training.seed is set twice"),

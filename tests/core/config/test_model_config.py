@@ -6,13 +6,30 @@ from core.config import ModelConfig
 from core.errors import ConfigError
 
 
-@pytest.mark.parametrize(("width", "num_heads"), [(256, 3), (64, 5), (512, 7), (8, 16)])
-def test_heads_that_do_not_divide_the_width_are_refused(width: int, num_heads: int) -> None:
+@pytest.mark.parametrize(
+    ("width", "num_heads", "nearest"),
+    [(65, 4, 64), (67, 4, 68), (256, 3, 255), (64, 5, 65), (512, 7, 511), (1, 4, 4), (2**18, 3, 2**18 - 1)],
+)
+def test_a_width_that_the_heads_cannot_share_is_refused_with_the_nearest_that_they_can(
+    width: int, num_heads: int, nearest: int
+) -> None:
     with pytest.raises(ConfigError) as caught:
         ModelConfig(width=width, num_heads=num_heads)
-    message = str(caught.value)
-    assert f"{num_heads} heads do not divide a width of {width}" in message
-    assert "choose a number of heads that divides it" in message
+    assert str(caught.value) == (
+        f"The width ({width}) must be a multiple of the number of heads ({num_heads}), for example {nearest}."
+    )
+
+
+def test_the_suggested_width_suits_the_heads_of_encoder_and_decoder() -> None:
+    with pytest.raises(ConfigError, match=r"multiple of the numbers of heads \(4 and 6\), for example 60\."):
+        ModelConfig(width=64, num_heads=4, num_decoder_heads=6)
+    assert ModelConfig(width=60, num_heads=4, num_decoder_heads=6).head_width == 15
+
+
+def test_the_suggested_width_is_even_where_sinusoidal_positions_need_it() -> None:
+    with pytest.raises(ConfigError, match=r"multiple of the number of heads \(5\), for example 60\."):
+        ModelConfig(width=64, num_heads=5, positions="sinusoidal")
+    assert ModelConfig(width=60, num_heads=5, positions="sinusoidal").head_width == 12
 
 
 @pytest.mark.parametrize(("width", "num_heads", "head_width"), [(256, 8, 32), (512, 8, 64), (64, 4, 16), (64, 64, 1)])

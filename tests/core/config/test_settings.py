@@ -75,7 +75,7 @@ def test_replace_makes_a_checked_copy() -> None:
     before = ModelConfig()
     assert before.replace(width=128).width == 128
     assert before.width == 256
-    with pytest.raises(ConfigError, match="3 heads do not divide"):
+    with pytest.raises(ConfigError, match="must be a multiple of the number of heads"):
         before.replace(num_heads=3)
     with pytest.raises(ConfigError, match="no setting 'heads'"):
         before.replace(heads=4)

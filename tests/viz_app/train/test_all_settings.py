@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings, Qt
+from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtWidgets import QApplication, QCheckBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -100,8 +100,8 @@ def test_a_wrong_value_is_explained_next_to_its_field_while_typing_and_start_is_
     start = page.panel.start_button
     assert start.isEnabled()
     type_into(qtbot, row.control, "1.5")
-    expected = "model.dropout is '1.5'. Enter a number of at least 0 and less than 1."
-    assert row.problem.text() == page.panel.message.text() == expected
+    assert "number of at least 0 and less than 1." in row.problem.shown_text()
+    assert page.panel.message.text() == "model.dropout is '1.5'. Enter a number of at least 0 and less than 1."
     assert row.problem.isVisible()
     assert not start.isEnabled()
     type_into(qtbot, row.control, "0.15")
@@ -114,13 +114,48 @@ def test_a_wrong_value_is_explained_next_to_its_field_while_typing_and_start_is_
 def test_settings_that_do_not_fit_together_are_explained_as_by_the_configuration(page: TrainPage, qtbot: QtBot) -> None:
     settings = opened(page, qtbot)
     type_into(qtbot, settings.rows["model.num_heads"].control, "5")
-    assert "5 heads do not divide a width of 64" in settings.problem.text()
+    assert "The width (64) must be a multiple of the number of heads (5), for example 60." in settings.problem.text()
     assert settings.problem.isVisible()
     assert settings.problem.text() == page.panel.message.text()
     assert not page.panel.start_button.isEnabled()
     type_into(qtbot, settings.rows["model.width"].control, "60")
-    assert not settings.problem.isVisible()
+    assert settings.problem.text() == ""
     assert page.panel.start_button.isEnabled()
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(("name", "text"), [("model.width", "1"), ("model.width", "none"), ("model.dropout", "1.5")])
+def test_a_message_moves_no_row_while_typing_and_keeps_a_right_margin(
+    page: TrainPage, qtbot: QtBot, name: str, text: str
+) -> None:
+    settings = opened(page, qtbot)
+    row = settings.rows[name]
+    type_into(qtbot, row.control, "0")
+    qtbot.wait(20)
+
+    def positions() -> list[int]:
+        return [each.mapTo(settings, QPoint()).y() for each in settings.rows.values()]
+
+    type_into(qtbot, row.control, row.restore_button.text().removeprefix("↺ "))
+    qtbot.wait(20)
+    before = positions()
+    type_into(qtbot, row.control, text)
+    qtbot.wait(20)
+    shown_problems = [each for each in (settings.problem, row.problem) if each.text() and each.isVisible()]
+    assert len(shown_problems) == 1
+    problem = shown_problems[0]
+    assert positions() == before
+    assert problem.mapTo(settings, QPoint(problem.width(), 0)).x() <= settings.width() - 12
+
+
+@pytest.mark.heavy
+def test_reopened_settings_are_all_shown(page: TrainPage, qtbot: QtBot) -> None:
+    settings = opened(page, qtbot)
+    qtbot.keyClicks(settings.filter_edit, "dropout")
+    qtbot.mouseClick(settings.close_button, Qt.MouseButton.LeftButton)
+    opened(page, qtbot)
+    assert settings.filter_edit.text() == ""
+    assert all(row.isVisibleTo(settings) for row in settings.rows.values())
 
 
 @pytest.mark.heavy
@@ -137,6 +172,7 @@ def test_what_differs_is_marked_and_restored_one_by_one_or_all_at_once(page: Tra
         assert row.name.property("role") == "warm"
     assert [shown(row) for row in (dropout, smoothing, norm, scale)] == ["0.3", "0.2", "post", "false"]
     assert settings.restore_button.text() == "Restore all (4)"
+    assert settings.restore_button.toolTip() == "Reset all settings to the preset"
     assert dropout.restore_button.text() == "↺ 0.1"
     qtbot.mouseClick(dropout.restore_button, Qt.MouseButton.LeftButton)
     assert shown(dropout) == "0.1"

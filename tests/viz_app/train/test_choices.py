@@ -46,7 +46,9 @@ def test_a_refused_number_is_named_with_what_to_enter(choices: RunChoices, typed
 def test_settings_that_do_not_fit_together_are_refused_as_by_the_configuration(choices: RunChoices) -> None:
     typed = choices.with_settings("5", "model.num_heads")
     assert typed.problem("model.num_heads") == "", "5 heads suit another width"
-    with pytest.raises(ConfigError, match="5 heads do not divide a width of 256"):
+    with pytest.raises(
+        ConfigError, match=r"width \(256\) must be a multiple of the number of heads \(5\), for example 255"
+    ):
         typed.run_config()
     assert typed.with_settings("60", "model.width").run_config().model.head_width == 12
 

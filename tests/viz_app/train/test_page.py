@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings, Qt
+from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
@@ -23,6 +23,7 @@ from core.training.run_folders import remembered_run_folders
 from tests.viz_app.train.scripted import ScriptedTraining, epoch_done, probe
 from viz_app.theme import Theme
 from viz_app.train import devices
+from viz_app.train.chart_picture import _why_empty
 from viz_app.train.devices import DeviceOption
 from viz_app.train.page import TrainPage
 from viz_app.train.state import Status
@@ -459,6 +460,27 @@ def test_loss_and_learning_rate_are_both_in_sight_while_training(
 
 
 @pytest.mark.heavy
+@pytest.mark.parametrize("height", [400, 560, 640])
+def test_charts_and_film_do_not_overlap_below_the_notice_of_a_finished_run(
+    make_page: MakePage, qtbot: QtBot, height: int
+) -> None:
+    script = ScriptedTraining(has_film=True)
+    page = make_page(script)
+    page.resize(1064, height)
+    start_and_take(qtbot, page, script, 15)
+    wait_for_end(qtbot, page)
+    qtbot.wait(20)
+    view = page._run_view
+    assert view is not None
+    film = view.film
+    assert view.charts.mapTo(view, view.charts.rect().bottomLeft()).y() < film.mapTo(view, QPoint()).y()
+    for part in (view.charts.second, film):
+        assert part.height() >= part.minimumSizeHint().height(), "nothing within it overlaps"
+    view.parts.ensureWidgetVisible(film.play_button)
+    assert film.play_button.visibleRegion().boundingRect().size() == film.play_button.size(), "it is scrolled to"
+
+
+@pytest.mark.heavy
 def test_film_goes_on_while_training_and_the_chart_marks_its_moment(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining(has_film=True)
     page = make_page(script)
@@ -604,7 +626,7 @@ def test_layers_width_heads_and_rate_are_those_of_the_preset_until_others_are_ty
     type_over(qtbot, form.layers_edit, "2")
     type_over(qtbot, form.width_edit, "96")
     type_over(qtbot, form.heads_edit, "5")
-    assert "5 heads do not divide a width of 96" in page.panel.message.text()
+    assert "The width (96) must be a multiple of the number of heads (5), for example 95." in page.panel.message.text()
     assert page.panel.message.isVisible()
     type_over(qtbot, form.heads_edit, "6")
     assert not page.panel.message.isVisible()
@@ -670,7 +692,7 @@ def test_the_film_never_changes_its_head_by_itself(
 
 
 @pytest.mark.heavy
-def test_a_chart_without_values_says_so(make_page: MakePage, qtbot: QtBot) -> None:
+def test_a_chart_without_values_says_when_they_appear(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
     start_and_take(qtbot, page, script, 2)
@@ -678,7 +700,9 @@ def test_a_chart_without_values_says_so(make_page: MakePage, qtbot: QtBot) -> No
     panel = page._run_view.charts.main
     panel.choose_quantity("bleu")
     assert panel.chart.picture is not None
-    assert panel.chart.picture.message == "No BLEU yet: it comes at each validation."
+    assert panel.chart.picture.message == "BLEU appears after the first validation."
+    assert _why_empty("loss", is_live=True) == "The loss appears after the first step."
+    assert _why_empty("tokens_per_second", is_live=True) == "Tokens / s appear after the first step."
     assert panel.chart._message.get_text() == panel.chart.picture.message
     panel.choose_quantity("loss")
     assert panel.chart.picture.message == ""
