@@ -115,7 +115,7 @@ class _Layer:
             states = cross_norm(states)
         inner = inner_norm(states) if is_pre else states
         inner = self._expand.multiples(inner) if self._has_joint_scales else self._expand(inner)
-        states = self._contract.add_to(states, activate(inner, self._activation))
+        states = self._contract.add_to(states, activate(inner, self._activation, in_place=True))
         return states if is_pre else inner_norm(states)
 
     def _mix_over_past(self, parts: Tensor, past: Tensor, step: int) -> Tensor:

@@ -53,21 +53,22 @@ class FeedForward(nn.Module):
 
     def step(self, states: Tensor) -> Tensor:
         """The same in evaluation mode, without calling modules, which is felt in a step of one token."""
-        inner = activate(linear(states, self.expand.weight, self.expand.bias, False), self.activation)
+        inner = linear(states, self.expand.weight, self.expand.bias, False)
+        inner = activate(inner, self.activation, in_place=True)
         return linear(inner, self.contract.weight, self.contract.bias, False)
 
 
-def activate(inner: Tensor, activation: Activation) -> Tensor:
-    """The activation of these values."""
+def activate(inner: Tensor, activation: Activation, *, in_place: bool = False) -> Tensor:
+    """The activation of these values; `in_place` may overwrite them, so not where a hook may keep them."""
     match activation:
         case "relu":
-            return torch.relu(inner)
+            return torch.relu_(inner) if in_place else torch.relu(inner)
         case "gelu":
             return functional.gelu(inner)
         case "gelu-tanh":
             return functional.gelu(inner, approximate="tanh")
         case "swish":
-            return functional.silu(inner)
+            return functional.silu(inner, inplace=in_place)
 
 
 class Residual(nn.Module):
@@ -88,7 +89,8 @@ class Residual(nn.Module):
 
     def forward(self, states: Tensor, sublayer_output: Tensor) -> Tensor:
         """What leaves the sublayer and its residual connection."""
-        return self.step(states, self.dropout(sublayer_output))
+        summed: Tensor = states + self.dropout(sublayer_output)
+        return summed if self.is_pre else self.norm(summed)
 
     def step(self, states: Tensor, sublayer_output: Tensor) -> Tensor:
         """The same in evaluation mode, without calling the dropout."""

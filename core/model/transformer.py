@@ -70,6 +70,7 @@ class Encoding:
         mask: [B, 1, 1, S], True at real tokens; None if no source is padded.
         maps: [B, L, H, S, S], without dropout; None unless asked for.
         interventions: what is changed for each of the B sentences, in the decoder too; None for nothing.
+        is_hooked: whether the model has hooks; None if not asked yet.
     """
 
     source: Tensor
@@ -77,6 +78,7 @@ class Encoding:
     mask: Tensor | None
     maps: Tensor | None = None
     interventions: Interventions | None = None
+    is_hooked: bool | None = None
 
     def select(self, batch: Tensor) -> "Encoding":
         """Keeps (or repeats, or reorders) the sentences with these indices [B']."""
@@ -86,6 +88,7 @@ class Encoding:
             None if self.mask is None else self.mask[batch],
             None if self.maps is None else self.maps[batch],
             None if self.interventions is None else self.interventions.select(batch),
+            self.is_hooked,
         )
 
     def with_interventions(self, interventions: Interventions | None) -> "Encoding":
@@ -349,7 +352,7 @@ class Transformer(nn.Module):
 
     def start_decoding(self, encoding: Encoding, max_steps: int) -> DecoderState:
         """A state with room for `max_steps`, for `step` to go on from."""
-        if is_hooked(self):
+        if is_hooked(self) if encoding.is_hooked is None else encoding.is_hooked:
             nothing = torch.empty(len(encoding.states), 0, dtype=torch.long, device=encoding.states.device)
             return UncachedState(layers=[], source_mask=None, encoding=encoding, prefix=nothing)
         caches = [layer.new_cache(encoding.states, max_steps) for layer in self.decoder_layers]  # type: ignore[operator]

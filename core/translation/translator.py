@@ -474,8 +474,10 @@ class Translator:
         is_same = last is not None and last.ids == ids and last.model is self.model and last.stamp == stamp is not None
         if last is None or not is_same or (need_maps and last.encoding.maps is None):
             source = torch.tensor([ids], device=self.device.name)
-            last = _KeptEncoding(self.model, stamp, ids, self.model.encode(source, need_maps=need_maps))
-            self._last_encoding = last
+            encoding = self.model.encode(source, need_maps=need_maps)
+            if stamp is not None:  # so there are no hooks, and decoding need not look for them again
+                encoding = replace(encoding, is_hooked=False)
+            self._last_encoding = last = _KeptEncoding(self.model, stamp, ids, encoding)
         return last.encoding
 
     def _targets(
