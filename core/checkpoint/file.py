@@ -131,7 +131,7 @@ def not_finite(tensors: Mapping[str, Tensor]) -> list[str]:
         value = tensors[name]
         if value.is_floating_point() and not is_finite(value):
             count = value.numel() - int(torch.isfinite(value).sum())
-            problems.append(f"{name} is not finite: {count:,} of its {value.numel():,} values are NaN or infinite")
+            problems.append(f"{name} has values that are NaN or infinite ({count:,} of {value.numel():,})")
     return problems
 
 

@@ -57,6 +57,7 @@ def leave(status: int) -> NoReturn:
     main = threading.main_thread()
     if any(not each.daemon for each in threading.enumerate() if each is not main):
         sys.exit(status)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: nothing is left to interrupt
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):  # closed, or a pipe that nobody reads

@@ -16,6 +16,7 @@ class Intro(QFrame):
         super().__init__(parent)
         set_role(self, "panel")
         self._steps = QGridLayout()
+        self._labels: dict[tuple[int, int], QLabel] = {}
         self._steps.setHorizontalSpacing(14)
         self._steps.setVerticalSpacing(2)
         self._steps.setColumnStretch(1, 1)
@@ -47,10 +48,9 @@ class Intro(QFrame):
 
     def _label(self, row: int, column: int, role: str) -> QLabel:
         """The label in this cell, created if missing."""
-        item = self._steps.itemAtPosition(row, column)
-        label = item.widget() if item else None
-        if not isinstance(label, QLabel):
-            label = QLabel()
+        label = self._labels.get((row, column))
+        if label is None:
+            label = self._labels[row, column] = QLabel()
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(role != "step")
             if role == "muted":

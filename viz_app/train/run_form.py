@@ -105,6 +105,7 @@ class RunForm(QWidget):
         self.note = label("warm", wraps=True)
         self._languages = QWidget()
         self._settings = QGridLayout()
+        self._cells: dict[tuple[int, int], QLabel] = {}
         self._data_path = ElidingLabel("small", elide=Qt.TextElideMode.ElideMiddle)
         self._folder_path = ElidingLabel("small", elide=Qt.TextElideMode.ElideMiddle)
         for path in (self._data_path, self._folder_path):
@@ -256,16 +257,15 @@ class RunForm(QWidget):
         try:
             run = self._choices.run_config()
         except ConfigError:
-            if self._settings.count():
+            if self._cells:
                 return
             run = preset(self._choices.preset)
         rows = [("feed-forward", f"{run.model.feed_forward_width:,}"), *key_settings(run)[NUM_EDITABLE_ROWS:]]
         for row, (name, value) in enumerate(rows):
             for column, text in enumerate((name, value)):
-                item = self._settings.itemAtPosition(row, column)
-                cell = item.widget() if item else None
-                if not isinstance(cell, QLabel):
-                    cell = label("small")
+                cell = self._cells.get((row, column))
+                if cell is None:
+                    cell = self._cells[row, column] = label("small")
                     alignment = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
                     self._settings.addWidget(cell, row, column, alignment)
                 cell.setText(text)

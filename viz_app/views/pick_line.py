@@ -18,6 +18,7 @@ from viz_app.widgets.parts import flat_button
 
 LEAST_WORDS = 150
 """Pixels that the words need; beside buttons that leave them less they stand in a line of their own."""
+_DIRECT = Qt.FindChildOption.FindDirectChildrenOnly
 LINES_HINT = """Click words at the left to sum their lines (Ctrl, Shift: several)
 Click words at the left to sum their lines
 Click words at the left
@@ -65,6 +66,7 @@ class PickLine(QWidget):
         self._is_split = False
         self.row.setContentsMargins(0, 0, 0, 0)
         scales(self.row.setSpacing, 4)
+        self.row.addStretch()  # takes the room of the label when that has a line of its own
         self.row.addWidget(self.label, 1)
         self.row.addWidget(self.clear_button)
         self.row.addWidget(self.explain_button)
@@ -90,21 +92,19 @@ class PickLine(QWidget):
 
     def _fit(self) -> None:
         """The words stand beside the buttons, or above them. What they say does not count: nothing jumps."""
-        items = [self.row.itemAt(place) for place in range(self.row.count())]
-        shown = [item for item in items if item is not None and item.widget() is not self.label and not item.isEmpty()]
-        taken = sum(item.sizeHint().width() + self.row.spacing() for item in shown)
+        buttons = [child for child in self.findChildren(QWidget, options=_DIRECT) if child is not self.label]
+        shown = [each for each in buttons if not each.isHidden() or each.sizePolicy().retainSizeWhenHidden()]
+        taken = sum(each.sizeHint().width() + self.row.spacing() for each in shown)
         is_split = self.width() - taken < scaled(LEAST_WORDS)
         if is_split == self._is_split:
             return
         self._is_split = is_split
         if is_split:
             self.row.removeWidget(self.label)
-            self.row.insertStretch(0, 1)
             self._column.insertWidget(0, self.label)
         else:
             self._column.removeWidget(self.label)
-            self.row.takeAt(0)
-            self.row.insertWidget(0, self.label, 1)
+            self.row.insertWidget(1, self.label, 1)
 
     def rebuild(self) -> None:
         """Something was pinned or picked, or let go, or means something else now."""

@@ -1,35 +1,35 @@
 """Pages of which one is shown; only that one says how large the stack must be."""
 
 from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QLayoutItem, QStackedLayout, QWidget
+from PySide6.QtWidgets import QStackedLayout, QWidget
 
 
 class _CurrentPageLayout(QStackedLayout):
-    """Asks the current page alone: what is hidden may be laid out for another width or scale until it is shown."""
+    """Asks the current page alone: what is hidden may be laid out for another width or scale until it is shown.
+
+    It asks the widget, not the layout's item: Python's wrapper of an item can outlive the item, and then stands for a
+    widget that Qt creates at the same address.
+    """
 
     def hasHeightForWidth(self) -> bool:
         """Whether the current page has."""
-        item = self._current
-        return item is not None and item.hasHeightForWidth()
+        page = self.currentWidget()
+        return page is not None and page.hasHeightForWidth()
 
     def heightForWidth(self, width: int) -> int:
         """Of the current page."""
-        item = self._current
-        return item.heightForWidth(width) if item is not None else -1
+        page = self.currentWidget()
+        return page.heightForWidth(width) if page is not None else -1
 
     def minimumSize(self) -> QSize:
         """Of the current page."""
-        item = self._current
-        return item.minimumSize() if item is not None else QSize()
+        page = self.currentWidget()
+        return page.minimumSizeHint().expandedTo(page.minimumSize()) if page is not None else QSize()
 
     def sizeHint(self) -> QSize:
         """Of the current page."""
-        item = self._current
-        return item.sizeHint() if item is not None else QSize()
-
-    @property
-    def _current(self) -> QLayoutItem | None:
-        return self.itemAt(self.currentIndex()) if self.currentIndex() >= 0 else None
+        page = self.currentWidget()
+        return page.sizeHint().expandedTo(self.minimumSize()) if page is not None else QSize()
 
 
 class PageStack(QWidget):

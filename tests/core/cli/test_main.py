@@ -760,6 +760,21 @@ leave(3)
 
 
 @pytest.mark.subprocess
+def test_an_interrupt_after_the_work_is_done_prints_no_traceback() -> None:
+    program = """
+import atexit, os, signal
+from core.cli.guard import leave
+
+atexit.register(os.kill, os.getpid(), signal.SIGINT)
+leave(0)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, encoding="utf-8", cwd=REPOSITORY, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.subprocess
 @pytest.mark.parametrize("module", ["core", "viz_app"])
 def test_a_command_of_the_process_leaves_so(module: str, tmp_path: Path) -> None:
     program = f"""
