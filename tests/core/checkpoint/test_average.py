@@ -67,7 +67,7 @@ def test_weights_that_are_not_finite_are_refused_before_anything_is_written(
         assert main(["average", *map(str, given), "--out", str(target)]) == 2
         message = capsys.readouterr().err
         assert str(two[damaged]) in message
-        assert "output.weight is not finite" in message
+        assert "output.weight has values that are NaN or infinite" in message
         assert not target.exists()
 
 
