@@ -18,7 +18,7 @@ SHELL := /bin/sh
 
 VENV := .venv
 RUN := $(VENV)/bin/python
-PINS := pyproject.toml constraints.txt tools/set_up.sh
+PINS := pyproject.toml hatch_build.py constraints.txt tools/set_up.sh
 TESTS ?=
 JOBS ?= auto
 PYTEST := -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist worksteal
@@ -48,10 +48,10 @@ help: ## List the targets
 # --- use -------------------------------------------------------------------------------------------------------------
 
 run: $(VENV)/.ready-app ## Set up .venv if needed, and open the app
-	@$(RUN) -m viz_app
+	@$(RUN) -m augenmerk
 
 screenshot: $(VENV)/.ready-app ## Draw the README's picture with the app itself
-	$(RUN) -m viz_app app --sentence "$(SENTENCE)" --screenshot "$(SCREENSHOT)"
+	$(RUN) -m augenmerk app --sentence "$(SENTENCE)" --screenshot "$(SCREENSHOT)"
 
 learn-picture: $(VENV)/.ready-app ## Draw the README's picture of the Learn page
 	$(RUN) -m tools.learn_picture

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import torch
 
+from augenmerk.core.config import RunConfig, preset
+from augenmerk.core.corpora.loading import COPY, load_corpus
+from augenmerk.core.training.events import StepDone, TrainingEvent, TrainingStarted
+from augenmerk.core.training.loop import train
 from benchmarks.ratio import Ratio
-from core.config import RunConfig, preset
-from core.corpora.loading import COPY, load_corpus
-from core.training.events import StepDone, TrainingEvent, TrainingStarted
-from core.training.loop import train
 
 STEPS, TURNS = 90, 5
 
@@ -58,8 +58,8 @@ def _in_app(run_config: RunConfig) -> float:
     from PySide6.QtCore import QSettings, QTimer
     from PySide6.QtWidgets import QApplication
 
-    from viz_app.train.page import TrainPage
-    from viz_app.worker import TrainingRequest, _read_and_train
+    from augenmerk.viz_app.train.page import TrainPage
+    from augenmerk.viz_app.worker import TrainingRequest, _read_and_train
 
     app = QApplication.instance() or QApplication([])
     clock = _Clock()

@@ -103,18 +103,18 @@ def _work(threads: str, cores: Sequence[int]) -> None:
     """The worker: reads names of work, writes seconds."""
     os.sched_setaffinity(0, set(cores))
     if threads == "ours":
-        from core.threads import tune_process
+        from augenmerk.core.threads import tune_process
 
         tune_process()
     assert "torch" not in sys.modules
     import torch
 
+    from augenmerk.core.config import preset
+    from augenmerk.core.corpora.batches import collate
+    from augenmerk.core.training.session import TrainingSession
+    from augenmerk.core.translation.translator import Translator
+    from augenmerk.viz_app.examples import example_sentences
     from benchmarks.training import made_up_corpus
-    from core.config import preset
-    from core.corpora.batches import collate
-    from core.training.session import TrainingSession
-    from core.translation.translator import Translator
-    from viz_app.examples import example_sentences
 
     assert torch.get_num_threads() == len(cores)
     translator, corpus = Translator.load(None, "cpu"), made_up_corpus()

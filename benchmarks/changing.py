@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from augenmerk.core.translation.result import Translation
 from benchmarks.drawing import LENGTH, made_up_translation
 from benchmarks.ratio import Ratio, paired_medians
-from core.translation.result import Translation
 
 if TYPE_CHECKING:
-    from viz_app.translate.page import TranslatePage
+    from augenmerk.viz_app.translate.page import TranslatePage
 
 T = TypeVar("T")
 REQUIRED, AIM = 20, 30
@@ -59,14 +59,14 @@ def _page_of(translation: Translation, folder: str) -> "TranslatePage":
     from PySide6.QtCore import QSettings
     from PySide6.QtWidgets import QApplication
 
-    from viz_app.analysis.area import AnalysisPanel
-    from viz_app.analysis.tab import AnalysisContext
-    from viz_app.preferences import Preferences
-    from viz_app.state.experiment_state import ExperimentState
-    from viz_app.state.map_view_settings import MapViewSettings
-    from viz_app.state.measuring import BESIDE_WEIGHT, MeasuredMaps
-    from viz_app.translate.page import TranslatePage
-    from viz_app.worker import ExperimentController, InferenceWorker
+    from augenmerk.viz_app.analysis.area import AnalysisPanel
+    from augenmerk.viz_app.analysis.tab import AnalysisContext
+    from augenmerk.viz_app.preferences import Preferences
+    from augenmerk.viz_app.state.experiment_state import ExperimentState
+    from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+    from augenmerk.viz_app.state.measuring import BESIDE_WEIGHT, MeasuredMaps
+    from augenmerk.viz_app.translate.page import TranslatePage
+    from augenmerk.viz_app.worker import ExperimentController, InferenceWorker
 
     preferences = Preferences(QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat))
     state = ExperimentState(preferences.restored(MapViewSettings()))
@@ -83,7 +83,7 @@ def _page_of(translation: Translation, folder: str) -> "TranslatePage":
 
 
 def _changes(page: "TranslatePage") -> list[tuple[str, Callable[[], None]]]:
-    from core.model.heads import Head
+    from augenmerk.core.model.heads import Head
 
     state, settings = page.state, page.state.settings
     heads = [Head("cross", layer, head) for layer in range(3) for head in range(8)]

@@ -12,8 +12,8 @@ from ctranslate2.specs.common_spec import LayerNormSpec, LinearSpec
 from ctranslate2.specs.transformer_spec import FeedForwardSpec
 from torch import Tensor
 
-from core.model.positions import TokenAndPosition
-from core.translation.translator import Translator
+from augenmerk.core.model.positions import TokenAndPosition
+from augenmerk.core.translation.translator import Translator
 
 
 class TokenTranslator:

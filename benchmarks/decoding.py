@@ -3,10 +3,10 @@
 import torch
 from torch import Tensor
 
+from augenmerk.core.config import preset
+from augenmerk.core.model.transformer import Transformer
+from augenmerk.core.translation.decoding import DecodingRules, greedy_from, greedy_uncached
 from benchmarks.ratio import Ratio, paired_medians
-from core.config import preset
-from core.model.transformer import Transformer
-from core.translation.decoding import DecodingRules, greedy_from, greedy_uncached
 
 NUM_TOKENS = 8000
 RULES = DecodingRules(start_id=2, end_id=3, forbidden_ids=(0, 1, 2, 3))  # nothing ends early

@@ -4,10 +4,10 @@ import os
 
 import numpy as np
 
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.result import AttentionMaps, FloatArray, Translation
+from augenmerk.viz_app.state.experiment_state import ExperimentState
 from benchmarks.ratio import Ratio, paired_medians
-from core.translation.experiment import Experiment
-from core.translation.result import AttentionMaps, FloatArray, Translation
-from viz_app.state.experiment_state import ExperimentState
 
 LENGTH, LAYERS, HEADS = 15, 3, 8
 
@@ -19,7 +19,7 @@ def run() -> list[Ratio]:
     from PySide6.QtGui import QPixmap
     from PySide6.QtWidgets import QApplication
 
-    from viz_app.heatmap.head_grid import HeadGrid
+    from augenmerk.viz_app.heatmap.head_grid import HeadGrid
 
     app = QApplication.instance() or QApplication([])
     translation = made_up_translation()

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import torch
 
+from augenmerk.core.corpora.batches import pad
+from augenmerk.core.translation.compilation import max_steps
+from augenmerk.core.translation.decoding import batches_by_length, greedy_from
+from augenmerk.core.translation.translator import CORPUS_BATCH, Translator
+from augenmerk.viz_app.examples import example_sentences
 from benchmarks.converted import TokenTranslator
 from benchmarks.ratio import Ratio, paired_medians
-from core.corpora.batches import pad
-from core.translation.compilation import max_steps
-from core.translation.decoding import batches_by_length, greedy_from
-from core.translation.translator import CORPUS_BATCH, Translator
-from viz_app.examples import example_sentences
 
 LENGTHS = (13, 40)
 NUM_SINGLE, NUM_IN_BATCH = 3, 1000

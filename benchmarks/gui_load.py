@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from augenmerk.core.config import RunConfig, preset
+from augenmerk.core.corpora.loading import COPY
 from benchmarks.lag import allowed_lag, lags, percentile
 from benchmarks.ratio import Ratio
-from core.config import RunConfig, preset
-from core.corpora.loading import COPY
 
 if TYPE_CHECKING:
-    from viz_app.main_window import MainWindow
+    from augenmerk.viz_app.main_window import MainWindow
 
 TICK_MS, TURNS, SECONDS, WAIT_SECONDS = 4, 3, 8.0, 300.0
 
@@ -25,10 +25,10 @@ def run() -> list[Ratio]:
     from PySide6.QtCore import QSettings
     from PySide6.QtWidgets import QApplication
 
-    from viz_app.main_window import TRAIN, TRANSLATE, MainWindow
-    from viz_app.preferences import Preferences
-    from viz_app.theme import Theme
-    from viz_app.worker.training import interpreter_shared_fairly
+    from augenmerk.viz_app.main_window import TRAIN, TRANSLATE, MainWindow
+    from augenmerk.viz_app.preferences import Preferences
+    from augenmerk.viz_app.theme import Theme
+    from augenmerk.viz_app.worker.training import interpreter_shared_fairly
 
     app = QApplication.instance() or QApplication([])
     assert isinstance(app, QApplication)
@@ -71,7 +71,7 @@ def _endless(run: RunConfig) -> RunConfig:
 
 def _compare(window: "MainWindow", name: str, run: RunConfig, folder: Path) -> Ratio:
     """Idle and beside a training, in turn, so that a change in the machine's speed meets both alike."""
-    from viz_app.worker import TrainingRequest
+    from augenmerk.viz_app.worker import TrainingRequest
 
     page = window.train_page
     assert page is not None

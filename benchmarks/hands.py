@@ -8,7 +8,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from viz_app.main_window import MainWindow
+from augenmerk.viz_app.main_window import MainWindow
 
 ACTION_MS = 40
 NOTCH = 120

@@ -9,15 +9,15 @@ from unittest.mock import patch
 import numpy as np
 import torch
 
+from augenmerk.core.analysis import importance
+from augenmerk.core.analysis.importance import HeadImportance, head_importance
+from augenmerk.core.device import choose_device
+from augenmerk.core.model import products
+from augenmerk.core.model.interventions import all_heads
+from augenmerk.core.translation.result import MAP_KINDS
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.examples import example_sentences
 from benchmarks.ratio import Ratio, paired_medians
-from core.analysis import importance
-from core.analysis.importance import HeadImportance, head_importance
-from core.device import choose_device
-from core.model import products
-from core.model.interventions import all_heads
-from core.translation.result import MAP_KINDS
-from core.translation.translator import Translator
-from viz_app.examples import example_sentences
 
 NUM_SENTENCES, EARLIER_BATCH = 64, 64
 REQUIRED, AIM = 1 / 0.6, 2.0

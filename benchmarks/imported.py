@@ -20,16 +20,16 @@ import numpy as np
 import torch
 from ctranslate2.converters import TransformersConverter
 
+from augenmerk.core.checkpoint.file import save_checkpoint
+from augenmerk.core.interop.importing import import_model
+from augenmerk.core.text.codec import TextCodec
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.examples import example_sentences
+from augenmerk.viz_app.state.experiment_state import ExperimentState
 from benchmarks.drawing import made_up_translation
 from benchmarks.marian_model import write_marian_folder
 from benchmarks.ratio import Ratio, paired_medians
-from core.checkpoint.file import save_checkpoint
-from core.interop.importing import import_model
-from core.text.codec import TextCodec
-from core.translation.experiment import Experiment
-from core.translation.translator import Translator
-from viz_app.examples import example_sentences
-from viz_app.state.experiment_state import ExperimentState
 
 NUM_TOKENS = 15
 REQUIRED_TRANSLATING = 1 / 1.5
@@ -37,9 +37,9 @@ OPENING_SECONDS, GRID_SECONDS = 3.0, 0.060
 BIG_LAYERS, BIG_HEADS = 6, 16
 _OPENING = """
 import sys, time
-from core.threads import tune_process
+from augenmerk.core.threads import tune_process
 tune_process()
-from core.translation.translator import Translator
+from augenmerk.core.translation.translator import Translator
 began = time.perf_counter(), time.process_time()
 Translator.load(sys.argv[1], "cpu").warm_up()
 print(time.perf_counter() - began[0], time.process_time() - began[1])
@@ -124,7 +124,7 @@ def _drawing() -> Ratio:
     from PySide6.QtGui import QPixmap
     from PySide6.QtWidgets import QApplication
 
-    from viz_app.heatmap.head_grid import HeadGrid
+    from augenmerk.viz_app.heatmap.head_grid import HeadGrid
 
     app = QApplication.instance() or QApplication([])
     arriving = [made_up_translation(seed, num_layers=BIG_LAYERS, num_heads=BIG_HEADS) for seed in range(12)]

@@ -13,8 +13,8 @@ import time
 began = time.process_time()
 import torch
 imported = time.process_time()
-from core.checkpoint.file import load_checkpoint
-from core.resources import bundled_model_path
+from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.resources import bundled_model_path
 path = bundled_model_path()
 reading = time.process_time()
 load_checkpoint(path).build_model()

@@ -45,8 +45,8 @@ def run() -> list[Ratio]:
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         works = {
             "torch": ["-c", "import gc; gc.disable(); import torch; gc.freeze()"],
-            "translate": ["-m", "core", "translate", SENTENCE],
-            "window": ["-m", "viz_app", "app", "--sentence", SENTENCE, "--screenshot", f"{folder}/picture.png"],
+            "translate": ["-m", "augenmerk", "translate", SENTENCE],
+            "window": ["-m", "augenmerk", "app", "--sentence", SENTENCE, "--screenshot", f"{folder}/picture.png"],
         }
         taken: dict[str, list[_Taken]] = {name: [] for name in works}
         for turn in range(TURNS + 1):

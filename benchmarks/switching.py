@@ -8,13 +8,13 @@ from functools import partial
 
 import torch
 
+from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind, Head
+from augenmerk.core.model.interventions import all_heads
+from augenmerk.core.translation.experiment import HeadScaled
+from augenmerk.core.translation.result import Translation
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.examples import example_sentences
 from benchmarks.ratio import Ratio
-from core.model.heads import ATTENTION_KINDS, AttentionKind, Head
-from core.model.interventions import all_heads
-from core.translation.experiment import HeadScaled
-from core.translation.result import Translation
-from core.translation.translator import Translator
-from viz_app.examples import example_sentences
 
 NUM_SENTENCES = 6
 WARMUP, REPEATS = 2, 15

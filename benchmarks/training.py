@@ -22,15 +22,15 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
+from augenmerk.core.config import preset
+from augenmerk.core.corpora.batches import Batch, collate, training_batches
+from augenmerk.core.corpora.parallel import SentencePairs
+from augenmerk.core.corpora.prepared import EncodedPairs, PreparedCorpus
+from augenmerk.core.text.codec import CodecPair
+from augenmerk.core.text.vocabulary import SPECIALS, Vocabulary
+from augenmerk.core.training.session import TrainingSession
 from benchmarks.ratio import Ratio, paired_medians
 from benchmarks.seed import NUM_SOURCE, NUM_TARGET, PADDING, SeedTrainer
-from core.config import preset
-from core.corpora.batches import Batch, collate, training_batches
-from core.corpora.parallel import SentencePairs
-from core.corpora.prepared import EncodedPairs, PreparedCorpus
-from core.text.codec import CodecPair
-from core.text.vocabulary import SPECIALS, Vocabulary
-from core.training.session import TrainingSession
 
 BATCHES = 4
 FEEDING_SHARE = 0.02

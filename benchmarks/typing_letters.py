@@ -8,10 +8,10 @@ from functools import cached_property
 
 import torch
 
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.result import Translation
+from augenmerk.core.translation.translator import Translator
 from benchmarks.ratio import Ratio, paired_medians
-from core.translation.experiment import Experiment
-from core.translation.result import Translation
-from core.translation.translator import Translator
 
 SENTENCE = "Ein alter Mann mit einem schwarzen Hut sitzt auf einer Bank und liest eine Zeitung."
 REQUIRED, AIM = 2.0, 2.5

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from core.errors import DeviceError
+from augenmerk.core.errors import DeviceError
 
 
 @dataclass(frozen=True)

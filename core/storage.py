@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from core.errors import StorageError
+from augenmerk.core.errors import StorageError
 
 
 class NotARegularFileError(OSError):

@@ -15,8 +15,8 @@ from typing import Any, BinaryIO, Literal
 
 from safetensors import SafetensorError, safe_open
 
-from core.storage import open_file
-from core.strict_json import Field, parse
+from augenmerk.core.storage import open_file
+from augenmerk.core.strict_json import Field, parse
 
 KEY = "augenmerk"
 """Of the description in the file's metadata."""

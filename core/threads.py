@@ -6,9 +6,9 @@ same cores, a thread spins away the very time that the thread it waits for needs
 idle machine, and several times faster on a busy one (`python -m benchmarks busy`). Where another process computes
 already when this one begins, not to spin at all is faster still: one thread whose core is shared holds up the others.
 
-OpenMP reads `GOMP_SPINCOUNT` once, while it is loaded, which happens when torch is imported. So the entry points
-(`core.__main__`, `viz_app.launch`) call `tune_process` first, and scripts may (`core.api.tune_process`). Importing the
-library changes none of this: the process belongs to the program that imports it. What the user has set is left alone.
+OpenMP reads `GOMP_SPINCOUNT` once, while it is loaded, which happens when torch is imported. So the entry point
+(`viz_app.launch`) calls `tune_process` first, and scripts may (`augenmerk.tune_process`). Importing the library
+changes none of this: the process belongs to the program that imports it. What the user has set is left alone.
 
 oneDNN makes a kernel for each shape of a product and keeps 1,024 of them. Batches of random sentences have as many
 shapes, so that a training kept making new ones. They lie between the large blocks of memory that each step takes and

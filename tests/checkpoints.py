@@ -11,10 +11,10 @@ def write_untrained_checkpoint(path: Path, *, seed: int = 0, num_layers: int = 2
     """Writes a German–English checkpoint of width 16 with two heads a layer, and returns its path."""
     import torch
 
-    from core.checkpoint.file import Checkpoint, save_checkpoint
-    from core.config import preset
-    from core.model.transformer import Transformer
-    from core.text.codec import CodecPair
+    from augenmerk.core.checkpoint.file import Checkpoint, save_checkpoint
+    from augenmerk.core.config import preset
+    from augenmerk.core.model.transformer import Transformer
+    from augenmerk.core.text.codec import CodecPair
 
     base = preset("notebook")
     layers = {"num_encoder_layers": num_layers, "num_decoder_layers": num_layers}

@@ -36,8 +36,8 @@ def noticed() -> Iterator[None]:
     """Within the block it is noticed what a test does; of modules that nobody has imported so far, nothing."""
     with pytest.MonkeyPatch.context() as patch:
         _notice(patch, "subprocess", subprocess.Popen, "__init__")
-        if "core.training.session" in sys.modules:
-            _notice(patch, "training", sys.modules["core.training.session"].TrainingSession, "step")
+        if "augenmerk.core.training.session" in sys.modules:
+            _notice(patch, "training", sys.modules["augenmerk.core.training.session"].TrainingSession, "step")
         if "matplotlib.figure" in sys.modules:
             _notice(patch, "figures", sys.modules["matplotlib.figure"].Figure, "savefig")
         yield

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from core.model.heads import Head
-from core.translation.experiment import HeadScaled, in_canonical_order
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import HeadScaled, in_canonical_order
 
 
 def heads_switched_off(heads: Iterable[Head]) -> tuple[HeadScaled, ...]:

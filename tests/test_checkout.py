@@ -17,7 +17,7 @@ def augenmerk(*arguments: str | Path) -> None:
     """Runs a command as a user's shell does, where Python reads and writes bytecode."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(
-        [sys.executable, "-m", "viz_app", *arguments],
+        [sys.executable, "-m", "augenmerk", *arguments],
         cwd=REPOSITORY,
         env=environment,
         capture_output=True,

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from core.resources import bundled_model_path, resource_path
-from core.translation.translator import Translator
+from augenmerk.core.resources import bundled_model_path, resource_path
+from augenmerk.core.translation.translator import Translator
 from tools import claims
 
 pytestmark = [

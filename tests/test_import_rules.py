@@ -9,14 +9,14 @@ import pytest
 pytestmark = pytest.mark.subprocess
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-SCREEN = ("PySide6", "shiboken6", "matplotlib", "viz_app")
+SCREEN = ("PySide6", "shiboken6", "matplotlib", "augenmerk.viz_app")
 
 IMPORT_WITH_MODULES_HIDDEN = """
 import importlib, pkgutil, sys
 
 class Hidden:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in sys.argv[2].split(","):
+        if any(name == hidden or name.startswith(hidden + ".") for hidden in sys.argv[2].split(",")):
             raise ModuleNotFoundError(f"hidden by the test: {name}", name=name)
 
 sys.meta_path.insert(0, Hidden())
@@ -44,21 +44,21 @@ def modules_imported_by(*arguments: str) -> set[str]:
 
 @pytest.mark.slow
 def test_every_module_of_core_imports_with_the_screen_hidden() -> None:
-    result = run_python("-c", IMPORT_WITH_MODULES_HIDDEN, "core", ",".join(SCREEN))
+    result = run_python("-c", IMPORT_WITH_MODULES_HIDDEN, "augenmerk.core", ",".join(SCREEN))
     assert result.returncode == 0, result.stderr
 
 
 def test_the_state_of_the_window_imports_with_screen_and_torch_hidden() -> None:
     hidden = ("PySide6", "shiboken6", "matplotlib", "torch", "spacy")
-    result = run_python("-c", IMPORT_WITH_MODULES_HIDDEN, "viz_app.state", ",".join(hidden))
+    result = run_python("-c", IMPORT_WITH_MODULES_HIDDEN, "augenmerk.viz_app.state", ",".join(hidden))
     assert result.returncode == 0, result.stderr
 
 
 @pytest.mark.slow
 def test_training_imports_with_spacy_hidden() -> None:
     """A GPU server without spaCy trains from a prepared file."""
-    code = IMPORT_WITH_MODULES_HIDDEN.replace("package = ", "import core.corpora; package = ")
-    result = run_python("-c", code, "core.training", "spacy," + ",".join(SCREEN))
+    code = IMPORT_WITH_MODULES_HIDDEN.replace("package = ", "import augenmerk.core.corpora; package = ")
+    result = run_python("-c", code, "augenmerk.core.training", "spacy," + ",".join(SCREEN))
     assert result.returncode == 0, result.stderr
 
 
@@ -68,19 +68,19 @@ def test_import_contract_holds() -> None:
 
 
 def test_importing_the_packages_imports_nothing_else() -> None:
-    modules = modules_imported_by("import core, viz_app, viz_app.launch, core.errors")
+    modules = modules_imported_by("import augenmerk, augenmerk.core, augenmerk.viz_app.launch, augenmerk.core.errors")
     assert not modules & {"torch", "numpy", "spacy", "matplotlib", "PySide6", "torchtext"}
 
 
 def test_help_lists_the_window_and_the_commands() -> None:
-    result = run_python("-m", "viz_app", "--help")
+    result = run_python("-m", "augenmerk", "--help")
     assert result.returncode == 0, result.stderr
     for word in ("app", "--sentence", "--screenshot", "train", "translate", "evaluate", "data", "info"):
         assert word in result.stdout
 
 
 def test_command_line_without_window_knows_the_same_commands() -> None:
-    result = run_python("-m", "core", "--help")
+    result = run_python("-m", "augenmerk", "--help")
     assert result.returncode == 0, result.stderr
     for word in ("train", "translate", "evaluate", "data", "info"):
         assert word in result.stdout
@@ -92,4 +92,8 @@ def test_translating_imports_neither_screen_nor_training(untrained_checkpoint: P
     modules = modules_imported_by(run, "translate", "Ein Mann steht.", "--checkpoint", str(untrained_checkpoint))
     assert "torch" in modules
     assert not {name for name in modules if name.split(".")[0] in {"matplotlib", "PySide6", "shiboken6"}}
-    assert not {name for name in modules if name.startswith("core.training.") and name != "core.training.events"}
+    assert not {
+        name
+        for name in modules
+        if name.startswith("augenmerk.core.training.") and name != "augenmerk.core.training.events"
+    }

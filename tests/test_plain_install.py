@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 from PIL import Image
 from safetensors.torch import save_file
 
-from core.translation.experiment import (
+from augenmerk.core.translation.experiment import (
     AttentionRow,
     CausalMaskLifted,
     ForcedToken,
@@ -107,7 +107,9 @@ def test_the_environment_holds_the_wheel_and_what_it_requires_and_nothing_else(
     required = installed_requirements("augenmerk", ())
     assert names - {"augenmerk", "pip", "setuptools"} <= required.keys()
     assert not names & {"protobuf", "pytest", "transformers", "huggingface-hub", "tensorboard"}
-    places = installed.run("python", "-c", "import core, sys; print(core.__file__, *sys.path, sep='\\n')").splitlines()
+    places = installed.run(
+        "python", "-c", "import augenmerk, sys; print(augenmerk.__file__, *sys.path, sep='\\n')"
+    ).splitlines()
     assert Path(places[0]).is_relative_to(environment)
     assert str(REPOSITORY) not in places
 
@@ -201,3 +203,14 @@ def test_the_window_draws_a_screenshot(installed: Installed) -> None:
 )
 def test_other_commands_run(installed: Installed, command: tuple[str, ...]) -> None:
     assert installed.augenmerk(*command).strip()
+
+
+def test_folders_of_the_user_named_like_ours_do_no_harm(installed: Installed) -> None:
+    for name in ("core", "viz_app"):
+        (installed.folder / name).mkdir()
+        (installed.folder / name / "__init__.py").write_text("raise ImportError('a module of the user')")
+    (installed.folder / "script.py").write_text(
+        f"import augenmerk\nprint(augenmerk.Translator.load().translate({SENTENCE!r}).text)"
+    )
+    assert installed.run("python", "script.py").strip() == TRANSLATION
+    assert installed.run("python", "-m", "augenmerk", "translate", SENTENCE).strip() == TRANSLATION

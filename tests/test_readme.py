@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.cli.main import make_parser
-from core.resources import bundled_model_path
-from viz_app.export import figure_command
-from viz_app.launch import main, window_parser
-from viz_app.train import charts_command
+from augenmerk.core.cli.main import make_parser
+from augenmerk.core.resources import bundled_model_path
+from augenmerk.viz_app.export import figure_command
+from augenmerk.viz_app.launch import main, window_parser
+from augenmerk.viz_app.train import charts_command
 
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
 COMMANDS = [shlex.split(line, comments=True)[1:] for line in re.findall(r"^    (augenmerk\b.*)$", README, re.MULTILINE)]

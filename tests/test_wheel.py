@@ -30,18 +30,23 @@ def unpacked_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 def test_wheel_names_its_script_and_its_terms(unpacked_wheel: Path) -> None:
     (information,) = unpacked_wheel.glob("augenmerk-*.dist-info")
-    assert "augenmerk = viz_app.launch:main" in (information / "entry_points.txt").read_text()
+    assert "augenmerk = augenmerk.viz_app.launch:main" in (information / "entry_points.txt").read_text()
     assert {path.name for path in (information / "licenses").iterdir()} == {"LICENSE", "THIRD-PARTY.md"}
+
+
+def test_wheel_installs_one_package_that_is_typed(unpacked_wheel: Path) -> None:
+    assert {path.name for path in unpacked_wheel.iterdir() if path.suffix != ".dist-info"} == {"augenmerk"}
+    assert (unpacked_wheel / "augenmerk" / "py.typed").is_file()
 
 
 def test_wheel_carries_all_resources(unpacked_wheel: Path) -> None:
     def files_under(folder: Path) -> set[str]:
         return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
-    assert files_under(unpacked_wheel / "core" / "_resources") == files_under(REPOSITORY / "resources")
+    assert files_under(unpacked_wheel / "augenmerk" / "core" / "_resources") == files_under(REPOSITORY / "resources")
 
 
 def test_wheel_carries_the_parts_of_the_page_for_the_browser(unpacked_wheel: Path) -> None:
     parts = {path.name for path in (REPOSITORY / "viz_app" / "export" / "page").iterdir()}
     assert {"page.html", "page.css", "page.js"} <= parts
-    assert {path.name for path in (unpacked_wheel / "viz_app" / "export" / "page").iterdir()} == parts
+    assert {path.name for path in (unpacked_wheel / "augenmerk" / "viz_app" / "export" / "page").iterdir()} == parts

@@ -19,13 +19,13 @@ from pathlib import Path
 
 import torch
 
-from core.analysis.sample_roles import read_sample_roles, write_sample_roles
-from core.checkpoint.digest import model_digest
-from core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
-from core.corpora.loading import MULTI30K, load_corpus
-from core.corpora.parallel import read_folder
-from core.corpora.prepared import PreparedCorpus
-from core.errors import AugenmerkError, CheckpointError, CorpusError
+from augenmerk.core.analysis.sample_roles import read_sample_roles, write_sample_roles
+from augenmerk.core.checkpoint.digest import model_digest
+from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
+from augenmerk.core.corpora.loading import MULTI30K, load_corpus
+from augenmerk.core.corpora.parallel import read_folder
+from augenmerk.core.corpora.prepared import PreparedCorpus
+from augenmerk.core.errors import AugenmerkError, CheckpointError, CorpusError
 
 
 def with_counts(checkpoint: Checkpoint, corpus: PreparedCorpus, original: PreparedCorpus | None = None) -> Checkpoint:

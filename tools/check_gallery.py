@@ -6,11 +6,11 @@ give most. Change `resources/gallery.toml` where the line in `see` is no longer 
 
 import numpy as np
 
-from core.model.heads import Head
-from core.translation.experiment import Experiment
-from core.translation.result import Translation
-from core.translation.translator import Translator
-from viz_app.examples import Example, gallery
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.result import Translation
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.examples import Example, gallery
 
 NUM_HEADS_NAMED = 3
 

@@ -21,30 +21,30 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from core.analysis.logit_attribution import logit_parts
-from core.analysis.logit_parts import LogitParts
-from core.analysis.roles import POSITION_SHARE
-from core.analysis.sample_roles import read_sample_roles
-from core.config import preset
-from core.corpora.parallel import read_pair
-from core.evaluation.scores import evaluate
-from core.model.heads import Head
-from core.model.interventions import all_heads
-from core.model.size import Module, size_rows, total
-from core.percent import percent
-from core.resources import bundled_model_path, resource_path
-from core.training.schedules import rates_of_run
-from core.translation.experiment import Beam, Experiment, GivenTarget, Greedy, HeadScaled
-from core.translation.lesson_file import Scene, read_lesson_file
-from core.translation.result import MAP_KINDS, ExperimentResult, Translation
-from core.translation.translator import Translator
+from augenmerk.core.analysis.logit_attribution import logit_parts
+from augenmerk.core.analysis.logit_parts import LogitParts
+from augenmerk.core.analysis.roles import POSITION_SHARE
+from augenmerk.core.analysis.sample_roles import read_sample_roles
+from augenmerk.core.config import preset
+from augenmerk.core.corpora.parallel import read_pair
+from augenmerk.core.evaluation.scores import evaluate
+from augenmerk.core.model.heads import Head
+from augenmerk.core.model.interventions import all_heads
+from augenmerk.core.model.size import Module, size_rows, total
+from augenmerk.core.percent import percent
+from augenmerk.core.resources import bundled_model_path, resource_path
+from augenmerk.core.training.schedules import rates_of_run
+from augenmerk.core.translation.experiment import Beam, Experiment, GivenTarget, Greedy, HeadScaled
+from augenmerk.core.translation.lesson_file import Scene, read_lesson_file
+from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.examples import example_sentences, gallery
+from augenmerk.viz_app.learn.figures.loud_and_needed import points_of
+from augenmerk.viz_app.learn.figures.word_parts import NUM_HEADS_SHOWN, heads_of
+from augenmerk.viz_app.learn.job import HeadCostsJob
+from augenmerk.viz_app.learn.page import FIRST_EXAMPLE
+from augenmerk.viz_app.learn.station import Station, read_stations
 from tools.check_gallery import weights_of
-from viz_app.examples import example_sentences, gallery
-from viz_app.learn.figures.loud_and_needed import points_of
-from viz_app.learn.figures.word_parts import NUM_HEADS_SHOWN, heads_of
-from viz_app.learn.job import HeadCostsJob
-from viz_app.learn.page import FIRST_EXAMPLE
-from viz_app.learn.station import Station, read_stations
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 CARD = "MODEL_CARD.md"

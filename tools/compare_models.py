@@ -12,12 +12,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from core.corpora.multi30k import cache_path
-from core.corpora.parallel import read_pair
-from core.evaluation.bootstrap import Statistics, bleu_of, bleu_statistics, paired_bootstrap
-from core.evaluation.scores import lowered_words, reference_words
-from core.text.distortions import DISTORTIONS, distort_line
-from core.translation.translator import Translator
+from augenmerk.core.corpora.multi30k import cache_path
+from augenmerk.core.corpora.parallel import read_pair
+from augenmerk.core.evaluation.bootstrap import Statistics, bleu_of, bleu_statistics, paired_bootstrap
+from augenmerk.core.evaluation.scores import lowered_words, reference_words
+from augenmerk.core.text.distortions import DISTORTIONS, distort_line
+from augenmerk.core.translation.translator import Translator
 
 AS_WRITTEN = "as written"
 SEED = 12345

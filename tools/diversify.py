@@ -14,10 +14,10 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from core.corpora.parallel import SentencePairs, read_folder, read_lines
-from core.errors import AugenmerkError, CorpusError
-from core.storage import write_text
-from core.translation.translator import Translator
+from augenmerk.core.corpora.parallel import SentencePairs, read_folder, read_lines
+from augenmerk.core.errors import AugenmerkError, CorpusError
+from augenmerk.core.storage import write_text
+from augenmerk.core.translation.translator import Translator
 
 CHUNK = 1_000
 """Sentences that are translated, and then kept, at once."""

@@ -9,12 +9,12 @@ Without a model the bundled one is taken: its `resources/multi30k-de-en.roles.js
 import sys
 from pathlib import Path
 
-from core.analysis.profiles import profile_heads
-from core.analysis.sample_roles import SampleRoles, write_sample_roles
-from core.corpora.multi30k import cache_path
-from core.corpora.parallel import read_pair
-from core.resources import bundled_model_path
-from core.translation.translator import Translator
+from augenmerk.core.analysis.profiles import profile_heads
+from augenmerk.core.analysis.sample_roles import SampleRoles, write_sample_roles
+from augenmerk.core.corpora.multi30k import cache_path
+from augenmerk.core.corpora.parallel import read_pair
+from augenmerk.core.resources import bundled_model_path
+from augenmerk.core.translation.translator import Translator
 
 NUM_PAIRS = 200
 WHAT = "pairs of the validation split"

@@ -7,13 +7,13 @@ Change the texts where the model does something else now.
 
 from dataclasses import dataclass
 
-from core.model.heads import Head
-from core.resources import resource_path
-from core.translation.experiment import Experiment, HeadScaled, Intervention, SourceWordReplaced
-from core.translation.experiment_file import ModelReference, SavedExperiment, ViewValue
-from core.translation.lesson_file import Lesson, Scene, write_lesson_file
-from core.translation.result import Translation
-from core.translation.translator import Translator
+from augenmerk.core.model.heads import Head
+from augenmerk.core.resources import resource_path
+from augenmerk.core.translation.experiment import Experiment, HeadScaled, Intervention, SourceWordReplaced
+from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, ViewValue
+from augenmerk.core.translation.lesson_file import Lesson, Scene, write_lesson_file
+from augenmerk.core.translation.result import Translation
+from augenmerk.core.translation.translator import Translator
 
 LADDER = "Ein Mann in einem blauen Hemd steht auf einer Leiter."
 DOGS = "Zwei Hunde spielen im Schnee."

@@ -163,9 +163,9 @@ def trace_key_press() -> Trace:
     from PySide6.QtTest import QTest
     from PySide6.QtWidgets import QApplication
 
-    from viz_app.main_window import MainWindow
-    from viz_app.preferences import Preferences
-    from viz_app.theme import Theme
+    from augenmerk.viz_app.main_window import MainWindow
+    from augenmerk.viz_app.preferences import Preferences
+    from augenmerk.viz_app.theme import Theme
 
     trace = Trace()
     trace.install()

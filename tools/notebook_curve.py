@@ -6,9 +6,9 @@ python -m tools.notebook_curve [HISTORY.csv [PICTURE.png]]
 import sys
 from pathlib import Path
 
-from core.checkpoint.history import read_history
-from viz_app.export.figures import save_figure
-from viz_app.train.published_figure import published_figure
+from augenmerk.core.checkpoint.history import read_history
+from augenmerk.viz_app.export.figures import save_figure
+from augenmerk.viz_app.train.published_figure import published_figure
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 

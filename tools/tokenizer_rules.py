@@ -8,9 +8,9 @@ Only needed when a new version of spaCy brings other rules; a test says so.
 import json
 from typing import Any
 
-from core.resources import resource_path
-from core.storage import write_text
-from core.text.word_rules import RULES_FILE, SHIPPED
+from augenmerk.core.resources import resource_path
+from augenmerk.core.storage import write_text
+from augenmerk.core.text.word_rules import RULES_FILE, SHIPPED
 
 
 def rules_of_spacy(language: str) -> dict[str, Any]:

@@ -13,20 +13,20 @@ from PySide6.QtCore import QEventLoop, QSettings, QSize, QStandardPaths, QTimer
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QStyle, QWidget
 
-from core.errors import AugenmerkError, ModelImportError, StorageError, TextError
-from core.resources import resource_path
-from core.storage import NotARegularFileError, atomic_path, read_bytes
-from viz_app.crash_log import crashes_recorded, default_folder, earlier_reports
-from viz_app.crash_notice import CrashNotice
-from viz_app.documents.experiment_documents import is_experiment
-from viz_app.ending import ended_by_signals, fatal_errors_told
-from viz_app.main_window import MainWindow
-from viz_app.models.foreign import foreign_source
-from viz_app.preferences import Preferences
-from viz_app.theme import Theme, ThemeChoice
-from viz_app.widgets.dialogs import show_failure
-from viz_app.worker import Failure
-from viz_app.worker.training import interpreter_shared_fairly
+from augenmerk.core.errors import AugenmerkError, ModelImportError, StorageError, TextError
+from augenmerk.core.resources import resource_path
+from augenmerk.core.storage import NotARegularFileError, atomic_path, read_bytes
+from augenmerk.viz_app.crash_log import crashes_recorded, default_folder, earlier_reports
+from augenmerk.viz_app.crash_notice import CrashNotice
+from augenmerk.viz_app.documents.experiment_documents import is_experiment
+from augenmerk.viz_app.ending import ended_by_signals, fatal_errors_told
+from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.models.foreign import foreign_source
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.theme import Theme, ThemeChoice
+from augenmerk.viz_app.widgets.dialogs import show_failure
+from augenmerk.viz_app.worker import Failure
+from augenmerk.viz_app.worker.training import interpreter_shared_fairly
 
 SCREENSHOT_LIMIT_MS = 180_000
 SCREENSHOT_SIZE = (1440, 900)

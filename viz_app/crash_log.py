@@ -23,7 +23,7 @@ from typing import BinaryIO
 
 import platformdirs
 
-from core import __version__
+from augenmerk.core import __version__
 
 MAX_RECORD_CHARACTERS, MAX_BYTES = 20_000, 200_000
 """Of one error, and of a file, which keeps the first ones: later ones often follow from them."""

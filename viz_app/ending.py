@@ -22,8 +22,8 @@ from PySide6.QtCore import (
     qInstallMessageHandler,
 )
 
-from core.cli.guard import USER_ERROR
-from viz_app.worker import ANSWER_SECONDS, THREAD_PREFIX
+from augenmerk.core.cli.guard import USER_ERROR
+from augenmerk.viz_app.worker import ANSWER_SECONDS, THREAD_PREFIX
 
 SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGXCPU", "SIGBREAK") if hasattr(signal, name)

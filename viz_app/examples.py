@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from core.errors import AugenmerkError
-from core.model.heads import ATTENTION_KINDS, Head
-from core.resources import example_sentences, resource_path
+from augenmerk.core.errors import AugenmerkError
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
+from augenmerk.core.resources import example_sentences, resource_path
 
 __all__ = ["Example", "GalleryError", "copy_examples", "example_sentences", "gallery"]
 

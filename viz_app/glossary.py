@@ -14,8 +14,8 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from core.errors import AugenmerkError
-from core.resources import resource_path
+from augenmerk.core.errors import AugenmerkError
+from augenmerk.core.resources import resource_path
 
 
 class GlossaryError(AugenmerkError):

@@ -9,11 +9,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from core.cli.guard import USER_ERROR, leave, run_guarded
-from core.cli.parser import OptionParser
-from core.memory import share_one_heap
-from core.standard_streams import open_standard_streams
-from core.threads import tune_process
+from augenmerk.core.cli.guard import USER_ERROR, leave, run_guarded
+from augenmerk.core.cli.parser import OptionParser
+from augenmerk.core.memory import share_one_heap
+from augenmerk.core.standard_streams import open_standard_streams
+from augenmerk.core.threads import tune_process
 
 HELP_FLAGS, VERSION_FLAG = ("-h", "--help"), "--version"
 WINDOW_HELP = """\
@@ -64,17 +64,16 @@ def _show_help(arguments: list[str]) -> int:
 def run_command(arguments: list[str]) -> int:
     """Hands a subcommand to the command line, which knows no Qt; `figure` and `charts` draw without Qt."""
     if arguments[0] == "figure":
-        from viz_app.export.figure_command import main as draw
+        from augenmerk.viz_app.export.figure_command import main as draw
 
         return draw(arguments[1:])
     if arguments[0] == "charts":
-        from viz_app.train.charts_command import main as draw_charts
+        from augenmerk.viz_app.train.charts_command import main as draw_charts
 
         return draw_charts(arguments[1:])
-    from core.cli.main import WINDOW_COMMANDS
-    from core.cli.main import main as run
+    from augenmerk.core.cli.main import main as run
 
-    return run(arguments, WINDOW_COMMANDS)
+    return run(arguments)
 
 
 def open_window(arguments: list[str]) -> int:
@@ -87,8 +86,8 @@ def _open_window(options: argparse.Namespace) -> int:
     if problem:
         return _refuse(problem)
     share_one_heap()  # before any thread takes memory
-    from viz_app.application import run_app
-    from viz_app.ending import end_process
+    from augenmerk.viz_app.application import run_app
+    from augenmerk.viz_app.ending import end_process
 
     return end_process(run_app(options.checkpoint, options.sentence, options.screenshot))
 
@@ -121,7 +120,7 @@ def prepare_display(*, picture_only: bool) -> str | None:
     """
     if not sys.platform.startswith("linux"):
         return None
-    from viz_app.system_libraries import (
+    from augenmerk.viz_app.system_libraries import (
         OFFSCREEN_LIBRARIES,
         WINDOW_LIBRARIES,
         answers_x11,

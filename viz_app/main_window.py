@@ -20,43 +20,43 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QMainWindow, QVBoxLayout, QWidget
 
-from core.translation.experiment import Experiment
-from viz_app.analysis.area import AnalysisPanel
-from viz_app.analysis.tab import AnalysisContext
-from viz_app.documents.experiment_documents import ExperimentDocuments, is_experiment
-from viz_app.documents.lesson_bar import KEYS_OF_LESSONS
-from viz_app.documents.lesson_documents import LessonDocuments, shipped_lessons, title_of
-from viz_app.examples import example_sentences
-from viz_app.export.exportable import Exportable
-from viz_app.export.menu import ExportMenu
-from viz_app.learn.keys import KEYS_OF_STACK
-from viz_app.learn.station import read_stations
-from viz_app.models.foreign import foreign_source
-from viz_app.models.loader import ModelLoader
-from viz_app.preferences import Preferences
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.head_navigation import Direction
-from viz_app.state.map_view_settings import MapViewSettings
-from viz_app.state.model_info import ModelInfo
-from viz_app.theme import GAP, PAGE_MARGIN, SCALES, Theme, ThemeChoice, scales, style_sheet_set_aside
-from viz_app.top_bar import THEME_NAMES, TopBar
-from viz_app.train.keys import KEYS_OF_FILM
-from viz_app.translate.first_steps import KEYS_OF_FIRST_STEPS, FirstSteps
-from viz_app.translate.keys import KEYS_OF_MAPS, UNPIN_KEYS
-from viz_app.translate.page import TranslatePage
-from viz_app.translate.presentation import KEYS_OF_PRESENTATION, Presentation
-from viz_app.views.sentence import SentencePanel
-from viz_app.views.sentence_input import KEYS_OF_SENTENCE
-from viz_app.widgets.commands import Command, CommandPalette, KeyLine, ShortcutSheet, command_of, shown_keys
-from viz_app.widgets.dialogs import show_about
-from viz_app.widgets.explain import TermExplainer
-from viz_app.widgets.page_stack import PageStack
-from viz_app.widgets.scroll_areas import WindowScrollArea
-from viz_app.worker import ANSWER_SECONDS, ExperimentController, Failure, InferenceWorker
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.viz_app.analysis.area import AnalysisPanel
+from augenmerk.viz_app.analysis.tab import AnalysisContext
+from augenmerk.viz_app.documents.experiment_documents import ExperimentDocuments, is_experiment
+from augenmerk.viz_app.documents.lesson_bar import KEYS_OF_LESSONS
+from augenmerk.viz_app.documents.lesson_documents import LessonDocuments, shipped_lessons, title_of
+from augenmerk.viz_app.examples import example_sentences
+from augenmerk.viz_app.export.exportable import Exportable
+from augenmerk.viz_app.export.menu import ExportMenu
+from augenmerk.viz_app.learn.keys import KEYS_OF_STACK
+from augenmerk.viz_app.learn.station import read_stations
+from augenmerk.viz_app.models.foreign import foreign_source
+from augenmerk.viz_app.models.loader import ModelLoader
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.head_navigation import Direction
+from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.theme import GAP, PAGE_MARGIN, SCALES, Theme, ThemeChoice, scales, style_sheet_set_aside
+from augenmerk.viz_app.top_bar import THEME_NAMES, TopBar
+from augenmerk.viz_app.train.keys import KEYS_OF_FILM
+from augenmerk.viz_app.translate.first_steps import KEYS_OF_FIRST_STEPS, FirstSteps
+from augenmerk.viz_app.translate.keys import KEYS_OF_MAPS, UNPIN_KEYS
+from augenmerk.viz_app.translate.page import TranslatePage
+from augenmerk.viz_app.translate.presentation import KEYS_OF_PRESENTATION, Presentation
+from augenmerk.viz_app.views.sentence import SentencePanel
+from augenmerk.viz_app.views.sentence_input import KEYS_OF_SENTENCE
+from augenmerk.viz_app.widgets.commands import Command, CommandPalette, KeyLine, ShortcutSheet, command_of, shown_keys
+from augenmerk.viz_app.widgets.dialogs import show_about
+from augenmerk.viz_app.widgets.explain import TermExplainer
+from augenmerk.viz_app.widgets.page_stack import PageStack
+from augenmerk.viz_app.widgets.scroll_areas import WindowScrollArea
+from augenmerk.viz_app.worker import ANSWER_SECONDS, ExperimentController, Failure, InferenceWorker
 
 if TYPE_CHECKING:
-    from viz_app.learn.page import LearnPage
-    from viz_app.train.page import TrainPage
+    from augenmerk.viz_app.learn.page import LearnPage
+    from augenmerk.viz_app.train.page import TrainPage
 
 TRANSLATE, LEARN, TRAIN = 0, 1, 2
 CLOSE_POLL_MS = 100
@@ -661,7 +661,7 @@ class MainWindow(QMainWindow):
         self.open_model(path)
 
     def _make_learn_page(self) -> "LearnPage":
-        from viz_app.learn.page import LearnPage
+        from augenmerk.viz_app.learn.page import LearnPage
 
         page = LearnPage(self._worker.sibling(self), self.state, language=self._preferences.learn_language)
         page.language_chosen.connect(self._on_language)
@@ -674,7 +674,7 @@ class MainWindow(QMainWindow):
         self._preferences.learn_language = code
 
     def _make_train_page(self) -> "TrainPage":
-        from viz_app.train.page import TrainPage  # matplotlib comes with it
+        from augenmerk.viz_app.train.page import TrainPage  # matplotlib comes with it
 
         page = TrainPage(self._preferences.settings)
         page.model_ready.connect(self._open_on_translate_page)

@@ -9,11 +9,11 @@ from urllib.parse import unquote_to_bytes
 from platformdirs import user_data_path, user_state_path
 from PySide6.QtCore import QByteArray, QSettings
 
-from core.model.heads import Head
-from core.resources import is_bundled_model
-from core.translation.result import MAP_KINDS
-from viz_app.state.evented_options import remembered
-from viz_app.theme import SCALES, THEME_CHOICES, ThemeChoice
+from augenmerk.core.model.heads import Head
+from augenmerk.core.resources import is_bundled_model
+from augenmerk.core.translation.result import MAP_KINDS
+from augenmerk.viz_app.state.evented_options import remembered
+from augenmerk.viz_app.theme import SCALES, THEME_CHOICES, ThemeChoice
 
 MAX_RECENT = 8
 MAX_IMPORTS = 64

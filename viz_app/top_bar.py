@@ -6,10 +6,10 @@ from PySide6.QtCore import QEvent, QSize, QTimer, Signal
 from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
-from viz_app.models.model_button import ModelButton
-from viz_app.theme import PAGE_MARGIN, THEME_CHOICES, ThemeChoice, scaled, scales
-from viz_app.widgets.eliding_label import ElidingLabel
-from viz_app.widgets.menu_button import MenuButton
+from augenmerk.viz_app.models.model_button import ModelButton
+from augenmerk.viz_app.theme import PAGE_MARGIN, THEME_CHOICES, ThemeChoice, scaled, scales
+from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
+from augenmerk.viz_app.widgets.menu_button import MenuButton
 
 PAGES = ("Translate", "Learn", "Train")
 NOTICE_MS, NARROW = 5_000, 880

@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.errors import AnalysisError
-from core.resources import resource_path
-from core.storage import read_text
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.resources import resource_path
+from augenmerk.core.storage import read_text
 
 Link = tuple[int, int]
 Links = frozenset[Link]

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.alignment import Links, diagonal_place
-from core.errors import AnalysisError
+from augenmerk.core.analysis.alignment import Links, diagonal_place
+from augenmerk.core.errors import AnalysisError
 
 NUM_ITERATIONS = 5
 _EMPTY = 0

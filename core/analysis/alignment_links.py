@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.analysis.selection import LabelMode
-from core.errors import AnalysisError
-from core.translation.result import FloatArray, Translation, Word
+from augenmerk.core.analysis.selection import LabelMode
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.translation.result import FloatArray, Translation, Word
 
 
 @dataclass(frozen=True)

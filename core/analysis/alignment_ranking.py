@@ -9,20 +9,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.analysis.alignment import AlignmentScore, GoldPair, Links, diagonal_links, score_links
-from core.analysis.alignment_links import WordLink, word_links, word_maps
-from core.analysis.capture import trace_pair, trace_translation
-from core.analysis.measures import MEASURES, Measure, measure_maps
-from core.analysis.selection import LABEL_MODES, LabelMode
-from core.analysis.trace import Trace
-from core.errors import AnalysisError, TextError
-from core.model.interventions import compile_head_factors
-from core.model.transformer import Interventions
-from core.translation.experiment import HeadScaled
-from core.translation.result import FloatArray, MapKind, Translation, Word
-from core.translation.source import encode_source
-from core.translation.target import encode_target
-from core.translation.translator import Translator
+from augenmerk.core.analysis.alignment import AlignmentScore, GoldPair, Links, diagonal_links, score_links
+from augenmerk.core.analysis.alignment_links import WordLink, word_links, word_maps
+from augenmerk.core.analysis.capture import trace_pair, trace_translation
+from augenmerk.core.analysis.measures import MEASURES, Measure, measure_maps
+from augenmerk.core.analysis.selection import LABEL_MODES, LabelMode
+from augenmerk.core.analysis.trace import Trace
+from augenmerk.core.errors import AnalysisError, TextError
+from augenmerk.core.model.interventions import compile_head_factors
+from augenmerk.core.model.transformer import Interventions
+from augenmerk.core.translation.experiment import HeadScaled
+from augenmerk.core.translation.result import FloatArray, MapKind, Translation, Word
+from augenmerk.core.translation.source import encode_source
+from augenmerk.core.translation.target import encode_target
+from augenmerk.core.translation.translator import Translator
 
 ALIGNING_MEASURES: tuple[Measure, ...] = tuple(name for name, measure in MEASURES.items() if "cross" in measure.kinds)
 

@@ -29,14 +29,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from core.analysis.capture import AttentionPass, SublayerPass, trace_sublayers
-from core.analysis.contributions import Contributions
-from core.analysis.linear_norm import bias_of, linear_norm
-from core.model.heads import AttentionKind
-from core.model.transformer import Interventions, Transformer
-from core.translation.compilation import interventions_of
-from core.translation.result import FloatArray, Translation, TranslationStoppedError, read_only
-from core.translation.translator import Translator
+from augenmerk.core.analysis.capture import AttentionPass, SublayerPass, trace_sublayers
+from augenmerk.core.analysis.contributions import Contributions
+from augenmerk.core.analysis.linear_norm import bias_of, linear_norm
+from augenmerk.core.model.heads import AttentionKind
+from augenmerk.core.model.transformer import Interventions, Transformer
+from augenmerk.core.translation.compilation import interventions_of
+from augenmerk.core.translation.result import FloatArray, Translation, TranslationStoppedError, read_only
+from augenmerk.core.translation.translator import Translator
 
 MAX_CHUNK = 2**22
 """Numbers of a block that are computed at once: all of a long text in a large model would take gigabytes."""

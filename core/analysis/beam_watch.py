@@ -2,11 +2,11 @@
 
 import torch
 
-from core.analysis.beam_tree import BeamNode, BeamTree
-from core.model.transformer import Encoding
-from core.translation.beam import BeamStep, beam_search
-from core.translation.experiment import Beam, Experiment
-from core.translation.translator import Translator
+from augenmerk.core.analysis.beam_tree import BeamNode, BeamTree
+from augenmerk.core.model.transformer import Encoding
+from augenmerk.core.translation.beam import BeamStep, beam_search
+from augenmerk.core.translation.experiment import Beam, Experiment
+from augenmerk.core.translation.translator import Translator
 
 
 def beam_tree(translator: Translator, source_text: str, beam: Beam) -> BeamTree:

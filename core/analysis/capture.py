@@ -13,16 +13,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from core.analysis.trace import HeadTrace, Trace
-from core.model.attention import AttentionChanges, MultiHeadAttention
-from core.model.finite import require_finite
-from core.model.heads import AttentionKind
-from core.model.interventions import attentions_of
-from core.model.layers import Residual
-from core.model.transformer import Interventions, Transformer
-from core.translation.compilation import interventions_of
-from core.translation.result import Translation, read_only
-from core.translation.translator import Translator
+from augenmerk.core.analysis.trace import HeadTrace, Trace
+from augenmerk.core.model.attention import AttentionChanges, MultiHeadAttention
+from augenmerk.core.model.finite import require_finite
+from augenmerk.core.model.heads import AttentionKind
+from augenmerk.core.model.interventions import attentions_of
+from augenmerk.core.model.layers import Residual
+from augenmerk.core.model.transformer import Interventions, Transformer
+from augenmerk.core.translation.compilation import interventions_of
+from augenmerk.core.translation.result import Translation, read_only
+from augenmerk.core.translation.translator import Translator
 
 
 def trace_translation(translator: Translator, translation: Translation) -> Trace:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.analysis.selection import Axis, LabelledMap, is_hidden
-from core.errors import AnalysisError
-from core.translation.result import FloatArray, read_only
+from augenmerk.core.analysis.selection import Axis, LabelledMap, is_hidden
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.translation.result import FloatArray, read_only
 
 Pairs = tuple[tuple[int, int], ...]
 

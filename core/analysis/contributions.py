@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.analysis.selection import LabelledMap, is_hidden, label_map, merge_words
-from core.errors import AnalysisError
-from core.percent import percent
-from core.translation.result import FloatArray, Translation
+from augenmerk.core.analysis.selection import LabelledMap, is_hidden, label_map, merge_words
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.percent import percent
+from augenmerk.core.translation.result import FloatArray, Translation
 
 METHOD = "ALTI+ (Ferrando et al. 2022)"
 """As a window names it."""

@@ -13,18 +13,18 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from core.corpora.batches import pad
-from core.errors import AnalysisError, TextError
-from core.model.finite import require_finite
-from core.model.heads import Head
-from core.model.interventions import all_heads, attentions_of, compile_head_factors
-from core.model.transformer import Encoding, Transformer
-from core.translation.decoding import batches_by_length
-from core.translation.experiment import HeadScaled
-from core.translation.result import MAP_KINDS, FloatArray, MapKind, read_only
-from core.translation.source import encode_source
-from core.translation.target import encode_target
-from core.translation.translator import Translator
+from augenmerk.core.corpora.batches import pad
+from augenmerk.core.errors import AnalysisError, TextError
+from augenmerk.core.model.finite import require_finite
+from augenmerk.core.model.heads import Head
+from augenmerk.core.model.interventions import all_heads, attentions_of, compile_head_factors
+from augenmerk.core.model.transformer import Encoding, Transformer
+from augenmerk.core.translation.decoding import batches_by_length
+from augenmerk.core.translation.experiment import HeadScaled
+from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, read_only
+from augenmerk.core.translation.source import encode_source
+from augenmerk.core.translation.target import encode_target
+from augenmerk.core.translation.translator import Translator
 
 BATCH_SIZE = 16
 """Sentences read side by side: few, so that little is padded and the logits stay small; 64 take half as long again."""

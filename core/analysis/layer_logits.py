@@ -7,13 +7,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from core.analysis.lens import LogitLens
-from core.errors import NonFiniteError
-from core.model.finite import is_finite, require_finite
-from core.model.transformer import Interventions, Transformer
-from core.translation.compilation import interventions_of
-from core.translation.result import Translation
-from core.translation.translator import Translator
+from augenmerk.core.analysis.lens import LogitLens
+from augenmerk.core.errors import NonFiniteError
+from augenmerk.core.model.finite import is_finite, require_finite
+from augenmerk.core.model.transformer import Interventions, Transformer
+from augenmerk.core.translation.compilation import interventions_of
+from augenmerk.core.translation.result import Translation
+from augenmerk.core.translation.translator import Translator
 
 
 def logit_lens(translator: Translator, translation: Translation) -> LogitLens:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.translation.result import Alternative, FloatArray, Translation, read_only
+from augenmerk.core.translation.result import Alternative, FloatArray, Translation, read_only
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from core.model.layers import AnnotatedLayerNorm
+from augenmerk.core.model.layers import AnnotatedLayerNorm
 
 
 def linear_norm(norm: nn.Module, parts: Tensor, whole: Tensor) -> Tensor:

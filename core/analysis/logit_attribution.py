@@ -8,16 +8,16 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from core.analysis.capture import AttentionPass, SublayerPass, trace_sublayers
-from core.analysis.linear_norm import bias_of, linear_norm
-from core.analysis.logit_parts import LogitParts
-from core.errors import NonFiniteError
-from core.model.finite import is_finite
-from core.model.transformer import Interventions, Transformer
-from core.translation.compilation import interventions_of
-from core.translation.decoding import DecodingRules
-from core.translation.result import Alternative, FloatArray, Translation, read_only
-from core.translation.translator import Translator
+from augenmerk.core.analysis.capture import AttentionPass, SublayerPass, trace_sublayers
+from augenmerk.core.analysis.linear_norm import bias_of, linear_norm
+from augenmerk.core.analysis.logit_parts import LogitParts
+from augenmerk.core.errors import NonFiniteError
+from augenmerk.core.model.finite import is_finite
+from augenmerk.core.model.transformer import Interventions, Transformer
+from augenmerk.core.translation.compilation import interventions_of
+from augenmerk.core.translation.decoding import DecodingRules
+from augenmerk.core.translation.result import Alternative, FloatArray, Translation, read_only
+from augenmerk.core.translation.translator import Translator
 
 
 @dataclass(frozen=True, eq=False)

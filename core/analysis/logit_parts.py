@@ -14,7 +14,7 @@ A part is the *direct* effect alone. What a head gives is also read by later lay
 from dataclasses import dataclass
 from typing import Literal
 
-from core.translation.result import Alternative, FloatArray, Translation, read_only
+from augenmerk.core.translation.result import Alternative, FloatArray, Translation, read_only
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from core.analysis.trace import HeadTrace, Trace
-from core.errors import AnalysisError, NonFiniteError
-from core.translation.result import MAP_KINDS, FloatArray, MapKind, read_only
+from augenmerk.core.analysis.trace import HeadTrace, Trace
+from augenmerk.core.errors import AnalysisError, NonFiniteError
+from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, read_only
 
 Measure = Literal["weight", "norm", "norm-layer", "rollout"]
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.errors import AnalysisError
-from core.text.vocabulary import UNKNOWN
-from core.translation.experiment import (
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.text.vocabulary import UNKNOWN
+from augenmerk.core.translation.experiment import (
     AttentionRow,
     Experiment,
     GivenTarget,
@@ -23,10 +23,10 @@ from core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from core.translation.result import FloatArray, Translation, TranslationStoppedError, Word, read_only
+from augenmerk.core.translation.result import FloatArray, Translation, TranslationStoppedError, Word, read_only
 
 if TYPE_CHECKING:
-    from core.translation.translator import Translator
+    from augenmerk.core.translation.translator import Translator
 
 __all__ = [
     "UNKNOWN",

@@ -7,14 +7,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.selection import is_hidden
-from core.errors import AnalysisError, TextError
-from core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
-from core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation, TranslationStoppedError, read_only
+from augenmerk.core.analysis.selection import is_hidden
+from augenmerk.core.errors import AnalysisError, TextError
+from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
+from augenmerk.core.translation.result import (
+    MAP_KINDS,
+    FloatArray,
+    MapKind,
+    Translation,
+    TranslationStoppedError,
+    read_only,
+)
 
 if TYPE_CHECKING:
-    from core.translation.compilation import CompiledExperiment
-    from core.translation.translator import Translator
+    from augenmerk.core.translation.compilation import CompiledExperiment
+    from augenmerk.core.translation.translator import Translator
 
 REACH = 3
 """Distances are counted apart up to this many tokens; the outermost places hold all that is farther."""

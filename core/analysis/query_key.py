@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.analysis.trace import Trace
-from core.errors import AnalysisError
-from core.model.heads import Head
-from core.translation.result import FloatArray, read_only
+from augenmerk.core.analysis.trace import Trace
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.result import FloatArray, read_only
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,8 @@ Look At?") describe; the thresholds are this project's own.
 
 from typing import Literal
 
-from core.analysis.profiles import HeadProfiles
-from core.percent import percent
+from augenmerk.core.analysis.profiles import HeadProfiles
+from augenmerk.core.percent import percent
 
 Role = Literal["previous", "next", "self", "end-token sink", "start-token sink", "aligner", "broad", "mixed"]
 

@@ -9,12 +9,12 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.analysis import roles as thresholds
-from core.analysis.profiles import SampleProfiles
-from core.analysis.roles import ROLES, Role, roles_of
-from core.model.heads import Head
-from core.storage import open_file, read_text, write_text
-from core.translation.result import MAP_KINDS, MapKind
+from augenmerk.core.analysis import roles as thresholds
+from augenmerk.core.analysis.profiles import SampleProfiles
+from augenmerk.core.analysis.roles import ROLES, Role, roles_of
+from augenmerk.core.model.heads import Head
+from augenmerk.core.storage import open_file, read_text, write_text
+from augenmerk.core.translation.result import MAP_KINDS, MapKind
 
 MAX_BYTES = 10_000_000
 

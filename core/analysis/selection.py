@@ -11,10 +11,10 @@ from typing import Literal
 
 import numpy as np
 
-from core.errors import AnalysisError
-from core.text.codec import CONTINUATION
-from core.text.vocabulary import ENDS, STARTS
-from core.translation.result import FloatArray, MapKind, Translation, Word, read_only
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.text.codec import CONTINUATION
+from augenmerk.core.text.vocabulary import ENDS, STARTS
+from augenmerk.core.translation.result import FloatArray, MapKind, Translation, Word, read_only
 
 LabelMode = Literal["read", "predicted"]
 LABEL_MODES: tuple[LabelMode, ...] = ("read", "predicted")

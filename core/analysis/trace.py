@@ -5,7 +5,7 @@
 
 from dataclasses import dataclass
 
-from core.translation.result import AttentionMaps, FloatArray, MapKind
+from augenmerk.core.translation.result import AttentionMaps, FloatArray, MapKind
 
 
 @dataclass(frozen=True, eq=False)

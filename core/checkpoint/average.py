@@ -6,8 +6,8 @@ from pathlib import Path
 
 import torch
 
-from core.checkpoint.file import Checkpoint, load_checkpoint
-from core.errors import CheckpointError
+from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint
+from augenmerk.core.errors import CheckpointError
 
 
 def average(paths: Sequence[Path]) -> Checkpoint:

@@ -2,8 +2,8 @@
 
 import hashlib
 
-from core.checkpoint.checksum import hash_tensors, json_line
-from core.checkpoint.file import Checkpoint
+from augenmerk.core.checkpoint.checksum import hash_tensors, json_line
+from augenmerk.core.checkpoint.file import Checkpoint
 
 
 def model_digest(checkpoint: Checkpoint) -> str:

@@ -11,20 +11,20 @@ from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
 
-from core import __version__
-from core.checkpoint.checksum import description_checksum, tensors_checksum
-from core.checkpoint.history import EpochRecord
-from core.checkpoint.origin import Origin
-from core.config import DecodingConfig, ModelConfig, RunConfig
-from core.errors import AugenmerkError, CheckpointError, ConfigError
-from core.model.finite import is_finite
-from core.model.outline import MAX_TABLE_NUMBERS, NoRandomNumbers, num_table_numbers, parameter_shapes
-from core.model.transformer import Transformer
-from core.storage import atomic_path, open_file, reason_of
-from core.strict_json import Field, shown
-from core.tensor_file import TensorFile, open_tensor_file
-from core.text.codec import CodecPair
-from core.text.word_counts import MAX_PACKED_BYTES, WordCounts
+from augenmerk.core import __version__
+from augenmerk.core.checkpoint.checksum import description_checksum, tensors_checksum
+from augenmerk.core.checkpoint.history import EpochRecord
+from augenmerk.core.checkpoint.origin import Origin
+from augenmerk.core.config import DecodingConfig, ModelConfig, RunConfig
+from augenmerk.core.errors import AugenmerkError, CheckpointError, ConfigError
+from augenmerk.core.model.finite import is_finite
+from augenmerk.core.model.outline import MAX_TABLE_NUMBERS, NoRandomNumbers, num_table_numbers, parameter_shapes
+from augenmerk.core.model.transformer import Transformer
+from augenmerk.core.storage import atomic_path, open_file, reason_of
+from augenmerk.core.strict_json import Field, shown
+from augenmerk.core.tensor_file import TensorFile, open_tensor_file
+from augenmerk.core.text.codec import CodecPair
+from augenmerk.core.text.word_counts import MAX_PACKED_BYTES, WordCounts
 
 FORMAT_NAME = "augenmerk-checkpoint"
 FORMAT_VERSION = 1

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from core.errors import CheckpointError
-from core.storage import read_text, reason_of, write_text
-from core.strict_json import shown
+from augenmerk.core.errors import CheckpointError
+from augenmerk.core.storage import read_text, reason_of, write_text
+from augenmerk.core.strict_json import shown
 
 MAX_HISTORY_BYTES = 50_000_000
 _MAX_COUNT = 2**53

@@ -7,23 +7,31 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.analysis.alignment import IBM_1_NAME, AlignmentScore, GoldPair, Links, format_links, read_gold, read_ibm_1
-from core.analysis.measures import MEASURES
-from core.analysis.selection import LABEL_MODES
-from core.cli.explain import show_progress
-from core.cli.interventions import add_head_scalings, parse_head, read_head_scalings
-from core.cli.notes import print_notes
-from core.cli.options import add_checkpoint, load_translator
-from core.errors import ConfigError
-from core.percent import percent
-from core.plain_text import one_line
-from core.storage import write_text
-from core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
-from core.translation.experiment_json import intervention_to_json
+from augenmerk.core.analysis.alignment import (
+    IBM_1_NAME,
+    AlignmentScore,
+    GoldPair,
+    Links,
+    format_links,
+    read_gold,
+    read_ibm_1,
+)
+from augenmerk.core.analysis.measures import MEASURES
+from augenmerk.core.analysis.selection import LABEL_MODES
+from augenmerk.core.cli.explain import show_progress
+from augenmerk.core.cli.interventions import add_head_scalings, parse_head, read_head_scalings
+from augenmerk.core.cli.notes import print_notes
+from augenmerk.core.cli.options import add_checkpoint, load_translator
+from augenmerk.core.errors import ConfigError
+from augenmerk.core.percent import percent
+from augenmerk.core.plain_text import one_line
+from augenmerk.core.storage import write_text
+from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
+from augenmerk.core.translation.experiment_json import intervention_to_json
 
 if TYPE_CHECKING:
-    from core.analysis.alignment_ranking import Aligner, AlignerRanking
-    from core.translation.translator import Translator
+    from augenmerk.core.analysis.alignment_ranking import Aligner, AlignerRanking
+    from augenmerk.core.translation.translator import Translator
 
 NUM_SHOWN = 10
 
@@ -92,7 +100,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _rank(translator: "Translator", scalings: Sequence[HeadScaled], options: argparse.Namespace) -> "AlignerRanking":
-    from core.analysis.alignment_ranking import rank_aligners
+    from augenmerk.core.analysis.alignment_ranking import rank_aligners
 
     gold = read_gold(options.gold)
     with show_progress(" pairs") as show:
@@ -103,9 +111,9 @@ def _other_baselines(gold: tuple[GoldPair, ...], options: argparse.Namespace) ->
     """IBM model 1: trained now, or as it ships; for other gold pairs than those that ship, only if trained now."""
     if options.ibm_1 is None:
         return {} if options.gold else {IBM_1_NAME: read_ibm_1()}
-    from core.analysis.alignment_ibm import train_ibm_1
-    from core.corpora.parallel import read_pair
-    from core.text.tokenizers import SpacyTokenizer
+    from augenmerk.core.analysis.alignment_ibm import train_ibm_1
+    from augenmerk.core.corpora.parallel import read_pair
+    from augenmerk.core.text.tokenizers import SpacyTokenizer
 
     pairs = read_pair(*options.ibm_1)
     model = train_ibm_1(list(SpacyTokenizer("de").pipe(pairs.source)), list(SpacyTokenizer("en").pipe(pairs.target)))
@@ -175,7 +183,7 @@ def _halves_as_json(choosing: AlignmentScore, reporting: AlignmentScore) -> dict
 
 def _print_links(translator: "Translator", scalings: tuple[HeadScaled, ...], options: argparse.Namespace) -> None:
     """The words of the translation, each with the source word that it is linked to."""
-    from core.analysis.alignment_ranking import Aligner, align
+    from augenmerk.core.analysis.alignment_ranking import Aligner, align
 
     text = sys.stdin.read() if options.text == "-" else options.text
     output = Greedy() if options.target is None else GivenTarget(options.target)

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.analysis.measures import MEASURES, measure_maps
-from core.analysis.selection import DEFAULT_LABEL_MODE, HIDDEN_KINDS, LABEL_MODES, Selection
-from core.cli.explain import Numbers, add_options, check_options, numbers_beside, shown_maps
-from core.cli.interventions import add_interventions, parse_head, parse_index, read_experiment
-from core.cli.lines import STANDARD_INPUT, Refusals, arriving_lines, read_one_line, run_lines
-from core.cli.notes import print_notes
-from core.cli.options import add_beam, add_checkpoint, load_translator
-from core.errors import AnalysisError, ConfigError, ExperimentError, NonFiniteError, TextError
-from core.model.heads import Head
-from core.storage import atomic_path, write_text
-from core.translation.experiment import Experiment
-from core.translation.experiment_json import intervention_to_json
+from augenmerk.core.analysis.measures import MEASURES, measure_maps
+from augenmerk.core.analysis.selection import DEFAULT_LABEL_MODE, HIDDEN_KINDS, LABEL_MODES, Selection
+from augenmerk.core.cli.explain import Numbers, add_options, check_options, numbers_beside, shown_maps
+from augenmerk.core.cli.interventions import add_interventions, parse_head, parse_index, read_experiment
+from augenmerk.core.cli.lines import STANDARD_INPUT, Refusals, arriving_lines, read_one_line, run_lines
+from augenmerk.core.cli.notes import print_notes
+from augenmerk.core.cli.options import add_beam, add_checkpoint, load_translator
+from augenmerk.core.errors import AnalysisError, ConfigError, ExperimentError, NonFiniteError, TextError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.storage import atomic_path, write_text
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.experiment_json import intervention_to_json
 
 if TYPE_CHECKING:
-    from core.translation.result import Translation
-    from core.translation.translator import Translator
+    from augenmerk.core.translation.result import Translation
+    from augenmerk.core.translation.translator import Translator
 
 SUFFIXES = (".json", ".npz")
 INTERVENTIONS = "interventions"
@@ -132,8 +132,8 @@ def _all_numbers(translator: "Translator", translation: "Translation", options: 
 
 def numbers_of_sentence(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
     """The maps of one sentence in the measure asked for, their labels, and the tokens' probabilities."""
-    from core.analysis.capture import trace_translation
-    from core.analysis.query_key import query_key_detail
+    from augenmerk.core.analysis.capture import trace_translation
+    from augenmerk.core.analysis.query_key import query_key_detail
 
     trace = trace_translation(translator, translation)
     experiment = translation.experiment

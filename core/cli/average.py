@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from core.errors import CheckpointError, ConfigError
+from augenmerk.core.errors import CheckpointError, ConfigError
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -25,8 +25,8 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 def run(options: argparse.Namespace) -> int:
     """Averages and writes. Raises `AugenmerkError`."""
-    from core.checkpoint.average import average
-    from core.checkpoint.file import save_checkpoint
+    from augenmerk.core.checkpoint.average import average
+    from augenmerk.core.checkpoint.file import save_checkpoint
 
     paths = chosen_checkpoints(options)
     save_checkpoint(average(paths), options.out, half_precision=options.half)
@@ -42,7 +42,7 @@ def chosen_checkpoints(options: argparse.Namespace) -> list[Path]:
         ConfigError: --last and --best do not go with each other, or with files.
         CheckpointError: the folder has fewer checkpoints than asked for.
     """
-    from core.training.folder import kept_checkpoints
+    from augenmerk.core.training.folder import kept_checkpoints
 
     paths: list[Path] = options.checkpoints
     number = options.last if options.best is None else options.best

@@ -4,9 +4,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from core.cli.options import add_corpus, add_settings, read_corpus, with_languages
-from core.config import DEFAULT_PRESET, PRESETS, preset
-from core.config.dotted import with_dotted
+from augenmerk.core.cli.options import add_corpus, add_settings, read_corpus, with_languages
+from augenmerk.core.config import DEFAULT_PRESET, PRESETS, preset
+from augenmerk.core.config.dotted import with_dotted
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -23,7 +23,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 def run(options: argparse.Namespace) -> int:
     """Prepares and writes. Raises `AugenmerkError`."""
-    from core.corpora.prepared import save_prepared
+    from augenmerk.core.corpora.prepared import save_prepared
 
     run_config = with_languages(with_dotted(preset(options.preset), options.settings), options)
     corpus = read_corpus(options, run_config, lambda text: print(text, file=sys.stderr))

@@ -6,14 +6,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.cli.interventions import add_head_scalings, read_head_scalings
-from core.cli.options import add_beam, add_checkpoint, load_translator, read_beam
-from core.storage import check_writable, write_text
-from core.translation.experiment_json import intervention_to_json
+from augenmerk.core.cli.interventions import add_head_scalings, read_head_scalings
+from augenmerk.core.cli.options import add_beam, add_checkpoint, load_translator, read_beam
+from augenmerk.core.storage import check_writable, write_text
+from augenmerk.core.translation.experiment_json import intervention_to_json
 
 if TYPE_CHECKING:
-    from core.evaluation.loss import CorpusLoss
-    from core.evaluation.scores import CorpusScores
+    from augenmerk.core.evaluation.loss import CorpusLoss
+    from augenmerk.core.evaluation.scores import CorpusScores
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     """Translates, scores and prints. Raises `AugenmerkError`."""
     from tqdm import tqdm
 
-    from core.corpora.parallel import read_line_pairs
+    from augenmerk.core.corpora.parallel import read_line_pairs
 
     read_beam(options)  # refused at once, if it is to be refused
     scalings = read_head_scalings(options)
@@ -42,8 +42,8 @@ def run(options: argparse.Namespace) -> int:
     sources, references = read_line_pairs(options.source, options.reference)
     translator = load_translator(options)
     beam, length_penalty = read_beam(options)
-    from core.evaluation.loss import reference_loss  # torch is there by now
-    from core.evaluation.scores import evaluate
+    from augenmerk.core.evaluation.loss import reference_loss  # torch is there by now
+    from augenmerk.core.evaluation.scores import evaluate
 
     with tqdm(total=len(sources), unit=" sentences", disable=None, leave=False) as bar:
         scores, hypotheses = evaluate(

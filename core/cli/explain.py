@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.analysis.selection import LabelledMap, Selection
-from core.errors import AnalysisError, ConfigError
-from core.model.heads import ATTENTION_KINDS
-from core.resources import example_sentences
-from core.translation.experiment import Experiment, HeadScaled
+from augenmerk.core.analysis.selection import LabelledMap, Selection
+from augenmerk.core.errors import AnalysisError, ConfigError
+from augenmerk.core.model.heads import ATTENTION_KINDS
+from augenmerk.core.resources import example_sentences
+from augenmerk.core.translation.experiment import Experiment, HeadScaled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from core.translation.result import FloatArray, MapKind, Translation
-    from core.translation.translator import Translator
+    from augenmerk.core.translation.result import FloatArray, MapKind, Translation
+    from augenmerk.core.translation.translator import Translator
 
 Numbers = dict[str, "np.ndarray[Any, np.dtype[Any]]"]
 STATISTICS = ("entropy", "relative_entropy", "confidence", "start_share", "end_share", "distances", "coverage")
@@ -91,8 +91,8 @@ def numbers_beside(translator: "Translator", translation: "Translation", options
 
 
 def _source_share(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
-    from core.analysis.alti import contributions_of
-    from core.analysis.contributions import METHOD, share_warnings
+    from augenmerk.core.analysis.alti import contributions_of
+    from augenmerk.core.analysis.contributions import METHOD, share_warnings
 
     found = contributions_of(translator, translation)
     source, prefix = found.of_source(words=options.words), found.of_prefix(words=options.words)
@@ -112,7 +112,7 @@ def _source_share(translator: "Translator", translation: "Translation", options:
 
 
 def _without_words(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
-    from core.analysis.occlusion import occlude_source_words
+    from augenmerk.core.analysis.occlusion import occlude_source_words
 
     replacement = None if options.without_words == LEAVE_OUT else options.without_words
     with show_progress(" words") as show:
@@ -141,7 +141,7 @@ def shown_maps(selection: Selection, maps: "FloatArray", translation: "Translati
 
 def _comparison(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
     """Differences of the weights, whatever the measure of the maps."""
-    from core.analysis.comparing import difference
+    from augenmerk.core.analysis.comparing import difference
 
     other = translator.run(Experiment(options.compare, interventions=translation.experiment.head_scalings))
     selection = Selection(options.rows, options.words, frozenset(options.hide))
@@ -161,8 +161,8 @@ def _comparison(translator: "Translator", translation: "Translation", options: a
 
 def _statistics(translator: "Translator", scalings: Sequence[HeadScaled], options: argparse.Namespace) -> Numbers:
     """Statistics and roles of every head over the sample, with some scaled or off; their importance, if asked for."""
-    from core.analysis.profiles import profile_heads
-    from core.analysis.roles import roles_of
+    from augenmerk.core.analysis.profiles import profile_heads
+    from augenmerk.core.analysis.roles import roles_of
 
     sources, targets = _read_sample(options)
     with show_progress(" sentences") as show:
@@ -175,7 +175,7 @@ def _statistics(translator: "Translator", scalings: Sequence[HeadScaled], option
         numbers |= {f"{kind}_{name}": getattr(profiles, name) for name in STATISTICS}
         numbers[f"{kind}_roles"] = np.array(roles_of(profiles))
     if options.importance and targets is not None:
-        from core.analysis.importance import head_importance
+        from augenmerk.core.analysis.importance import head_importance
 
         with show_progress(" heads") as show:
             importance = head_importance(translator, sources, targets, scalings=scalings, on_progress=show)
@@ -186,7 +186,7 @@ def _statistics(translator: "Translator", scalings: Sequence[HeadScaled], option
 
 def _read_sample(options: argparse.Namespace) -> tuple[Sequence[str], Sequence[str] | None]:
     """Source lines, and their translations if they are given. Raises `CorpusError`."""
-    from core.corpora.parallel import read_line_pairs, read_lines
+    from augenmerk.core.corpora.parallel import read_line_pairs, read_lines
 
     count = options.num_sentences
     if options.sample is None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from core.training.events import AfterFailedSave, SaveFailed
+    from augenmerk.core.training.events import AfterFailedSave, SaveFailed
 
 
 def ask_after_failed_save(failure: "SaveFailed", say: Callable[[str], None]) -> "AfterFailedSave":

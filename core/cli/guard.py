@@ -16,9 +16,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn, TextIO, cast
 
-from core.errors import AugenmerkError
-from core.memory import is_out_of_memory
-from core.plain_text import printable
+from augenmerk.core.errors import AugenmerkError
+from augenmerk.core.memory import is_out_of_memory
+from augenmerk.core.plain_text import printable
 
 USER_ERROR = 2
 INTERRUPTED = 130

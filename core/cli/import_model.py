@@ -5,10 +5,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.storage import writable
+from augenmerk.core.storage import writable
 
 if TYPE_CHECKING:
-    from core.interop.model import ImportSummary  # torch comes with it
+    from augenmerk.core.interop.model import ImportSummary  # torch comes with it
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -46,10 +46,10 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 def run(options: argparse.Namespace) -> int:
     """Imports, writes and says what it was. Raises `AugenmerkError`."""
-    from core.interop.importing import import_model
-    from core.interop.model import ImportOptions
-    from core.interop.target import check_target
-    from core.text.languages import UNDETERMINED, language_name
+    from augenmerk.core.interop.importing import import_model
+    from augenmerk.core.interop.model import ImportOptions
+    from augenmerk.core.interop.target import check_target
+    from augenmerk.core.text.languages import UNDETERMINED, language_name
 
     wanted = ImportOptions(
         revision=options.revision or "",

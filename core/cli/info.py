@@ -6,24 +6,24 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.cli.options import add_device, load_translator
-from core.config import PRESETS, ModelConfig, preset
-from core.errors import CheckpointError, ConfigError
-from core.model.size import MODULES, Size, preset_vocabulary_sizes, size_rows, total
-from core.percent import percent
-from core.plain_text import one_line
-from core.text.languages import language_name
-from core.text.word_counts import RARE_BELOW
-from core.translation.source import encode_source
+from augenmerk.core.cli.options import add_device, load_translator
+from augenmerk.core.config import PRESETS, ModelConfig, preset
+from augenmerk.core.errors import CheckpointError, ConfigError
+from augenmerk.core.model.size import MODULES, Size, preset_vocabulary_sizes, size_rows, total
+from augenmerk.core.percent import percent
+from augenmerk.core.plain_text import one_line
+from augenmerk.core.text.languages import language_name
+from augenmerk.core.text.word_counts import RARE_BELOW
+from augenmerk.core.translation.source import encode_source
 
 NUM_TOKENS = 20
 """Of source and target, where nobody says how many."""
 
 if TYPE_CHECKING:
-    from core.checkpoint.history import EpochRecord
-    from core.model.transformer import Transformer
-    from core.text.word_counts import WordCounts
-    from core.translation.translator import Translator
+    from augenmerk.core.checkpoint.history import EpochRecord
+    from augenmerk.core.model.transformer import Transformer
+    from augenmerk.core.text.word_counts import WordCounts
+    from augenmerk.core.translation.translator import Translator
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

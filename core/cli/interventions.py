@@ -3,11 +3,11 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from core.cli.options import read_beam
-from core.errors import ExperimentError
-from core.model.heads import ATTENTION_KINDS, Head
-from core.strict_json import MAX_DIGITS
-from core.translation.experiment import (
+from augenmerk.core.cli.options import read_beam
+from augenmerk.core.errors import ExperimentError
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
+from augenmerk.core.strict_json import MAX_DIGITS
+from augenmerk.core.translation.experiment import (
     MAX_INDEX,
     AttentionRow,
     Beam,
@@ -29,7 +29,7 @@ MAX_SHOWN = 60
 """Characters of an argument in a message."""
 
 if TYPE_CHECKING:
-    from core.text.codec import TextCodec
+    from augenmerk.core.text.codec import TextCodec
 
 
 def add_head_scalings(parser: argparse.ArgumentParser) -> None:
@@ -131,7 +131,7 @@ def read_interventions(options: argparse.Namespace, target_codec: "TextCodec") -
     Raises:
         ExperimentError: a word cannot be written with this vocabulary, or a head is named twice.
     """
-    from core.translation.compilation import forced_word
+    from augenmerk.core.translation.compilation import forced_word
 
     words = [token for step, text in options.force for token in forced_word(step, text, target_codec)]
     edits = (*options.remove_word, *options.replace_word)

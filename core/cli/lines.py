@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TextIO
 
-from core.errors import AugenmerkError, ConfigError, ExperimentError, TextError
-from core.translation.experiment import Experiment
+from augenmerk.core.errors import AugenmerkError, ConfigError, ExperimentError, TextError
+from augenmerk.core.translation.experiment import Experiment
 
 if TYPE_CHECKING:
-    from core.translation.compilation import CompiledExperiment
-    from core.translation.result import Translation
-    from core.translation.translator import Translator
+    from augenmerk.core.translation.compilation import CompiledExperiment
+    from augenmerk.core.translation.result import Translation
+    from augenmerk.core.translation.translator import Translator
 
 STANDARD_INPUT = "-"
 NUM_TOGETHER = 64

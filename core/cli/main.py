@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 from pathlib import Path
 
-from core import __version__
-from core.cli.guard import run_guarded
-from core.cli.parser import OptionParser
+from augenmerk.core import __version__
+from augenmerk.core.cli.guard import run_guarded
+from augenmerk.core.cli.parser import OptionParser
 
 COMMANDS = ("translate", "analyze", "align", "train", "runs", "evaluate", "data", "info", "average", "import")
 """Each is a module of this package, or `_MODULES` names it. Only the one that is asked for is imported: some need
@@ -17,26 +17,25 @@ seconds."""
 _MODULES = {"import": "import_model"}
 """Of commands whose name a module cannot have."""
 WINDOW_COMMANDS = ("app", "figure", "charts")
-"""Those of the console script alone, as they need what draws."""
+"""Those that draw: `augenmerk.viz_app.launch` runs them."""
 _OWN_OPTIONS = ("-h", "--help", "--version")
 
 
-def main(argv: Sequence[str] | None = None, other_commands: Collection[str] = ()) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit status: 0, 2 for a user's error, 130 when interrupted.
 
     Args:
         argv: the command and its options; None for those of the process.
-        other_commands: names of commands that the caller runs itself, for messages.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    return run_guarded(lambda: _parsed_and_run(arguments, other_commands))
+    return run_guarded(lambda: _parsed_and_run(arguments))
 
 
-def _parsed_and_run(arguments: list[str], other_commands: Collection[str]) -> int:
+def _parsed_and_run(arguments: list[str]) -> int:
     first = arguments[0] if arguments else ""
     parser = make_parser([first] if first in COMMANDS else COMMANDS)
     if first and first not in (*COMMANDS, *_OWN_OPTIONS):
-        parser.error(_no_such_command(first, other_commands))
+        parser.error(_no_such_command(first))
     options = parser.parse_args(arguments)
     run: Callable[[argparse.Namespace], int] = options.run
     return run(options)
@@ -51,19 +50,17 @@ def make_parser(commands: Collection[str] = COMMANDS) -> argparse.ArgumentParser
     parser.add_argument("--version", action="version", version=f"augenmerk {__version__}")
     actions = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name in commands:
-        import_module(f"core.cli.{_MODULES.get(name, name)}").add_command(actions)
+        import_module(f"augenmerk.core.cli.{_MODULES.get(name, name)}").add_command(actions)
     return parser
 
 
-def _no_such_command(given: str, other_commands: Collection[str]) -> str:
+def _no_such_command(given: str) -> str:
     """What to say about a first argument that is no command."""
-    known = (*other_commands, *COMMANDS)
+    known = (*WINDOW_COMMANDS, *COMMANDS)
     problem = f"{given!r} stands where a command was expected: one of {', '.join(known)}."
     if given.startswith("-"):
         return f"{problem} Put the command before its options."
-    if given in WINDOW_COMMANDS and given not in other_commands:
-        return f"{problem} The command {given} draws, which python -m core does not: run augenmerk {given}."
-    if "app" in other_commands and (kind := _kind_of(given)):
+    if kind := _kind_of(given):
         return f"{problem} To open a {kind} in the window: augenmerk app {kind.upper()}."
     if near := difflib.get_close_matches(given, known, n=1):
         return f"{problem} Did you mean {near[0]}?"

@@ -4,10 +4,10 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from core.plain_text import printable
+from augenmerk.core.plain_text import printable
 
 if TYPE_CHECKING:
-    from core.translation.result import Translation
+    from augenmerk.core.translation.result import Translation
 
 
 def print_notes(translations: "Iterable[Translation]", where: str = "") -> None:

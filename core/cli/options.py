@@ -6,16 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.config import RunConfig
-from core.errors import ConfigError
-from core.imports import collector_paused
-from core.translation.experiment import DEFAULT_LENGTH_PENALTY, check_beam
+from augenmerk.core.config import RunConfig
+from augenmerk.core.errors import ConfigError
+from augenmerk.core.imports import collector_paused
+from augenmerk.core.translation.experiment import DEFAULT_LENGTH_PENALTY, check_beam
 
 if TYPE_CHECKING:
-    from core.checkpoint.file import Checkpoint
-    from core.corpora.prepared import PreparedCorpus
-    from core.text.codec import CodecPair
-    from core.translation.translator import Translator
+    from augenmerk.core.checkpoint.file import Checkpoint
+    from augenmerk.core.corpora.prepared import PreparedCorpus
+    from augenmerk.core.text.codec import CodecPair
+    from augenmerk.core.translation.translator import Translator
 
 
 def add_checkpoint(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,7 @@ def load_translator(options: argparse.Namespace) -> "Translator":
         AugenmerkError: it cannot be used.
     """
     with collector_paused(for_good=True):
-        from core.translation.translator import Translator
+        from augenmerk.core.translation.translator import Translator
 
     translator = Translator.load(options.checkpoint, options.device)
     if getattr(options, "beam", 1) is None:
@@ -129,7 +129,7 @@ def read_corpus(
         ConfigError: none, or two, are named.
         CorpusError: it cannot be read.
     """
-    from core.corpora.loading import COPY, load_corpus, load_pair
+    from augenmerk.core.corpora.loading import COPY, load_corpus, load_pair
 
     pair: Sequence[Path | None] = (options.source, options.target)
     if options.data is None and all(pair):
@@ -157,7 +157,7 @@ def read_training_corpus(
         CheckpointError: such a model reads text with other settings, or there is no run to resume.
         AugenmerkError: as for `read_corpus`.
     """
-    from core.training.vocabularies import codecs_to_keep
+    from augenmerk.core.training.vocabularies import codecs_to_keep
 
     codecs = codecs_to_keep(run, options.out, resume=options.resume, initial=initial, teachers=teachers)
     return read_corpus(options, run, on_phase, codecs)
@@ -165,7 +165,7 @@ def read_training_corpus(
 
 def load_given_models(options: argparse.Namespace) -> "tuple[Checkpoint | None, list[Checkpoint]]":
     """The models of `--initial-model` and `--teacher`. Raises `CheckpointError`."""
-    from core.checkpoint.file import load_checkpoint
+    from augenmerk.core.checkpoint.file import load_checkpoint
 
     initial = None if options.initial_model is None else load_checkpoint(options.initial_model)
     return initial, [load_checkpoint(path) for path in options.teacher]

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.errors import CheckpointError
-from core.plain_text import one_line
+from augenmerk.core.errors import CheckpointError
+from augenmerk.core.plain_text import one_line
 
 if TYPE_CHECKING:
-    from core.training.overview import RunSummary
+    from augenmerk.core.training.overview import RunSummary
 
 _HEADER = ("run", "preset", "epochs", "steps", "best loss", "best BLEU", "state")
 _TO_THE_RIGHT = frozenset({2, 3, 4, 5})
@@ -31,9 +31,9 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 def run(options: argparse.Namespace) -> int:
     """Prints a table for each folder that holds runs. Raises `AugenmerkError`."""
-    from core.training.folder import default_runs_folder
-    from core.training.overview import list_runs
-    from core.training.run_folders import remembered_run_folders
+    from augenmerk.core.training.folder import default_runs_folder
+    from augenmerk.core.training.overview import list_runs
+    from augenmerk.core.training.run_folders import remembered_run_folders
 
     expected = [options.folder] if options.folder is not None else [HERE, default_runs_folder()]
     folders = expected if options.folder is not None else [*expected, *remembered_run_folders()]

@@ -4,13 +4,13 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from core.cli.options import load_given_models, read_training_corpus
-from core.errors import TrainingError
+from augenmerk.core.cli.options import load_given_models, read_training_corpus
+from augenmerk.core.errors import TrainingError
 
 if TYPE_CHECKING:
-    from core.config import RunConfig
-    from core.corpora.prepared import PreparedCorpus
-    from core.training.distributed import World
+    from augenmerk.core.config import RunConfig
+    from augenmerk.core.corpora.prepared import PreparedCorpus
+    from augenmerk.core.training.distributed import World
 
 TORCHRUN_ECHO_SECONDS = 5.0
 """Ctrl-C reaches a process twice: from the terminal, and again from torchrun."""
@@ -19,10 +19,10 @@ _FAILED = 1
 
 def train_with_others(options: argparse.Namespace, lead: Callable[["World"], int]) -> int:
     """Leads, with `lead`, or follows, whichever torchrun wants of this process. Raises `AugenmerkError`."""
-    from core.cli.stopping import stop_on_interrupt
-    from core.training.distributed import process_group
-    from core.training.distributed_commands import commanding_workers
-    from core.training.distributed_worker import run_worker
+    from augenmerk.core.cli.stopping import stop_on_interrupt
+    from augenmerk.core.training.distributed import process_group
+    from augenmerk.core.training.distributed_commands import commanding_workers
+    from augenmerk.core.training.distributed_worker import run_worker
 
     with process_group(options.device) as world:
         if world.is_main:

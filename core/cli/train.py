@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from core.cli.failed_save import ask_after_failed_save
-from core.cli.options import (
+from augenmerk.core.cli.failed_save import ask_after_failed_save
+from augenmerk.core.cli.options import (
     add_corpus,
     add_device,
     add_settings,
@@ -20,17 +20,17 @@ from core.cli.options import (
     read_training_corpus,
     with_languages,
 )
-from core.cli.stopping import ECHO_SECONDS, stop_on_interrupt
-from core.config import DEFAULT_PRESET, PRESETS, RunConfig, TrainingConfig, preset
-from core.config.dotted import dotted_settings, with_dotted
-from core.config.toml import read_toml
-from core.durations import duration
-from core.errors import ConfigError
-from core.plain_text import printable
+from augenmerk.core.cli.stopping import ECHO_SECONDS, stop_on_interrupt
+from augenmerk.core.config import DEFAULT_PRESET, PRESETS, RunConfig, TrainingConfig, preset
+from augenmerk.core.config.dotted import dotted_settings, with_dotted
+from augenmerk.core.config.toml import read_toml
+from augenmerk.core.durations import duration
+from augenmerk.core.errors import ConfigError
+from augenmerk.core.plain_text import printable
 
 if TYPE_CHECKING:
-    from core.training.distributed import World
-    from core.training.events import (
+    from augenmerk.core.training.distributed import World
+    from augenmerk.core.training.events import (
         AfterFailedSave,
         SaveFailed,
         StepDone,
@@ -135,8 +135,8 @@ class _ListSettings(argparse.Action):
 
 def run(options: argparse.Namespace) -> int:
     """Trains. Ctrl-C once, or the end of the terminal, stops and keeps what was learned. Raises `AugenmerkError`."""
-    from core.cli.together import TORCHRUN_ECHO_SECONDS, train_with_others
-    from core.training.distributed import SINGLE_PROCESS, is_distributed
+    from augenmerk.core.cli.together import TORCHRUN_ECHO_SECONDS, train_with_others
+    from augenmerk.core.training.distributed import SINGLE_PROCESS, is_distributed
 
     wanted = configured_run(options)
     if is_distributed():
@@ -145,10 +145,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _train(options: argparse.Namespace, wanted: RunConfig, world: "World", echo_seconds: float = ECHO_SECONDS) -> int:
-    from core.device import choose_device
-    from core.training.loop import train
-    from core.training.memory import check_address_space, check_memory_for_training
-    from core.training.tensorboard import tensorboard_log
+    from augenmerk.core.device import choose_device
+    from augenmerk.core.training.loop import train
+    from augenmerk.core.training.memory import check_address_space, check_memory_for_training
+    from augenmerk.core.training.tensorboard import tensorboard_log
 
     changes = read_changes(options.change)
     check_address_space()
@@ -195,7 +195,7 @@ def configured_run(options: argparse.Namespace) -> RunConfig:
     Raises:
         ConfigError: a file or a setting is refused, or both a preset and a file are named.
     """
-    from core.training.folder import RUN_SETTINGS
+    from augenmerk.core.training.folder import RUN_SETTINGS
 
     if options.preset is not None and options.config is not None:
         raise ConfigError("Either --preset or --config was expected, not both. Leave one of them out.")
@@ -274,7 +274,7 @@ class TerminalProgress:
             self._bar = None
 
     def _show(self, event: "TrainingEvent") -> None:
-        from core.training import events
+        from augenmerk.core.training import events
 
         if self._is_gone:
             return

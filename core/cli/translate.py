@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.cli.interventions import add_interventions, read_interventions, read_output
-from core.cli.lines import (
+from augenmerk.core.cli.interventions import add_interventions, read_interventions, read_output
+from augenmerk.core.cli.lines import (
     STANDARD_INPUT,
     Outcome,
     Refusals,
@@ -20,20 +20,20 @@ from core.cli.lines import (
     read_one_line,
     run_lines,
 )
-from core.cli.notes import print_notes
-from core.cli.options import add_beam, add_checkpoint, load_translator
-from core.errors import ConfigError
-from core.imports import collector_paused
-from core.percent import percent
-from core.plain_text import one_line, printable
-from core.storage import atomic_path, check_writable
-from core.threads import compute_on
-from core.translation.experiment import CausalMaskLifted, Experiment, GivenTarget, Output
-from core.translation.experiment_json import intervention_to_json, output_to_json
+from augenmerk.core.cli.notes import print_notes
+from augenmerk.core.cli.options import add_beam, add_checkpoint, load_translator
+from augenmerk.core.errors import ConfigError
+from augenmerk.core.imports import collector_paused
+from augenmerk.core.percent import percent
+from augenmerk.core.plain_text import one_line, printable
+from augenmerk.core.storage import atomic_path, check_writable
+from augenmerk.core.threads import compute_on
+from augenmerk.core.translation.experiment import CausalMaskLifted, Experiment, GivenTarget, Output
+from augenmerk.core.translation.experiment_json import intervention_to_json, output_to_json
 
 if TYPE_CHECKING:
-    from core.translation.result import Translation
-    from core.translation.translator import Translator
+    from augenmerk.core.translation.result import Translation
+    from augenmerk.core.translation.translator import Translator
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

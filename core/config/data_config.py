@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from core.config.settings import (
+from augenmerk.core.config.settings import (
     COUNT,
     Limits,
     Settings,
@@ -11,7 +11,7 @@ from core.config.settings import (
     require_language_code,
     setting,
 )
-from core.errors import ConfigError
+from augenmerk.core.errors import ConfigError
 
 Tokenization = Literal["spacy", "symbols", "marian", "joeynmt"]
 LetterCase = Literal["keep", "lower", "sentence"]

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from core.config.settings import COUNT, COUNT_OR_ZERO, POSITIVE, Settings, setting
-from core.errors import ConfigError
+from augenmerk.core.config.settings import COUNT, COUNT_OR_ZERO, POSITIVE, Settings, setting
+from augenmerk.core.errors import ConfigError
 
 
 @dataclass(frozen=True)

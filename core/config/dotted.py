@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from core.config.presets import PARTS, RunConfig
-from core.config.settings import Setting
-from core.errors import ConfigError
+from augenmerk.core.config.presets import PARTS, RunConfig
+from augenmerk.core.config.settings import Setting
+from augenmerk.core.errors import ConfigError
 
 NUM_PROPOSED = 3
 

@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from core.config.settings import FRACTION, Limits, Settings, setting
-from core.errors import ConfigError
+from augenmerk.core.config.settings import FRACTION, Limits, Settings, setting
+from augenmerk.core.errors import ConfigError
 
 NormPosition = Literal["post", "pre"]
 NormKind = Literal["torch", "annotated", "joeynmt"]

@@ -3,12 +3,12 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core.config.data_config import DataConfig
-from core.config.model_config import ModelConfig
-from core.config.settings import Settings, require_mapping
-from core.config.training_config import TrainingConfig
-from core.errors import ConfigError
-from core.strict_json import shown
+from augenmerk.core.config.data_config import DataConfig
+from augenmerk.core.config.model_config import ModelConfig
+from augenmerk.core.config.settings import Settings, require_mapping
+from augenmerk.core.config.training_config import TrainingConfig
+from augenmerk.core.errors import ConfigError
+from augenmerk.core.strict_json import shown
 
 PARTS: dict[str, type[Settings]] = {group.owner: group for group in (ModelConfig, DataConfig, TrainingConfig)}
 """The groups of settings of a run, by name."""

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
 
-from core.errors import ConfigError
-from core.strict_json import MAX_DIGITS, shown
+from augenmerk.core.errors import ConfigError
+from augenmerk.core.strict_json import MAX_DIGITS, shown
 
 LARGEST_NUMBER = 2**31 - 1
 """The largest whole number that a setting may be, unless it says otherwise: what libraries take for a count."""

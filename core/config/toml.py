@@ -9,10 +9,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from core.config.presets import PARTS, PRESETS, RunConfig
-from core.config.settings import NOTHING, Settings, require_mapping
-from core.errors import ConfigError
-from core.storage import read_text
+from augenmerk.core.config.presets import PARTS, PRESETS, RunConfig
+from augenmerk.core.config.settings import NOTHING, Settings, require_mapping
+from augenmerk.core.errors import ConfigError
+from augenmerk.core.storage import read_text
 
 MAX_BYTES = 1_000_000
 MAXPARTS = 32

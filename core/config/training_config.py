@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from core.config.settings import (
+from augenmerk.core.config.settings import (
     COUNT,
     COUNT_OR_ZERO,
     FRACTION,
@@ -14,7 +14,7 @@ from core.config.settings import (
     require_digest,
     setting,
 )
-from core.errors import ConfigError
+from augenmerk.core.errors import ConfigError
 
 Schedule = Literal["constant", "noam"]
 BatchUnit = Literal["sentences", "tokens"]

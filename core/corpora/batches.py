@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from core.config import TrainingConfig
-from core.corpora.prepared import EncodedPairs
-from core.text.legacy import NumericExample, iterator_batches
+from augenmerk.core.config import TrainingConfig
+from augenmerk.core.corpora.prepared import EncodedPairs
+from augenmerk.core.text.legacy import NumericExample, iterator_batches
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,14 +4,14 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from core.config import RunConfig
-from core.corpora import multi30k
-from core.corpora.known_text import kind_of_text
-from core.corpora.parallel import HOLD_OUT_SEED, hold_out, read_folder, read_pair
-from core.corpora.prepared import PreparedCorpus, load_prepared, prepare, prepare_copy_task
-from core.errors import ConfigError, CorpusError
-from core.plain_text import name_of
-from core.text.codec import CodecPair
+from augenmerk.core.config import RunConfig
+from augenmerk.core.corpora import multi30k
+from augenmerk.core.corpora.known_text import kind_of_text
+from augenmerk.core.corpora.parallel import HOLD_OUT_SEED, hold_out, read_folder, read_pair
+from augenmerk.core.corpora.prepared import PreparedCorpus, load_prepared, prepare, prepare_copy_task
+from augenmerk.core.errors import ConfigError, CorpusError
+from augenmerk.core.plain_text import name_of
+from augenmerk.core.text.codec import CodecPair
 
 COPY = "copy"
 MULTI30K = "multi30k"

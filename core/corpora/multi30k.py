@@ -13,8 +13,8 @@ from pathlib import Path
 import platformdirs
 import requests
 
-from core.errors import CorpusError, StorageError
-from core.storage import atomic_path, read_bytes
+from augenmerk.core.errors import CorpusError, StorageError
+from augenmerk.core.storage import atomic_path, read_bytes
 
 COMMIT = "a3d2e0d26b56f3846f66a952536ffed4e401d05a"
 BASE_URL = f"https://raw.githubusercontent.com/multi30k/dataset/{COMMIT}/data/task1/raw"

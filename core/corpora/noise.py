@@ -6,9 +6,9 @@ Belinkov & Bisk 2018 ("Synthetic and Natural Noise Both Break Neural Machine Tra
 import random
 from collections.abc import Sequence
 
-from core.corpora.prepared import EncodedPairs
-from core.text.codec import TextCodec, fold_case
-from core.text.distortions import DISTORTIONS, Distortion, distort
+from augenmerk.core.corpora.prepared import EncodedPairs
+from augenmerk.core.text.codec import TextCodec, fold_case
+from augenmerk.core.text.distortions import DISTORTIONS, Distortion, distort
 
 
 def with_noisy_sources(

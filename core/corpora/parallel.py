@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.corpora.known_text import kind_of_text
-from core.errors import CorpusError
-from core.memory import available_memory, gigabytes
-from core.plain_text import name_of
-from core.storage import read_bytes
+from augenmerk.core.corpora.known_text import kind_of_text
+from augenmerk.core.errors import CorpusError
+from augenmerk.core.memory import available_memory, gigabytes
+from augenmerk.core.plain_text import name_of
+from augenmerk.core.storage import read_bytes
 
 VALIDATION_NAMES = ("val", "valid", "validation", "dev")
 MAX_HELD_OUT = 1000

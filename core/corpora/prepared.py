@@ -18,17 +18,17 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
-from core.config import DataConfig
-from core.corpora.copy_task import draw_sequences
-from core.corpora.parallel import SentencePairs
-from core.errors import AugenmerkError, CorpusError
-from core.storage import atomic_path, reason_of
-from core.strict_json import shown
-from core.tensor_file import TensorFile, open_tensor_file
-from core.text.codec import CodecPair, TextCodec, split_lines
-from core.text.tokenizers import make_tokenizer
-from core.text.vocabulary import Vocabulary
-from core.text.word_counts import MAX_PACKED_BYTES, WordCounts
+from augenmerk.core.config import DataConfig
+from augenmerk.core.corpora.copy_task import draw_sequences
+from augenmerk.core.corpora.parallel import SentencePairs
+from augenmerk.core.errors import AugenmerkError, CorpusError
+from augenmerk.core.storage import atomic_path, reason_of
+from augenmerk.core.strict_json import shown
+from augenmerk.core.tensor_file import TensorFile, open_tensor_file
+from augenmerk.core.text.codec import CodecPair, TextCodec, split_lines
+from augenmerk.core.text.tokenizers import make_tokenizer
+from augenmerk.core.text.vocabulary import Vocabulary
+from augenmerk.core.text.word_counts import MAX_PACKED_BYTES, WordCounts
 
 FORMAT_NAME = "augenmerk-prepared-data"
 FORMAT_VERSION = 1

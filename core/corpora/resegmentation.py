@@ -5,9 +5,9 @@ import zlib
 from collections import Counter
 from functools import cached_property
 
-from core.corpora.prepared import EncodedPairs, PreparedCorpus
-from core.text.codec import TextCodec
-from core.text.subwords import WORD_MARK
+from augenmerk.core.corpora.prepared import EncodedPairs, PreparedCorpus
+from augenmerk.core.text.codec import TextCodec
+from augenmerk.core.text.subwords import WORD_MARK
 
 MAX_VARIANTS = 8
 """Number of ways in which a word is split within one epoch; each of its occurrences uses one of them."""

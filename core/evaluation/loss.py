@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import torch
 from torch.nn import functional
 
-from core.corpora.batches import Batch, collate, validation_batches
-from core.corpora.prepared import EncodedPairs, encode_lines, encode_pairs
-from core.model.finite import require_finite
-from core.model.interventions import compile_head_factors
-from core.model.transformer import Transformer
-from core.text.codec import split_lines
-from core.text.tokenizers import make_tokenizer
-from core.translation.experiment import HeadScaled
-from core.translation.translator import Translator
+from augenmerk.core.corpora.batches import Batch, collate, validation_batches
+from augenmerk.core.corpora.prepared import EncodedPairs, encode_lines, encode_pairs
+from augenmerk.core.model.finite import require_finite
+from augenmerk.core.model.interventions import compile_head_factors
+from augenmerk.core.model.transformer import Transformer
+from augenmerk.core.text.codec import split_lines
+from augenmerk.core.text.tokenizers import make_tokenizer
+from augenmerk.core.translation.experiment import HeadScaled
+from augenmerk.core.translation.translator import Translator
 
 
 @dataclass(frozen=True)

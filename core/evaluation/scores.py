@@ -4,13 +4,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from core.errors import CorpusError
-from core.evaluation.bootstrap import NUM_RESAMPLES, bleu_statistics, bootstrap_bleu, interval_95
-from core.text.codec import fold_case
-from core.text.legacy import bleu
-from core.text.tokenizers import SpacyTokenizer, rules_for
-from core.translation.experiment import DEFAULT_LENGTH_PENALTY, HeadScaled
-from core.translation.translator import Hypothesis, Translator
+from augenmerk.core.errors import CorpusError
+from augenmerk.core.evaluation.bootstrap import NUM_RESAMPLES, bleu_statistics, bootstrap_bleu, interval_95
+from augenmerk.core.text.codec import fold_case
+from augenmerk.core.text.legacy import bleu
+from augenmerk.core.text.tokenizers import SpacyTokenizer, rules_for
+from augenmerk.core.translation.experiment import DEFAULT_LENGTH_PENALTY, HeadScaled
+from augenmerk.core.translation.translator import Hypothesis, Translator
 
 
 @dataclass(frozen=True)

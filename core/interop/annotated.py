@@ -13,12 +13,12 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from core.checkpoint.file import Checkpoint
-from core.config import ModelConfig, RunConfig, preset
-from core.corpora.known_text import kind_of_text
-from core.errors import ConfigError, ModelImportError
-from core.interop.model import ForeignModel, ImportOptions
-from core.interop.state_dicts import (
+from augenmerk.core.checkpoint.file import Checkpoint
+from augenmerk.core.config import ModelConfig, RunConfig, preset
+from augenmerk.core.corpora.known_text import kind_of_text
+from augenmerk.core.errors import ConfigError, ModelImportError
+from augenmerk.core.interop.model import ForeignModel, ImportOptions
+from augenmerk.core.interop.state_dicts import (
     DATA_NEEDED,
     StateDictModel,
     WeightMap,
@@ -28,13 +28,13 @@ from core.interop.state_dicts import (
     split_lines_of,
     vocabularies_do_not_fit,
 )
-from core.interop.weights import tying_of
-from core.model.positions import sinusoidal_table
-from core.text.codec import CodecPair, split_lines
-from core.text.legacy import vocabulary_tokens
-from core.text.tokenizers import make_tokenizer
-from core.text.vocabulary import Vocabulary
-from core.text.word_counts import WordCounts
+from augenmerk.core.interop.weights import tying_of
+from augenmerk.core.model.positions import sinusoidal_table
+from augenmerk.core.text.codec import CodecPair, split_lines
+from augenmerk.core.text.legacy import vocabulary_tokens
+from augenmerk.core.text.tokenizers import make_tokenizer
+from augenmerk.core.text.vocabulary import Vocabulary
+from augenmerk.core.text.word_counts import WordCounts
 
 FORMAT = ("annotated", "The Annotated Transformer")
 _SPECIALS_2022 = ("<s>", "</s>", "<blank>", "<unk>")

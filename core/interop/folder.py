@@ -7,10 +7,10 @@ from pathlib import Path
 import sentencepiece
 import yaml
 
-from core.errors import ModelImportError
-from core.interop.pickled import kind_of_other_file
-from core.strict_json import Field, JsonError, parse
-from core.text.subword_check import check_foreign_model
+from augenmerk.core.errors import ModelImportError
+from augenmerk.core.interop.pickled import kind_of_other_file
+from augenmerk.core.strict_json import Field, JsonError, parse
+from augenmerk.core.text.subword_check import check_foreign_model
 
 MAX_JSON_BYTES = 64 * 2**20
 _MAX_JSON_DEPTH = 12

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from core.interop.hub import REPOSITORY, fetch
-from core.interop.model import ImportedModel, ImportOptions, ImportSummary
-from core.interop.recognition import recognize
+from augenmerk.core.interop.hub import REPOSITORY, fetch
+from augenmerk.core.interop.model import ImportedModel, ImportOptions, ImportSummary
+from augenmerk.core.interop.recognition import recognize
 
 
 def import_model(

@@ -13,23 +13,23 @@ from typing import Literal, TypeVar
 import torch
 from torch import Tensor
 
-from core.checkpoint.file import Checkpoint
-from core.checkpoint.origin import Origin
-from core.config import Activation, DataConfig, DecodingConfig, ModelConfig, RunConfig, TrainingConfig
-from core.errors import ConfigError, ModelImportError
-from core.interop.folder import ModelFolder
-from core.interop.languages import first_language, given_language
-from core.interop.model import ImportedModel, ImportOptions, ImportSummary, with_weights_read
-from core.interop.pickled import read_pickled
-from core.interop.state_dicts import WeightMap
-from core.interop.stopping import ImportStoppedError
-from core.interop.weights import check_memory, check_shapes, tying_of
-from core.model.positions import sinusoidal_table
-from core.plain_text import name_of
-from core.strict_json import Field, JsonError, path_of_member, shown
-from core.text.codec import CodecPair
-from core.text.joeynmt import JoeyNMTCodec, Level
-from core.text.vocabulary import ENDS, STARTS, Vocabulary
+from augenmerk.core.checkpoint.file import Checkpoint
+from augenmerk.core.checkpoint.origin import Origin
+from augenmerk.core.config import Activation, DataConfig, DecodingConfig, ModelConfig, RunConfig, TrainingConfig
+from augenmerk.core.errors import ConfigError, ModelImportError
+from augenmerk.core.interop.folder import ModelFolder
+from augenmerk.core.interop.languages import first_language, given_language
+from augenmerk.core.interop.model import ImportedModel, ImportOptions, ImportSummary, with_weights_read
+from augenmerk.core.interop.pickled import read_pickled
+from augenmerk.core.interop.state_dicts import WeightMap
+from augenmerk.core.interop.stopping import ImportStoppedError
+from augenmerk.core.interop.weights import check_memory, check_shapes, tying_of
+from augenmerk.core.model.positions import sinusoidal_table
+from augenmerk.core.plain_text import name_of
+from augenmerk.core.strict_json import Field, JsonError, path_of_member, shown
+from augenmerk.core.text.codec import CodecPair
+from augenmerk.core.text.joeynmt import JoeyNMTCodec, Level
+from augenmerk.core.text.vocabulary import ENDS, STARTS, Vocabulary
 
 FORMAT = "JoeyNMT 2"
 CONFIG = "config.yaml"

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable
 
-from core.errors import ModelImportError
-from core.text.languages import UNDETERMINED, language_code
+from augenmerk.core.errors import ModelImportError
+from augenmerk.core.text.languages import UNDETERMINED, language_code
 
 _LANGUAGE = re.compile(r"[A-Za-z]+([-_][A-Za-z0-9]+)*")
 

@@ -14,15 +14,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from core.checkpoint.file import Checkpoint
-from core.checkpoint.origin import Origin
-from core.config import Activation, DataConfig, DecodingConfig, ModelConfig, RunConfig, TrainingConfig
-from core.errors import ConfigError, ModelImportError
-from core.interop.folder import ModelFolder
-from core.interop.languages import first_language, given_language
-from core.interop.model import ImportedModel, ImportOptions, ImportSummary, with_weights_read
-from core.interop.stopping import ImportStoppedError
-from core.interop.weights import (
+from augenmerk.core.checkpoint.file import Checkpoint
+from augenmerk.core.checkpoint.origin import Origin
+from augenmerk.core.config import Activation, DataConfig, DecodingConfig, ModelConfig, RunConfig, TrainingConfig
+from augenmerk.core.errors import ConfigError, ModelImportError
+from augenmerk.core.interop.folder import ModelFolder
+from augenmerk.core.interop.languages import first_language, given_language
+from augenmerk.core.interop.model import ImportedModel, ImportOptions, ImportSummary, with_weights_read
+from augenmerk.core.interop.stopping import ImportStoppedError
+from augenmerk.core.interop.weights import (
     check_all_known,
     check_finite,
     check_memory,
@@ -32,12 +32,12 @@ from core.interop.weights import (
     read_state_dict,
     tying_of,
 )
-from core.model.positions import sinusoidal_halves_table
-from core.plain_text import name_of
-from core.strict_json import Field, JsonError
-from core.text.codec import CodecPair
-from core.text.marian import MarianCodec
-from core.text.vocabulary import Vocabulary
+from augenmerk.core.model.positions import sinusoidal_halves_table
+from augenmerk.core.plain_text import name_of
+from augenmerk.core.strict_json import Field, JsonError
+from augenmerk.core.text.codec import CodecPair
+from augenmerk.core.text.marian import MarianCodec
+from augenmerk.core.text.vocabulary import Vocabulary
 
 FORMAT = "Marian, by Hugging Face transformers"
 ACTIVATIONS: dict[str, Activation] = {

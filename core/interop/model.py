@@ -7,10 +7,10 @@ from typing import Protocol
 
 from torch import Tensor
 
-from core.checkpoint.file import Checkpoint, save_checkpoint
-from core.interop.target import check_target
-from core.interop.weights import are_half_precision, check_finite, too_large_for_half
-from core.text.languages import UNDETERMINED
+from augenmerk.core.checkpoint.file import Checkpoint, save_checkpoint
+from augenmerk.core.interop.target import check_target
+from augenmerk.core.interop.weights import are_half_precision, check_finite, too_large_for_half
+from augenmerk.core.text.languages import UNDETERMINED
 
 _STARTING_SECONDS, _PICKLED_SECONDS, _BYTES_PER_SECOND = 1.0, 3.0, 150e6
 """Measured on one core, with 300 MB and 944 MB read and as much written."""

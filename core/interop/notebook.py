@@ -5,12 +5,12 @@ from pathlib import Path
 
 from torch import Tensor
 
-from core.checkpoint.file import Checkpoint
-from core.config import RunConfig, preset
-from core.corpora.known_text import kind_of_text
-from core.errors import ConfigError, ModelImportError
-from core.interop.model import ForeignModel, ImportOptions
-from core.interop.state_dicts import (
+from augenmerk.core.checkpoint.file import Checkpoint
+from augenmerk.core.config import RunConfig, preset
+from augenmerk.core.corpora.known_text import kind_of_text
+from augenmerk.core.errors import ConfigError, ModelImportError
+from augenmerk.core.interop.model import ForeignModel, ImportOptions
+from augenmerk.core.interop.state_dicts import (
     DATA_NEEDED,
     StateDictModel,
     WeightMap,
@@ -20,9 +20,9 @@ from core.interop.state_dicts import (
     size_of,
     split_lines_of,
 )
-from core.text.codec import CodecPair, split_lines
-from core.text.tokenizers import make_tokenizer
-from core.text.word_counts import WordCounts
+from augenmerk.core.text.codec import CodecPair, split_lines
+from augenmerk.core.text.tokenizers import make_tokenizer
+from augenmerk.core.text.word_counts import WordCounts
 
 FORMAT = ("notebook", "pytorch-seq2seq, notebook 6")
 _PROJECTIONS = ("fc_q", "fc_k", "fc_v")

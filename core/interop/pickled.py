@@ -20,8 +20,8 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from core.errors import ModelImportError
-from core.interop.stopping import ImportStoppedError
+from augenmerk.core.errors import ModelImportError
+from augenmerk.core.interop.stopping import ImportStoppedError
 
 TIME_LIMIT_S = 600.0
 _MEMORY_BEYOND_FILE = 512 * 2**20
@@ -37,7 +37,10 @@ _FIRST_BYTES = 2**20
 _REFUSED_NAME = re.compile(r"\b(?:GLOBAL|global:?|class|function)\s+([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)", re.ASCII)
 """How PyTorch's messages name a class or function that it did not load."""
 _LFS_START = b"version https://git-lfs.github.com/spec/"
-_CHILD = "import sys; from core.interop.pickled import convert_for_parent; sys.exit(convert_for_parent(*sys.argv[1:]))"
+_CHILD = (
+    "import sys; from augenmerk.core.interop.pickled import convert_for_parent; "
+    "sys.exit(convert_for_parent(*sys.argv[1:]))"
+)
 
 
 def read_pickled(

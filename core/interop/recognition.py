@@ -4,15 +4,15 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from core.errors import ModelImportError
-from core.interop.annotated import read_annotated
-from core.interop.folder import ModelFolder
-from core.interop.joeynmt import CONFIG, JoeyNMTFolder
-from core.interop.marian import MarianFolder
-from core.interop.model import ForeignModel, ImportOptions
-from core.interop.notebook import read_notebook
-from core.interop.pickled import is_pytorch_file, kind_of_other_file
-from core.interop.weights import check_memory, read_safetensors, read_state_dict
+from augenmerk.core.errors import ModelImportError
+from augenmerk.core.interop.annotated import read_annotated
+from augenmerk.core.interop.folder import ModelFolder
+from augenmerk.core.interop.joeynmt import CONFIG, JoeyNMTFolder
+from augenmerk.core.interop.marian import MarianFolder
+from augenmerk.core.interop.model import ForeignModel, ImportOptions
+from augenmerk.core.interop.notebook import read_notebook
+from augenmerk.core.interop.pickled import is_pytorch_file, kind_of_other_file
+from augenmerk.core.interop.weights import check_memory, read_safetensors, read_state_dict
 
 _EXPECTED = (
     "A folder with a Marian model of Hugging Face (config.json, model.safetensors or pytorch_model.bin, source.spm, "

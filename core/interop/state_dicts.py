@@ -7,16 +7,16 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from core.checkpoint.file import Checkpoint
-from core.checkpoint.origin import Origin
-from core.config import RunConfig
-from core.corpora.parallel import read_lines
-from core.errors import CorpusError, ModelImportError
-from core.interop.model import ImportedModel, ImportOptions, ImportSummary, with_weights_read
-from core.interop.pickled import is_pytorch_file
-from core.interop.weights import check_all_known, check_finite, check_shapes
-from core.plain_text import name_of
-from core.text.codec import CodecPair
+from augenmerk.core.checkpoint.file import Checkpoint
+from augenmerk.core.checkpoint.origin import Origin
+from augenmerk.core.config import RunConfig
+from augenmerk.core.corpora.parallel import read_lines
+from augenmerk.core.errors import CorpusError, ModelImportError
+from augenmerk.core.interop.model import ImportedModel, ImportOptions, ImportSummary, with_weights_read
+from augenmerk.core.interop.pickled import is_pytorch_file
+from augenmerk.core.interop.weights import check_all_known, check_finite, check_shapes
+from augenmerk.core.plain_text import name_of
+from augenmerk.core.text.codec import CodecPair
 
 WHERE_DATA_IS_NAMED = "under “Folder with Multi30k” in the dialog, with --data in the terminal"
 DATA_NEEDED = (

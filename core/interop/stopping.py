@@ -1,6 +1,6 @@
 """An import that somebody stopped."""
 
-from core.errors import ModelImportError
+from augenmerk.core.errors import ModelImportError
 
 
 class ImportStoppedError(ModelImportError):

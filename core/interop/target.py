@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from core.errors import StorageError
-from core.storage import check_writable
-from core.tensor_file import open_foreign_tensors
+from augenmerk.core.errors import StorageError
+from augenmerk.core.storage import check_writable
+from augenmerk.core.tensor_file import open_foreign_tensors
 
 _READ_FROM_FOLDERS = frozenset(
     (

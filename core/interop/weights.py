@@ -7,11 +7,11 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
-from core.errors import ModelImportError
-from core.interop.pickled import kind_of_other_file, read_pickled
-from core.memory import available_memory
-from core.model.finite import is_finite
-from core.tensor_file import open_foreign_tensors
+from augenmerk.core.errors import ModelImportError
+from augenmerk.core.interop.pickled import kind_of_other_file, read_pickled
+from augenmerk.core.memory import available_memory
+from augenmerk.core.model.finite import is_finite
+from augenmerk.core.tensor_file import open_foreign_tensors
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 _RESERVE_BYTES = 256 * 2**20

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from core.model.dropout import dropout
-from core.model.products import Linear, linear
+from augenmerk.core.model.dropout import dropout
+from augenmerk.core.model.products import Linear, linear
 
 KeysAndValues = tuple[Tensor, Tensor]
 

@@ -15,9 +15,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from core.model.attention import AttentionChanges
-from core.model.layers import DecoderLayer, LayerCache, activate
-from core.model.transformer import DecoderState, Transformer, decoder_changes
+from augenmerk.core.model.attention import AttentionChanges
+from augenmerk.core.model.layers import DecoderLayer, LayerCache, activate
+from augenmerk.core.model.transformer import DecoderState, Transformer, decoder_changes
 
 Product = Callable[[Tensor], Tensor]
 _attend = functional.scaled_dot_product_attention

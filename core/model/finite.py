@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from core.errors import NonFiniteError
-from core.model.transformer import Encoding, Transformer
+from augenmerk.core.errors import NonFiniteError
+from augenmerk.core.model.transformer import Encoding, Transformer
 
 _PARTS = {
     "self_attention": "self-attention",

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from core.errors import AnalysisError
-from core.model.attention import AttentionChanges, MultiHeadAttention, RowOverride
-from core.model.heads import AttentionKind, Head
-from core.model.transformer import Interventions, Transformer
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.model.attention import AttentionChanges, MultiHeadAttention, RowOverride
+from augenmerk.core.model.heads import AttentionKind, Head
+from augenmerk.core.model.transformer import Interventions, Transformer
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from core.config import ModelConfig
-from core.config.model_config import Activation
-from core.model.attention import AttentionChanges, KeysAndValues, MultiHeadAttention
-from core.model.dropout import Dropout
-from core.model.products import Linear, linear
+from augenmerk.core.config import ModelConfig
+from augenmerk.core.config.model_config import Activation
+from augenmerk.core.model.attention import AttentionChanges, KeysAndValues, MultiHeadAttention
+from augenmerk.core.model.dropout import Dropout
+from augenmerk.core.model.products import Linear, linear
 
 
 class AnnotatedLayerNorm(nn.Module):

@@ -9,8 +9,8 @@ from torch import Tensor
 from torch.nn import init
 from torch.overrides import TorchFunctionMode
 
-from core.config import ModelConfig
-from core.model.transformer import Transformer
+from augenmerk.core.config import ModelConfig
+from augenmerk.core.model.transformer import Transformer
 
 MAX_TABLE_NUMBERS = 2**23
 """Of a table of sinusoidal positions, which no file holds: 32 MiB, 16,384 positions of width 512."""

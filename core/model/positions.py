@@ -5,8 +5,8 @@ import math
 import torch
 from torch import Tensor, nn
 
-from core.config import ModelConfig
-from core.model.dropout import Dropout
+from augenmerk.core.config import ModelConfig
+from augenmerk.core.model.dropout import Dropout
 
 
 def sinusoidal_table(num_positions: int, width: int) -> Tensor:

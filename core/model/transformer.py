@@ -7,14 +7,14 @@ from functools import cached_property
 import torch
 from torch import Tensor, nn
 
-from core.config import ModelConfig
-from core.errors import ConfigError
-from core.model.attention import AttentionChanges, MultiHeadAttention
-from core.model.heads import AttentionKind
-from core.model.hooks import is_hooked
-from core.model.layers import DecoderLayer, EncoderLayer, LayerCache, make_norm
-from core.model.positions import TokenAndPosition
-from core.model.products import UNTRACKED, Linear, Part, keeps_halves, pack, stamp, watch
+from augenmerk.core.config import ModelConfig
+from augenmerk.core.errors import ConfigError
+from augenmerk.core.model.attention import AttentionChanges, MultiHeadAttention
+from augenmerk.core.model.heads import AttentionKind
+from augenmerk.core.model.hooks import is_hooked
+from augenmerk.core.model.layers import DecoderLayer, EncoderLayer, LayerCache, make_norm
+from augenmerk.core.model.positions import TokenAndPosition
+from augenmerk.core.model.products import UNTRACKED, Linear, Part, keeps_halves, pack, stamp, watch
 
 _MAX_PACKED = 32_000_000
 """Parameters up to which matrices are packed, which takes their memory once more."""

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.config import DataConfig
-from core.config.data_config import LetterCase
-from core.errors import CheckpointError
-from core.text.joeynmt import JoeyNMTCodec
-from core.text.marian import MarianCodec
-from core.text.subwords import Subwords
-from core.text.text_codec import CONTINUATION, DecodedWord, EncodedWord, TextCodec, fold_case, split_lines
-from core.text.tokenizers import make_tokenizer
-from core.text.vocabulary import Vocabulary
+from augenmerk.core.config import DataConfig
+from augenmerk.core.config.data_config import LetterCase
+from augenmerk.core.errors import CheckpointError
+from augenmerk.core.text.joeynmt import JoeyNMTCodec
+from augenmerk.core.text.marian import MarianCodec
+from augenmerk.core.text.subwords import Subwords
+from augenmerk.core.text.text_codec import CONTINUATION, DecodedWord, EncodedWord, TextCodec, fold_case, split_lines
+from augenmerk.core.text.tokenizers import make_tokenizer
+from augenmerk.core.text.vocabulary import Vocabulary
 
 __all__ = ["CONTINUATION", "CodecPair", "DecodedWord", "EncodedWord", "TextCodec", "fold_case", "split_lines"]
 

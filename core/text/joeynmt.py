@@ -14,13 +14,13 @@ from typing import Any, Literal, Protocol, get_args
 
 import sentencepiece
 
-from core.text.marian import Piece, label_of_piece, pieces_of_text, spelled, word_ranges
-from core.text.subword_check import check_foreign_model, restricted_model
-from core.text.subword_nmt import Merges
-from core.text.subwords import WORD_MARK
-from core.text.text_codec import DecodedWord, EncodedWord, TextCodec
-from core.text.tokenizers import SymbolTokenizer
-from core.text.vocabulary import Vocabulary
+from augenmerk.core.text.marian import Piece, label_of_piece, pieces_of_text, spelled, word_ranges
+from augenmerk.core.text.subword_check import check_foreign_model, restricted_model
+from augenmerk.core.text.subword_nmt import Merges
+from augenmerk.core.text.subwords import WORD_MARK
+from augenmerk.core.text.text_codec import DecodedWord, EncodedWord, TextCodec
+from augenmerk.core.text.tokenizers import SymbolTokenizer
+from augenmerk.core.text.vocabulary import Vocabulary
 
 Level = Literal["word", "char", "sentencepiece", "subword-nmt"]
 _SPACES = re.compile("[ \u3000]+")

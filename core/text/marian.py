@@ -16,11 +16,11 @@ from typing import Any
 
 import sentencepiece
 
-from core.text.subword_check import check_foreign_model
-from core.text.subwords import WORD_MARK
-from core.text.text_codec import CONTINUATION, DecodedWord, EncodedWord, TextCodec
-from core.text.tokenizers import SymbolTokenizer
-from core.text.vocabulary import Vocabulary
+from augenmerk.core.text.subword_check import check_foreign_model
+from augenmerk.core.text.subwords import WORD_MARK
+from augenmerk.core.text.text_codec import CONTINUATION, DecodedWord, EncodedWord, TextCodec
+from augenmerk.core.text.tokenizers import SymbolTokenizer
+from augenmerk.core.text.vocabulary import Vocabulary
 
 _CLEANING = (
     *((f" {mark}", mark) for mark in (".", "?", "!", ",")),

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from core.text.languages import two_letter_code
-from core.text.word_counts import WordCounts
+from augenmerk.core.text.languages import two_letter_code
+from augenmerk.core.text.word_counts import WordCounts
 
 REPLACEMENTS: Mapping[str, Mapping[str, str]] = {
     "de": {"ss": "ß", "ae": "ä", "oe": "ö", "ue": "ü", "Ae": "Ä", "Oe": "Ö", "Ue": "Ü"},

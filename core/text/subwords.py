@@ -8,10 +8,10 @@ from functools import cached_property, lru_cache
 
 import sentencepiece
 
-from core.errors import CorpusError
-from core.text.bpe_dropout import BpeDropout
-from core.text.subword_check import check_model
-from core.text.vocabulary import END, PADDING, SPECIALS, START, UNKNOWN, Vocabulary
+from augenmerk.core.errors import CorpusError
+from augenmerk.core.text.bpe_dropout import BpeDropout
+from augenmerk.core.text.subword_check import check_model
+from augenmerk.core.text.vocabulary import END, PADDING, SPECIALS, START, UNKNOWN, Vocabulary
 
 WORD_MARK = "▁"
 """sentencepiece's mark at the beginning of a word."""

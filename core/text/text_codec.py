@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from core.config.data_config import LetterCase
-from core.text.detokenize import capitalize_first, detokenize
-from core.text.spelling import SpellingRestorer
-from core.text.subwords import WORD_MARK, Subwords
-from core.text.tokenizers import SymbolTokenizer, Token, Tokenizer
-from core.text.vocabulary import Vocabulary
-from core.text.word_counts import WordCounts
+from augenmerk.core.config.data_config import LetterCase
+from augenmerk.core.text.detokenize import capitalize_first, detokenize
+from augenmerk.core.text.spelling import SpellingRestorer
+from augenmerk.core.text.subwords import WORD_MARK, Subwords
+from augenmerk.core.text.tokenizers import SymbolTokenizer, Token, Tokenizer
+from augenmerk.core.text.vocabulary import Vocabulary
+from augenmerk.core.text.word_counts import WordCounts
 
 CONTINUATION = "·"
 """Shown before a piece that continues a word."""

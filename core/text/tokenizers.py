@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from core.config import DataConfig
-from core.config.settings import require_language
-from core.errors import ConfigError, CorpusError, TextError
-from core.text.languages import two_letter_code
-from core.text.word_rules import SHIPPED, Piece, shipped_rules
+from augenmerk.core.config import DataConfig
+from augenmerk.core.config.settings import require_language
+from augenmerk.core.errors import ConfigError, CorpusError, TextError
+from augenmerk.core.text.languages import two_letter_code
+from augenmerk.core.text.word_rules import SHIPPED, Piece, shipped_rules
 
 MAX_CHARACTERS = 20_000
 """Of a text that someone typed, wherever one can be typed: twice what a thousand words have."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from core.text.legacy import vocabulary_tokens
+from augenmerk.core.text.legacy import vocabulary_tokens
 
 UNKNOWN, PADDING, START, END = "<unk>", "<pad>", "<sos>", "<eos>"
 SPECIALS = (UNKNOWN, PADDING, START, END)

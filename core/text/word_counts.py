@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from core.strict_json import shown
-from core.text.tokenizers import MAX_WORD_CHARACTERS
+from augenmerk.core.strict_json import shown
+from augenmerk.core.text.tokenizers import MAX_WORD_CHARACTERS
 
 RARE_BELOW = 5
 """A word that the training data had fewer times is rare."""

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from core.errors import ConfigError
-from core.resources import resource_path
+from augenmerk.core.errors import ConfigError
+from augenmerk.core.resources import resource_path
 
 RULES_FILE = "tokenizer-rules.json"
 SHIPPED = ("de", "en")

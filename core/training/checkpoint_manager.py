@@ -10,14 +10,14 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
-from core.checkpoint.history import EpochRecord, write_history
-from core.errors import CheckpointError, StorageError
-from core.storage import atomic_path
-from core.training.events import AfterFailedSave, CheckpointSaved, Noted, SaveFailed, StepDone, TrainingEvent
-from core.training.failures import DivergedError
-from core.training.film import FilmFrame, frame_path, own_frame_paths, step_of_frame, write_frame
-from core.training.folder import (
+from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
+from augenmerk.core.checkpoint.history import EpochRecord, write_history
+from augenmerk.core.errors import CheckpointError, StorageError
+from augenmerk.core.storage import atomic_path
+from augenmerk.core.training.events import AfterFailedSave, CheckpointSaved, Noted, SaveFailed, StepDone, TrainingEvent
+from augenmerk.core.training.failures import DivergedError
+from augenmerk.core.training.film import FilmFrame, frame_path, own_frame_paths, step_of_frame, write_frame
+from augenmerk.core.training.folder import (
     BEST,
     HISTORY,
     LAST,
@@ -28,10 +28,10 @@ from core.training.folder import (
     kept_checkpoints,
     older_files,
 )
-from core.training.lock import FolderLock
-from core.training.record import RunRecord
-from core.training.session import TrainingSession
-from core.training.step_metrics import StepMetricsWriter
+from augenmerk.core.training.lock import FolderLock
+from augenmerk.core.training.record import RunRecord
+from augenmerk.core.training.session import TrainingSession
+from augenmerk.core.training.step_metrics import StepMetricsWriter
 
 OnSaveFailed = Callable[[SaveFailed], AfterFailedSave]
 

@@ -1,8 +1,8 @@
 """Checks that a corpus fits the settings of a run, before anything is written. No torch here."""
 
-from core.config import RunConfig
-from core.corpora.prepared import PreparedCorpus
-from core.errors import ConfigError
+from augenmerk.core.config import RunConfig
+from augenmerk.core.corpora.prepared import PreparedCorpus
+from augenmerk.core.errors import ConfigError
 
 
 def check_corpus_fits(run: RunConfig, corpus: PreparedCorpus) -> None:

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import torch
 
-from core.model.transformer import Transformer
-from core.training.gradients import HiddenStates
-from core.training.precision import PrecisionChoice
+from augenmerk.core.model.transformer import Transformer
+from augenmerk.core.training.gradients import HiddenStates
+from augenmerk.core.training.precision import PrecisionChoice
 
 _SENTENCES = 32
 

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from core.model.products import has_faster_kernels
-from core.threads import available_cores, spinning
+from augenmerk.core.model.products import has_faster_kernels
+from augenmerk.core.threads import available_cores, spinning
 
 if TYPE_CHECKING:
-    from core.training.session import TrainingSession
+    from augenmerk.core.training.session import TrainingSession
 
 
 def describe_device_choices(session: "TrainingSession") -> list[str]:

@@ -17,7 +17,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from core.errors import ConfigError, DeviceError
+from augenmerk.core.errors import ConfigError, DeviceError
 
 GO, STOP, FAILED = range(3)
 """How a step goes in a process, from best to worst."""

@@ -9,9 +9,9 @@ from enum import IntEnum
 import torch
 from torch import Tensor
 
-from core.config import RunConfig
-from core.corpora.batches import Batch
-from core.training.distributed import World
+from augenmerk.core.config import RunConfig
+from augenmerk.core.corpora.batches import Batch
+from augenmerk.core.training.distributed import World
 
 
 class CommandKind(IntEnum):

@@ -6,16 +6,16 @@ from contextlib import ExitStack
 
 from torch import Tensor
 
-from core.config import RunConfig
-from core.corpora.batches import Batch
-from core.corpora.prepared import PreparedCorpus
-from core.device import choose_device
-from core.errors import TrainingError
-from core.training.determinism import deterministic
-from core.training.distributed import World
-from core.training.distributed_commands import CommandKind, receive_command
-from core.training.randomness import random_state
-from core.training.session import TrainingSession
+from augenmerk.core.config import RunConfig
+from augenmerk.core.corpora.batches import Batch
+from augenmerk.core.corpora.prepared import PreparedCorpus
+from augenmerk.core.device import choose_device
+from augenmerk.core.errors import TrainingError
+from augenmerk.core.training.determinism import deterministic
+from augenmerk.core.training.distributed import World
+from augenmerk.core.training.distributed_commands import CommandKind, receive_command
+from augenmerk.core.training.randomness import random_state
+from augenmerk.core.training.session import TrainingSession
 
 
 def run_worker(read_corpus: Callable[[RunConfig], PreparedCorpus], device: str, world: World) -> None:

@@ -5,13 +5,13 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from core.checkpoint.history import EpochRecord, num_stale_epochs
-from core.corpora.batches import Batch, collate, training_batches
-from core.device import DeviceChoice
-from core.errors import CheckpointError, StorageError
-from core.evaluation.loss import CorpusLoss
-from core.training.checkpoint_manager import CheckpointManager
-from core.training.events import (
+from augenmerk.core.checkpoint.history import EpochRecord, num_stale_epochs
+from augenmerk.core.corpora.batches import Batch, collate, training_batches
+from augenmerk.core.device import DeviceChoice
+from augenmerk.core.errors import CheckpointError, StorageError
+from augenmerk.core.evaluation.loss import CorpusLoss
+from augenmerk.core.training.checkpoint_manager import CheckpointManager
+from augenmerk.core.training.events import (
     EndReason,
     EpochDone,
     Noted,
@@ -23,10 +23,10 @@ from core.training.events import (
     TrainingFinished,
     TrainingStarted,
 )
-from core.training.folder import BEST, LAST
-from core.training.schedules import cooldown_factor, describe_schedule, fitted_cooldown_epochs
-from core.training.session import TrainingSession
-from core.training.validation import ValidationStoppedError, Validator
+from augenmerk.core.training.folder import BEST, LAST
+from augenmerk.core.training.schedules import cooldown_factor, describe_schedule, fitted_cooldown_epochs
+from augenmerk.core.training.session import TrainingSession
+from augenmerk.core.training.validation import ValidationStoppedError, Validator
 
 OnEvent = Callable[[TrainingEvent], None]
 ShouldStop = Callable[[], bool | StopRequest]

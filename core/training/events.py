@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from core.translation.result import Translation
+from augenmerk.core.translation.result import Translation
 
 EndReason = Literal["completed", "max_steps", "patience", "stopped", "paused", "discarded"]
 StopRequest = Literal["keep", "pause", "discard"]

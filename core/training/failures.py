@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from core.config import TrainingConfig
-from core.errors import TrainingError
-from core.memory import is_out_of_memory
-from core.training.events import TrainingFinished
-from core.training.folder import kept_checkpoints
+from augenmerk.core.config import TrainingConfig
+from augenmerk.core.errors import TrainingError
+from augenmerk.core.memory import is_out_of_memory
+from augenmerk.core.training.events import TrainingFinished
+from augenmerk.core.training.folder import kept_checkpoints
 
 Built = TypeVar("Built")
 LARGEST_NORM = 1.0

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
-from core.errors import CheckpointError
-from core.storage import atomic_path, reason_of
-from core.tensor_file import open_tensor_file
-from core.translation.experiment import Experiment
-from core.translation.result import Alternative, AttentionMaps, Translation, Word
+from augenmerk.core.errors import CheckpointError
+from augenmerk.core.storage import atomic_path, reason_of
+from augenmerk.core.tensor_file import open_tensor_file
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.result import Alternative, AttentionMaps, Translation, Word
 
 FILM = "film"
 FORMAT_NAME = "augenmerk-film-frame"

@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 import platformdirs
 
-from core.checkpoint.history import EpochRecord
-from core.errors import TrainingError
-from core.storage import cannot_write
-from core.tensor_file import open_tensor_file
-from core.training.film import FILM, own_frame_paths
+from augenmerk.core.checkpoint.history import EpochRecord
+from augenmerk.core.errors import TrainingError
+from augenmerk.core.storage import cannot_write
+from augenmerk.core.tensor_file import open_tensor_file
+from augenmerk.core.training.film import FILM, own_frame_paths
 
 LAST, BEST, HISTORY, STEPS = "last.safetensors", "best.safetensors", "history.csv", "steps.bin"
 RUN_SETTINGS, ENVIRONMENT, TENSORBOARD = "run.toml", "environment.json", "tensorboard"

@@ -9,13 +9,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from core.corpora.batches import Batch
-from core.errors import TrainingError
-from core.model.transformer import Transformer
-from core.training.distributed import FAILED, GO, STOP, World
-from core.training.loss import SoftTargets, output_layer_loss
-from core.training.microbatches import max_tokens_at_once
-from core.training.precision import PrecisionChoice
+from augenmerk.core.corpora.batches import Batch
+from augenmerk.core.errors import TrainingError
+from augenmerk.core.model.transformer import Transformer
+from augenmerk.core.training.distributed import FAILED, GO, STOP, World
+from augenmerk.core.training.loss import SoftTargets, output_layer_loss
+from augenmerk.core.training.microbatches import max_tokens_at_once
+from augenmerk.core.training.precision import PrecisionChoice
 
 HiddenStates = Callable[[Tensor, Tensor], Tensor]
 _NAMES = ("forward_sync_buffers", "broadcast_buffers")  # of newer and older versions of PyTorch

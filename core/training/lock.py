@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from core.errors import TrainingError
-from core.storage import cannot_write, read_text
-from core.training.folder import remove_partial_files
+from augenmerk.core.errors import TrainingError
+from augenmerk.core.storage import cannot_write, read_text
+from augenmerk.core.training.folder import remove_partial_files
 
 LOCK = "run.lock"
 _ATTEMPTS, _PAUSE_SECONDS = 4, 0.05

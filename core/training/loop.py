@@ -6,29 +6,37 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from core.checkpoint.file import Checkpoint
-from core.config import RunConfig
-from core.config.toml import read_toml
-from core.corpora.prepared import PreparedCorpus
-from core.device import choose_device
-from core.errors import ConfigError
-from core.training.checkpoint_manager import CheckpointManager, OnSaveFailed, load_resumable
-from core.training.checks import check_corpus_fits
-from core.training.determinism import deterministic
-from core.training.device_report import describe_device_choices
-from core.training.distributed import SINGLE_PROCESS, World
-from core.training.epochs import EpochLoop, OnEvent, ShouldStop
-from core.training.events import Noted, PhaseStarted, TrainingFinished
-from core.training.failures import ChangedDataError, with_explained_failures, with_explained_lack_of_memory
-from core.training.film import read_film
-from core.training.folder import BEST, ENVIRONMENT, HISTORY, LAST, RUN_SETTINGS, discard_run, require_no_other_run
-from core.training.lock import locked
-from core.training.memory import check_address_space, check_memory_for_training
-from core.training.randomness import random_state_restored
-from core.training.record import RunRecord, was_interrupted_before_first_checkpoint
-from core.training.resuming import require_initial_model, require_same_run
-from core.training.session import TrainingSession
-from core.training.validation import Validator
+from augenmerk.core.checkpoint.file import Checkpoint
+from augenmerk.core.config import RunConfig
+from augenmerk.core.config.toml import read_toml
+from augenmerk.core.corpora.prepared import PreparedCorpus
+from augenmerk.core.device import choose_device
+from augenmerk.core.errors import ConfigError
+from augenmerk.core.training.checkpoint_manager import CheckpointManager, OnSaveFailed, load_resumable
+from augenmerk.core.training.checks import check_corpus_fits
+from augenmerk.core.training.determinism import deterministic
+from augenmerk.core.training.device_report import describe_device_choices
+from augenmerk.core.training.distributed import SINGLE_PROCESS, World
+from augenmerk.core.training.epochs import EpochLoop, OnEvent, ShouldStop
+from augenmerk.core.training.events import Noted, PhaseStarted, TrainingFinished
+from augenmerk.core.training.failures import ChangedDataError, with_explained_failures, with_explained_lack_of_memory
+from augenmerk.core.training.film import read_film
+from augenmerk.core.training.folder import (
+    BEST,
+    ENVIRONMENT,
+    HISTORY,
+    LAST,
+    RUN_SETTINGS,
+    discard_run,
+    require_no_other_run,
+)
+from augenmerk.core.training.lock import locked
+from augenmerk.core.training.memory import check_address_space, check_memory_for_training
+from augenmerk.core.training.randomness import random_state_restored
+from augenmerk.core.training.record import RunRecord, was_interrupted_before_first_checkpoint
+from augenmerk.core.training.resuming import require_initial_model, require_same_run
+from augenmerk.core.training.session import TrainingSession
+from augenmerk.core.training.validation import Validator
 
 __all__ = ["BEST", "HISTORY", "LAST", "OnEvent", "OnSaveFailed", "ShouldStop", "train"]
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from core.model.products import faster_kernels_serve, product
+from augenmerk.core.model.products import faster_kernels_serve, product
 
 
 def smoothed_loss(logits: Tensor, targets: Tensor, smoothing: float, padding_id: int) -> Tensor:

@@ -4,10 +4,10 @@ import math
 
 import torch
 
-from core.config import ModelConfig
-from core.errors import ConfigError, TrainingError
-from core.memory import MemoryLimit, gigabytes, memory_limit
-from core.model.outline import num_table_numbers, parameter_shapes
+from augenmerk.core.config import ModelConfig
+from augenmerk.core.errors import ConfigError, TrainingError
+from augenmerk.core.memory import MemoryLimit, gigabytes, memory_limit
+from augenmerk.core.model.outline import num_table_numbers, parameter_shapes
 
 _BYTES_OF_NUMBER = 4
 _COPIES_IN_TRAINING = 4

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from core.checkpoint.history import EpochRecord, read_history
-from core.config import RunConfig
-from core.config.toml import read_toml
-from core.errors import CheckpointError, ConfigError
-from core.training.folder import BEST, HISTORY, LAST, RUN_SETTINGS, describe_checkpoint, kept_checkpoints
-from core.training.lock import is_locked
-from core.training.record import read_starts
+from augenmerk.core.checkpoint.history import EpochRecord, read_history
+from augenmerk.core.config import RunConfig
+from augenmerk.core.config.toml import read_toml
+from augenmerk.core.errors import CheckpointError, ConfigError
+from augenmerk.core.training.folder import BEST, HISTORY, LAST, RUN_SETTINGS, describe_checkpoint, kept_checkpoints
+from augenmerk.core.training.lock import is_locked
+from augenmerk.core.training.record import read_starts
 
 RunState = Literal["running", "finished", "stopped", "interrupted"]
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 import torch
 
-from core.config.training_config import Precision
+from augenmerk.core.config.training_config import Precision
 
 _BFLOAT16_INSTRUCTIONS = ("avx512_bf16", "amx_bf16", "arm_bf16", "bf16")
 

@@ -10,15 +10,15 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from core import __version__
-from core.checkpoint.history import read_history
-from core.config import RunConfig
-from core.config.toml import to_toml
-from core.device import DeviceChoice
-from core.errors import CheckpointError
-from core.storage import read_text, write_text
-from core.training.events import EndReason
-from core.training.folder import BEST, ENVIRONMENT, HISTORY, LAST, RUN_SETTINGS, older_files
+from augenmerk.core import __version__
+from augenmerk.core.checkpoint.history import read_history
+from augenmerk.core.config import RunConfig
+from augenmerk.core.config.toml import to_toml
+from augenmerk.core.device import DeviceChoice
+from augenmerk.core.errors import CheckpointError
+from augenmerk.core.storage import read_text, write_text
+from augenmerk.core.training.events import EndReason
+from augenmerk.core.training.folder import BEST, ENVIRONMENT, HISTORY, LAST, RUN_SETTINGS, older_files
 
 MAX_BYTES = 50_000_000
 """Of `environment.json`: each start of a run adds some 1,500."""

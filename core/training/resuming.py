@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from core.checkpoint.history import EpochRecord
-from core.config import DataConfig, RunConfig, TrainingConfig
-from core.errors import CheckpointError, ConfigError
-from core.percent import percent
-from core.strict_json import shown
-from core.training.schedules import cooldown_factor, fitted_cooldown_epochs
+from augenmerk.core.checkpoint.history import EpochRecord
+from augenmerk.core.config import DataConfig, RunConfig, TrainingConfig
+from augenmerk.core.errors import CheckpointError, ConfigError
+from augenmerk.core.percent import percent
+from augenmerk.core.strict_json import shown
+from augenmerk.core.training.schedules import cooldown_factor, fitted_cooldown_epochs
 
 _FREE_TO_CHANGE = frozenset(
     ("num_epochs", "max_steps", "checkpoint_steps", "keep_best", "keep_last", "patience", "sample_size")

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import platformdirs
 
-from core.errors import StorageError
-from core.storage import read_bytes, write_text
-from core.strict_json import JsonError, parse
-from core.training.folder import default_runs_folder
+from augenmerk.core.errors import StorageError
+from augenmerk.core.storage import read_bytes, write_text
+from augenmerk.core.strict_json import JsonError, parse
+from augenmerk.core.training.folder import default_runs_folder
 
 MAX_REMEMBERED = 16
 _MAX_BYTES = 2**18

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from core.checkpoint.history import EpochRecord
-from core.config import ModelConfig, TrainingConfig
-from core.percent import percent
+from augenmerk.core.checkpoint.history import EpochRecord
+from augenmerk.core.config import ModelConfig, TrainingConfig
+from augenmerk.core.percent import percent
 
 MAX_WARMUP_SHARE = 1 / 4
 """Of the steps of a run that fits its schedule."""

@@ -7,25 +7,25 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from core.checkpoint.digest import model_digest
-from core.checkpoint.file import Checkpoint, fill_parameters
-from core.checkpoint.history import EpochRecord
-from core.config import RunConfig
-from core.corpora.batches import Batch
-from core.corpora.noise import with_noisy_sources
-from core.corpora.prepared import EncodedPairs, PreparedCorpus
-from core.corpora.resegmentation import Resegmentation
-from core.errors import CheckpointError, ConfigError
-from core.model.transformer import Transformer
-from core.text.word_counts import WordCounts
-from core.training.compiling import choose_compiled
-from core.training.distributed import SINGLE_PROCESS, World
-from core.training.distributed_commands import request_random_states, send_join, send_step
-from core.training.failures import ChangedDataError, DivergedError, Proposal
-from core.training.gradients import Gradients, LossSum
-from core.training.precision import choose_precision
-from core.training.randomness import random_state, set_random_state
-from core.training.resuming import (
+from augenmerk.core.checkpoint.digest import model_digest
+from augenmerk.core.checkpoint.file import Checkpoint, fill_parameters
+from augenmerk.core.checkpoint.history import EpochRecord
+from augenmerk.core.config import RunConfig
+from augenmerk.core.corpora.batches import Batch
+from augenmerk.core.corpora.noise import with_noisy_sources
+from augenmerk.core.corpora.prepared import EncodedPairs, PreparedCorpus
+from augenmerk.core.corpora.resegmentation import Resegmentation
+from augenmerk.core.errors import CheckpointError, ConfigError
+from augenmerk.core.model.transformer import Transformer
+from augenmerk.core.text.word_counts import WordCounts
+from augenmerk.core.training.compiling import choose_compiled
+from augenmerk.core.training.distributed import SINGLE_PROCESS, World
+from augenmerk.core.training.distributed_commands import request_random_states, send_join, send_step
+from augenmerk.core.training.failures import ChangedDataError, DivergedError, Proposal
+from augenmerk.core.training.gradients import Gradients, LossSum
+from augenmerk.core.training.precision import choose_precision
+from augenmerk.core.training.randomness import random_state, set_random_state
+from augenmerk.core.training.resuming import (
     Progress,
     fit_to_changed_data,
     fit_to_changes,
@@ -33,7 +33,7 @@ from core.training.resuming import (
     require_same_reading,
     require_same_run,
 )
-from core.training.schedules import fitted_to, learning_rate
+from augenmerk.core.training.schedules import fitted_to, learning_rate
 
 LARGEST_WEIGHT = 1e4
 """Weights of models that learn are below 100; half-precision checkpoints end at 65,504."""

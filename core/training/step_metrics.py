@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.training.events import StepDone
-from core.training.folder import STEPS
+from augenmerk.core.training.events import StepDone
+from augenmerk.core.training.folder import STEPS
 
 _MAGIC = b"augmstep"
 _VERSION = 1

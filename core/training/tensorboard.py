@@ -6,9 +6,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from core.errors import TrainingError
-from core.training.events import EpochDone, SampleTranslated, StepDone, TrainingEvent, TrainingStarted
-from core.training.folder import TENSORBOARD
+from augenmerk.core.errors import TrainingError
+from augenmerk.core.training.events import EpochDone, SampleTranslated, StepDone, TrainingEvent, TrainingStarted
+from augenmerk.core.training.folder import TENSORBOARD
 
 
 @contextmanager

@@ -5,18 +5,18 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from core.corpora.batches import Batch, collate, validation_batches
-from core.device import DeviceChoice
-from core.evaluation.loss import CorpusLoss, corpus_loss
-from core.evaluation.scores import bleu_tokenized_lowercased, reference_words
-from core.text.tokenizers import has_rules
-from core.training.events import SampleTranslated, TranslatedExample
-from core.training.failures import DivergedError
-from core.training.film import FilmFrame
-from core.training.microbatches import max_tokens_at_once
-from core.training.session import TrainingSession
-from core.translation.source import encode_source
-from core.translation.translator import Hypothesis, Translator
+from augenmerk.core.corpora.batches import Batch, collate, validation_batches
+from augenmerk.core.device import DeviceChoice
+from augenmerk.core.evaluation.loss import CorpusLoss, corpus_loss
+from augenmerk.core.evaluation.scores import bleu_tokenized_lowercased, reference_words
+from augenmerk.core.text.tokenizers import has_rules
+from augenmerk.core.training.events import SampleTranslated, TranslatedExample
+from augenmerk.core.training.failures import DivergedError
+from augenmerk.core.training.film import FilmFrame
+from augenmerk.core.training.microbatches import max_tokens_at_once
+from augenmerk.core.training.session import TrainingSession
+from augenmerk.core.translation.source import encode_source
+from augenmerk.core.translation.translator import Hypothesis, Translator
 
 NUM_EXAMPLES = 5
 PROBE_LENGTHS = range(8, 17)

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from core.checkpoint.file import Checkpoint
-from core.config import RunConfig
-from core.text.codec import CodecPair
-from core.training.checkpoint_manager import load_resumable
-from core.training.record import was_interrupted_before_first_checkpoint
-from core.training.resuming import require_initial_model, require_same_reading
+from augenmerk.core.checkpoint.file import Checkpoint
+from augenmerk.core.config import RunConfig
+from augenmerk.core.text.codec import CodecPair
+from augenmerk.core.training.checkpoint_manager import load_resumable
+from augenmerk.core.training.record import was_interrupted_before_first_checkpoint
+from augenmerk.core.training.resuming import require_initial_model, require_same_reading
 
 
 def codecs_to_keep(

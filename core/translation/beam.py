@@ -21,11 +21,11 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from core.model.finite import non_finite
-from core.model.transformer import DecoderState, Encoding, Transformer
-from core.translation.decoding import DecodingRules, ForcedIds, forbidding, only
-from core.translation.experiment import DEFAULT_LENGTH_PENALTY
-from core.translation.result import TranslationStoppedError
+from augenmerk.core.model.finite import non_finite
+from augenmerk.core.model.transformer import DecoderState, Encoding, Transformer
+from augenmerk.core.translation.decoding import DecodingRules, ForcedIds, forbidding, only
+from augenmerk.core.translation.experiment import DEFAULT_LENGTH_PENALTY
+from augenmerk.core.translation.result import TranslationStoppedError
 
 
 def length_penalty_of(num_tokens: int, alpha: float) -> float:

@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass
 
-from core.config import RunConfig
-from core.errors import ExperimentError
-from core.model.interventions import SentenceChanges, compile_interventions
-from core.model.transformer import Interventions, Transformer
-from core.text.codec import CONTINUATION, CodecPair, TextCodec
-from core.text.subwords import WORD_MARK
-from core.text.vocabulary import END
-from core.translation.decoding import DecodingRules, ForcedIds
-from core.translation.experiment import (
+from augenmerk.core.config import RunConfig
+from augenmerk.core.errors import ExperimentError
+from augenmerk.core.model.interventions import SentenceChanges, compile_interventions
+from augenmerk.core.model.transformer import Interventions, Transformer
+from augenmerk.core.text.codec import CONTINUATION, CodecPair, TextCodec
+from augenmerk.core.text.subwords import WORD_MARK
+from augenmerk.core.text.vocabulary import END
+from augenmerk.core.translation.decoding import DecodingRules, ForcedIds
+from augenmerk.core.translation.experiment import (
     MAX_INDEX,
     AttentionRow,
     Experiment,
@@ -19,8 +19,8 @@ from core.translation.experiment import (
     Intervention,
     writable,
 )
-from core.translation.source import EncodedSource, edit_source
-from core.translation.target import EncodedTarget, encode_target
+from augenmerk.core.translation.source import EncodedSource, edit_source
+from augenmerk.core.translation.target import EncodedTarget, encode_target
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,8 @@ No language is identified: the counts of words decide (`core.text.word_counts`).
 
 from dataclasses import dataclass
 
-from core.text.text_codec import CONTINUATION
-from core.text.vocabulary import UNKNOWN
+from augenmerk.core.text.text_codec import CONTINUATION
+from augenmerk.core.text.vocabulary import UNKNOWN
 
 AS_UNKNOWN = f"read as an unknown word ({UNKNOWN})"
 """What becomes of a word that the vocabulary does not know, in notes."""

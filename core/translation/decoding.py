@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from core.config import DecodingConfig
-from core.model.finite import non_finite
-from core.model.transformer import Encoding, Transformer
-from core.text.codec import TextCodec
-from core.text.vocabulary import Vocabulary
-from core.translation.result import TranslationStoppedError
+from augenmerk.core.config import DecodingConfig
+from augenmerk.core.model.finite import non_finite
+from augenmerk.core.model.transformer import Encoding, Transformer
+from augenmerk.core.text.codec import TextCodec
+from augenmerk.core.text.vocabulary import Vocabulary
+from augenmerk.core.translation.result import TranslationStoppedError
 
 ForcedIds = Mapping[int, int]
 """Ids that are chosen whatever the model prefers, by decoding step."""

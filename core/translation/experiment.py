@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
-from core.errors import ConfigError, ExperimentError
-from core.model.heads import ATTENTION_KINDS, Head
-from core.text.subwords import WORD_MARK
+from augenmerk.core.errors import ConfigError, ExperimentError
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
+from augenmerk.core.text.subwords import WORD_MARK
 
 DEFAULT_LENGTH_PENALTY = 1.5
 """α, chosen on the bundled model's validation split: see `resources/MODEL_CARD.md`. Vaswani et al. 2017 took 0.6."""

@@ -26,11 +26,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from core.errors import AugenmerkError, ExperimentFileError
-from core.storage import atomic_path, open_file
-from core.strict_json import Field, JsonError, parse
-from core.translation.experiment import Experiment
-from core.translation.experiment_json import experiment_of, experiment_to_json
+from augenmerk.core.errors import AugenmerkError, ExperimentFileError
+from augenmerk.core.storage import atomic_path, open_file
+from augenmerk.core.strict_json import Field, JsonError, parse
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.experiment_json import experiment_of, experiment_to_json
 
 FORMAT_NAME = "augenmerk"
 FORMAT_VERSION = 1

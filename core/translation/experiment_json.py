@@ -7,10 +7,10 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from core.errors import AugenmerkError, ExperimentError
-from core.model.heads import ATTENTION_KINDS, Head
-from core.strict_json import Field, JsonError
-from core.translation.experiment import (
+from augenmerk.core.errors import AugenmerkError, ExperimentError
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
+from augenmerk.core.strict_json import Field, JsonError
+from augenmerk.core.translation.experiment import (
     MAX_BEAM,
     MAX_FACTOR,
     MAX_INDEX,

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from core.errors import AugenmerkError, ExperimentFileError
-from core.plain_text import one_line
-from core.storage import atomic_path
-from core.strict_json import Field, JsonError, parse
-from core.translation.experiment_file import (
+from augenmerk.core.errors import AugenmerkError, ExperimentFileError
+from augenmerk.core.plain_text import one_line
+from augenmerk.core.storage import atomic_path
+from augenmerk.core.strict_json import Field, JsonError, parse
+from augenmerk.core.translation.experiment_file import (
     FORMAT_NAME,
     FORMAT_VERSION,
     KIND,

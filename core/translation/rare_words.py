@@ -1,11 +1,11 @@
 """Which words of a source the training data hardly had, and which they spell otherwise."""
 
-from core.text.codec import CONTINUATION
-from core.text.subwords import WORD_MARK
-from core.text.vocabulary import UNKNOWN
-from core.text.word_counts import RARE_BELOW, WordCounts, has_letters
-from core.translation.coverage import Coverage, RareWord, RespelledWord
-from core.translation.source import EncodedSource
+from augenmerk.core.text.codec import CONTINUATION
+from augenmerk.core.text.subwords import WORD_MARK
+from augenmerk.core.text.vocabulary import UNKNOWN
+from augenmerk.core.text.word_counts import RARE_BELOW, WordCounts, has_letters
+from augenmerk.core.translation.coverage import Coverage, RareWord, RespelledWord
+from augenmerk.core.translation.source import EncodedSource
 
 FEWEST_RARE_WORDS = 2
 """Different ones, in a sentence that is said to be unlike the training data."""

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import AnalysisError
-from core.model.heads import ATTENTION_KINDS, AttentionKind
-from core.translation.coverage import Coverage
-from core.translation.experiment import AttentionRow, Experiment, GivenTarget, Intervention
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind
+from augenmerk.core.translation.coverage import Coverage
+from augenmerk.core.translation.experiment import AttentionRow, Experiment, GivenTarget, Intervention
 
 FloatArray = NDArray[np.float32]
 

@@ -1,4 +1,4 @@
-"""An experiment as text that others can run: Python that uses `core.api`, or a command for a POSIX shell. No torch.
+"""An experiment as text that others can run: Python that uses `augenmerk`, or a command for a POSIX shell. No torch.
 
 Both give the same experiment again, to the last bit.
 """
@@ -6,12 +6,12 @@ Both give the same experiment again, to the last bit.
 import shlex
 from pathlib import Path
 
-from core.errors import ExperimentError
-from core.model.heads import Head
-from core.resources import is_bundled_model
-from core.text.subwords import WORD_MARK
-from core.text.vocabulary import MARKS
-from core.translation.experiment import (
+from augenmerk.core.errors import ExperimentError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.resources import is_bundled_model
+from augenmerk.core.text.subwords import WORD_MARK
+from augenmerk.core.text.vocabulary import MARKS
+from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
     CausalMaskLifted,
@@ -48,7 +48,7 @@ def to_python(experiment: Experiment, checkpoint: Path | str | None = None) -> s
     if interventions:
         arguments.append("(\n" + "".join(f"        {each},\n" for each in interventions) + "    )")
     return (
-        f"from core.api import {', '.join(sorted(names))}\n\n"
+        f"from augenmerk import {', '.join(sorted(names))}\n\n"
         + (COUNTED_FROM_0 if interventions else "")
         + f"translator = Translator.load({'' if is_bundled_model(checkpoint) else _text_in_python(str(checkpoint))})\n"
         + "experiment = Experiment(\n"

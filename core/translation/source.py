@@ -5,16 +5,16 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from core.config import RunConfig
-from core.errors import ExperimentError, TextError
-from core.text.codec import CONTINUATION, EncodedWord, TextCodec
-from core.text.languages import a_sentence_in
-from core.text.subwords import WORD_MARK
-from core.text.tokenizers import check_length
-from core.text.vocabulary import UNKNOWN
-from core.translation.coverage import AS_UNKNOWN
-from core.translation.experiment import SourceEdit, SourceWordReplaced
-from core.translation.result import Word
+from augenmerk.core.config import RunConfig
+from augenmerk.core.errors import ExperimentError, TextError
+from augenmerk.core.text.codec import CONTINUATION, EncodedWord, TextCodec
+from augenmerk.core.text.languages import a_sentence_in
+from augenmerk.core.text.subwords import WORD_MARK
+from augenmerk.core.text.tokenizers import check_length
+from augenmerk.core.text.vocabulary import UNKNOWN
+from augenmerk.core.translation.coverage import AS_UNKNOWN
+from augenmerk.core.translation.experiment import SourceEdit, SourceWordReplaced
+from augenmerk.core.translation.result import Word
 
 MAX_WORDS = 1_000
 _INVALID_CHARACTERS = dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT CHARACTER}")

@@ -18,11 +18,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from core.corpora.batches import pad
-from core.model.drafting import Steps
-from core.model.transformer import DecoderState, Encoding, ModelOutput, Transformer, UncachedState
-from core.translation.decoding import DecodingRules, ForbiddenTokens, ForcedIds, best_tokens, forbidding
-from core.translation.result import TranslationStoppedError
+from augenmerk.core.corpora.batches import pad
+from augenmerk.core.model.drafting import Steps
+from augenmerk.core.model.transformer import DecoderState, Encoding, ModelOutput, Transformer, UncachedState
+from augenmerk.core.translation.decoding import DecodingRules, ForbiddenTokens, ForcedIds, best_tokens, forbidding
+from augenmerk.core.translation.result import TranslationStoppedError
 
 MEETING_LENGTH = 2
 """Tokens that a new draft must have in common with the old one to go on like it."""

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from core.config import RunConfig
-from core.errors import TextError
-from core.text.codec import EncodedWord, TextCodec
-from core.text.languages import a_sentence_in
-from core.text.tokenizers import check_length
-from core.translation.coverage import AS_UNKNOWN
-from core.translation.result import Word
-from core.translation.source import MAX_WORDS, one_line, without_marks
+from augenmerk.core.config import RunConfig
+from augenmerk.core.errors import TextError
+from augenmerk.core.text.codec import EncodedWord, TextCodec
+from augenmerk.core.text.languages import a_sentence_in
+from augenmerk.core.text.tokenizers import check_length
+from augenmerk.core.translation.coverage import AS_UNKNOWN
+from augenmerk.core.translation.result import Word
+from augenmerk.core.translation.source import MAX_WORDS, one_line, without_marks
 
 
 @dataclass(frozen=True)

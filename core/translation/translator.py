@@ -11,31 +11,31 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from core.checkpoint.digest import model_digest
-from core.checkpoint.file import Checkpoint, load_checkpoint
-from core.checkpoint.history import EpochRecord
-from core.corpora.batches import pad
-from core.device import DeviceChoice, choose_device
-from core.errors import AnalysisError, CheckpointError, ExperimentError, TextError
-from core.model.drafting import Drafter, make_drafter
-from core.model.finite import is_finite, non_finite, require_finite
-from core.model.heads import Head
-from core.model.hooks import is_hooked, remember_modules
-from core.model.interventions import compile_head_factors, compile_interventions
-from core.model.transformer import Encoding, ModelOutput, Transformer
-from core.plain_text import name_of
-from core.resources import bundled_model_path
-from core.translation.beam import beam_search
-from core.translation.compilation import (
+from augenmerk.core.checkpoint.digest import model_digest
+from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint
+from augenmerk.core.checkpoint.history import EpochRecord
+from augenmerk.core.corpora.batches import pad
+from augenmerk.core.device import DeviceChoice, choose_device
+from augenmerk.core.errors import AnalysisError, CheckpointError, ExperimentError, TextError
+from augenmerk.core.model.drafting import Drafter, make_drafter
+from augenmerk.core.model.finite import is_finite, non_finite, require_finite
+from augenmerk.core.model.heads import Head
+from augenmerk.core.model.hooks import is_hooked, remember_modules
+from augenmerk.core.model.interventions import compile_head_factors, compile_interventions
+from augenmerk.core.model.transformer import Encoding, ModelOutput, Transformer
+from augenmerk.core.plain_text import name_of
+from augenmerk.core.resources import bundled_model_path
+from augenmerk.core.translation.beam import beam_search
+from augenmerk.core.translation.compilation import (
     CompiledExperiment,
     compile_experiment,
     forced_ids,
     max_steps,
     sentence_changes,
 )
-from core.translation.coverage import Coverage, RareWord
-from core.translation.decoding import DecodingRules, batches_by_length, greedy_from, top_tokens
-from core.translation.experiment import (
+from augenmerk.core.translation.coverage import Coverage, RareWord
+from augenmerk.core.translation.decoding import DecodingRules, batches_by_length, greedy_from, top_tokens
+from augenmerk.core.translation.experiment import (
     DEFAULT_LENGTH_PENALTY,
     Beam,
     Experiment,
@@ -46,8 +46,8 @@ from core.translation.experiment import (
     Output,
     check_beam,
 )
-from core.translation.rare_words import cover
-from core.translation.result import (
+from augenmerk.core.translation.rare_words import cover
+from augenmerk.core.translation.result import (
     Alternative,
     AttentionMaps,
     ExperimentResult,
@@ -57,9 +57,9 @@ from core.translation.result import (
     Word,
     read_only,
 )
-from core.translation.source import EncodedSource, encode_source
-from core.translation.speculation import Asked, verified_greedy
-from core.translation.target import EncodedTarget
+from augenmerk.core.translation.source import EncodedSource, encode_source
+from augenmerk.core.translation.speculation import Asked, verified_greedy
+from augenmerk.core.translation.target import EncodedTarget
 
 NUM_ALTERNATIVES = 10
 CORPUS_BATCH = 192

@@ -2,11 +2,11 @@
 
 import pytest
 
+from augenmerk.core.config import preset
+from augenmerk.core.corpora.batches import collate
+from augenmerk.core.training.session import TrainingSession
 from benchmarks.seed import PADDING, SeedTrainer
 from benchmarks.training import made_up_corpus
-from core.config import preset
-from core.corpora.batches import collate
-from core.training.session import TrainingSession
 
 
 @pytest.mark.training

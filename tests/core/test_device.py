@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from core.device import DeviceChoice, choose_device
-from core.errors import DeviceError
+from augenmerk.core.device import DeviceChoice, choose_device
+from augenmerk.core.errors import DeviceError
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from core.durations import duration
+from augenmerk.core.durations import duration
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,12 @@ import sys
 
 import pytest
 
-from core.cli.guard import USER_ERROR, run_guarded
+from augenmerk.core.cli.guard import USER_ERROR, run_guarded
 from tests.test_import_rules import run_python
 
 COUNT_HEAPS = """
 import ctypes, sys, tempfile, threading
-from core.memory import share_one_heap
+from augenmerk.core.memory import share_one_heap
 
 if sys.argv[1] == "shared":
     share_one_heap()

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from core.api import Translator
-from core.checkpoint.file import load_checkpoint
-from core.training.events import PhaseStarted, TrainingStarted
-from core.training.failures import OutOfMemoryError
-from core.training.folder import LAST
+from augenmerk import Translator
+from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.training.events import PhaseStarted, TrainingStarted
+from augenmerk.core.training.failures import OutOfMemoryError
+from augenmerk.core.training.folder import LAST
 from tests.core.training.runs import copy_run, record, text_run
 
 DEVICE = "cuda"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.percent import percent, percent_in_words
+from augenmerk.core.percent import percent, percent_in_words
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = sorted(path for folder in ("core", "viz_app") for path in (ROOT / folder).rglob("*.py"))

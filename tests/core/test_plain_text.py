@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from core.plain_text import name_of, one_line, printable
+from augenmerk.core.plain_text import name_of, one_line, printable
 
 
 def test_ordinary_text_stays_as_it_is() -> None:

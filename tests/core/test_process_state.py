@@ -48,14 +48,15 @@ torch.manual_seed(11)
 before = state()
 """
 IMPORT_ALL = """
-import core.api
-for module in pkgutil.walk_packages(importlib.import_module("core").__path__, "core."):
+import augenmerk
+import augenmerk.core
+for module in pkgutil.walk_packages(augenmerk.core.__path__, "augenmerk.core."):
     if not module.name.endswith("__main__"):
         importlib.import_module(module.name)
 check(state(), before)
 """
 TRANSLATE = """
-from core.api import Beam, Experiment, GivenTarget, Head, HeadScaled, Translator
+from augenmerk import Beam, Experiment, GivenTarget, Head, HeadScaled, Translator
 translator = Translator.load(device="cpu")
 for output in (None, Beam(2), GivenTarget("Two dogs .")):
     experiment = Experiment("Zwei Hunde .", interventions=(HeadScaled(Head("cross", 0, 0)),))
@@ -66,9 +67,9 @@ check(state(), before)
 """
 TRAIN = """
 from dataclasses import replace
-from core.config import preset
-from core.corpora.prepared import prepare_copy_task
-from core.training.loop import train
+from augenmerk.core.config import preset
+from augenmerk.core.corpora.prepared import prepare_copy_task
+from augenmerk.core.training.loop import train
 run = preset("copy-task-small")
 run = replace(run, training=run.training.replace(max_steps=2, checkpoint_steps=1000))
 train(run, prepare_copy_task(run.data, seed=1), tempfile.mkdtemp() + "/run", device="cpu")
@@ -88,7 +89,7 @@ def test_importing_every_module_of_core_changes_nothing_in_the_process() -> None
 
 def test_importing_the_public_api_before_torch_changes_no_environment_variable() -> None:
     check_that_it_runs(
-        "import os; before = dict(os.environ); import core.api; core.api.Translator; assert dict(os.environ) == before"
+        "import os; before = dict(os.environ); import augenmerk; augenmerk.Translator; assert os.environ == before"
     )
 
 

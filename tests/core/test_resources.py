@@ -2,13 +2,15 @@ from pathlib import Path
 
 import pytest
 
-import core.resources
-from core.corpora.parallel import read_lines
-from core.resources import bundled_model_path, example_sentences, resource_path
+import augenmerk.core.resources
+from augenmerk.core.corpora.parallel import read_lines
+from augenmerk.core.resources import bundled_model_path, example_sentences, resource_path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def test_a_checkout_reads_its_resources_folder() -> None:
-    assert resource_path("examples.txt") == Path(core.__file__).parent.parent / "resources" / "examples.txt"
+    assert resource_path("examples.txt") == REPOSITORY / "resources" / "examples.txt"
     assert resource_path("examples.txt").is_file()
 
 
@@ -16,7 +18,7 @@ def test_an_installed_wheel_reads_the_folder_inside_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "core" / "_resources").mkdir(parents=True)
-    monkeypatch.setattr(core.resources, "__file__", str(tmp_path / "core" / "resources.py"))
+    monkeypatch.setattr(augenmerk.core.resources, "__file__", str(tmp_path / "core" / "resources.py"))
     assert resource_path("icon.png") == tmp_path.resolve() / "core" / "_resources" / "icon.png"
 
 

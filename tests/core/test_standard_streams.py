@@ -9,10 +9,10 @@ import pytest
 
 pytestmark = [pytest.mark.subprocess, pytest.mark.skipif(os.name != "posix", reason="descriptors can be closed there")]
 
-RUNS = "import sys; from core.__main__ import main; sys.argv = ['augenmerk', *sys.argv[1].split()]; sys.exit(main())"
+RUNS = "import sys; from augenmerk.viz_app.launch import main; sys.exit(main(sys.argv[1].split()))"
 OPENS = """
 import os, sys
-from core.standard_streams import open_standard_streams
+from augenmerk.core.standard_streams import open_standard_streams
 open_standard_streams()
 with open(sys.argv[1], "wb") as file:
     assert file.fileno() > 2, file.fileno()

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from core import storage
-from core.errors import AugenmerkError, StorageError
-from core.storage import atomic_path, check_writable, write_text
+from augenmerk.core import storage
+from augenmerk.core.errors import AugenmerkError, StorageError
+from augenmerk.core.storage import atomic_path, check_writable, write_text
 from tests.limits import files_limited
 
 
@@ -272,20 +272,20 @@ class TestReading:
         assert storage.read_text(tmp_path / "file") == "a\ufeff"
 
     def test_every_reader_of_the_engine_refuses_a_pipe(self, pipe: Path, tmp_path: Path) -> None:
-        from core.analysis.alignment import read_gold, read_ibm_1
-        from core.analysis.sample_roles import read_sample_roles
-        from core.checkpoint.file import load_checkpoint
-        from core.checkpoint.history import read_history
-        from core.config import preset
-        from core.config.toml import read_toml
-        from core.corpora.loading import load_corpus
-        from core.corpora.parallel import read_lines
-        from core.corpora.prepared import load_prepared
-        from core.training.film import read_frame
-        from core.training.folder import describe_checkpoint
-        from core.training.overview import summarize
-        from core.training.record import read_starts
-        from core.translation.experiment_file import kind_of_file, read_experiment_file
+        from augenmerk.core.analysis.alignment import read_gold, read_ibm_1
+        from augenmerk.core.analysis.sample_roles import read_sample_roles
+        from augenmerk.core.checkpoint.file import load_checkpoint
+        from augenmerk.core.checkpoint.history import read_history
+        from augenmerk.core.config import preset
+        from augenmerk.core.config.toml import read_toml
+        from augenmerk.core.corpora.loading import load_corpus
+        from augenmerk.core.corpora.parallel import read_lines
+        from augenmerk.core.corpora.prepared import load_prepared
+        from augenmerk.core.training.film import read_frame
+        from augenmerk.core.training.folder import describe_checkpoint
+        from augenmerk.core.training.overview import summarize
+        from augenmerk.core.training.record import read_starts
+        from augenmerk.core.translation.experiment_file import kind_of_file, read_experiment_file
 
         readers = (load_checkpoint, read_history, read_toml, read_lines, load_prepared, read_frame, kind_of_file)
         for reader in (*readers, read_experiment_file, read_gold, read_ibm_1):

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from core.strict_json import JsonError, parse
+from augenmerk.core.strict_json import JsonError, parse
 
 WRONG = {
     "empty": (b"  \n", "is empty"),

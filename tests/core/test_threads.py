@@ -26,12 +26,12 @@ for name in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY", "OMP_NUM_THREADS", "ONEDNN_PRI
     os.environ.pop(name, None)
 os.environ.update(dict(pair.split("=") for pair in sys.argv[1].split()))
 """
+LAUNCH = "from augenmerk.viz_app.launch import main; "
 ENTRIES = {
-    "python -m core": "from core.__main__ import main; sys.argv = ['core', 'translate', 'Ein Hund.']; main()",
-    "augenmerk": "from viz_app.launch import main; main(['translate', 'Ein Hund.'])",
-    "augenmerk figure": "from viz_app.launch import main; main(['figure', '--text', 'Hund', '--out', sys.argv[2]])",
-    "augenmerk app": "from viz_app.launch import main; main(['app', '--sentence', 'A', '--screenshot', sys.argv[2]])",
-    "core.api": "from core.api import tune_process; tune_process(); from core.api import Translator; "
+    "augenmerk": LAUNCH + "main(['translate', 'Ein Hund.'])",
+    "augenmerk figure": LAUNCH + "main(['figure', '--text', 'Hund', '--out', sys.argv[2]])",
+    "augenmerk app": LAUNCH + "main(['app', '--sentence', 'A', '--screenshot', sys.argv[2]])",
+    "import augenmerk": "from augenmerk import tune_process; tune_process(); from augenmerk import Translator; "
     "print(Translator.load().translate('Ein Hund.').text)",
 }
 
@@ -66,16 +66,18 @@ def test_spinning_is_chosen_before_torch(entry: str, tmp_path: object) -> None:
 def test_threads_sleep_at_once_where_others_compute(loads: str, count: int, tmp_path: Path) -> None:
     path = tmp_path / "loads"
     path.write_text(loads)
-    code = f"from pathlib import Path; import core.threads as t; t.LOADS = Path({str(path)!r}); t.tune_process()"
+    code = (
+        f"from pathlib import Path; import augenmerk.core.threads as t; t.LOADS = Path({str(path)!r}); t.tune_process()"
+    )
     assert output_of(f"{code}; print(os.environ['GOMP_SPINCOUNT'])") == f"{count}\n"
 
 
 @pytest.mark.parametrize("setting", ["GOMP_SPINCOUNT=7", "OMP_WAIT_POLICY=passive"])
 @pytest.mark.slow
 def test_what_the_user_set_holds(setting: str) -> None:
-    show = "; import core.threads; print(core.threads.spinning()); print(os.environ.get('GOMP_SPINCOUNT'))"
+    show = "; from augenmerk.core import threads; print(threads.spinning()); print(os.environ.get('GOMP_SPINCOUNT'))"
     expected = "7" if setting.startswith("GOMP") else "None"
-    found = output_of(ENTRIES["core.api"] + show, setting)
+    found = output_of(ENTRIES["import augenmerk"] + show, setting)
     assert f"GOMP_SPINCOUNT is {expected} before torch\n" in found
     assert f"Waiting threads spin as {setting} says: set by the environment\n{expected}\n" in found
 
@@ -93,7 +95,7 @@ def test_what_the_user_set_holds(setting: str) -> None:
 def test_beside_a_loaded_torch_only_the_number_is_chosen(before: str, environment: str, number: int, told: str) -> None:
     code = (
         f"import torch; {before}import logging; logging.basicConfig(level='INFO', stream=sys.stdout); "
-        "from core.api import tune_process; tune_process(); "
+        "from augenmerk import tune_process; tune_process(); "
         "print(torch.get_num_threads(), os.environ.get('GOMP_SPINCOUNT'))"
     )
     found = output_of(code, environment)
@@ -103,10 +105,10 @@ def test_beside_a_loaded_torch_only_the_number_is_chosen(before: str, environmen
 
 KEPT_KERNELS = """
 os.environ["ONEDNN_VERBOSE"] = "profile_create"
-from core.threads import tune_process
+from augenmerk.core.threads import tune_process
 tune_process()
 import torch
-from core.model.products import has_faster_kernels, product
+from augenmerk.core.model.products import has_faster_kernels, product
 
 if has_faster_kernels():
     weight = torch.randn(64, 64)
@@ -121,8 +123,7 @@ else:
 @pytest.mark.slow
 def test_few_kernels_are_kept_unless_the_user_says_so(setting: str, again: str) -> None:
     """By the log of oneDNN itself: a kernel that eighty others have followed is made anew."""
-    choose = "os.environ['ONEDNN_VERBOSE'] = 'profile_create'; from core.threads import tune_process; tune_process()"
-    found = output_of(f"{choose}\n{KEPT_KERNELS}", setting)
+    found = output_of(KEPT_KERNELS, setting)
     if "no kernels of oneDNN here" in found:
         pytest.skip("this processor has no AVX-512, so PyTorch's own products serve")
     made = [line for line in found.splitlines() if "primitive,create:cache_" in line and "mb100ic64oc64" in line]

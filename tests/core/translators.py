@@ -5,17 +5,17 @@ from dataclasses import replace
 import pytest
 import torch
 
-from core.checkpoint.file import Checkpoint
-from core.config import RunConfig, preset
-from core.corpora.prepared import prepare_copy_task
-from core.device import DeviceChoice
-from core.model.transformer import Transformer
-from core.text.codec import CodecPair, split_lines
-from core.text.tokenizers import make_tokenizer
-from core.training.loop import train
-from core.translation.experiment import Experiment, GivenTarget, Intervention
-from core.translation.result import Translation
-from core.translation.translator import Translator
+from augenmerk.core.checkpoint.file import Checkpoint
+from augenmerk.core.config import RunConfig, preset
+from augenmerk.core.corpora.prepared import prepare_copy_task
+from augenmerk.core.device import DeviceChoice
+from augenmerk.core.model.transformer import Transformer
+from augenmerk.core.text.codec import CodecPair, split_lines
+from augenmerk.core.text.tokenizers import make_tokenizer
+from augenmerk.core.training.loop import train
+from augenmerk.core.translation.experiment import Experiment, GivenTarget, Intervention
+from augenmerk.core.translation.result import Translation
+from augenmerk.core.translation.translator import Translator
 
 PEOPLE = {"Mann": "man", "Hund": "dog", "Junge": "boy", "Arbeiter": "worker", "Fußballspieler": "football player"}
 DEEDS = {"steht": "stands", "schläft": "sleeps", "wartet": "waits", "singt": "sings", "läuft": "walks"}

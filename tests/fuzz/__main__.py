@@ -16,7 +16,7 @@ from pathlib import Path
 
 os.environ["OMP_NUM_THREADS"] = "1"  # processes are forked, and there are many
 
-from core.resources import bundled_model_path
+from augenmerk.core.resources import bundled_model_path
 from tests.fuzz.bases import write_bases
 from tests.fuzz.pool import Result, Task, run_tasks
 from tests.fuzz.trials import REFUSED, TAKEN, TRIALS, outcome_of

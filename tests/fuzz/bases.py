@@ -5,21 +5,28 @@ from pathlib import Path
 
 import torch
 
-from core.checkpoint.file import Checkpoint, save_checkpoint
-from core.checkpoint.history import EpochRecord, write_history
-from core.config import RunConfig, preset
-from core.config.toml import to_toml
-from core.corpora.parallel import SentencePairs
-from core.corpora.prepared import prepare, prepare_copy_task, save_prepared
-from core.interop.importing import import_model
-from core.model.heads import Head
-from core.model.transformer import Transformer
-from core.text.codec import CodecPair
-from core.text.word_counts import WordCounts
-from core.training.folder import STEPS
-from core.training.loop import train
-from core.translation.experiment import AttentionRow, Beam, Experiment, ForcedToken, HeadScaled, SourceWordReplaced
-from core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
+from augenmerk.core.checkpoint.file import Checkpoint, save_checkpoint
+from augenmerk.core.checkpoint.history import EpochRecord, write_history
+from augenmerk.core.config import RunConfig, preset
+from augenmerk.core.config.toml import to_toml
+from augenmerk.core.corpora.parallel import SentencePairs
+from augenmerk.core.corpora.prepared import prepare, prepare_copy_task, save_prepared
+from augenmerk.core.interop.importing import import_model
+from augenmerk.core.model.heads import Head
+from augenmerk.core.model.transformer import Transformer
+from augenmerk.core.text.codec import CodecPair
+from augenmerk.core.text.word_counts import WordCounts
+from augenmerk.core.training.folder import STEPS
+from augenmerk.core.training.loop import train
+from augenmerk.core.translation.experiment import (
+    AttentionRow,
+    Beam,
+    Experiment,
+    ForcedToken,
+    HeadScaled,
+    SourceWordReplaced,
+)
+from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
 from tests.core.interop.marian_models import make_folder
 from tests.fuzz.folders import pack
 

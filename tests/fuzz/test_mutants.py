@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from core.resources import bundled_model_path
+from augenmerk.core.resources import bundled_model_path
 from tests.fuzz.mutants import MUTATIONS, Parts, mutant
 
 REPOSITORY = Path(__file__).resolve().parents[2]

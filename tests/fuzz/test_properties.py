@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.config import PRESETS, RunConfig
-from core.config.toml import from_toml, to_toml
-from core.errors import AugenmerkError, ConfigError, ExperimentFileError, TextError
-from core.model.heads import Head
-from core.strict_json import JsonError, parse
-from core.text.tokenizers import SpacyTokenizer
-from core.translation.experiment import (
+from augenmerk.core.config import PRESETS, RunConfig
+from augenmerk.core.config.toml import from_toml, to_toml
+from augenmerk.core.errors import AugenmerkError, ConfigError, ExperimentFileError, TextError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.strict_json import JsonError, parse
+from augenmerk.core.text.tokenizers import SpacyTokenizer
+from augenmerk.core.translation.experiment import (
     INTERVENTION_TYPES,
     AttentionRow,
     Beam,
@@ -28,9 +28,9 @@ from core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from core.translation.experiment_file import ModelReference, SavedExperiment, from_bytes, to_bytes
-from core.translation.experiment_json import intervention_to_json
-from core.translation.translator import Translator
+from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, from_bytes, to_bytes
+from augenmerk.core.translation.experiment_json import intervention_to_json
+from augenmerk.core.translation.translator import Translator
 
 WORDS = st.sampled_from(
     "Ein Mann steht auf einer Leiter . , ( ) z.B. \u00a0 <eos> ▁ · 💥 e\u0301 \ud800 \x00 \u202e".split(" ")

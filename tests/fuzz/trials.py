@@ -5,22 +5,22 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from core.checkpoint.file import load_checkpoint
-from core.checkpoint.history import read_history
-from core.config.toml import from_toml, read_toml, to_toml
-from core.corpora.prepared import load_prepared, prepare_copy_task
-from core.device import DeviceChoice
-from core.errors import AugenmerkError
-from core.interop.importing import import_model
-from core.training.checks import check_corpus_fits
-from core.training.folder import STEPS, describe_checkpoint
-from core.training.loop import train
-from core.training.memory import check_memory_for_training
-from core.training.overview import summarize
-from core.training.step_metrics import read_step_metrics
-from core.translation.experiment import Experiment
-from core.translation.experiment_file import kind_of_file, read_experiment_file, to_bytes
-from core.translation.translator import Translator
+from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.checkpoint.history import read_history
+from augenmerk.core.config.toml import from_toml, read_toml, to_toml
+from augenmerk.core.corpora.prepared import load_prepared, prepare_copy_task
+from augenmerk.core.device import DeviceChoice
+from augenmerk.core.errors import AugenmerkError
+from augenmerk.core.interop.importing import import_model
+from augenmerk.core.training.checks import check_corpus_fits
+from augenmerk.core.training.folder import STEPS, describe_checkpoint
+from augenmerk.core.training.loop import train
+from augenmerk.core.training.memory import check_memory_for_training
+from augenmerk.core.training.overview import summarize
+from augenmerk.core.training.step_metrics import read_step_metrics
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.experiment_file import kind_of_file, read_experiment_file, to_bytes
+from augenmerk.core.translation.translator import Translator
 from tests.fuzz.bases import SENTENCES, copy_run
 from tests.fuzz.folders import unpack
 

@@ -10,16 +10,16 @@ from PySide6.QtCore import QCoreApplication, QEvent, QSettings
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.worker import InferenceWorker
+from augenmerk.viz_app.worker.inference import Loader
 from tests.limits import files_limited
 from tests.viz_app.synthetic import FakeTranslator
-from viz_app.preferences import Preferences
-from viz_app.theme import Theme
-from viz_app.worker import InferenceWorker
-from viz_app.worker.inference import Loader
 
 if TYPE_CHECKING:
-    from core.translation.translator import Translator
-    from viz_app.main_window import MainWindow
+    from augenmerk.core.translation.translator import Translator
+    from augenmerk.viz_app.main_window import MainWindow
 
 MakeWindow = Callable[..., "MainWindow"]
 
@@ -41,7 +41,7 @@ def theme(qapp: QApplication) -> Theme:
 @pytest.fixture(scope="session")
 def bundled_translator() -> "Translator":
     """The bundled model, opened once for all tests that only ask it: no request changes a translator."""
-    from core.translation.translator import Translator
+    from augenmerk.core.translation.translator import Translator
 
     translator = Translator.load(None, "cpu")
     translator.warm_up()
@@ -51,7 +51,7 @@ def bundled_translator() -> "Translator":
 @pytest.fixture
 def make_window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterator[MakeWindow]:
     """Opens main windows, with a translator of thin air unless another loader is given, and closes them."""
-    from viz_app.main_window import MainWindow
+    from augenmerk.viz_app.main_window import MainWindow
 
     windows: list[MainWindow] = []
 

@@ -15,9 +15,9 @@ from typing import ClassVar, NoReturn
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QTextCursor
 
-from core.training.events import StepDone
-from viz_app import application, launch, main_window
-from viz_app.worker import JobScope, Request, ShouldStop, Tell, TranslatorLike, inference
+from augenmerk.core.training.events import StepDone
+from augenmerk.viz_app import application, launch, main_window
+from augenmerk.viz_app.worker import JobScope, Request, ShouldStop, Tell, TranslatorLike, inference
 
 SENTENCE = "Ein Satz, der noch nicht übersetzt ist"
 
@@ -71,9 +71,9 @@ class DrivenWindow(main_window.MainWindow):
         self.open_model(None)
 
     def _do_stuck_train(self) -> None:
-        import core.corpora.loading
+        import augenmerk.core.corpora.loading
 
-        core.corpora.loading.load_corpus = never_end
+        augenmerk.core.corpora.loading.load_corpus = never_end
         self._do_train()
 
     def _do_train(self) -> None:

@@ -28,16 +28,16 @@ from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QSettings, QTim
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from core.memory import share_one_heap
-from core.model.heads import Head
-from core.threads import tune_process
-from core.translation.experiment import HeadScaled
+from augenmerk.core.memory import share_one_heap
+from augenmerk.core.model.heads import Head
+from augenmerk.core.threads import tune_process
+from augenmerk.core.translation.experiment import HeadScaled
+from augenmerk.viz_app.main_window import LEARN, TRAIN, TRANSLATE, MainWindow
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.theme import Theme, ThemeChoice
+from augenmerk.viz_app.train.state import Status
+from augenmerk.viz_app.worker.training import interpreter_shared_fairly
 from tests.checkpoints import write_untrained_checkpoint
-from viz_app.main_window import LEARN, TRAIN, TRANSLATE, MainWindow
-from viz_app.preferences import Preferences
-from viz_app.theme import Theme, ThemeChoice
-from viz_app.train.state import Status
-from viz_app.worker.training import interpreter_shared_fairly
 
 SENTENCES = (
     "Zwei Hunde spielen im Schnee.",

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from core.checkpoint.history import EpochRecord
-from core.config import preset
-from core.config.presets import RunConfig
-from core.device import DeviceChoice
-from core.errors import CheckpointError, ExperimentError, TextError
-from core.translation.experiment import (
+from augenmerk.core.checkpoint.history import EpochRecord
+from augenmerk.core.config import preset
+from augenmerk.core.config.presets import RunConfig
+from augenmerk.core.device import DeviceChoice
+from augenmerk.core.errors import CheckpointError, ExperimentError, TextError
+from augenmerk.core.translation.experiment import (
     AttentionRow,
     Experiment,
     ForcedToken,
@@ -22,7 +22,7 @@ from core.translation.experiment import (
     Output,
     SourceWordReplaced,
 )
-from core.translation.result import (
+from augenmerk.core.translation.result import (
     Alternative,
     AttentionMaps,
     ExperimentResult,
@@ -30,7 +30,7 @@ from core.translation.result import (
     Translation,
     Word,
 )
-from viz_app.state.measuring import BESIDE_WEIGHT, MeasuredMaps
+from augenmerk.viz_app.state.measuring import BESIDE_WEIGHT, MeasuredMaps
 
 NUM_LAYERS, NUM_HEADS = 3, 8
 

@@ -12,22 +12,29 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.checkpoint.file import save_checkpoint
-from core.errors import StorageError, TextError
+from augenmerk.core.checkpoint.file import save_checkpoint
+from augenmerk.core.errors import StorageError, TextError
+from augenmerk.viz_app.application import (
+    MAX_SETTINGS_BYTES,
+    fit_to_screen,
+    own_settings,
+    repair_settings,
+    run_app,
+    save_picture,
+)
+from augenmerk.viz_app.examples import example_sentences
+from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+from augenmerk.viz_app.train.settings import load_choices, load_source, load_unfinished
 from tests.core.translation.random_models import make_translator
 from tests.viz_app.conftest import MakeWindow
-from viz_app.application import MAX_SETTINGS_BYTES, fit_to_screen, own_settings, repair_settings, run_app, save_picture
-from viz_app.examples import example_sentences
-from viz_app.main_window import MainWindow
-from viz_app.preferences import Preferences
-from viz_app.state.map_view_settings import MapViewSettings
-from viz_app.train.settings import load_choices, load_source, load_unfinished
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 WATCH_THE_FIRST_PAINT = """
 import sys
 from pathlib import Path
-from viz_app import main_window
+from augenmerk.viz_app import main_window
 
 HEAVY = {"torch", "spacy", "matplotlib", "torchtext"}
 seen = []
@@ -41,7 +48,7 @@ def watched(self, event):
 
 
 main_window.MainWindow.paintEvent = watched
-from viz_app.application import run_app
+from augenmerk.viz_app.application import run_app
 
 status = run_app(Path(sys.argv[1]), "Ein Mann", Path(sys.argv[2]))
 print(seen[0], status, "torch" in sys.modules, "matplotlib" in sys.modules)
@@ -210,13 +217,13 @@ SHOWS_THE_MENU = """
 import json, sys
 from PySide6.QtCore import QRect, QSettings
 from PySide6.QtWidgets import QApplication
-from viz_app.application import MAX_SETTINGS_BYTES, fit_to_screen
-from viz_app.main_window import MainWindow
-from viz_app.preferences import Preferences
-from viz_app.state.map_view_settings import MapViewSettings
-from viz_app.train.settings import load_choices, load_source, load_unfinished
-from viz_app.preferences import Preferences
-from viz_app.theme import Theme
+from augenmerk.viz_app.application import MAX_SETTINGS_BYTES, fit_to_screen
+from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+from augenmerk.viz_app.train.settings import load_choices, load_source, load_unfinished
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.theme import Theme
 
 app = QApplication([])
 preferences = Preferences(QSettings(sys.argv[1], QSettings.Format.IniFormat))

@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSettings
 
-from core.training.overview import list_runs
-from core.translation.experiment_file import read_experiment_file
+from augenmerk.core.training.overview import list_runs
+from augenmerk.core.translation.experiment_file import read_experiment_file
+from augenmerk.viz_app.crash_log import earlier_reports
+from augenmerk.viz_app.ending import SIGNALS
+from augenmerk.viz_app.system_libraries import WINDOW_LIBRARIES, missing_packages
 from tests.signals import use_default_signals
 from tests.viz_app.driven_window import SENTENCE
-from viz_app.crash_log import earlier_reports
-from viz_app.ending import SIGNALS
-from viz_app.system_libraries import WINDOW_LIBRARIES, missing_packages
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 START_SECONDS, END_SECONDS = 120, 60
@@ -237,7 +237,9 @@ def test_without_its_display_the_window_saves_and_ends(
 
 
 def test_to_be_asked_does_not_make_a_display_begin_anew(display: tuple[str, subprocess.Popen[bytes]]) -> None:
-    asked_again = "import sys; from viz_app.system_libraries import answers_x11 as asked; sys.exit(not all(asked() "
+    asked_again = (
+        "import sys; from augenmerk.viz_app.system_libraries import answers_x11 as asked; sys.exit(not all(asked() "
+    )
     result = subprocess.run(
         [sys.executable, "-c", f"{asked_again} for _ in range(100)))"],
         cwd=REPOSITORY,
@@ -249,7 +251,7 @@ def test_to_be_asked_does_not_make_a_display_begin_anew(display: tuple[str, subp
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Qt asks an X server there alone")
 def test_a_display_that_goes_away_while_qt_is_imported_ends_the_start_with_one_message(tmp_path: Path) -> None:
-    asked_before = "import sys; from viz_app import launch; launch.prepare_display = lambda **_: None; "
+    asked_before = "import sys; from augenmerk.viz_app import launch; launch.prepare_display = lambda **_: None; "
     result = subprocess.run(
         [sys.executable, "-c", f"{asked_before} sys.exit(launch.main(['app']))"],
         cwd=REPOSITORY,

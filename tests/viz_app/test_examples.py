@@ -7,16 +7,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-import viz_app.examples
-from core.translation.experiment import Beam, Experiment
-from core.translation.translator import Translator
+import augenmerk.viz_app.examples
+from augenmerk.core.translation.experiment import Beam, Experiment
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.examples import Example, GalleryError, example_sentences, gallery
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.views.gallery import GalleryPopup
+from augenmerk.viz_app.views.sentence import cell_of
+from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 from tests.viz_app.conftest import MakeWindow
 from tools.check_gallery import weights_of
-from viz_app.examples import Example, GalleryError, example_sentences, gallery
-from viz_app.theme import Theme
-from viz_app.views.gallery import GalleryPopup
-from viz_app.views.sentence import cell_of
-from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_a_wider_beam_finds_what_the_last_example_says(bundled: Translator) -> N
 def test_a_broken_gallery_is_refused_and_a_missing_one_is_empty(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(viz_app.examples, "resource_path", lambda name: tmp_path / name)
+    monkeypatch.setattr(augenmerk.viz_app.examples, "resource_path", lambda name: tmp_path / name)
     assert gallery() == ()
     for broken in ("example = 3", "[[example]]\ntext = 'a'", "no toml", "[[example]]\nhead = 'cross'\n"):
         (tmp_path / "gallery.toml").write_text(broken, encoding="utf-8")

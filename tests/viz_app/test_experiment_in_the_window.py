@@ -16,8 +16,8 @@ from PySide6.QtGui import QDropEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QLabel, QMessageBox
 from pytestqt.qtbot import QtBot
 
-from core.model.heads import Head
-from core.translation.experiment import (
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import (
     Experiment,
     ForcedToken,
     GivenTarget,
@@ -26,18 +26,18 @@ from core.translation.experiment import (
     Intervention,
     SourceWordRemoved,
 )
-from core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
-from core.translation.result import MAP_KINDS, ExperimentResult, Translation, Word
-from core.translation.translator import Translator
+from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
+from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation, Word
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.analysis.source.view import SourceTab
+from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.translate.page import TranslatePage
+from augenmerk.viz_app.widgets.veil import Veil
 from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import FakeTranslator
-from viz_app.analysis.source.view import SourceTab
-from viz_app.main_window import MainWindow
-from viz_app.preferences import Preferences
-from viz_app.state.map_view import Pair
-from viz_app.translate.page import TranslatePage
-from viz_app.widgets.veil import Veil
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SENTENCE = "ein mann steht ."
@@ -590,8 +590,8 @@ def test_an_experiment_of_a_larger_model_is_dropped_on_the_maps_of_a_smaller_one
 
 TAKE_A_PICTURE = """
 import sys
-from viz_app import application
-from viz_app.launch import main
+from augenmerk.viz_app import application
+from augenmerk.viz_app.launch import main
 
 save = application.save_picture
 

@@ -27,23 +27,23 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-import viz_app
-from core.model.heads import Head
+import augenmerk.viz_app
+from augenmerk.core.model.heads import Head
+from augenmerk.viz_app.glossary import GlossaryError, entries_in, glossary, parse_glossary
+from augenmerk.viz_app.heatmap.colormap import signed_rgb_table
+from augenmerk.viz_app.learn.keys import KEYS_OF_STACK
+from augenmerk.viz_app.learn.station import read_stations
+from augenmerk.viz_app.main_window import KEYS_BY_GROUP, LEARN, TRAIN, MainWindow
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.train.keys import KEYS_OF_FILM
+from augenmerk.viz_app.translate.first_steps import KEYS_OF_FIRST_STEPS
+from augenmerk.viz_app.translate.keys import KEYS_OF_MAPS
+from augenmerk.viz_app.translate.presentation import KEYS_OF_PRESENTATION
+from augenmerk.viz_app.views.sentence_input import KEYS_OF_SENTENCE
+from augenmerk.viz_app.widgets.commands import Command, CommandPalette, ShortcutSheet, matching, shown_keys
+from augenmerk.viz_app.widgets.explain import as_html, at_scale, entries_of, explanation_of, own_text
+from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 from tests.viz_app.conftest import MakeWindow
-from viz_app.glossary import GlossaryError, entries_in, glossary, parse_glossary
-from viz_app.heatmap.colormap import signed_rgb_table
-from viz_app.learn.keys import KEYS_OF_STACK
-from viz_app.learn.station import read_stations
-from viz_app.main_window import KEYS_BY_GROUP, LEARN, TRAIN, MainWindow
-from viz_app.theme import Theme
-from viz_app.train.keys import KEYS_OF_FILM
-from viz_app.translate.first_steps import KEYS_OF_FIRST_STEPS
-from viz_app.translate.keys import KEYS_OF_MAPS
-from viz_app.translate.presentation import KEYS_OF_PRESENTATION
-from viz_app.views.sentence_input import KEYS_OF_SENTENCE
-from viz_app.widgets.commands import Command, CommandPalette, ShortcutSheet, matching, shown_keys
-from viz_app.widgets.explain import as_html, at_scale, entries_of, explanation_of, own_text
-from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 PLAIN_WORDS = Path(__file__).with_name("plain_words.txt")
 """Words of labels and buttons that need no explanation."""
@@ -285,7 +285,7 @@ def test_the_palette_saves_and_copies_experiments(make_window: MakeWindow, qtbot
     dialog = palette(window)
     qtbot.keyClicks(dialog.field, "python")
     qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
-    assert "core.api" in QGuiApplication.clipboard().text()
+    assert "augenmerk" in QGuiApplication.clipboard().text()
 
 
 @pytest.mark.heavy
@@ -344,7 +344,7 @@ KEYS_TOLD_ELSEWHERE = {
 
 def test_every_key_that_the_code_names_stands_on_the_sheet() -> None:
     """Of each module that handles keys, all keys are in the lines that the sheet takes from it."""
-    root = Path(viz_app.__file__).parent
+    root = Path(augenmerk.viz_app.__file__).parent
     lines_of = {
         "viz_app/views/sentence_input.py": (*KEYS_OF_SENTENCE, *KEYS_OF_MAPS),
         "viz_app/translate/keys.py": KEYS_OF_MAPS,

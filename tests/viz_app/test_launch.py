@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from core.errors import CheckpointError
-from viz_app import launch
-from viz_app.system_libraries import can_load
+from augenmerk.core.errors import CheckpointError
+from augenmerk.viz_app import launch
+from augenmerk.viz_app.system_libraries import can_load
 
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     """Stands in for the window; holds what it was opened with."""
     calls: list[tuple[Any, ...]] = []
-    application = types.ModuleType("viz_app.application")
+    application = types.ModuleType("augenmerk.viz_app.application")
     application.run_app = lambda *arguments: calls.append(arguments) or 0  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "viz_app.application", application)
+    monkeypatch.setitem(sys.modules, "augenmerk.viz_app.application", application)
     monkeypatch.setattr(launch, "prepare_display", lambda **_: None)
     return calls
 
@@ -102,7 +102,7 @@ def test_a_user_error_ends_with_status_2_and_its_message(
     def refuse(*_: object) -> int:
         raise CheckpointError("nothing there")
 
-    monkeypatch.setattr(sys.modules["viz_app.application"], "run_app", refuse)
+    monkeypatch.setattr(sys.modules["augenmerk.viz_app.application"], "run_app", refuse)
     assert launch.main(["app", "missing.safetensors"]) == 2
     assert "nothing there" in capsys.readouterr().err
 
@@ -135,7 +135,7 @@ def test_without_a_screen_a_picture_is_drawn_offscreen(monkeypatch: pytest.Monke
 def test_missing_libraries_are_named_before_qt_ends_the_process(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("viz_app.system_libraries.missing_packages", lambda _: ["libegl1"])
+    monkeypatch.setattr("augenmerk.viz_app.system_libraries.missing_packages", lambda _: ["libegl1"])
     assert launch.main([]) == 2
     assert "apt-get install" in capsys.readouterr().err
 
@@ -147,7 +147,7 @@ def test_missing_libraries_are_named_before_qt_ends_the_process(
 def test_a_screen_that_does_not_answer_is_named_before_qt_ends_the_process(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], platform: str | None
 ) -> None:
-    monkeypatch.setattr("viz_app.system_libraries.missing_packages", lambda _: [])
+    monkeypatch.setattr("augenmerk.viz_app.system_libraries.missing_packages", lambda _: [])
     monkeypatch.setenv("DISPLAY", ":987")
     if platform is not None:
         monkeypatch.setenv("QT_QPA_PLATFORM", platform)

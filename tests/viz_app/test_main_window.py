@@ -11,23 +11,23 @@ from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
-import viz_app.main_window
-import viz_app.models.loader
-from core.config import preset
-from core.errors import TextError
-from core.model.heads import Head
-from core.translation.experiment import Experiment
-from core.translation.result import ExperimentResult, Translation, TranslationStoppedError
+import augenmerk.viz_app.main_window
+import augenmerk.viz_app.models.loader
+from augenmerk.core.config import preset
+from augenmerk.core.errors import TextError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.result import ExperimentResult, Translation, TranslationStoppedError
+from augenmerk.viz_app.examples import example_sentences
+from augenmerk.viz_app.main_window import LEARN, TRAIN, TRANSLATE, MainWindow
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+from augenmerk.viz_app.state.text_limit import MAX_CHARACTERS
+from augenmerk.viz_app.theme import Theme, current_theme
+from augenmerk.viz_app.translate.page import TranslatePage
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import FakeTranslator
-from viz_app.examples import example_sentences
-from viz_app.main_window import LEARN, TRAIN, TRANSLATE, MainWindow
-from viz_app.preferences import Preferences
-from viz_app.state.map_view import Pair
-from viz_app.state.map_view_settings import MapViewSettings
-from viz_app.state.text_limit import MAX_CHARACTERS
-from viz_app.theme import Theme, current_theme
-from viz_app.translate.page import TranslatePage
 
 
 def _dialogs(window: MainWindow) -> list[QMessageBox]:
@@ -392,7 +392,7 @@ def test_a_dropped_file_is_opened_and_remembered(
 def test_without_a_bundled_model_the_window_says_so_and_offers_a_way(
     make_window: MakeWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    monkeypatch.setattr(viz_app.models.loader, "bundled_model_path", lambda: tmp_path / "none.safetensors")
+    monkeypatch.setattr(augenmerk.viz_app.models.loader, "bundled_model_path", lambda: tmp_path / "none.safetensors")
     window = make_window(None, wait=False)
     qtbot.waitUntil(lambda: window.translate_page.message.open_button.isVisible())
     assert "The bundled model is not here" in window.translate_page.message.label.text()
@@ -475,7 +475,7 @@ def test_closing_while_training_stops_it_first(make_window: MakeWindow, qtbot: Q
 def test_a_training_that_does_not_stop_can_be_left_after_a_while(
     make_window: MakeWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(viz_app.main_window, "ANSWER_SECONDS", 0.4)
+    monkeypatch.setattr(augenmerk.viz_app.main_window, "ANSWER_SECONDS", 0.4)
     window = make_window()
     window.train_page = page = RunningPage(num_polls=None)  # type: ignore[assignment]
     window.close()
@@ -493,7 +493,7 @@ def test_a_training_that_does_not_stop_can_be_left_after_a_while(
 def test_a_training_that_does_not_stop_is_left_behind_in_the_end(
     make_window: MakeWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(viz_app.main_window, "ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(augenmerk.viz_app.main_window, "ANSWER_SECONDS", 0.1)
     window = make_window()
     window.train_page = page = RunningPage(num_polls=None)  # type: ignore[assignment]
     page.limit_to_end_s = 0.5
@@ -535,7 +535,7 @@ def test_nothing_jumps_while_a_sentence_is_translated(make_window: MakeWindow, w
 
 def _bundled_is_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "bundled.safetensors").touch()
-    monkeypatch.setattr(viz_app.models.loader, "bundled_model_path", lambda: tmp_path / "bundled.safetensors")
+    monkeypatch.setattr(augenmerk.viz_app.models.loader, "bundled_model_path", lambda: tmp_path / "bundled.safetensors")
 
 
 @pytest.mark.heavy
@@ -759,7 +759,7 @@ def test_a_bundled_model_that_the_user_opens_after_it_stood_in_is_the_last_model
 def test_the_reason_of_the_last_model_is_shown_if_the_bundled_one_that_should_stand_in_is_missing(
     make_window: MakeWindow, qtbot: QtBot, preferences: Preferences, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(viz_app.models.loader, "bundled_model_path", lambda: tmp_path / "bundled.safetensors")
+    monkeypatch.setattr(augenmerk.viz_app.models.loader, "bundled_model_path", lambda: tmp_path / "bundled.safetensors")
     preferences.model = tmp_path / "copy.safetensors"
     window = make_window(None, sentence="Ein Mann wartet .", loader=_CopyTranslator, wait=False)
     label = window.translate_page.message.label

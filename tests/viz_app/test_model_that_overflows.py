@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from core.checkpoint.file import save_checkpoint
-from core.resources import bundled_model_path
+from augenmerk.core.checkpoint.file import save_checkpoint
+from augenmerk.core.resources import bundled_model_path
+from augenmerk.viz_app.launch import main
 from tests.core.translation.random_models import make_translator
 from tests.core.translation.test_not_finite import MARIAN, with_huge
 from tests.viz_app.conftest import MakeWindow
-from viz_app.launch import main
 
 PLACE = "first in encoder layer 1, feed-forward network"
 

@@ -8,10 +8,10 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject
 from PySide6.QtWidgets import QDialog
 from pytestqt.qtbot import QtBot
 
+from augenmerk.viz_app.main_window import TRAIN, TRANSLATE, MainWindow
+from augenmerk.viz_app.widgets.dialogs import show_failure
+from augenmerk.viz_app.worker import Failure
 from tests.viz_app.conftest import MakeWindow
-from viz_app.main_window import TRAIN, TRANSLATE, MainWindow
-from viz_app.widgets.dialogs import show_failure
-from viz_app.worker import Failure
 
 NUM_WARM_UPS, NUM_TIMES = 2, 3
 

@@ -1,9 +1,9 @@
 import os
 from pathlib import Path
 
-from core.model.heads import Head
-from viz_app.preferences import MAX_RECENT, Preferences
-from viz_app.state.map_view_settings import MapViewSettings
+from augenmerk.core.model.heads import Head
+from augenmerk.viz_app.preferences import MAX_RECENT, Preferences
+from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 
 
 def test_choices_are_remembered(preferences: Preferences) -> None:

@@ -9,15 +9,15 @@ from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QHBoxLayout, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.model.heads import Head
-from core.translation.experiment import HeadScaled
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import HeadScaled
+from augenmerk.viz_app.learn.station_view import StationView
+from augenmerk.viz_app.main_window import LEARN, NARROW_CONTENT_SIZE, TRAIN, TRANSLATE, MainWindow
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.theme import SCALES, Theme, current_theme, scales
+from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
+from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea, WindowScrollArea
 from tests.viz_app.conftest import MakeWindow
-from viz_app.learn.station_view import StationView
-from viz_app.main_window import LEARN, NARROW_CONTENT_SIZE, TRAIN, TRANSLATE, MainWindow
-from viz_app.preferences import Preferences
-from viz_app.theme import SCALES, Theme, current_theme, scales
-from viz_app.widgets.eliding_label import ElidingLabel
-from viz_app.widgets.scroll_areas import VerticalScrollArea, WindowScrollArea
 
 TIMEOUT_MS = 20_000
 

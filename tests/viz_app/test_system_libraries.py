@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from viz_app import system_libraries
-from viz_app.system_libraries import (
+from augenmerk.viz_app import system_libraries
+from augenmerk.viz_app.system_libraries import (
     OFFSCREEN_LIBRARIES,
     WINDOW_LIBRARIES,
     can_load,

@@ -5,8 +5,8 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from viz_app.theme import Theme
-from viz_app.top_bar import TopBar
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.top_bar import TopBar
 
 MODEL, DEVICE, NOTICE = (
     "multi30k-de-en · 3 + 3 layers · 8 heads",

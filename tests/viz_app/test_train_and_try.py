@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from augenmerk.viz_app.main_window import TRAIN, MainWindow
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.theme import Theme
 from tests.checkpoints import write_untrained_checkpoint
-from viz_app.main_window import TRAIN, MainWindow
-from viz_app.preferences import Preferences
-from viz_app.theme import Theme
 
 pytestmark = pytest.mark.training
 

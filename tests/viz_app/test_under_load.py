@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from augenmerk.viz_app.main_window import TRAIN, TRANSLATE, MainWindow
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.translate.page import TranslatePage
+from augenmerk.viz_app.worker.training import SWITCH_INTERVAL_SECONDS
 from benchmarks.gui_load import measure
 from benchmarks.hands import Hands
-from viz_app.main_window import TRAIN, TRANSLATE, MainWindow
-from viz_app.preferences import Preferences
-from viz_app.theme import Theme
-from viz_app.translate.page import TranslatePage
-from viz_app.worker.training import SWITCH_INTERVAL_SECONDS
 
 pytestmark = pytest.mark.training
 

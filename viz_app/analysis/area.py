@@ -15,11 +15,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from viz_app.analysis.registry import TABS
-from viz_app.analysis.tab import AnalysisContext, AnalysisTab
-from viz_app.theme import PANEL_MARGIN, scaled, scales
-from viz_app.widgets.flow_layout import FlowLayout
-from viz_app.widgets.parts import flat_button
+from augenmerk.viz_app.analysis.registry import TABS
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from augenmerk.viz_app.theme import PANEL_MARGIN, scaled, scales
+from augenmerk.viz_app.widgets.flow_layout import FlowLayout
+from augenmerk.viz_app.widgets.parts import flat_button
 
 MIN_WIDTH, USUAL_WIDTH = 340, 430
 

@@ -1,9 +1,9 @@
 """Whether a sample is of the languages that a model translates. No Qt, no torch."""
 
-from core.config import RunConfig
-from core.errors import AnalysisError
-from core.text.languages import language_name, two_letter_code
-from viz_app.state.languages import inner_code
+from augenmerk.core.config import RunConfig
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.text.languages import language_name, two_letter_code
+from augenmerk.viz_app.state.languages import inner_code
 
 
 def check_languages(

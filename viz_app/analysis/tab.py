@@ -9,16 +9,16 @@ from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from core.durations import duration
-from core.translation.result import Translation
-from viz_app.preferences import Preferences
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.progress import Progress
-from viz_app.state.request_state import RequestState
-from viz_app.theme import PANEL_MARGIN, Theme, current_theme, is_theme_change, scales
-from viz_app.widgets.focus import set_visible
-from viz_app.widgets.parts import label
-from viz_app.worker import ABOUT_A_RESULT, ExperimentController, Job, Request
+from augenmerk.core.durations import duration
+from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.progress import Progress
+from augenmerk.viz_app.state.request_state import RequestState
+from augenmerk.viz_app.theme import PANEL_MARGIN, Theme, current_theme, is_theme_change, scales
+from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.worker import ABOUT_A_RESULT, ExperimentController, Job, Request
 
 TOLD_AFTER_S = 5.0
 """Seconds after which it can be said how long something still takes."""

@@ -7,18 +7,18 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
-from core.errors import AugenmerkError, ExperimentFileError
-from core.translation.experiment import Experiment
-from core.translation.experiment_file import (
+from augenmerk.core.errors import AugenmerkError, ExperimentFileError
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.experiment_file import (
     SUFFIX,
     SavedExperiment,
     kind_of_file,
     write_experiment_file,
 )
-from core.translation.lesson_file import Lesson, read_document
-from core.translation.sharing import to_command, to_python
-from viz_app.documents.find_model_job import FindModelJob, FoundModel
-from viz_app.documents.session import (
+from augenmerk.core.translation.lesson_file import Lesson, read_document
+from augenmerk.core.translation.sharing import to_command, to_python
+from augenmerk.viz_app.documents.find_model_job import FindModelJob, FoundModel
+from augenmerk.viz_app.documents.session import (
     check_length,
     check_sentence,
     keep_session,
@@ -26,12 +26,12 @@ from viz_app.documents.session import (
     saved_experiment,
     set_aside_sentence,
 )
-from viz_app.documents.view_values import apply_view, check_view, heads_missing
-from viz_app.preferences import Preferences
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.text_limit import MAX_CHARACTERS
-from viz_app.widgets.dialogs import show_failure
-from viz_app.worker import Failure, InferenceWorker, Request
+from augenmerk.viz_app.documents.view_values import apply_view, check_view, heads_missing
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.text_limit import MAX_CHARACTERS
+from augenmerk.viz_app.widgets.dialogs import show_failure
+from augenmerk.viz_app.worker import Failure, InferenceWorker, Request
 
 FILTER = f"Experiments and lessons (*{SUFFIX});;All files (*)"
 KEEP_MS = 3_000

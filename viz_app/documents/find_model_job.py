@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from core.errors import AugenmerkError
-from core.resources import bundled_model_path
-from viz_app.worker import JobScope, ShouldStop, Tell, TranslatorLike
+from augenmerk.core.errors import AugenmerkError
+from augenmerk.core.resources import bundled_model_path
+from augenmerk.viz_app.worker import JobScope, ShouldStop, Tell, TranslatorLike
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class FindModelJob:
 
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> FoundModel | None:
         """See `viz_app.worker.Job.run`."""
-        from core.checkpoint.digest import model_digest
-        from core.checkpoint.file import load_checkpoint
+        from augenmerk.core.checkpoint.digest import model_digest
+        from augenmerk.core.checkpoint.file import load_checkpoint
 
         for path in (None, *self.paths):
             try:

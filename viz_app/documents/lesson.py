@@ -6,9 +6,9 @@ from pathlib import Path
 
 from psygnal import Signal
 
-from core.errors import ExperimentFileError
-from core.translation.experiment_file import SavedExperiment
-from core.translation.lesson_file import (
+from augenmerk.core.errors import ExperimentFileError
+from augenmerk.core.translation.experiment_file import SavedExperiment
+from augenmerk.core.translation.lesson_file import (
     MAX_SCENES,
     MAX_TEXT_CHARACTERS,
     MAX_TITLE_CHARACTERS,

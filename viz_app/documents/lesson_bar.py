@@ -17,14 +17,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.translation.lesson_file import MAX_TITLE_CHARACTERS
-from viz_app.documents.lesson import OpenLesson, as_line, as_title
-from viz_app.theme import PANEL_MARGIN, scales, set_role
-from viz_app.widgets.eliding_label import ElidingLabel
-from viz_app.widgets.flow_layout import FlowLayout
-from viz_app.widgets.focus import set_visible
-from viz_app.widgets.max_lines_label import MaxLinesLabel
-from viz_app.widgets.parts import flat_button, label
+from augenmerk.core.translation.lesson_file import MAX_TITLE_CHARACTERS
+from augenmerk.viz_app.documents.lesson import OpenLesson, as_line, as_title
+from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
+from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
+from augenmerk.viz_app.widgets.flow_layout import FlowLayout
+from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.max_lines_label import MaxLinesLabel
+from augenmerk.viz_app.widgets.parts import flat_button, label
 
 MAX_LINES = 3
 NO_SCENE = "Add scene puts what is on the screen here: the sentence, its changes, and how the maps are shown."

@@ -9,25 +9,25 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDialog, QFileDialog, QMenu, QMessageBox, QWidget
 
-from core.errors import AugenmerkError, ExperimentFileError
-from core.resources import resource_path
-from core.translation.experiment_file import SUFFIX
-from core.translation.lesson_file import Lesson, Scene, read_lesson_file, write_lesson_file
-from viz_app.documents.experiment_documents import NOTHING, ExperimentDocuments
-from viz_app.documents.lesson import OpenLesson, as_title
-from viz_app.documents.lesson_bar import LessonBar, SceneDialog, TitleDialog
-from viz_app.documents.lesson_export import LessonResultsJob, SceneResult, scene_maps, scene_parts
-from viz_app.documents.session import saved_experiment
-from viz_app.documents.view_values import show_as
-from viz_app.export.lesson_page import save_lesson_page
-from viz_app.export.worksheet import save_worksheet
-from viz_app.preferences import Preferences
-from viz_app.state.experiment_history import ExperimentHistory
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_view_settings import MapViewSettings
-from viz_app.state.model_info import ModelInfo
-from viz_app.widgets.dialogs import show_failure
-from viz_app.worker import Failure, InferenceWorker, Request
+from augenmerk.core.errors import AugenmerkError, ExperimentFileError
+from augenmerk.core.resources import resource_path
+from augenmerk.core.translation.experiment_file import SUFFIX
+from augenmerk.core.translation.lesson_file import Lesson, Scene, read_lesson_file, write_lesson_file
+from augenmerk.viz_app.documents.experiment_documents import NOTHING, ExperimentDocuments
+from augenmerk.viz_app.documents.lesson import OpenLesson, as_title
+from augenmerk.viz_app.documents.lesson_bar import LessonBar, SceneDialog, TitleDialog
+from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, SceneResult, scene_maps, scene_parts
+from augenmerk.viz_app.documents.session import saved_experiment
+from augenmerk.viz_app.documents.view_values import show_as
+from augenmerk.viz_app.export.lesson_page import save_lesson_page
+from augenmerk.viz_app.export.worksheet import save_worksheet
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.experiment_history import ExperimentHistory
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.widgets.dialogs import show_failure
+from augenmerk.viz_app.worker import Failure, InferenceWorker, Request
 
 FILTER = f"Lessons (*{SUFFIX});;All files (*)"
 PAGE = "Page for the browser (*.html)"

@@ -3,18 +3,18 @@
 import logging
 from pathlib import Path
 
-from core.errors import AugenmerkError, ExperimentFileError
-from core.storage import write_text
-from core.translation.experiment import Experiment, ForcedToken, GivenTarget, SourceWordReplaced
-from core.translation.experiment_file import (
+from augenmerk.core.errors import AugenmerkError, ExperimentFileError
+from augenmerk.core.storage import write_text
+from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, SourceWordReplaced
+from augenmerk.core.translation.experiment_file import (
     ModelReference,
     SavedExperiment,
     read_experiment_file,
     write_experiment_file,
 )
-from viz_app.documents.view_values import check_view, view_values
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.text_limit import MAX_CHARACTERS
+from augenmerk.viz_app.documents.view_values import check_view, view_values
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.text_limit import MAX_CHARACTERS
 
 NO_DIGEST = "0" * 64
 ASIDE = ".unreadable"

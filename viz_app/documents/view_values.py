@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, get_args
 
-from core.analysis.measures import MEASURES
-from core.analysis.selection import COMBINATIONS
-from core.config import ModelConfig
-from core.errors import ExperimentFileError
-from core.model.heads import ATTENTION_KINDS, Head
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_view import Pair
-from viz_app.state.map_view_settings import SHOWN_MAPS, MapViewSettings, Order, Picture, Scope
-from viz_app.state.zoom import AUTO, FIT, MAX_PX, Zoom
+from augenmerk.core.analysis.measures import MEASURES
+from augenmerk.core.analysis.selection import COMBINATIONS
+from augenmerk.core.config import ModelConfig
+from augenmerk.core.errors import ExperimentFileError
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS, MapViewSettings, Order, Picture, Scope
+from augenmerk.viz_app.state.zoom import AUTO, FIT, MAX_PX, Zoom
 
 CHOICES: dict[str, tuple[object, ...]] = {
     "measure": tuple(MEASURES),

@@ -6,8 +6,8 @@ from typing import Protocol
 
 from PySide6.QtWidgets import QWidget
 
-from viz_app.export.film import Film, FilmHeads
-from viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.export.film import Film, FilmHeads
+from augenmerk.viz_app.state.experiment_state import ExperimentState
 
 
 class RunSource(Protocol):

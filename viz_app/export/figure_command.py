@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.measures import MEASURES, Measure, measure_maps
-from core.analysis.selection import (
+from augenmerk.core.analysis.measures import MEASURES, Measure, measure_maps
+from augenmerk.core.analysis.selection import (
     COMBINATIONS,
     DEFAULT_LABEL_MODE,
     HIDDEN_KINDS,
@@ -18,20 +18,20 @@ from core.analysis.selection import (
     Selection,
     combine,
 )
-from core.cli.analyze import read_sentence
-from core.cli.guard import run_guarded
-from core.cli.interventions import add_interventions
-from core.cli.options import add_beam, add_checkpoint, load_translator
-from core.cli.parser import OptionParser
-from core.errors import AnalysisError, ConfigError
-from core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
-from core.translation.result import FloatArray, MapKind, Translation
-from viz_app.state.map_text import KIND_NAMES
-from viz_app.state.measuring import SHORT_NAMES
+from augenmerk.core.cli.analyze import read_sentence
+from augenmerk.core.cli.guard import run_guarded
+from augenmerk.core.cli.interventions import add_interventions
+from augenmerk.core.cli.options import add_beam, add_checkpoint, load_translator
+from augenmerk.core.cli.parser import OptionParser
+from augenmerk.core.errors import AnalysisError, ConfigError
+from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
+from augenmerk.core.translation.result import FloatArray, MapKind, Translation
+from augenmerk.viz_app.state.map_text import KIND_NAMES
+from augenmerk.viz_app.state.measuring import SHORT_NAMES
 
 if TYPE_CHECKING:
-    from core.translation.translator import Translator
-    from viz_app.export.figures import KindPicture, MapPicture
+    from augenmerk.core.translation.translator import Translator
+    from augenmerk.viz_app.export.figures import KindPicture, MapPicture
 
 SUFFIXES = (".png", ".svg", ".pdf", ".html")
 
@@ -117,7 +117,7 @@ def run(options: argparse.Namespace) -> int:
 
 def measured(translator: "Translator", options: argparse.Namespace) -> Measured:
     """The sentence's maps; notes go to standard error. Raises `AugenmerkError`."""
-    from core.analysis.capture import trace_translation
+    from augenmerk.core.analysis.capture import trace_translation
 
     translation = read_sentence(translator, options)
     trace = trace_translation(translator, translation)
@@ -144,7 +144,7 @@ def chosen_heads(maps: FloatArray, options: argparse.Namespace) -> list[tuple[in
 
 def save_picture(found: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace) -> None:
     """One map, or all as a grid. Raises `AugenmerkError`."""
-    from viz_app.export.figures import grid_figure, map_figure, save_figure
+    from augenmerk.viz_app.export.figures import grid_figure, map_figure, save_figure
 
     figure = (
         grid_figure(grid_of(found, options), caption(found, "all heads", options))
@@ -156,7 +156,7 @@ def save_picture(found: Measured, heads: Sequence[tuple[int, int]], options: arg
 
 def picture_of(found: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace) -> "MapPicture":
     """The large map."""
-    from viz_app.export.figures import MapPicture
+    from augenmerk.viz_app.export.figures import MapPicture
 
     title = title_of(options.kind, heads, found.maps[options.kind].shape[1], options.combine)
     weights = combine(found.maps[options.kind], options.combine, heads)
@@ -175,7 +175,7 @@ def picture_of(found: Measured, heads: Sequence[tuple[int, int]], options: argpa
 
 def grid_of(found: Measured, options: argparse.Namespace) -> "list[KindPicture]":
     """All heads of every kind that the measure exists for."""
-    from viz_app.export.figures import KindPicture
+    from augenmerk.viz_app.export.figures import KindPicture
 
     kinds = []
     for kind, whole in found.maps.items():
@@ -190,7 +190,7 @@ def grid_of(found: Measured, options: argparse.Namespace) -> "list[KindPicture]"
 
 def save_html(found: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace) -> None:
     """The page with every head; the first of those chosen is shown when it opens. Raises `AugenmerkError`."""
-    from viz_app.export.html_page import PageContent, save_page
+    from augenmerk.viz_app.export.html_page import PageContent, save_page
 
     for kind, maps in found.maps.items():
         _refuse_empty(_selection(options).apply(maps, found.translation, kind).weights)

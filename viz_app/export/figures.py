@@ -23,12 +23,12 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from matplotlib.textpath import text_to_path
 
-from core.errors import StorageError
-from core.plain_text import one_line
-from core.storage import atomic_path
-from core.translation.result import FloatArray
-from viz_app.heatmap.colormap import PAPER, SIGNED_PAPER, rgb_table, signed_rgb_table
-from viz_app.state.visible_text import visible
+from augenmerk.core.errors import StorageError
+from augenmerk.core.plain_text import one_line
+from augenmerk.core.storage import atomic_path
+from augenmerk.core.translation.result import FloatArray
+from augenmerk.viz_app.heatmap.colormap import PAPER, SIGNED_PAPER, rgb_table, signed_rgb_table
+from augenmerk.viz_app.state.visible_text import visible
 
 FORMATS = ("png", "svg", "pdf")
 CELL_INCHES, THUMBNAIL_INCHES, KIND_GAP_INCHES = 0.28, 0.85, 0.12

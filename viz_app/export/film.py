@@ -20,11 +20,11 @@ from typing import Literal
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from core.errors import StorageError
-from core.plain_text import one_line
-from core.storage import atomic_path, check_writable
-from core.translation.result import FloatArray
-from viz_app.heatmap.colormap import PAPER, rgb_table
+from augenmerk.core.errors import StorageError
+from augenmerk.core.plain_text import one_line
+from augenmerk.core.storage import atomic_path, check_writable
+from augenmerk.core.translation.result import FloatArray
+from augenmerk.viz_app.heatmap.colormap import PAPER, rgb_table
 
 FORMATS = ("gif", "mp4")
 FFMPEG = "ffmpeg"

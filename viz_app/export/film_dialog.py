@@ -6,12 +6,12 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from viz_app.export.film import Film, save_film
-from viz_app.state.progress import Progress
-from viz_app.theme import GAP, PAGE_MARGIN, scales
-from viz_app.widgets.parts import label
-from viz_app.widgets.progress_line import ProgressLine
-from viz_app.worker import Failure, InferenceWorker, ModelFreeJob, Request, ShouldStop, Tell
+from augenmerk.viz_app.export.film import Film, save_film
+from augenmerk.viz_app.state.progress import Progress
+from augenmerk.viz_app.theme import GAP, PAGE_MARGIN, scales
+from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.widgets.progress_line import ProgressLine
+from augenmerk.viz_app.worker import Failure, InferenceWorker, ModelFreeJob, Request, ShouldStop, Tell
 
 WIDTH_PX = 380
 

@@ -18,17 +18,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.comparing import difference
-from core.analysis.measures import MEASURES, Measure
-from core.analysis.selection import LABEL_MODES, LabelledMap, Selection
-from core.errors import AnalysisError
-from core.model.heads import KIND_TITLES, Head
-from core.plain_text import one_line
-from core.storage import write_text
-from core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
-from viz_app.heatmap.colormap import EMBER, PAPER, rgb_table, signed_rgb_table
-from viz_app.state.map_source import spread
-from viz_app.state.measuring import SHORT_NAMES
+from augenmerk.core.analysis.comparing import difference
+from augenmerk.core.analysis.measures import MEASURES, Measure
+from augenmerk.core.analysis.selection import LABEL_MODES, LabelledMap, Selection
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.model.heads import KIND_TITLES, Head
+from augenmerk.core.plain_text import one_line
+from augenmerk.core.storage import write_text
+from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
+from augenmerk.viz_app.heatmap.colormap import EMBER, PAPER, rgb_table, signed_rgb_table
+from augenmerk.viz_app.state.map_source import spread
+from augenmerk.viz_app.state.measuring import SHORT_NAMES
 
 LARGEST = 65_535
 ZERO, MISSING = 32_767, 65_535

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.plain_text import one_line
-from core.storage import write_text
-from viz_app.export.html_page import PARTS, PageContent, data_text
+from augenmerk.core.plain_text import one_line
+from augenmerk.core.storage import write_text
+from augenmerk.viz_app.export.html_page import PARTS, PageContent, data_text
 
 _BODY = re.compile(r"<body>\n(.*)<noscript>", re.DOTALL)
 _ID = re.compile(r'\bid="([a-z]+)"')

@@ -8,17 +8,17 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
-from core.errors import AugenmerkError
-from core.model.heads import KIND_TITLES
-from viz_app.export.exportable import Exportable
-from viz_app.export.film import NO_FFMPEG, FilmHeads, formats
-from viz_app.export.film_dialog import FilmDialog
-from viz_app.export.saving import Saving
-from viz_app.preferences import Preferences
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.snapshot import as_table
-from viz_app.widgets.dialogs import show_failure
-from viz_app.worker import Failure
+from augenmerk.core.errors import AugenmerkError
+from augenmerk.core.model.heads import KIND_TITLES
+from augenmerk.viz_app.export.exportable import Exportable
+from augenmerk.viz_app.export.film import NO_FFMPEG, FilmHeads, formats
+from augenmerk.viz_app.export.film_dialog import FilmDialog
+from augenmerk.viz_app.export.saving import Saving
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.snapshot import as_table
+from augenmerk.viz_app.widgets.dialogs import show_failure
+from augenmerk.viz_app.worker import Failure
 
 PICTURES = {"png": "PNG picture (*.png)", "svg": "SVG, shapes and text (*.svg)", "pdf": "PDF, shapes and text (*.pdf)"}
 NUMBERS = {"csv": "CSV table (*.csv)", "json": "JSON (*.json)", "npz": "NPZ, for NumPy (*.npz)"}

@@ -19,10 +19,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtSvg import QSvgGenerator
 
-from core.errors import StorageError
-from core.plain_text import printable
-from core.storage import atomic_path
-from viz_app.theme import Theme
+from augenmerk.core.errors import StorageError
+from augenmerk.core.plain_text import printable
+from augenmerk.core.storage import atomic_path
+from augenmerk.viz_app.theme import Theme
 
 Paint = Callable[[QPainter], None]
 MARGIN = 12

@@ -6,17 +6,17 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QPainter, QRegion
 from PySide6.QtWidgets import QWidget
 
-from core.analysis.measures import Measure
-from core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
-from viz_app.export.exportable import ExportSource
-from viz_app.export.film import Film, FilmHeads
-from viz_app.export.html_page import PageContent, save_page
-from viz_app.export.painted import save_painted
-from viz_app.heatmap.lines_view import LinesPainter
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_text import KIND_NAMES
-from viz_app.state.snapshot import Snapshot, facts_of, in_one_line, save_numbers, take_snapshot
-from viz_app.theme import Theme
+from augenmerk.core.analysis.measures import Measure
+from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
+from augenmerk.viz_app.export.exportable import ExportSource
+from augenmerk.viz_app.export.film import Film, FilmHeads
+from augenmerk.viz_app.export.html_page import PageContent, save_page
+from augenmerk.viz_app.export.painted import save_painted
+from augenmerk.viz_app.heatmap.lines_view import LinesPainter
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_text import KIND_NAMES
+from augenmerk.viz_app.state.snapshot import Snapshot, facts_of, in_one_line, save_numbers, take_snapshot
+from augenmerk.viz_app.theme import Theme
 
 MIDDLE_GREY = 128
 OF_ONE_MAP = ("map", "hidden", "picked")
@@ -50,10 +50,10 @@ class Saving:
             caption = "\n".join(filter(None, (snapshot.title, self._caption(snapshot.caption))))
             save_painted(lines.paint, lines.size, caption, theme, target)
             return
-        from viz_app.export.plotting import import_matplotlib
+        from augenmerk.viz_app.export.plotting import import_matplotlib
 
         import_matplotlib()
-        from viz_app.export.figures import MapPicture, map_figure, save_figure
+        from augenmerk.viz_app.export.figures import MapPicture, map_figure, save_figure
 
         view = snapshot.view
         picture = MapPicture(
@@ -69,10 +69,10 @@ class Saving:
 
     def save_heads(self, target: Path) -> None:
         """All heads as a picture. Raises `StorageError`."""
-        from viz_app.export.plotting import import_matplotlib
+        from augenmerk.viz_app.export.plotting import import_matplotlib
 
         import_matplotlib()
-        from viz_app.export.figures import KindPicture, grid_figure, save_figure
+        from augenmerk.viz_app.export.figures import KindPicture, grid_figure, save_figure
 
         snapshot, state = self.snapshot, self.source.state
         if snapshot is None or state is None:
@@ -119,7 +119,7 @@ class Saving:
     def save_charts(self, target: Path) -> None:
         """The charts of a run as a picture. Raises `StorageError`."""
         if self.source.run is not None:
-            from viz_app.export.plotting import import_matplotlib
+            from augenmerk.viz_app.export.plotting import import_matplotlib
 
             import_matplotlib()
             self.source.run.save_charts(target, has_caption=self.has_caption)

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.model.heads import AttentionKind, Head
-from core.plain_text import one_line
-from core.storage import write_text
-from core.translation.experiment import GivenTarget, HeadScaled, Intervention
-from core.translation.lesson_file import Lesson, Scene
-from viz_app.heatmap.colormap import PAPER, quantize, rgb_table, signed_indices, signed_rgb_table
-from viz_app.state.snapshot import Snapshot
+from augenmerk.core.model.heads import AttentionKind, Head
+from augenmerk.core.plain_text import one_line
+from augenmerk.core.storage import write_text
+from augenmerk.core.translation.experiment import GivenTarget, HeadScaled, Intervention
+from augenmerk.core.translation.lesson_file import Lesson, Scene
+from augenmerk.viz_app.heatmap.colormap import PAPER, quantize, rgb_table, signed_indices, signed_rgb_table
+from augenmerk.viz_app.state.snapshot import Snapshot
 
 NUM_LINES = 3
 """To write on, below each question."""

@@ -12,18 +12,18 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from core.model.heads import Head
-from core.translation.result import MAP_KINDS, MapKind
-from viz_app.heatmap.head_grid_layout import HEADER_HEIGHT, NUMBERS_HEIGHT, SPACING, GridLayout, lay_out_grid
-from viz_app.heatmap.head_grid_paint import GridPainter, Thumbnail
-from viz_app.heatmap.head_sheets import HeadSheets
-from viz_app.heatmap.image_store import ImageStore
-from viz_app.heatmap.map_image import ramp_of, signed_ramp_of
-from viz_app.state.evented_options import on_redraw
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.role_words import role_in_short
-from viz_app.theme import current_theme, is_theme_change, scaled
-from viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.result import MAP_KINDS, MapKind
+from augenmerk.viz_app.heatmap.head_grid_layout import HEADER_HEIGHT, NUMBERS_HEIGHT, SPACING, GridLayout, lay_out_grid
+from augenmerk.viz_app.heatmap.head_grid_paint import GridPainter, Thumbnail
+from augenmerk.viz_app.heatmap.head_sheets import HeadSheets
+from augenmerk.viz_app.heatmap.image_store import ImageStore
+from augenmerk.viz_app.heatmap.map_image import ramp_of, signed_ramp_of
+from augenmerk.viz_app.state.evented_options import on_redraw
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.role_words import role_in_short
+from augenmerk.viz_app.theme import current_theme, is_theme_change, scaled
+from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 
 SCROLL_BAR_WIDTH = 12
 NUM_PAINTERS = 6

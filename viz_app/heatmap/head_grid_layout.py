@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QRect, QSize
 
-from core.model.heads import Head
-from core.translation.result import MAP_KINDS, MapKind
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.theme import Theme
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.result import MAP_KINDS, MapKind
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.theme import Theme
 
 MIN_THUMBNAIL = 25  # below this height the grid scrolls, with thumbnails of a comfortable size
 SCROLLING_THUMBNAIL = 46

@@ -7,15 +7,15 @@ from itertools import pairwise
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QImage, QPainter, QPen, QRegion
 
-from core.model.heads import Head
-from core.translation.result import MAP_KINDS, MapKind
-from viz_app.heatmap.head_grid_layout import NUMBERS_HEIGHT, SPACING, GridLayout
-from viz_app.heatmap.map_image import draw_thumbnail
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_text import KIND_DIRECTIONS, KIND_NAMES
-from viz_app.state.map_view import Band
-from viz_app.state.marks import lit_keys, lit_queries
-from viz_app.theme import Theme
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.result import MAP_KINDS, MapKind
+from augenmerk.viz_app.heatmap.head_grid_layout import NUMBERS_HEIGHT, SPACING, GridLayout
+from augenmerk.viz_app.heatmap.map_image import draw_thumbnail
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_text import KIND_DIRECTIONS, KIND_NAMES
+from augenmerk.viz_app.state.map_view import Band
+from augenmerk.viz_app.state.marks import lit_keys, lit_queries
+from augenmerk.viz_app.theme import Theme
 
 SWITCH_SIZE = 15
 MIN_WITH_SWITCH = 24

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from PySide6.QtCore import QRect, QRectF, QSize
 from PySide6.QtGui import QImage, QPainter, QPixmap, QRegion
 
-from viz_app.heatmap.head_grid_layout import GridLayout
-from viz_app.heatmap.head_grid_paint import GridPainter
-from viz_app.theme import Theme
+from augenmerk.viz_app.heatmap.head_grid_layout import GridLayout
+from augenmerk.viz_app.heatmap.head_grid_paint import GridPainter
+from augenmerk.viz_app.theme import Theme
 
 CAPACITY = 6
 

@@ -4,17 +4,17 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QScrollBar, QToolTip, QWidget
 
-from viz_app.heatmap.heatmap_layout import SCROLL_BAR, HeatmapLayout, lay_out
-from viz_app.heatmap.heatmap_paint import HeatmapPainter
-from viz_app.heatmap.large_map import LargeMap
-from viz_app.heatmap.map_image import map_image, ramp_of, signed_ramp_of
-from viz_app.heatmap.selection_mode import selection_mode_of
-from viz_app.state import map_text
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_selection import MARKS, token_shift_of_queries
-from viz_app.state.map_view import Band, MapView, Pair, Place
-from viz_app.state.marks import query_sum
-from viz_app.state.zoom import zoomed
+from augenmerk.viz_app.heatmap.heatmap_layout import SCROLL_BAR, HeatmapLayout, lay_out
+from augenmerk.viz_app.heatmap.heatmap_paint import HeatmapPainter
+from augenmerk.viz_app.heatmap.large_map import LargeMap
+from augenmerk.viz_app.heatmap.map_image import map_image, ramp_of, signed_ramp_of
+from augenmerk.viz_app.heatmap.selection_mode import selection_mode_of
+from augenmerk.viz_app.state import map_text
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_selection import MARKS, token_shift_of_queries
+from augenmerk.viz_app.state.map_view import Band, MapView, Pair, Place
+from augenmerk.viz_app.state.marks import query_sum
+from augenmerk.viz_app.state.zoom import zoomed
 
 WHEEL_STEP = 120
 

@@ -6,10 +6,10 @@ from functools import lru_cache
 from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QFont, QFontMetrics
 
-from viz_app.state.map_view import Axes, Band, MapView, Place
-from viz_app.state.visible_text import visible
-from viz_app.state.zoom import AUTO, FIT, LEGIBLE_PX, MIN_LEGIBLE_PX, Zoom
-from viz_app.theme import Theme
+from augenmerk.viz_app.state.map_view import Axes, Band, MapView, Place
+from augenmerk.viz_app.state.visible_text import visible
+from augenmerk.viz_app.state.zoom import AUTO, FIT, LEGIBLE_PX, MIN_LEGIBLE_PX, Zoom
+from augenmerk.viz_app.theme import Theme
 
 MAX_CELL = 72.0
 MAX_NARROW_CELL = 22.0

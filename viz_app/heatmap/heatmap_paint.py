@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QLineF, QPointF, QRect, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QImage, QLinearGradient, QPainter, QPen
 
-from viz_app.heatmap.colormap import NUM_COLORS, Ramp, SignedRamp, color_table, signed_color_table
-from viz_app.heatmap.heatmap_layout import (
+from augenmerk.viz_app.heatmap.colormap import NUM_COLORS, Ramp, SignedRamp, color_table, signed_color_table
+from augenmerk.viz_app.heatmap.heatmap_layout import (
     BAR_GAP,
     BAR_LABEL,
     COLUMN_ANGLE,
@@ -20,13 +20,13 @@ from viz_app.heatmap.heatmap_layout import (
     sum_label,
     thinned,
 )
-from viz_app.heatmap.map_image import draw_map, map_image, ramp_of, signed_ramp_of
-from viz_app.state import map_text
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_view import Band, MapView, Pair
-from viz_app.state.marks import lit_keys, lit_queries, queries_of_word
-from viz_app.state.picked_tokens import QuerySum
-from viz_app.theme import Theme
+from augenmerk.viz_app.heatmap.map_image import draw_map, map_image, ramp_of, signed_ramp_of
+from augenmerk.viz_app.state import map_text
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view import Band, MapView, Pair
+from augenmerk.viz_app.state.marks import lit_keys, lit_queries, queries_of_word
+from augenmerk.viz_app.state.picked_tokens import QuerySum
+from augenmerk.viz_app.theme import Theme
 
 HATCH_STEP = 6.0
 """Pixels between two lines of a hatching."""

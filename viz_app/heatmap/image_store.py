@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtGui import QImage
 
-from core.translation.result import FloatArray
-from viz_app.heatmap.colormap import Ramp, SignedRamp
-from viz_app.heatmap.map_image import map_images
+from augenmerk.core.translation.result import FloatArray
+from augenmerk.viz_app.heatmap.colormap import Ramp, SignedRamp
+from augenmerk.viz_app.heatmap.map_image import map_images
 
 CAPACITY = 24
 

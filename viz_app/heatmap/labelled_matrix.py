@@ -19,11 +19,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from core.translation.result import FloatArray
-from viz_app.heatmap.colormap import quantize, rgb_table, signed_indices, signed_rgb_table
-from viz_app.heatmap.heatmap_layout import COLUMN_ANGLE, COLUMN_COSINE, COLUMN_SINE, thinned
-from viz_app.heatmap.map_image import ramp_of
-from viz_app.theme import Theme, current_theme, is_theme_change, scaled
+from augenmerk.core.translation.result import FloatArray
+from augenmerk.viz_app.heatmap.colormap import quantize, rgb_table, signed_indices, signed_rgb_table
+from augenmerk.viz_app.heatmap.heatmap_layout import COLUMN_ANGLE, COLUMN_COSINE, COLUMN_SINE, thinned
+from augenmerk.viz_app.heatmap.map_image import ramp_of
+from augenmerk.viz_app.theme import Theme, current_theme, is_theme_change, scaled
 
 MAX_LABEL, GAP, TITLE_HEIGHT, LEGEND_HEIGHT, LEGEND_BAR = 72, 5, 20, 30, 6
 MIN_FONT_PX = 10

@@ -3,10 +3,10 @@
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from viz_app.state.evented_options import on_redraw
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_view import MapView
-from viz_app.theme import current_theme, is_theme_change
+from augenmerk.viz_app.state.evented_options import on_redraw
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view import MapView
+from augenmerk.viz_app.theme import current_theme, is_theme_change
 
 
 class LargeMap(QWidget):

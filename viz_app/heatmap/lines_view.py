@@ -10,18 +10,18 @@ from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from core.translation.result import FloatArray
-from viz_app.heatmap.colormap import signed_color_table
-from viz_app.heatmap.large_map import LargeMap
-from viz_app.heatmap.map_image import signed_ramp_of
-from viz_app.heatmap.selection_mode import selection_mode_of
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_selection import MARKS, HoveredLabel, token_shift_of_queries
-from viz_app.state.map_view import MapView
-from viz_app.state.marks import lit_keys, lit_queries
-from viz_app.state.visible_text import visible
-from viz_app.theme import Theme
-from viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.core.translation.result import FloatArray
+from augenmerk.viz_app.heatmap.colormap import signed_color_table
+from augenmerk.viz_app.heatmap.large_map import LargeMap
+from augenmerk.viz_app.heatmap.map_image import signed_ramp_of
+from augenmerk.viz_app.heatmap.selection_mode import selection_mode_of
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_selection import MARKS, HoveredLabel, token_shift_of_queries
+from augenmerk.viz_app.state.map_view import MapView
+from augenmerk.viz_app.state.marks import lit_keys, lit_queries
+from augenmerk.viz_app.state.visible_text import visible
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 
 HEADER = 24
 MIN_LINE, MAX_LINE = 16.0, 34.0

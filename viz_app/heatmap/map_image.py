@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPaintEngine, QPainter
 
-from core.translation.result import FloatArray
-from viz_app.heatmap.colormap import (
+from augenmerk.core.translation.result import FloatArray
+from augenmerk.viz_app.heatmap.colormap import (
     EMBER,
     PAPER,
     SIGNED_EMBER,
@@ -20,7 +20,7 @@ from viz_app.heatmap.colormap import (
     signed_color_table,
     signed_indices,
 )
-from viz_app.theme import Theme
+from augenmerk.viz_app.theme import Theme
 
 VECTOR_ENGINES = (QPaintEngine.Type.SVG, QPaintEngine.Type.Pdf)
 SEAM = 1.0

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QMouseEvent
 
-from viz_app.state.picked_tokens import SelectionMode
+from augenmerk.viz_app.state.picked_tokens import SelectionMode
 
 
 def selection_mode_of(event: QMouseEvent) -> SelectionMode:

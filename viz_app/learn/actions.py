@@ -6,22 +6,22 @@ from typing import Final
 
 import numpy as np
 
-from core.analysis.roles import ROLES
-from core.analysis.selection import LABEL_MODES
-from core.model.heads import ATTENTION_KINDS, Head
-from core.translation.experiment import (
+from augenmerk.core.analysis.roles import ROLES
+from augenmerk.core.analysis.selection import LABEL_MODES
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
+from augenmerk.core.translation.experiment import (
     CausalMaskLifted,
     GivenTarget,
     HeadScaled,
     SoftmaxTemperature,
     SourceWordRemoved,
 )
-from core.translation.result import MAP_KINDS
-from viz_app.learn.values import place_to_remove, unsure_step
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.head_roles import clarity, clearest_head
-from viz_app.state.map_view import Pair
-from viz_app.state.map_view_settings import SHOWN_MAPS
+from augenmerk.core.translation.result import MAP_KINDS
+from augenmerk.viz_app.learn.values import place_to_remove, unsure_step
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.head_roles import clarity, clearest_head
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
 
 NEARLY = 0.95
 """A weight of this share of the largest one is nearly as large."""

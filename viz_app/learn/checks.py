@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from core.analysis.lens import LogitLens
-from core.config import preset
-from core.model.size import preset_vocabulary_sizes, size_rows
-from core.percent import percent_in_words
-from core.translation.experiment import (
+from augenmerk.core.analysis.lens import LogitLens
+from augenmerk.core.config import preset
+from augenmerk.core.model.size import preset_vocabulary_sizes, size_rows
+from augenmerk.core.percent import percent_in_words
+from augenmerk.core.translation.experiment import (
     CausalMaskLifted,
     Experiment,
     ForcedToken,
@@ -19,14 +19,14 @@ from core.translation.experiment import (
     SoftmaxTemperature,
     SourceWordRemoved,
 )
-from core.translation.result import Translation
-from viz_app.learn.actions import shuffled
-from viz_app.learn.job import LensJob, RunJob, Smoothing, SmoothingJob
-from viz_app.learn.stack import largest_group
-from viz_app.learn.values import place_to_remove, unsure_step
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.role_words import role_in_words
-from viz_app.worker.jobs import Job
+from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.learn.actions import shuffled
+from augenmerk.viz_app.learn.job import LensJob, RunJob, Smoothing, SmoothingJob
+from augenmerk.viz_app.learn.stack import largest_group
+from augenmerk.viz_app.learn.values import place_to_remove, unsure_step
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.role_words import role_in_words
+from augenmerk.viz_app.worker.jobs import Job
 
 Options = Mapping[str, str]
 MANY_TIMES = 1e6

@@ -7,13 +7,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.beam_tree import BeamTree
-from core.analysis.lens import LogitLens
-from core.analysis.logit_parts import LogitParts
-from core.model.heads import Head
-from core.translation.experiment import Beam, Experiment, HeadScaled
-from core.translation.result import FloatArray, Translation, read_only
-from viz_app.worker.jobs import JobScope, ShouldStop, Tell, TranslatorLike, real
+from augenmerk.core.analysis.beam_tree import BeamTree
+from augenmerk.core.analysis.lens import LogitLens
+from augenmerk.core.analysis.logit_parts import LogitParts
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import Beam, Experiment, HeadScaled
+from augenmerk.core.translation.result import FloatArray, Translation, read_only
+from augenmerk.viz_app.worker.jobs import JobScope, ShouldStop, Tell, TranslatorLike, real
 
 NUM_POSITIONS, NUM_SMALL_DIMENSIONS = 100, 20
 SMOOTHING, MAX_ODDS = 0.1, 100
@@ -40,7 +40,7 @@ class LensJob:
 
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> LogitLens:
         """See `Job.run`."""
-        from core.analysis.layer_logits import logit_lens
+        from augenmerk.core.analysis.layer_logits import logit_lens
 
         return logit_lens(real(translator), self.translation)
 
@@ -54,7 +54,7 @@ class LogitPartsJob:
 
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> LogitParts:
         """See `Job.run`."""
-        from core.analysis.logit_attribution import logit_parts
+        from augenmerk.core.analysis.logit_attribution import logit_parts
 
         return logit_parts(real(translator), self.translation)
 
@@ -69,7 +69,7 @@ class BeamTreeJob:
 
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> BeamTree:
         """See `Job.run`."""
-        from core.analysis.beam_watch import beam_tree
+        from augenmerk.core.analysis.beam_watch import beam_tree
 
         return beam_tree(real(translator), self.source_text, self.beam)
 
@@ -96,7 +96,7 @@ class HeadCostsJob:
 
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> HeadCosts:
         """See `Job.run`."""
-        from core.model.interventions import all_heads
+        from augenmerk.core.model.interventions import all_heads
 
         engine = real(translator)
         heads = all_heads(engine.model)
@@ -129,7 +129,7 @@ class PositionsJob:
 
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> PositionTables:
         """See `Job.run`."""
-        from core.model.positions import sinusoidal_table
+        from augenmerk.core.model.positions import sinusoidal_table
 
         own = real(translator).model.source_embedding.positions[:NUM_POSITIONS]
         small = sinusoidal_table(NUM_POSITIONS, NUM_SMALL_DIMENSIONS)
@@ -160,7 +160,7 @@ class SmoothingJob:
 
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> Smoothing:
         """See `Job.run`."""
-        from core.training.loss import smoothed_distribution
+        from augenmerk.core.training.loss import smoothed_distribution
 
         target, plain = (smoothed_distribution(2, 5, smoothing, 0).numpy() for smoothing in (SMOOTHING, 0.0))
         odds = np.linspace(1, MAX_ODDS, 400)

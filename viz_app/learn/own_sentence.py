@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from psygnal import Signal
 
-from viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.experiment_state import ExperimentState
 
 
 class OwnSentence:

@@ -6,24 +6,24 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from core.resources import bundled_model_path
-from core.text.languages import language_name
-from viz_app.export.exportable import ExportSource
-from viz_app.learn.figures.figure import LearnContext
-from viz_app.learn.own_sentence import OwnSentence
-from viz_app.learn.station import LANGUAGE, Station, languages, read_stations
-from viz_app.learn.station_view import STACKED, StationView
-from viz_app.learn.translate_sentence import language_problem, length_problem, sentence_of, token_problem
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_view_settings import MapViewSettings
-from viz_app.state.model_info import ModelInfo
-from viz_app.theme import GAP, scaled, scales
-from viz_app.views.intervention_chips import HINT_WITHOUT_HEADS
-from viz_app.views.sentence import SentencePanel
-from viz_app.widgets.choice_menu import ChoiceMenu
-from viz_app.widgets.empty_state import EmptyState
-from viz_app.widgets.parts import flat_button, label
-from viz_app.worker import ExperimentController, Failure, InferenceWorker, LoadJob, Request
+from augenmerk.core.resources import bundled_model_path
+from augenmerk.core.text.languages import language_name
+from augenmerk.viz_app.export.exportable import ExportSource
+from augenmerk.viz_app.learn.figures.figure import LearnContext
+from augenmerk.viz_app.learn.own_sentence import OwnSentence
+from augenmerk.viz_app.learn.station import LANGUAGE, Station, languages, read_stations
+from augenmerk.viz_app.learn.station_view import STACKED, StationView
+from augenmerk.viz_app.learn.translate_sentence import language_problem, length_problem, sentence_of, token_problem
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.theme import GAP, scaled, scales
+from augenmerk.viz_app.views.intervention_chips import HINT_WITHOUT_HEADS
+from augenmerk.viz_app.views.sentence import SentencePanel
+from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
+from augenmerk.viz_app.widgets.empty_state import EmptyState
+from augenmerk.viz_app.widgets.parts import flat_button, label
+from augenmerk.viz_app.worker import ExperimentController, Failure, InferenceWorker, LoadJob, Request
 
 FIRST_EXAMPLE = "Ein Koch schneidet in einer kleinen Küche Gemüse."
 USE = "use the sentence of Translate"

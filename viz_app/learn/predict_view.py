@@ -5,15 +5,15 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QFrame, QLabel, QPushButton, QRadioButton, QVBoxLayout, QWidget
 
-from viz_app.learn.actions import perform
-from viz_app.learn.checks import CHECKS, Check, Verdict
-from viz_app.learn.figures.figure import LearnContext
-from viz_app.learn.station import Predict
-from viz_app.learn.values import UNKNOWN, values_of
-from viz_app.state.request_state import RequestState
-from viz_app.theme import scaled, scales
-from viz_app.widgets.flow_layout import FlowLayout
-from viz_app.widgets.parts import label
+from augenmerk.viz_app.learn.actions import perform
+from augenmerk.viz_app.learn.checks import CHECKS, Check, Verdict
+from augenmerk.viz_app.learn.figures.figure import LearnContext
+from augenmerk.viz_app.learn.station import Predict
+from augenmerk.viz_app.learn.values import UNKNOWN, values_of
+from augenmerk.viz_app.state.request_state import RequestState
+from augenmerk.viz_app.theme import scaled, scales
+from augenmerk.viz_app.widgets.flow_layout import FlowLayout
+from augenmerk.viz_app.widgets.parts import label
 
 CHOICE_SPACING = 10
 NO_SUCH_HEAD = "the head that you click on"

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from core.config import ModelConfig
-from core.model.size import Module, Size, SizeRow, total
-from viz_app.state.model_info import heads_in_words
+from augenmerk.core.config import ModelConfig
+from augenmerk.core.model.size import Module, Size, SizeRow, total
+from augenmerk.viz_app.state.model_info import heads_in_words
 
 NORM: Final = "norm"
 Side = Literal["encoder", "decoder"]

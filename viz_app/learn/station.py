@@ -31,8 +31,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from core.errors import AugenmerkError
-from core.resources import resource_path
+from augenmerk.core.errors import AugenmerkError
+from augenmerk.core.resources import resource_path
 
 LANGUAGE = "en"
 STATION_FILES = "[0-9][0-9]-*.md"

@@ -7,16 +7,16 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from viz_app.learn.actions import perform
-from viz_app.learn.figures.figure import LearnContext, StationFigure
-from viz_app.learn.figures.map import MapFigure
-from viz_app.learn.figures.registry import FIGURES
-from viz_app.learn.predict_view import PredictView
-from viz_app.learn.station import Paragraph, Predict, Station, Try
-from viz_app.learn.values import values_of
-from viz_app.theme import GAP, current_theme, scaled, scales
-from viz_app.widgets.flow_layout import FlowLayout
-from viz_app.widgets.scroll_areas import VerticalScrollArea, area_around
+from augenmerk.viz_app.learn.actions import perform
+from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.learn.figures.map import MapFigure
+from augenmerk.viz_app.learn.figures.registry import FIGURES
+from augenmerk.viz_app.learn.predict_view import PredictView
+from augenmerk.viz_app.learn.station import Paragraph, Predict, Station, Try
+from augenmerk.viz_app.learn.values import values_of
+from augenmerk.viz_app.theme import GAP, current_theme, scaled, scales
+from augenmerk.viz_app.widgets.flow_layout import FlowLayout
+from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea, area_around
 
 TEXT_SHARE, FIGURE_SHARE = 3, 4
 STACKED = 800

@@ -1,9 +1,9 @@
 """Whether the sentence of the Translate page can be used on the Learn page. No Qt."""
 
-from core.translation.result import Translation
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.languages import NEUTRAL, language_names
-from viz_app.state.model_info import ModelInfo
+from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.languages import NEUTRAL, language_names
+from augenmerk.viz_app.state.model_info import ModelInfo
 
 MAX_WORDS, MAX_TOKENS = 16, 22
 """With more, lines and cells of the figures are too narrow to be read; words are counted before tokens are known."""

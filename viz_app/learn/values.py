@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from core.percent import percent_in_words
-from core.text.subwords import WORD_MARK
-from core.translation.result import MAP_KINDS, Translation
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_view import Pair
+from augenmerk.core.percent import percent_in_words
+from augenmerk.core.text.subwords import WORD_MARK
+from augenmerk.core.translation.result import MAP_KINDS, Translation
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view import Pair
 
 UNKNOWN, NO_BREAK = "…", "\u00a0"
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.trace import Trace
-from core.model.heads import Head
-from core.translation.result import FloatArray
+from augenmerk.core.analysis.trace import Trace
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.result import FloatArray
 
 
 @dataclass(frozen=True, eq=False)

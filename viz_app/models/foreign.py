@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from core.storage import open_file
-from core.tensor_file import open_tensor_file
-from core.translation.experiment_file import SUFFIX
+from augenmerk.core.storage import open_file
+from augenmerk.core.tensor_file import open_tensor_file
+from augenmerk.core.translation.experiment_file import SUFFIX
 
 _PYTORCH_STARTS = (b"PK\x03\x04", b"\x80")
 """Of the two ways in which torch has saved: an archive, and before that a bare pickle."""

@@ -6,11 +6,11 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QWidget
 
-from core.text.languages import language_name
-from viz_app.models.import_dialog import LIST_ROW, NAME_ROW, ImportDialog
-from viz_app.preferences import Preferences
-from viz_app.widgets.parts import label
-from viz_app.worker import InferenceWorker
+from augenmerk.core.text.languages import language_name
+from augenmerk.viz_app.models.import_dialog import LIST_ROW, NAME_ROW, ImportDialog
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.worker import InferenceWorker
 
 OWNER = "Helsinki-NLP"
 PAIRS = ("de-en", "en-de", "de-fr", "fr-de", "de-es", "es-de", "de-it", "it-de", "de-pl", "pl-de")

@@ -17,19 +17,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.durations import duration
-from core.text.languages import UNDETERMINED, language_code, language_name
-from viz_app.models.import_job import Imported, ImportJob, InspectJob
-from viz_app.preferences import Preferences
-from viz_app.state.progress import Progress
-from viz_app.theme import GAP, PAGE_MARGIN
-from viz_app.widgets.choice_menu import ChoiceMenu
-from viz_app.widgets.parts import label
-from viz_app.widgets.progress_line import ProgressLine
-from viz_app.worker import Failure, InferenceWorker, Request
+from augenmerk.core.durations import duration
+from augenmerk.core.text.languages import UNDETERMINED, language_code, language_name
+from augenmerk.viz_app.models.import_job import Imported, ImportJob, InspectJob
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.progress import Progress
+from augenmerk.viz_app.theme import GAP, PAGE_MARGIN
+from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
+from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.widgets.progress_line import ProgressLine
+from augenmerk.viz_app.worker import Failure, InferenceWorker, Request
 
 if TYPE_CHECKING:
-    from core.interop.model import ImportSummary
+    from augenmerk.core.interop.model import ImportSummary
 
 WIDTH_PX = 560
 LIST_ROW, NAME_ROW, SOURCE_ROW, TARGET_ROW, HEADS_ROW, DATA_ROW, PRECISION_ROW, SAVE_ROW = range(8)

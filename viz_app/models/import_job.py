@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.imports import collector_paused
-from core.storage import writable
-from viz_app.state.progress import Progress
-from viz_app.worker import ModelFreeJob, ShouldStop, Tell
+from augenmerk.core.imports import collector_paused
+from augenmerk.core.storage import writable
+from augenmerk.viz_app.state.progress import Progress
+from augenmerk.viz_app.worker import ModelFreeJob, ShouldStop, Tell
 
 if TYPE_CHECKING:
-    from core.interop.model import ImportSummary  # torch comes with it
+    from augenmerk.core.interop.model import ImportSummary  # torch comes with it
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +22,7 @@ class InspectJob(ModelFreeJob):
     def work(self, progress: Tell, should_stop: ShouldStop) -> "ImportSummary":
         """See `ModelFreeJob.work`."""
         with collector_paused():
-            from core.interop.recognition import recognize
+            from augenmerk.core.interop.recognition import recognize
 
         return recognize(self.source).summary
 
@@ -59,10 +59,10 @@ class ImportJob(ModelFreeJob):
         """See `ModelFreeJob.work`. What was stopped leaves no file that was not there before."""
         progress(Progress(0, 0, "Preparing"))
         with collector_paused():
-            from core.interop.importing import import_model
-            from core.interop.model import ImportOptions
-            from core.interop.stopping import ImportStoppedError
-            from core.interop.target import check_target
+            from augenmerk.core.interop.importing import import_model
+            from augenmerk.core.interop.model import ImportOptions
+            from augenmerk.core.interop.stopping import ImportStoppedError
+            from augenmerk.core.interop.target import check_target
 
         with writable(self.target):
             check_target(self.target, (self.source, self.data))  # before minutes are spent on what cannot be saved

@@ -7,14 +7,14 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from core.resources import bundled_model_path
-from viz_app.models.foreign import foreign_source
-from viz_app.models.hub_dialog import HubDialog
-from viz_app.models.import_dialog import ImportDialog
-from viz_app.preferences import Preferences
-from viz_app.state.model_info import ModelInfo
-from viz_app.widgets.dialogs import show_failure
-from viz_app.worker import Failure, InferenceWorker, LoadJob, Request
+from augenmerk.core.resources import bundled_model_path
+from augenmerk.viz_app.models.foreign import foreign_source
+from augenmerk.viz_app.models.hub_dialog import HubDialog
+from augenmerk.viz_app.models.import_dialog import ImportDialog
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.widgets.dialogs import show_failure
+from augenmerk.viz_app.worker import Failure, InferenceWorker, LoadJob, Request
 
 MODEL_FILTER = "Models (*.safetensors *.pt *.pth *.bin *.ckpt config.json config.yaml);;All files (*)"
 

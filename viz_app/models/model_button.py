@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
-from viz_app.widgets.menu_button import MenuButton
+from augenmerk.viz_app.widgets.menu_button import MenuButton
 
 MAX_FOLDER_LENGTH = 48
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from core.translation.result import Translation, Word
+from augenmerk.core.translation.result import Translation, Word
 
 Mark = Literal["same", "new", "gone"]
 

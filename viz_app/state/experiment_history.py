@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from core.translation.experiment import Experiment, GivenTarget, Output
+from augenmerk.core.translation.experiment import Experiment, GivenTarget, Output
 
 MAX_REMEMBERED = 200
 

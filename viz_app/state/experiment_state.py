@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from psygnal import Signal
 
-from core.analysis.sample_roles import SampleRoles
-from core.model.heads import Head
-from core.translation.experiment import (
+from augenmerk.core.analysis.sample_roles import SampleRoles
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import (
     CausalMaskLifted,
     Experiment,
     ForcedToken,
@@ -19,18 +19,18 @@ from core.translation.experiment import (
     Intervention,
     Output,
 )
-from core.translation.result import ExperimentResult, Translation
-from viz_app.state.experiment_history import ExperimentHistory
-from viz_app.state.head_roles import HeadRoles, clearest_head
-from viz_app.state.languages import NEUTRAL, code_of, language_names, language_of
-from viz_app.state.map_selection import MapSelection
-from viz_app.state.map_source import MapSource
-from viz_app.state.map_view import Pair
-from viz_app.state.map_view_settings import MapViewSettings, ShownMaps
-from viz_app.state.measuring import MeasuredMaps
-from viz_app.state.model_info import ModelInfo
-from viz_app.state.request_state import RequestState
-from viz_app.state.token_partners import pair_in
+from augenmerk.core.translation.result import ExperimentResult, Translation
+from augenmerk.viz_app.state.experiment_history import ExperimentHistory
+from augenmerk.viz_app.state.head_roles import HeadRoles, clearest_head
+from augenmerk.viz_app.state.languages import NEUTRAL, code_of, language_names, language_of
+from augenmerk.viz_app.state.map_selection import MapSelection
+from augenmerk.viz_app.state.map_source import MapSource
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.map_view_settings import MapViewSettings, ShownMaps
+from augenmerk.viz_app.state.measuring import MeasuredMaps
+from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.state.request_state import RequestState
+from augenmerk.viz_app.state.token_partners import pair_in
 
 GIVEN_DROPPED = "Dropped: the given translation, as the model chooses the other words itself. Undo brings it back."
 

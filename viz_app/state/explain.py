@@ -4,14 +4,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.analysis.measures import MEASURES, Measure
-from core.percent import percent
-from core.text.vocabulary import MARKS
-from viz_app.state import map_text
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_view import MapView
-from viz_app.state.measuring import SHORT_NAMES
-from viz_app.state.role_words import role_in_words
+from augenmerk.core.analysis.measures import MEASURES, Measure
+from augenmerk.core.percent import percent
+from augenmerk.core.text.vocabulary import MARKS
+from augenmerk.viz_app.state import map_text
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view import MapView
+from augenmerk.viz_app.state.measuring import SHORT_NAMES
+from augenmerk.viz_app.state.role_words import role_in_words
 
 BEWARE = (
     "Weights show where the model looks, not why it chose a word; to see what a head does, switch it off. Much weight "

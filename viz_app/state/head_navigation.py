@@ -2,9 +2,9 @@
 
 from typing import Literal
 
-from core.model.heads import Head
-from core.translation.result import MAP_KINDS
-from viz_app.state.experiment_state import ExperimentState
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.result import MAP_KINDS
+from augenmerk.viz_app.state.experiment_state import ExperimentState
 
 Direction = Literal["left", "right", "up", "down", "first", "last"]
 

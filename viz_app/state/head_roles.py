@@ -6,12 +6,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.profiles import HeadProfiler
-from core.analysis.roles import ROLES, Role, roles_of
-from core.analysis.sample_roles import SampleRoles
-from core.model.heads import Head
-from core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
-from viz_app.state.map_source import MapSource
+from augenmerk.core.analysis.profiles import HeadProfiler
+from augenmerk.core.analysis.roles import ROLES, Role, roles_of
+from augenmerk.core.analysis.sample_roles import SampleRoles
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
+from augenmerk.viz_app.state.map_source import MapSource
 
 
 class HeadRoles:

@@ -2,8 +2,8 @@
 
 from collections.abc import Collection
 
-from core.config import RunConfig
-from core.text.languages import UNDETERMINED, language_name
+from augenmerk.core.config import RunConfig
+from augenmerk.core.text.languages import UNDETERMINED, language_name
 
 NEUTRAL = ("source", "target")
 _OPEN, _CLOSE = ">>", "<<"

@@ -6,10 +6,10 @@ from typing import ClassVar, Literal
 
 from psygnal import SignalGroupDescriptor
 
-from core.model.heads import Head
-from core.translation.result import MapKind, Translation, Word
-from viz_app.state.map_view import Pair
-from viz_app.state.picked_tokens import KEY_SIDES, QUERY_SIDES, PickedTokens, SelectionMode, Side
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.result import MapKind, Translation, Word
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.picked_tokens import KEY_SIDES, QUERY_SIDES, PickedTokens, SelectionMode, Side
 
 MARKS = ("hovered", "pinned", "picked", "picked_key", "hovered_word", "hovered_label", "hovered_sum", "step")
 """The fields of `MapSelection` that marks on the large map follow."""

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from core.analysis.comparing import MapDifference, NothingInCommonError, difference
-from core.analysis.measures import MEASURES, Measure
-from core.analysis.selection import LabelledMap, Selection, combine, is_hidden
-from core.errors import AnalysisError
-from core.model.heads import Head
-from core.translation.result import ExperimentResult, FloatArray, MapKind, Translation, read_only
-from viz_app.state.map_selection import MapSelection
-from viz_app.state.map_view import MapView
-from viz_app.state.map_view_settings import MapViewSettings, ShownMaps
-from viz_app.state.measuring import MeasuredMaps
+from augenmerk.core.analysis.comparing import MapDifference, NothingInCommonError, difference
+from augenmerk.core.analysis.measures import MEASURES, Measure
+from augenmerk.core.analysis.selection import LabelledMap, Selection, combine, is_hidden
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.result import ExperimentResult, FloatArray, MapKind, Translation, read_only
+from augenmerk.viz_app.state.map_selection import MapSelection
+from augenmerk.viz_app.state.map_view import MapView
+from augenmerk.viz_app.state.map_view_settings import MapViewSettings, ShownMaps
+from augenmerk.viz_app.state.measuring import MeasuredMaps
 
 MAX_CACHED = 200
 LEAST_DIFFERENCE = 0.01

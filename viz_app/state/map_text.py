@@ -4,17 +4,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.analysis.measures import MEASURES, Measure
-from core.analysis.selection import Combination
-from core.model.heads import KIND_TITLES
-from core.translation.result import MapKind
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_source import has_split_words
-from viz_app.state.map_view import Band, MapView, Pair
-from viz_app.state.marks import query_sum
-from viz_app.state.measuring import SHORT_NAMES
-from viz_app.state.picked_tokens import SHORTENED
-from viz_app.state.visible_text import elided
+from augenmerk.core.analysis.measures import MEASURES, Measure
+from augenmerk.core.analysis.selection import Combination
+from augenmerk.core.model.heads import KIND_TITLES
+from augenmerk.core.translation.result import MapKind
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_source import has_split_words
+from augenmerk.viz_app.state.map_view import Band, MapView, Pair
+from augenmerk.viz_app.state.marks import query_sum
+from augenmerk.viz_app.state.measuring import SHORT_NAMES
+from augenmerk.viz_app.state.picked_tokens import SHORTENED
+from augenmerk.viz_app.state.visible_text import elided
 
 KIND_NAMES: dict[MapKind, str] = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross"}
 KIND_DIRECTIONS: dict[MapKind, str] = {

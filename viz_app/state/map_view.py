@@ -11,8 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from core.analysis.selection import LabelledMap
-from core.translation.result import FloatArray
+from augenmerk.core.analysis.selection import LabelledMap
+from augenmerk.core.translation.result import FloatArray
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,21 @@ from typing import Any, ClassVar, Literal
 
 from psygnal import SignalGroupDescriptor
 
-from core.analysis.measures import Measure
-from core.analysis.roles import Role
-from core.analysis.selection import DEFAULT_LABEL_MODE, LABEL_MODES, Combination, HiddenKind, LabelMode, Selection
-from core.model.heads import Head
-from core.translation.result import MAP_KINDS, MapKind
-from viz_app.state.evented_options import option
-from viz_app.state.map_view import QUERIES_DOWN, Axes
-from viz_app.state.zoom import AUTO, Zoom
+from augenmerk.core.analysis.measures import Measure
+from augenmerk.core.analysis.roles import Role
+from augenmerk.core.analysis.selection import (
+    DEFAULT_LABEL_MODE,
+    LABEL_MODES,
+    Combination,
+    HiddenKind,
+    LabelMode,
+    Selection,
+)
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.result import MAP_KINDS, MapKind
+from augenmerk.viz_app.state.evented_options import option
+from augenmerk.viz_app.state.map_view import QUERIES_DOWN, Axes
+from augenmerk.viz_app.state.zoom import AUTO, Zoom
 
 Scale = Literal["shared", "layer", "own"]
 SCALES: tuple[Scale, ...] = ("shared", "layer", "own")

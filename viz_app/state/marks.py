@@ -1,9 +1,9 @@
 """Where what is pinned and picked lights up: in all maps, and in the words of both sentences. No Qt."""
 
-from core.translation.result import MapKind, Word
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_selection import queries_of_tokens, token_shift_of_keys, token_shift_of_queries
-from viz_app.state.picked_tokens import KEY_SIDES, QUERY_SIDES, PickedTokens, QuerySum, Side
+from augenmerk.core.translation.result import MapKind, Word
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_selection import queries_of_tokens, token_shift_of_keys, token_shift_of_queries
+from augenmerk.viz_app.state.picked_tokens import KEY_SIDES, QUERY_SIDES, PickedTokens, QuerySum, Side
 
 
 def queries_of_word(state: ExperimentState, word: Word) -> tuple[int, ...]:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from core.analysis.measures import MEASURES, Measure
-from core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
+from augenmerk.core.analysis.measures import MEASURES, Measure
+from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
 
 SHORT_NAMES: dict[Measure, str] = {
     "weight": "weight α",

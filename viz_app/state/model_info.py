@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.analysis.sample_roles import SampleRoles
-from core.checkpoint.history import EpochRecord
-from core.config import RunConfig
-from core.device import DeviceChoice
-from core.plain_text import name_of
-from core.resources import is_bundled_model
+from augenmerk.core.analysis.sample_roles import SampleRoles
+from augenmerk.core.checkpoint.history import EpochRecord
+from augenmerk.core.config import RunConfig
+from augenmerk.core.device import DeviceChoice
+from augenmerk.core.plain_text import name_of
+from augenmerk.core.resources import is_bundled_model
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from core.analysis.selection import sum_queries
-from core.translation.result import FloatArray, MapKind
-from viz_app.state.map_view import Axes, MapView
-from viz_app.state.visible_text import elided
+from augenmerk.core.analysis.selection import sum_queries
+from augenmerk.core.translation.result import FloatArray, MapKind
+from augenmerk.viz_app.state.map_view import Axes, MapView
+from augenmerk.viz_app.state.visible_text import elided
 
 Side = Literal["source", "target"]
 SelectionMode = Literal["alone", "also", "through"]

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from psygnal import SignalGroupDescriptor
 
-from viz_app.state.progress import Progress
+from augenmerk.viz_app.state.progress import Progress
 
 
 @dataclass

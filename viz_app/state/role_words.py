@@ -1,8 +1,8 @@
 """What a head does, in words: over the sample, if one was measured, and in the sentence shown. No Qt."""
 
-from core.analysis.roles import ROLES, Role
-from core.model.heads import Head
-from viz_app.state.head_roles import HeadRoles
+from augenmerk.core.analysis.roles import ROLES, Role
+from augenmerk.core.model.heads import Head
+from augenmerk.viz_app.state.head_roles import HeadRoles
 
 HERE = "in this sentence"
 

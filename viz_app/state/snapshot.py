@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import StorageError
-from core.plain_text import one_line
-from core.storage import atomic_path
-from core.translation.result import MAP_KINDS
-from viz_app.state import map_text
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_view import MapView
-from viz_app.state.map_view_settings import ShownMaps
-from viz_app.state.marks import query_sum
-from viz_app.state.measuring import SHORT_NAMES
+from augenmerk.core.errors import StorageError
+from augenmerk.core.plain_text import one_line
+from augenmerk.core.storage import atomic_path
+from augenmerk.core.translation.result import MAP_KINDS
+from augenmerk.viz_app.state import map_text
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view import MapView
+from augenmerk.viz_app.state.map_view_settings import ShownMaps
+from augenmerk.viz_app.state.marks import query_sum
+from augenmerk.viz_app.state.measuring import SHORT_NAMES
 
 NUMBER_FORMATS = ("csv", "json", "npz")
 CORNER = "query \\ key"

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import TypeVar
 
-from core.translation.coverage import RareWord, RespelledWord
-from core.translation.experiment import SourceWordReplaced
-from core.translation.result import ExperimentResult, Translation, Word
+from augenmerk.core.translation.coverage import RareWord, RespelledWord
+from augenmerk.core.translation.experiment import SourceWordReplaced
+from augenmerk.core.translation.result import ExperimentResult, Translation, Word
 
 _Word = TypeVar("_Word", RareWord, RespelledWord)
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from core.analysis.comparing import common_subsequence
-from core.translation.result import MapKind, Translation
-from viz_app.state.map_view import Pair
+from augenmerk.core.analysis.comparing import common_subsequence
+from augenmerk.core.translation.result import MapKind, Translation
+from augenmerk.viz_app.state.map_view import Pair
 
 
 def pair_in(

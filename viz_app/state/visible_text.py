@@ -4,7 +4,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from core.text.codec import CONTINUATION
+from augenmerk.core.text.codec import CONTINUATION
 
 INVISIBLE = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
 _LONG_WORD = re.compile(r"\S{24}(?=\S)")

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from psygnal import SignalGroupDescriptor
 
-from core.analysis.query_key import QueryKeyDetail, query_key_detail
-from core.analysis.trace import Trace
-from core.translation.result import Translation
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.request_state import RequestState
+from augenmerk.core.analysis.query_key import QueryKeyDetail, query_key_detail
+from augenmerk.core.analysis.trace import Trace
+from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.request_state import RequestState
 
 
 @dataclass

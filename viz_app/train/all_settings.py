@@ -5,17 +5,17 @@ from collections.abc import Callable
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from core.config.dotted import dotted_settings
-from core.config.presets import PARTS
-from core.config.settings import Setting
-from core.errors import ConfigError
-from viz_app.theme import PANEL_MARGIN, scales, set_role
-from viz_app.train.choices import RunChoices
-from viz_app.train.run_form import RunForm, number_edit, show_setting, value_menu
-from viz_app.widgets.choice_menu import ChoiceMenu
-from viz_app.widgets.eliding_label import ElidingLabel
-from viz_app.widgets.parts import flat_button, label
-from viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.core.config.dotted import dotted_settings
+from augenmerk.core.config.presets import PARTS
+from augenmerk.core.config.settings import Setting
+from augenmerk.core.errors import ConfigError
+from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
+from augenmerk.viz_app.train.choices import RunChoices
+from augenmerk.viz_app.train.run_form import RunForm, number_edit, show_setting, value_menu
+from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
+from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
+from augenmerk.viz_app.widgets.parts import flat_button, label
+from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 
 NAME_PX, CONTROL_PX = 190, 130
 Edit = Callable[[str, str], None]

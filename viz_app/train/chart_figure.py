@@ -9,14 +9,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from core.plain_text import one_line
-from viz_app.export.figures import CAPTION_INCHES, new_figure, place_in, wrapped_caption, write_around
-from viz_app.train.chart_picture import ChartLine, ChartPicture
-from viz_app.train.chart_settings import QUANTITY_NAMES, Quantity
-from viz_app.train.label_position import best_label_position
-from viz_app.train.paper_colors import marker_of, paper_color
-from viz_app.train.series import Points
-from viz_app.train.value_ticks import ValueFormatter
+from augenmerk.core.plain_text import one_line
+from augenmerk.viz_app.export.figures import CAPTION_INCHES, new_figure, place_in, wrapped_caption, write_around
+from augenmerk.viz_app.train.chart_picture import ChartLine, ChartPicture
+from augenmerk.viz_app.train.chart_settings import QUANTITY_NAMES, Quantity
+from augenmerk.viz_app.train.label_position import best_label_position
+from augenmerk.viz_app.train.paper_colors import marker_of, paper_color
+from augenmerk.viz_app.train.series import Points
+from augenmerk.viz_app.train.value_ticks import ValueFormatter
 
 WIDTH, HEIGHT = 7.0, 2.9
 LEFT, RIGHT, TITLE, LEGEND_LINE, BOTTOM, GAP = 0.75, 0.25, 0.5, 0.17, 0.48, 0.12

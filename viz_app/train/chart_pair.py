@@ -5,15 +5,15 @@ from dataclasses import replace
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
-from viz_app.theme import PANEL_MARGIN, scales, set_role
-from viz_app.train.chart_panel import ChartPanel
-from viz_app.train.charts import LiveChart
-from viz_app.train.comparison import Comparison
-from viz_app.train.legend import Legend
-from viz_app.train.run_export import ShownChart
-from viz_app.train.run_menu import RunMenu
-from viz_app.train.state import TrainState
-from viz_app.widgets.menu_button import MenuButton
+from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
+from augenmerk.viz_app.train.chart_panel import ChartPanel
+from augenmerk.viz_app.train.charts import LiveChart
+from augenmerk.viz_app.train.comparison import Comparison
+from augenmerk.viz_app.train.legend import Legend
+from augenmerk.viz_app.train.run_export import ShownChart
+from augenmerk.viz_app.train.run_menu import RunMenu
+from augenmerk.viz_app.train.state import TrainState
+from augenmerk.viz_app.widgets.menu_button import MenuButton
 
 
 class ChartPair(QFrame):

@@ -6,9 +6,9 @@ from typing import cast
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from viz_app.theme import scales
-from viz_app.train.chart_picture import picture_of, validation_name
-from viz_app.train.chart_settings import (
+from augenmerk.viz_app.theme import scales
+from augenmerk.viz_app.train.chart_picture import picture_of, validation_name
+from augenmerk.viz_app.train.chart_settings import (
     QUANTITY_NAMES,
     QUANTITY_TIPS,
     SMOOTHED,
@@ -18,13 +18,13 @@ from viz_app.train.chart_settings import (
     Shown,
     Smoothing,
 )
-from viz_app.train.charts import LiveChart
-from viz_app.train.comparison import Comparison
-from viz_app.train.curves import RunCurves
-from viz_app.train.legend import Legend, LegendEntry
-from viz_app.train.state import TrainState
-from viz_app.widgets.choice_menu import ChoiceMenu
-from viz_app.widgets.parts import label
+from augenmerk.viz_app.train.charts import LiveChart
+from augenmerk.viz_app.train.comparison import Comparison
+from augenmerk.viz_app.train.curves import RunCurves
+from augenmerk.viz_app.train.legend import Legend, LegendEntry
+from augenmerk.viz_app.train.state import TrainState
+from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
+from augenmerk.viz_app.widgets.parts import label
 
 SCALE_ENTRIES = {"linear": ("linear", "Linear"), "log": ("log", "Logarithmic")}
 SMOOTHING_ENTRIES = {

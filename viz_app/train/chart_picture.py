@@ -11,9 +11,9 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from viz_app.train.chart_settings import QUANTITY_NAMES, SMOOTHED, SMOOTHING_STEPS, ChartSettings, Quantity
-from viz_app.train.curves import RunCurves
-from viz_app.train.series import Points, smoothed
+from augenmerk.viz_app.train.chart_settings import QUANTITY_NAMES, SMOOTHED, SMOOTHING_STEPS, ChartSettings, Quantity
+from augenmerk.viz_app.train.curves import RunCurves
+from augenmerk.viz_app.train.series import Points, smoothed
 
 Look = Literal["raw", "curve", "points", "reference"]
 Limits = tuple[float, float]

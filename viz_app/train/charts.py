@@ -17,12 +17,12 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QRubberBand, QSizePolicy, QToolTip, QWidget
 
-from viz_app.theme import current_theme, is_theme_change, scaled, scales
-from viz_app.train.chart_picture import ChartLine, ChartPicture
-from viz_app.train.label_position import best_label_position
-from viz_app.train.line_colors import line_color
-from viz_app.train.paper_colors import marker_of
-from viz_app.train.value_ticks import ValueFormatter
+from augenmerk.viz_app.theme import current_theme, is_theme_change, scaled, scales
+from augenmerk.viz_app.train.chart_picture import ChartLine, ChartPicture
+from augenmerk.viz_app.train.label_position import best_label_position
+from augenmerk.viz_app.train.line_colors import line_color
+from augenmerk.viz_app.train.paper_colors import marker_of
+from augenmerk.viz_app.train.value_ticks import ValueFormatter
 
 _POINTS_PER_PIXEL = 0.72  # at matplotlib's 100 dots per inch
 _LEFT_PX, _RIGHT_PX, _BOTTOM_PX, _TOP_PX = 64, 14, 26, 8

@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from core.cli.guard import run_guarded
-from core.cli.parser import OptionParser
-from core.errors import AnalysisError, ConfigError, TrainingError
-from core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
-from core.training.film import FilmFrame, read_film
-from core.translation.result import MapKind
-from viz_app.export.film import FORMATS as FILMS
-from viz_app.export.film import Film, FilmHeads, save_film
-from viz_app.state.head_roles import clearest_head
-from viz_app.train.chart_picture import picture_of
-from viz_app.train.chart_settings import QUANTITY_NAMES, SMOOTHING_STEPS, ChartSettings, Quantity, Smoothing
-from viz_app.train.comparison import Comparison
-from viz_app.train.run_export import RunExport, ShownChart
-from viz_app.train.run_files import RunOnDisk, read_run
+from augenmerk.core.cli.guard import run_guarded
+from augenmerk.core.cli.parser import OptionParser
+from augenmerk.core.errors import AnalysisError, ConfigError, TrainingError
+from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
+from augenmerk.core.training.film import FilmFrame, read_film
+from augenmerk.core.translation.result import MapKind
+from augenmerk.viz_app.export.film import FORMATS as FILMS
+from augenmerk.viz_app.export.film import Film, FilmHeads, save_film
+from augenmerk.viz_app.state.head_roles import clearest_head
+from augenmerk.viz_app.train.chart_picture import picture_of
+from augenmerk.viz_app.train.chart_settings import QUANTITY_NAMES, SMOOTHING_STEPS, ChartSettings, Quantity, Smoothing
+from augenmerk.viz_app.train.comparison import Comparison
+from augenmerk.viz_app.train.run_export import RunExport, ShownChart
+from augenmerk.viz_app.train.run_files import RunOnDisk, read_run
 
 PICTURES = ("png", "svg", "pdf")
 ENDINGS = (*PICTURES, "csv", *FILMS)

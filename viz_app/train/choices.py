@@ -6,13 +6,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
-from core.config.dotted import dotted_settings, read_value, value_of, with_dotted
-from core.errors import ConfigError, CorpusError
-from core.text.languages import language_code
-from core.training.folder import default_runs_folder
-from core.training.schedules import describe_schedule, warmup_optimizer_steps
-from viz_app.state.model_info import heads_in_words
+from augenmerk.core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
+from augenmerk.core.config.dotted import dotted_settings, read_value, value_of, with_dotted
+from augenmerk.core.errors import ConfigError, CorpusError
+from augenmerk.core.text.languages import language_code
+from augenmerk.core.training.folder import default_runs_folder
+from augenmerk.core.training.schedules import describe_schedule, warmup_optimizer_steps
+from augenmerk.viz_app.state.model_info import heads_in_words
 
 DataKind = Literal["multi30k", "folder", "file"]
 DATA_KINDS: tuple[DataKind, ...] = ("multi30k", "folder", "file")

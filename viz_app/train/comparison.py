@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.errors import TrainingError
-from viz_app.train.chart_settings import NUM_RUNS
-from viz_app.train.curves import RunCurves, ValidationPoint
-from viz_app.train.run_files import RunOnDisk, read_run
+from augenmerk.core.errors import TrainingError
+from augenmerk.viz_app.train.chart_settings import NUM_RUNS
+from augenmerk.viz_app.train.curves import RunCurves, ValidationPoint
+from augenmerk.viz_app.train.run_files import RunOnDisk, read_run
 
 PUBLISHED = "published"
 PUBLISHED_LOSSES = (3.021, 2.289, 1.981, 1.812, 1.712, 1.649, 1.624, 1.628, 1.613, 1.629)

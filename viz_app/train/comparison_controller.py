@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from core.errors import AugenmerkError
-from viz_app.train.comparison import PUBLISHED, PUBLISHED_STEPS_PER_EPOCH, Comparison, runs_to_offer
-from viz_app.train.run_files import runs_in
-from viz_app.train.state import TrainState
+from augenmerk.core.errors import AugenmerkError
+from augenmerk.viz_app.train.comparison import PUBLISHED, PUBLISHED_STEPS_PER_EPOCH, Comparison, runs_to_offer
+from augenmerk.viz_app.train.run_files import runs_in
+from augenmerk.viz_app.train.state import TrainState
 
 if TYPE_CHECKING:
-    from viz_app.train.chart_pair import ChartPair
+    from augenmerk.viz_app.train.chart_pair import ChartPair
 
 
 class ComparisonController(QObject):

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.checkpoint.history import EpochRecord
-from core.training.events import StepDone
-from core.training.step_metrics import StepMetrics
-from viz_app.train.series import BoundedSeries
+from augenmerk.core.checkpoint.history import EpochRecord
+from augenmerk.core.training.events import StepDone
+from augenmerk.core.training.step_metrics import StepMetrics
+from augenmerk.viz_app.train.series import BoundedSeries
 
 
 @dataclass(frozen=True)

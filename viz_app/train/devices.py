@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from viz_app.export.plotting import import_matplotlib
-from viz_app.worker import THREAD_PREFIX
+from augenmerk.viz_app.export.plotting import import_matplotlib
+from augenmerk.viz_app.worker import THREAD_PREFIX
 
 POLL_INTERVAL_MS = 100
 
@@ -32,7 +32,7 @@ def find_devices() -> tuple[DeviceOption, ...]:
     """All devices of this machine, beginning with "auto" and the device it selects. Imports torch."""
     import torch
 
-    from core.device import choose_device
+    from augenmerk.core.device import choose_device
 
     found = [DeviceOption("auto", f"auto · {choose_device('auto').name}"), DeviceOption("cpu", "cpu")]
     if torch.cuda.is_available():

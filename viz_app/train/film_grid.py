@@ -2,9 +2,9 @@
 
 from PySide6.QtCore import QRect, Qt
 
-from core.analysis.roles import ROLES
-from core.model.heads import Head
-from viz_app.heatmap.head_grid import HeadGrid
+from augenmerk.core.analysis.roles import ROLES
+from augenmerk.core.model.heads import Head
+from augenmerk.viz_app.heatmap.head_grid import HeadGrid
 
 
 class FilmGrid(HeadGrid):

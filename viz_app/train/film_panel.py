@@ -6,22 +6,22 @@ from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSlider, QStackedLayout, QVBoxLayout, QWidget
 
-from core.model.heads import KIND_TITLES, Head
-from core.translation.result import MAP_KINDS, MapKind
-from viz_app.heatmap.head_grid import HeadGridArea
-from viz_app.heatmap.heatmap import Heatmap
-from viz_app.state import map_text
-from viz_app.theme import PANEL_MARGIN, scaled, scales, set_role
-from viz_app.train.film_grid import FilmGrid
-from viz_app.train.film_strip import FilmStrip
-from viz_app.train.panel_tabs import PanelTabs
-from viz_app.train.playback import Playback, moment_name
-from viz_app.widgets.choice_menu import ChoiceMenu
-from viz_app.widgets.eliding_label import ElidingLabel
-from viz_app.widgets.empty_state import EmptyState
-from viz_app.widgets.focus import set_visible
-from viz_app.widgets.max_lines_label import MaxLinesLabel
-from viz_app.widgets.parts import label
+from augenmerk.core.model.heads import KIND_TITLES, Head
+from augenmerk.core.translation.result import MAP_KINDS, MapKind
+from augenmerk.viz_app.heatmap.head_grid import HeadGridArea
+from augenmerk.viz_app.heatmap.heatmap import Heatmap
+from augenmerk.viz_app.state import map_text
+from augenmerk.viz_app.theme import PANEL_MARGIN, scaled, scales, set_role
+from augenmerk.viz_app.train.film_grid import FilmGrid
+from augenmerk.viz_app.train.film_strip import FilmStrip
+from augenmerk.viz_app.train.panel_tabs import PanelTabs
+from augenmerk.viz_app.train.playback import Playback, moment_name
+from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
+from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
+from augenmerk.viz_app.widgets.empty_state import EmptyState
+from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.max_lines_label import MaxLinesLabel
+from augenmerk.viz_app.widgets.parts import label
 
 PLAY_SECONDS = 7.0
 """Duration of a film, unless it has very few or very many frames."""

@@ -6,11 +6,11 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from core.training.film import FilmFrame
-from viz_app.heatmap.map_image import draw_map, map_image, ramp_of
-from viz_app.theme import current_theme, is_theme_change, scaled
-from viz_app.train.keys import FRAME_KEYS
-from viz_app.train.playback import Playback, moment_name, short_name
+from augenmerk.core.training.film import FilmFrame
+from augenmerk.viz_app.heatmap.map_image import draw_map, map_image, ramp_of
+from augenmerk.viz_app.theme import current_theme, is_theme_change, scaled
+from augenmerk.viz_app.train.keys import FRAME_KEYS
+from augenmerk.viz_app.train.playback import Playback, moment_name, short_name
 
 PICTURE_PX = 56
 GAP_PX = 8

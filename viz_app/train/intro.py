@@ -3,8 +3,8 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QVBoxLayout, QWidget
 
-from viz_app.theme import PANEL_MARGIN, scales, set_role
-from viz_app.train.choices import RunChoices
+from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
+from augenmerk.viz_app.train.choices import RunChoices
 
 WIDTH_PX = 600  # lines of about 80 characters
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from viz_app.train.series import Points
+from augenmerk.viz_app.train.series import Points
 
 GAP_PX = 11
 _NUM_DISTANCES = 6

@@ -7,9 +7,9 @@ from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPolygonF
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
-from viz_app.theme import Theme, current_theme, is_theme_change, scaled, scales
-from viz_app.train.line_colors import line_color
-from viz_app.train.paper_colors import marker_of
+from augenmerk.viz_app.theme import Theme, current_theme, is_theme_change, scaled, scales
+from augenmerk.viz_app.train.line_colors import line_color
+from augenmerk.viz_app.train.paper_colors import marker_of
 
 _MAX_WIDTH_PX = 240
 

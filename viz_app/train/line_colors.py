@@ -1,8 +1,8 @@
 """Colours of curves in the window, by theme."""
 
-from viz_app.theme import Theme
-from viz_app.train.chart_settings import NUM_RUNS
-from viz_app.train.paper_colors import RUN_COLORS_DARK, RUN_COLORS_LIGHT
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.train.chart_settings import NUM_RUNS
+from augenmerk.viz_app.train.paper_colors import RUN_COLORS_DARK, RUN_COLORS_LIGHT
 
 
 def line_color(name: str, theme: Theme) -> str:

@@ -5,10 +5,10 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.errors import StorageError
-from core.storage import atomic_path
-from core.training.step_metrics import StepMetrics
-from viz_app.train.curves import RunCurves
+from augenmerk.core.errors import StorageError
+from augenmerk.core.storage import atomic_path
+from augenmerk.core.training.step_metrics import StepMetrics
+from augenmerk.viz_app.train.curves import RunCurves
 
 OF_STEPS = ("step", "epoch", "num_tokens", "loss", "learning_rate", "gradient_norm", "tokens_per_second")
 OF_VALIDATIONS = ("epoch_training_loss", "validation_loss", "validation_loss_batch_mean", "bleu")

@@ -5,8 +5,8 @@ from itertools import zip_longest
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from viz_app.theme import PANEL_MARGIN, scales, set_role
-from viz_app.train.status_text import Action, Notice
+from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
+from augenmerk.viz_app.train.status_text import Action, Notice
 
 
 class NoticeBar(QFrame):

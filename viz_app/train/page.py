@@ -7,31 +7,31 @@ from PySide6.QtCore import QSettings, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QMenu, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
 
-from core.errors import AugenmerkError
-from viz_app.export.exportable import ExportSource
-from viz_app.export.plotting import import_matplotlib
-from viz_app.theme import GAP, scaled, scales
-from viz_app.train import settings as run_settings
-from viz_app.train.all_settings import AllSettings
-from viz_app.train.choices import RunChoices, new_run_folder, run_summary_rows, whole_number, with_tilde
-from viz_app.train.comparison import Comparison
-from viz_app.train.comparison_controller import ComparisonController
-from viz_app.train.devices import DeviceFinder
-from viz_app.train.draw_budget import DrawBudget
-from viz_app.train.intro import Intro
-from viz_app.train.notice_bar import NoticeBar
-from viz_app.train.playback import moment_name
-from viz_app.train.run_controller import RunController
-from viz_app.train.run_export import RunExport
-from viz_app.train.run_files import runs_in
-from viz_app.train.run_form import RunForm
-from viz_app.train.run_panel import RunPanel
-from viz_app.train.state import Status, TrainState
-from viz_app.train.status_text import notice, patience_used, status_line
-from viz_app.worker import ANSWER_SECONDS, DRAIN_INTERVAL_MS, TrainingBody, TrainingRequest
+from augenmerk.core.errors import AugenmerkError
+from augenmerk.viz_app.export.exportable import ExportSource
+from augenmerk.viz_app.export.plotting import import_matplotlib
+from augenmerk.viz_app.theme import GAP, scaled, scales
+from augenmerk.viz_app.train import settings as run_settings
+from augenmerk.viz_app.train.all_settings import AllSettings
+from augenmerk.viz_app.train.choices import RunChoices, new_run_folder, run_summary_rows, whole_number, with_tilde
+from augenmerk.viz_app.train.comparison import Comparison
+from augenmerk.viz_app.train.comparison_controller import ComparisonController
+from augenmerk.viz_app.train.devices import DeviceFinder
+from augenmerk.viz_app.train.draw_budget import DrawBudget
+from augenmerk.viz_app.train.intro import Intro
+from augenmerk.viz_app.train.notice_bar import NoticeBar
+from augenmerk.viz_app.train.playback import moment_name
+from augenmerk.viz_app.train.run_controller import RunController
+from augenmerk.viz_app.train.run_export import RunExport
+from augenmerk.viz_app.train.run_files import runs_in
+from augenmerk.viz_app.train.run_form import RunForm
+from augenmerk.viz_app.train.run_panel import RunPanel
+from augenmerk.viz_app.train.state import Status, TrainState
+from augenmerk.viz_app.train.status_text import notice, patience_used, status_line
+from augenmerk.viz_app.worker import ANSWER_SECONDS, DRAIN_INTERVAL_MS, TrainingBody, TrainingRequest
 
 if TYPE_CHECKING:
-    from viz_app.train.run_view import RunView
+    from augenmerk.viz_app.train.run_view import RunView
 
 
 DRAWING_SHARE = 0.04
@@ -208,7 +208,7 @@ class TrainPage(QWidget):
         """Creates the charts when they are first needed: this imports matplotlib."""
         if self._run_view is None:
             import_matplotlib()
-            from viz_app.train.run_view import RunView
+            from augenmerk.viz_app.train.run_view import RunView
 
             self._run_view = watch = RunView(self.state.playback)
             self._stack.addWidget(watch)

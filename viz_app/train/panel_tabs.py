@@ -5,8 +5,8 @@ from typing import Literal
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
-from viz_app.theme import scales
-from viz_app.widgets.parts import label, tab_button
+from augenmerk.viz_app.theme import scales
+from augenmerk.viz_app.widgets.parts import label, tab_button
 
 LowerPanel = Literal["film", "samples"]
 LOWER_NAMES: dict[LowerPanel, str] = {"film": "Film of attention", "samples": "Sample translations"}

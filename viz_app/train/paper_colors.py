@@ -4,7 +4,7 @@ Those of compared runs are safe for colour-blind users, and differ in their mark
 of Okabe and Ito ("Color Universal Design", 2008), without those close to the accent and the warm colour of the themes.
 """
 
-from viz_app.train.chart_settings import NUM_RUNS
+from augenmerk.viz_app.train.chart_settings import NUM_RUNS
 
 RUN_COLORS_LIGHT = ("#00795a", "#b0528c", "#7a6a00", "#4a4f57")
 RUN_COLORS_DARK = ("#2fc79f", "#e08fc0", "#f0e442", "#c9cdd3")

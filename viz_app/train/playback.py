@@ -7,13 +7,13 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeVar
 
-from core.model.heads import Head
-from core.training.events import ProbeTranslated, SampleTranslated
-from core.training.film import FilmFrame
-from core.translation.result import FloatArray, Translation
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.head_roles import clearest_head
-from viz_app.state.map_view_settings import MapViewSettings
+from augenmerk.core.model.heads import Head
+from augenmerk.core.training.events import ProbeTranslated, SampleTranslated
+from augenmerk.core.training.film import FilmFrame
+from augenmerk.core.translation.result import FloatArray, Translation
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.head_roles import clearest_head
+from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 
 
 class _Dated(Protocol):

@@ -7,8 +7,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from core.checkpoint.history import EpochRecord
-from viz_app.train.comparison import PUBLISHED_LOSSES
+from augenmerk.core.checkpoint.history import EpochRecord
+from augenmerk.viz_app.train.comparison import PUBLISHED_LOSSES
 
 OURS_COLOR, PUBLISHED_COLOR, MUTED = "#2a63cc", "#b4520a", "#646a73"
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QSettings, Signal
 
-from core.config import RunConfig
-from core.errors import AugenmerkError
-from core.training.events import (
+from augenmerk.core.config import RunConfig
+from augenmerk.core.errors import AugenmerkError
+from augenmerk.core.training.events import (
     AfterFailedSave,
     CheckpointSaved,
     StepDone,
@@ -16,16 +16,23 @@ from core.training.events import (
     TrainingEvent,
     TrainingFinished,
 )
-from core.training.film import read_film
-from core.training.folder import BEST, LAST, discard_run
-from core.training.overview import summarize, with_best
-from core.training.run_folders import remember_run_folder
-from core.training.step_metrics import StepMetrics, read_step_metrics
-from viz_app.state.languages import language_names
-from viz_app.train import settings as run_settings
-from viz_app.train.run_files import known_records, read_run
-from viz_app.train.state import Status, TrainState
-from viz_app.worker import ANSWER_SECONDS, Failure, TrainingBody, TrainingFailure, TrainingRequest, TrainingRun
+from augenmerk.core.training.film import read_film
+from augenmerk.core.training.folder import BEST, LAST, discard_run
+from augenmerk.core.training.overview import summarize, with_best
+from augenmerk.core.training.run_folders import remember_run_folder
+from augenmerk.core.training.step_metrics import StepMetrics, read_step_metrics
+from augenmerk.viz_app.state.languages import language_names
+from augenmerk.viz_app.train import settings as run_settings
+from augenmerk.viz_app.train.run_files import known_records, read_run
+from augenmerk.viz_app.train.state import Status, TrainState
+from augenmerk.viz_app.worker import (
+    ANSWER_SECONDS,
+    Failure,
+    TrainingBody,
+    TrainingFailure,
+    TrainingRequest,
+    TrainingRun,
+)
 
 SAVE_SECONDS = 60.0
 """For the step in hand, or the validation, and a checkpoint of the largest preset; then nothing more is waited for."""

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from core.checkpoint.history import EpochRecord
-from core.errors import TrainingError
-from core.storage import read_text
-from core.training.folder import HISTORY, LAST, RUN_SETTINGS
-from core.training.overview import RunSummary, is_run, summarize, with_best
-from core.training.step_metrics import StepMetrics, read_step_metrics
-from viz_app.train.curves import RunCurves
+from augenmerk.core.checkpoint.history import EpochRecord
+from augenmerk.core.errors import TrainingError
+from augenmerk.core.storage import read_text
+from augenmerk.core.training.folder import HISTORY, LAST, RUN_SETTINGS
+from augenmerk.core.training.overview import RunSummary, is_run, summarize, with_best
+from augenmerk.core.training.step_metrics import StepMetrics, read_step_metrics
+from augenmerk.viz_app.train.curves import RunCurves
 
 MAX_LISTED = 30
 _UNREADABLE = (OSError, ValueError, KeyError, TypeError, csv.Error)

@@ -17,12 +17,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.config import PRESETS, preset
-from core.config.dotted import dotted_settings
-from core.errors import AugenmerkError, ConfigError
-from viz_app.state.text_limit import MAX_CHARACTERS
-from viz_app.theme import scales, set_role
-from viz_app.train.choices import (
+from augenmerk.core.config import PRESETS, preset
+from augenmerk.core.config.dotted import dotted_settings
+from augenmerk.core.errors import AugenmerkError, ConfigError
+from augenmerk.viz_app.state.text_limit import MAX_CHARACTERS
+from augenmerk.viz_app.theme import scales, set_role
+from augenmerk.viz_app.train.choices import (
     DATA_KINDS,
     DataKind,
     RunChoices,
@@ -32,10 +32,10 @@ from viz_app.train.choices import (
     schedule_note,
     with_tilde,
 )
-from viz_app.train.devices import DEFAULT_DEVICES, DeviceOption
-from viz_app.widgets.choice_menu import ChoiceMenu
-from viz_app.widgets.eliding_label import ElidingLabel
-from viz_app.widgets.parts import flat_button, label
+from augenmerk.viz_app.train.devices import DEFAULT_DEVICES, DeviceOption
+from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
+from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
+from augenmerk.viz_app.widgets.parts import flat_button, label
 
 _DATA_LABELS: dict[DataKind, str] = {
     "multi30k": "Multi30k",

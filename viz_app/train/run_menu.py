@@ -6,8 +6,8 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
-from viz_app.train.run_files import RunOnDisk
-from viz_app.widgets.menu_button import MenuButton
+from augenmerk.viz_app.train.run_files import RunOnDisk
+from augenmerk.viz_app.widgets.menu_button import MenuButton
 
 NO_RUNS, NO_OTHER_RUNS = "no runs in this folder yet", "no other runs in this folder"
 

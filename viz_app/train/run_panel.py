@@ -5,16 +5,16 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from viz_app.theme import PANEL_MARGIN, scaled, scales, set_role
-from viz_app.train.devices import DEFAULT_DEVICES, DeviceOption
-from viz_app.train.run_form import RunForm, add_row, device_entries, number_edit, value_menu
-from viz_app.train.run_menu import RunMenu
-from viz_app.train.state import Status, TrainState
-from viz_app.train.status_text import activity, metric_rows, resume_label
-from viz_app.widgets.eliding_label import ElidingLabel
-from viz_app.widgets.parts import flat_button
-from viz_app.widgets.progress_line import ProgressLine
-from viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.viz_app.theme import PANEL_MARGIN, scaled, scales, set_role
+from augenmerk.viz_app.train.devices import DEFAULT_DEVICES, DeviceOption
+from augenmerk.viz_app.train.run_form import RunForm, add_row, device_entries, number_edit, value_menu
+from augenmerk.viz_app.train.run_menu import RunMenu
+from augenmerk.viz_app.train.state import Status, TrainState
+from augenmerk.viz_app.train.status_text import activity, metric_rows, resume_label
+from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
+from augenmerk.viz_app.widgets.parts import flat_button
+from augenmerk.viz_app.widgets.progress_line import ProgressLine
+from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 
 WIDTH_PX, NO_MAX_WIDTH = 316, (1 << 24) - 1
 """At 100 %; what Qt means by no limit."""

@@ -4,15 +4,15 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
-from viz_app.theme import GAP, scales
-from viz_app.train.chart_pair import ChartPair
-from viz_app.train.comparison import Comparison
-from viz_app.train.film_panel import FilmPanel
-from viz_app.train.panel_tabs import LowerPanel
-from viz_app.train.playback import Playback
-from viz_app.train.samples_panel import SamplesPanel
-from viz_app.train.state import TrainState
-from viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.viz_app.theme import GAP, scales
+from augenmerk.viz_app.train.chart_pair import ChartPair
+from augenmerk.viz_app.train.comparison import Comparison
+from augenmerk.viz_app.train.film_panel import FilmPanel
+from augenmerk.viz_app.train.panel_tabs import LowerPanel
+from augenmerk.viz_app.train.playback import Playback
+from augenmerk.viz_app.train.samples_panel import SamplesPanel
+from augenmerk.viz_app.train.state import TrainState
+from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 
 WIDE_PX = 1180
 """From this width on film and translations stand side by side."""

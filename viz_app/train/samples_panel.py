@@ -3,12 +3,12 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from core.training.events import SampleTranslated
-from viz_app.theme import PANEL_MARGIN, scales, set_role
-from viz_app.train.panel_tabs import PanelTabs
-from viz_app.train.playback import Playback
-from viz_app.widgets.parts import flat_button, label
-from viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.core.training.events import SampleTranslated
+from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
+from augenmerk.viz_app.train.panel_tabs import PanelTabs
+from augenmerk.viz_app.train.playback import Playback
+from augenmerk.viz_app.widgets.parts import flat_button, label
+from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 
 WAITING = "At each validation a sample of the validation sentences is translated: its BLEU and five translations."
 EMPTY = "This run has no saved translations."

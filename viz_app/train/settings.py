@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from core.config import PRESETS, RunConfig
-from core.config.dotted import dotted_settings
-from core.errors import ConfigError
-from viz_app.train.choices import DATA_KINDS, RunChoices
+from augenmerk.core.config import PRESETS, RunConfig
+from augenmerk.core.config.dotted import dotted_settings
+from augenmerk.core.errors import ConfigError
+from augenmerk.viz_app.train.choices import DATA_KINDS, RunChoices
 
 _PREFIX = "train/"
 NUM_SOURCES = 100

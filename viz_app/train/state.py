@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from pathlib import Path
 
-from core.checkpoint.history import EpochRecord
-from core.training.events import (
+from augenmerk.core.checkpoint.history import EpochRecord
+from augenmerk.core.training.events import (
     CheckpointSaved,
     EpochDone,
     Noted,
@@ -19,12 +19,12 @@ from core.training.events import (
     TrainingFinished,
     TrainingStarted,
 )
-from core.training.failures import Proposal
-from core.training.film import FilmFrame
-from core.training.step_metrics import StepMetrics
-from viz_app.train.curves import RunCurves, ValidationPoint
-from viz_app.train.playback import Playback
-from viz_app.train.series import BoundedSeries
+from augenmerk.core.training.failures import Proposal
+from augenmerk.core.training.film import FilmFrame
+from augenmerk.core.training.step_metrics import StepMetrics
+from augenmerk.viz_app.train.curves import RunCurves, ValidationPoint
+from augenmerk.viz_app.train.playback import Playback
+from augenmerk.viz_app.train.series import BoundedSeries
 
 
 class Status(Enum):

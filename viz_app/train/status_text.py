@@ -4,10 +4,10 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from core.durations import duration
-from core.training.events import StopRequest
-from viz_app.train.choices import with_tilde
-from viz_app.train.state import Status, TrainState
+from augenmerk.core.durations import duration
+from augenmerk.core.training.events import StopRequest
+from augenmerk.viz_app.train.choices import with_tilde
+from augenmerk.viz_app.train.state import Status, TrainState
 
 _NOTHING = "–"
 _STOPPING: dict[StopRequest, str] = {"keep": "Stopping…", "pause": "Pausing…", "discard": "Discarding…"}

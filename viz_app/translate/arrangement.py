@@ -4,10 +4,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
 
-from viz_app.preferences import Preferences
-from viz_app.theme import GAP, scaled, scales
-from viz_app.widgets.focus import set_visible
-from viz_app.widgets.parts import flat_button
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.theme import GAP, scaled, scales
+from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.parts import flat_button
 
 NARROW = 1240
 """Pixels below which thumbnails, large map and tabs do not fit side by side."""

@@ -7,15 +7,15 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
-from core.model.heads import Head
-from core.percent import percent_in_words
-from core.translation.experiment import HeadScaled
-from core.translation.result import MAP_KINDS, Translation
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.head_roles import clearest_head
-from viz_app.state.map_view import MapView, Pair
-from viz_app.theme import PANEL_MARGIN, scales, set_role
-from viz_app.widgets.parts import flat_button
+from augenmerk.core.model.heads import Head
+from augenmerk.core.percent import percent_in_words
+from augenmerk.core.translation.experiment import HeadScaled
+from augenmerk.core.translation.result import MAP_KINDS, Translation
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.head_roles import clearest_head
+from augenmerk.viz_app.state.map_view import MapView, Pair
+from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
+from augenmerk.viz_app.widgets.parts import flat_button
 
 MIN_WEIGHT = 0.5
 GO_ON_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Right)

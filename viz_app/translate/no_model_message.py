@@ -3,7 +3,7 @@
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from viz_app.widgets.empty_state import EmptyState
+from augenmerk.viz_app.widgets.empty_state import EmptyState
 
 
 class NoModelMessage(EmptyState):

@@ -6,21 +6,21 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from viz_app.export.exportable import ExportSource
-from viz_app.preferences import Preferences
-from viz_app.state.head_navigation import Direction, neighbour
-from viz_app.state.map_view_settings import MapViewSettings
-from viz_app.theme import GAP, scales
-from viz_app.translate.arrangement import Arrangement
-from viz_app.translate.keys import DIRECTIONS, SCENE_KEYS, SWITCH_KEYS, UNPIN_KEYS
-from viz_app.translate.no_model_message import NoModelMessage
-from viz_app.views.head import HeadPanel
-from viz_app.views.heads import HeadsPanel
-from viz_app.views.sentence import SentencePanel, typing_hint
-from viz_app.widgets.dialogs import show_failure
-from viz_app.widgets.focus import set_visible
-from viz_app.widgets.veil import Veil
-from viz_app.worker import ExperimentController, Failure
+from augenmerk.viz_app.export.exportable import ExportSource
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.head_navigation import Direction, neighbour
+from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+from augenmerk.viz_app.theme import GAP, scales
+from augenmerk.viz_app.translate.arrangement import Arrangement
+from augenmerk.viz_app.translate.keys import DIRECTIONS, SCENE_KEYS, SWITCH_KEYS, UNPIN_KEYS
+from augenmerk.viz_app.translate.no_model_message import NoModelMessage
+from augenmerk.viz_app.views.head import HeadPanel
+from augenmerk.viz_app.views.heads import HeadsPanel
+from augenmerk.viz_app.views.sentence import SentencePanel, typing_hint
+from augenmerk.viz_app.widgets.dialogs import show_failure
+from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.veil import Veil
+from augenmerk.viz_app.worker import ExperimentController, Failure
 
 
 class TranslatePage(QWidget):

@@ -7,18 +7,18 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QLabel, QStackedWidget, QVBoxLayout, QWidget
 
-from core.model.heads import Head
-from core.translation.result import Translation
-from viz_app.heatmap.heatmap import Heatmap
-from viz_app.heatmap.lines_view import LinesArea, LinesView
-from viz_app.state import map_text
-from viz_app.state.changed_words import changed_pieces
-from viz_app.state.evented_options import on_redraw
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.head_navigation import neighbour
-from viz_app.state.map_view_settings import SHOWN_MAPS
-from viz_app.theme import current_theme
-from viz_app.translate.keys import ARROWS, DIRECTIONS, ENDS, SCENE_KEYS, SWITCH_KEYS
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.heatmap.heatmap import Heatmap
+from augenmerk.viz_app.heatmap.lines_view import LinesArea, LinesView
+from augenmerk.viz_app.state import map_text
+from augenmerk.viz_app.state.changed_words import changed_pieces
+from augenmerk.viz_app.state.evented_options import on_redraw
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.head_navigation import neighbour
+from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
+from augenmerk.viz_app.theme import current_theme
+from augenmerk.viz_app.translate.keys import ARROWS, DIRECTIONS, ENDS, SCENE_KEYS, SWITCH_KEYS
 
 USUAL_SIZE = 800, 520
 """Of a window in which the letters are as large as in the interface at 100 %."""

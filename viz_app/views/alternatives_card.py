@@ -7,9 +7,9 @@ from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
-from core.translation.result import Translation, Word
-from viz_app.state.visible_text import visible
-from viz_app.theme import scales
+from augenmerk.core.translation.result import Translation, Word
+from augenmerk.viz_app.state.visible_text import visible
+from augenmerk.viz_app.theme import scales
 
 NUM_SHOWN = 5
 CLOSE_DELAY_MS = 250

@@ -5,11 +5,11 @@ from functools import partial
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QMenu, QWidget
 
-from core.model.heads import Head
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_view import Pair
-from viz_app.state.token_partners import partner, query_tokens
-from viz_app.views.row_editor import RowEditor
+from augenmerk.core.model.heads import Head
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.token_partners import partner, query_tokens
+from augenmerk.viz_app.views.row_editor import RowEditor
 
 
 class CellMenu(QMenu):

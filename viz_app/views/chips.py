@@ -7,17 +7,17 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from core.text.vocabulary import STARTS
-from core.translation.result import Translation, Word
-from viz_app.heatmap.selection_mode import selection_mode_of
-from viz_app.state.changed_words import new_words
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_selection import MARKS
-from viz_app.state.marks import key_shares, word_of_query
-from viz_app.state.visible_text import visible
-from viz_app.theme import CHIP_RADIUS, current_theme, is_theme_change, scaled
-from viz_app.views.alternatives_card import AlternativesCard
-from viz_app.widgets.flow_layout import flow
+from augenmerk.core.text.vocabulary import STARTS
+from augenmerk.core.translation.result import Translation, Word
+from augenmerk.viz_app.heatmap.selection_mode import selection_mode_of
+from augenmerk.viz_app.state.changed_words import new_words
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_selection import MARKS
+from augenmerk.viz_app.state.marks import key_shares, word_of_query
+from augenmerk.viz_app.state.visible_text import visible
+from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, is_theme_change, scaled
+from augenmerk.viz_app.views.alternatives_card import AlternativesCard
+from augenmerk.viz_app.widgets.flow_layout import flow
 
 INSET = 3  # where the text of the lines above begins
 SPACING = 6

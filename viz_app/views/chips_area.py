@@ -3,8 +3,8 @@
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QWidget
 
-from viz_app.views.chips import WordChips
-from viz_app.widgets.scroll_areas import ContentHeightScrollArea
+from augenmerk.viz_app.views.chips import WordChips
+from augenmerk.viz_app.widgets.scroll_areas import ContentHeightScrollArea
 
 MAX_LINES = 4
 

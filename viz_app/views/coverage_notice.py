@@ -2,10 +2,10 @@
 
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QWidget
 
-from core.translation.coverage import Coverage
-from viz_app.theme import scales
-from viz_app.widgets.eliding_label import ElidingLabel
-from viz_app.widgets.menu_button import MenuButton
+from augenmerk.core.translation.coverage import Coverage
+from augenmerk.viz_app.theme import scales
+from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
+from augenmerk.viz_app.widgets.menu_button import MenuButton
 
 
 class CoverageNotice(QWidget):

@@ -7,8 +7,8 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QWidget
 
-from viz_app.state.explain import Part
-from viz_app.theme import scaled
+from augenmerk.viz_app.state.explain import Part
+from augenmerk.viz_app.theme import scaled
 
 MAX_SHARE = 0.33
 """Of the panel's height: the map stays in sight."""

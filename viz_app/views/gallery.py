@@ -8,11 +8,11 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
-from viz_app.examples import Example
-from viz_app.theme import scaled, scales
-from viz_app.widgets.parts import label
-from viz_app.widgets.scroll_areas import VerticalScrollArea
-from viz_app.widgets.two_line_button import TwoLineButton
+from augenmerk.viz_app.examples import Example
+from augenmerk.viz_app.theme import scaled, scales
+from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.viz_app.widgets.two_line_button import TwoLineButton
 
 WIDTH, MAX_HEIGHT, MARGIN, BESIDE = 560, 560, 8, 16
 """What is beside the content: the frame and a scroll bar."""

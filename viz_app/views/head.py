@@ -8,31 +8,31 @@ from PySide6.QtCore import QPoint, QPointF, Qt, QTimer
 from PySide6.QtGui import QFont, QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
-from core.analysis.measures import MEASURES
-from core.analysis.roles import ROLES
-from core.model.heads import KIND_TITLES
-from core.translation.result import MapKind
-from viz_app.heatmap.heatmap import Heatmap
-from viz_app.heatmap.lines_view import LinesArea, LinesView
-from viz_app.state import map_text
-from viz_app.state.evented_options import on_redraw
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.explain import explain
-from viz_app.state.measuring import SHORT_NAMES
-from viz_app.state.role_words import role_in_words
-from viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales
-from viz_app.views.cell_menu import CellMenu
-from viz_app.views.explanation import Explanation
-from viz_app.views.head_controls import HeadControls, SizeControls, TokensMenu
-from viz_app.views.pick_line import PickLine
-from viz_app.views.query_key import QueryKeyCard
-from viz_app.widgets.choice_menu import ChoiceMenu
-from viz_app.widgets.eliding_label import ElidingLabel
-from viz_app.widgets.focus import set_visible
-from viz_app.widgets.menu_button import MenuButton
-from viz_app.widgets.parts import flat_button, label
-from viz_app.widgets.stable_height_label import StableHeightLabel
-from viz_app.worker.experiment_controller import ExperimentController
+from augenmerk.core.analysis.measures import MEASURES
+from augenmerk.core.analysis.roles import ROLES
+from augenmerk.core.model.heads import KIND_TITLES
+from augenmerk.core.translation.result import MapKind
+from augenmerk.viz_app.heatmap.heatmap import Heatmap
+from augenmerk.viz_app.heatmap.lines_view import LinesArea, LinesView
+from augenmerk.viz_app.state import map_text
+from augenmerk.viz_app.state.evented_options import on_redraw
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.explain import explain
+from augenmerk.viz_app.state.measuring import SHORT_NAMES
+from augenmerk.viz_app.state.role_words import role_in_words
+from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales
+from augenmerk.viz_app.views.cell_menu import CellMenu
+from augenmerk.viz_app.views.explanation import Explanation
+from augenmerk.viz_app.views.head_controls import HeadControls, SizeControls, TokensMenu
+from augenmerk.viz_app.views.pick_line import PickLine
+from augenmerk.viz_app.views.query_key import QueryKeyCard
+from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
+from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
+from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.menu_button import MenuButton
+from augenmerk.viz_app.widgets.parts import flat_button, label
+from augenmerk.viz_app.widgets.stable_height_label import StableHeightLabel
+from augenmerk.viz_app.worker.experiment_controller import ExperimentController
 
 SCOPES = {
     "head": ("this head", "This head alone"),

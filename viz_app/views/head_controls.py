@@ -16,14 +16,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from viz_app.state import map_text
-from viz_app.state.evented_options import on_redraw
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_view import Axes
-from viz_app.state.zoom import FIT
-from viz_app.theme import scaled, scales
-from viz_app.widgets.menu_button import MenuButton
-from viz_app.widgets.parts import flat_button, label
+from augenmerk.viz_app.state import map_text
+from augenmerk.viz_app.state.evented_options import on_redraw
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view import Axes
+from augenmerk.viz_app.state.zoom import FIT
+from augenmerk.viz_app.theme import scaled, scales
+from augenmerk.viz_app.widgets.menu_button import MenuButton
+from augenmerk.viz_app.widgets.parts import flat_button, label
 
 MAX_THRESHOLD_PERCENT = 60
 HIDING = {

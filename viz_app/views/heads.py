@@ -6,16 +6,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from core.analysis.roles import ROLES, Role
-from core.analysis.sample_roles import SampleRoles
-from core.translation.result import Translation
-from viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
-from viz_app.state.evented_options import on_redraw
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.theme import GAP, PANEL_MARGIN, scaled, scales
-from viz_app.widgets.choice_menu import ChoiceMenu
-from viz_app.widgets.eliding_label import ElidingLabel
-from viz_app.widgets.parts import label
+from augenmerk.core.analysis.roles import ROLES, Role
+from augenmerk.core.analysis.sample_roles import SampleRoles
+from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
+from augenmerk.viz_app.state.evented_options import on_redraw
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.theme import GAP, PANEL_MARGIN, scaled, scales
+from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
+from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
+from augenmerk.viz_app.widgets.parts import label
 
 SCALES = {
     "shared": ("shared", "Shared: the last colour is weight 1 everywhere (of norms: the largest of the kind)"),

@@ -6,14 +6,14 @@ from functools import partial
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
-from core.translation.experiment import GivenTarget, Intervention
-from core.translation.result import ExperimentResult
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.theme import scales
-from viz_app.widgets.flow_layout import FlowLayout
-from viz_app.widgets.focus import set_visible
-from viz_app.widgets.parts import flat_button, label
-from viz_app.widgets.scroll_areas import ContentHeightScrollArea
+from augenmerk.core.translation.experiment import GivenTarget, Intervention
+from augenmerk.core.translation.result import ExperimentResult
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.theme import scales
+from augenmerk.viz_app.widgets.flow_layout import FlowLayout
+from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.parts import flat_button, label
+from augenmerk.viz_app.widgets.scroll_areas import ContentHeightScrollArea
 
 CHIP_SPACING = 5
 MAX_ROWS, MAX_ROWS_LOW = 3, 2

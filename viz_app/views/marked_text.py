@@ -3,9 +3,9 @@
 import html
 from collections.abc import Sequence
 
-from core.translation.result import Translation
-from viz_app.state.changed_words import Piece, changed_pieces
-from viz_app.state.visible_text import breakable
+from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.state.changed_words import Piece, changed_pieces
+from augenmerk.viz_app.state.visible_text import breakable
 
 
 def marked(before: Translation, after: Translation, text_color: str, muted: str, new: str = "") -> str:

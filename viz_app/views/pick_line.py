@@ -6,15 +6,15 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from viz_app.state import map_text
-from viz_app.state.evented_options import on_redraw
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_view import Axes
-from viz_app.state.weight_explanation import WeightExplanation
-from viz_app.theme import scaled, scales
-from viz_app.widgets.eliding_label import ElidingLabel
-from viz_app.widgets.focus import set_visible
-from viz_app.widgets.parts import flat_button
+from augenmerk.viz_app.state import map_text
+from augenmerk.viz_app.state.evented_options import on_redraw
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view import Axes
+from augenmerk.viz_app.state.weight_explanation import WeightExplanation
+from augenmerk.viz_app.theme import scaled, scales
+from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
+from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.parts import flat_button
 
 LEAST_WORDS = 150
 """Pixels that the words need; beside buttons that leave them less they stand in a line of their own."""

@@ -4,8 +4,8 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from viz_app.state.weight_explanation import QueryKeyView
-from viz_app.theme import current_theme, scaled
+from augenmerk.viz_app.state.weight_explanation import QueryKeyView
+from augenmerk.viz_app.theme import current_theme, scaled
 
 EDGE, RIGHT = 4, 64
 

@@ -3,18 +3,18 @@
 from PySide6.QtCore import QRect, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-from core.analysis.trace import Trace
-from core.translation.result import Translation
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_view import Pair
-from viz_app.state.weight_explanation import WeightExplanation, query_key_view
-from viz_app.theme import scaled, scales
-from viz_app.views.product_bars import ProductBars
-from viz_app.widgets.eliding_label import ElidingLabel
-from viz_app.widgets.focus import set_visible
-from viz_app.widgets.parts import flat_button, label
-from viz_app.worker.experiment_controller import ExperimentController
-from viz_app.worker.jobs import TraceJob
+from augenmerk.core.analysis.trace import Trace
+from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.weight_explanation import WeightExplanation, query_key_view
+from augenmerk.viz_app.theme import scaled, scales
+from augenmerk.viz_app.views.product_bars import ProductBars
+from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
+from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.parts import flat_button, label
+from augenmerk.viz_app.worker.experiment_controller import ExperimentController
+from augenmerk.viz_app.worker.jobs import TraceJob
 
 MAX_WIDTH, HEIGHT, MIN_HEIGHT = 600, 178, 90
 

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from core.errors import ExperimentError
-from core.model.heads import Head
-from core.translation.experiment import AttentionRow
-from core.translation.result import Translation
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.theme import scaled, scales
-from viz_app.widgets.bars import Bar, BarList
-from viz_app.widgets.parts import label
+from augenmerk.core.errors import ExperimentError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import AttentionRow
+from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.theme import scaled, scales
+from augenmerk.viz_app.widgets.bars import Bar, BarList
+from augenmerk.viz_app.widgets.parts import label
 
 WIDTH, MAX_HEIGHT = 300, 340
 TIP = "Click a word to give it all the weight, or into its bar to give it that much; the rest is shared out."

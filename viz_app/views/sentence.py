@@ -6,33 +6,40 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
-from core.durations import duration
-from core.text.languages import a_sentence_in
-from core.translation.experiment import Experiment, GivenTarget
-from core.translation.result import ExperimentResult, Translation
-from viz_app.examples import Example, copy_examples, example_sentences, gallery
-from viz_app.state.changed_words import new_words
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.languages import language_of, with_code
-from viz_app.state.map_selection import MARKS
-from viz_app.state.map_view import Pair
-from viz_app.state.marks import key_shares
-from viz_app.state.spans import edited_spans, ignored_span, rare_spans, respelled_spans, unknown_spans, word_spans
-from viz_app.state.text_limit import MAX_CHARACTERS, left_out, not_shown
-from viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales, set_role
-from viz_app.views.chips import WordChips
-from viz_app.views.chips_area import ChipsArea
-from viz_app.views.coverage_notice import CoverageNotice
-from viz_app.views.gallery import GalleryPopup
-from viz_app.views.intervention_chips import InterventionChips
-from viz_app.views.sentence_input import SentenceInput, SentenceMarks
-from viz_app.views.shown_maps_switch import ShownMapsSwitch
-from viz_app.views.target_line import TargetLine
-from viz_app.widgets.choice_menu import ChoiceMenu
-from viz_app.widgets.eliding_label import ElidingLabel
-from viz_app.widgets.focus import set_visible
-from viz_app.widgets.menu_button import MenuButton
-from viz_app.widgets.parts import flat_button, label, labelled_row
+from augenmerk.core.durations import duration
+from augenmerk.core.text.languages import a_sentence_in
+from augenmerk.core.translation.experiment import Experiment, GivenTarget
+from augenmerk.core.translation.result import ExperimentResult, Translation
+from augenmerk.viz_app.examples import Example, copy_examples, example_sentences, gallery
+from augenmerk.viz_app.state.changed_words import new_words
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.languages import language_of, with_code
+from augenmerk.viz_app.state.map_selection import MARKS
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.marks import key_shares
+from augenmerk.viz_app.state.spans import (
+    edited_spans,
+    ignored_span,
+    rare_spans,
+    respelled_spans,
+    unknown_spans,
+    word_spans,
+)
+from augenmerk.viz_app.state.text_limit import MAX_CHARACTERS, left_out, not_shown
+from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales, set_role
+from augenmerk.viz_app.views.chips import WordChips
+from augenmerk.viz_app.views.chips_area import ChipsArea
+from augenmerk.viz_app.views.coverage_notice import CoverageNotice
+from augenmerk.viz_app.views.gallery import GalleryPopup
+from augenmerk.viz_app.views.intervention_chips import InterventionChips
+from augenmerk.viz_app.views.sentence_input import SentenceInput, SentenceMarks
+from augenmerk.viz_app.views.shown_maps_switch import ShownMapsSwitch
+from augenmerk.viz_app.views.target_line import TargetLine
+from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
+from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
+from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.menu_button import MenuButton
+from augenmerk.viz_app.widgets.parts import flat_button, label, labelled_row
 
 BUSY_DELAY_MS = 250
 LONG_TEXT = 150

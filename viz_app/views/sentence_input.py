@@ -20,9 +20,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QTextEdit, QToolTip, QWidget
 
-from viz_app.state.spans import Span
-from viz_app.state.text_limit import MAX_CHARACTERS, limited
-from viz_app.theme import current_theme, is_theme_change, scaled, set_role
+from augenmerk.viz_app.state.spans import Span
+from augenmerk.viz_app.state.text_limit import MAX_CHARACTERS, limited
+from augenmerk.viz_app.theme import current_theme, is_theme_change, scaled, set_role
 
 DEBOUNCE_MS = 300
 SETTLE_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)

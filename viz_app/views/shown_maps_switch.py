@@ -5,8 +5,8 @@ from functools import partial
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QToolButton, QWidget
 
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_view_settings import SHOWN_MAPS, ShownMaps
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS, ShownMaps
 
 KEY = "D"
 TIPS: dict[ShownMaps, str] = {

@@ -6,9 +6,9 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QKeySequence, QMouseEvent, QPainter, QPaintEvent, QPen, QTextCharFormat
 from PySide6.QtWidgets import QWidget
 
-from viz_app.state.spans import Span
-from viz_app.theme import current_theme, is_theme_change
-from viz_app.views.sentence_input import SentenceInput
+from augenmerk.viz_app.state.spans import Span
+from augenmerk.viz_app.theme import current_theme, is_theme_change
+from augenmerk.viz_app.views.sentence_input import SentenceInput
 
 KEPT_KEYS = (QKeySequence.StandardKey.Copy, QKeySequence.StandardKey.SelectAll)
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QKeyEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
-from viz_app.widgets.menu_button import MenuButton
+from augenmerk.viz_app.widgets.menu_button import MenuButton
 
 ARROW_KEYS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 

@@ -18,10 +18,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from viz_app.theme import scaled, scales
-from viz_app.widgets.empty_state import EmptyState
-from viz_app.widgets.parts import label
-from viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.viz_app.theme import scaled, scales
+from augenmerk.viz_app.widgets.empty_state import EmptyState
+from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 
 PALETTE_SIZE = 520, 380
 MAX_SHOWN = 40

@@ -3,8 +3,8 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from core import __version__
-from viz_app.worker import Failure
+from augenmerk.core import __version__
+from augenmerk.viz_app.worker import Failure
 
 
 def show_failure(parent: QWidget, title: str, failure: Failure) -> QMessageBox:

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from viz_app.theme import scales
+from augenmerk.viz_app.theme import scales
 
 MAX_WIDTH_PX = 560
 """Of the message: lines of about 80 characters."""

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from viz_app.theme import Theme, current_theme, scaled
+from augenmerk.viz_app.theme import Theme, current_theme, scaled
 
 LEFT, RIGHT, TOP, BOTTOM = 60, 12, 26, 34
 CURVES_LIGHT = ("#2a63cc", "#a84c08", "#00795a", "#b0528c")

@@ -3,8 +3,8 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from viz_app.widgets.parts import label
-from viz_app.widgets.scroll_areas import ContentHeightScrollArea
+from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.widgets.scroll_areas import ContentHeightScrollArea
 
 
 class MaxLinesLabel(ContentHeightScrollArea):

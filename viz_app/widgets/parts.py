@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
 
-from viz_app.theme import scales
+from augenmerk.viz_app.theme import scales
 
 
 def labelled_row(name: QWidget, content: QWidget, button: QWidget) -> QHBoxLayout:

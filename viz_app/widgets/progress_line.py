@@ -4,8 +4,8 @@ from PySide6.QtCore import QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from core.percent import percent
-from viz_app.theme import current_theme
+from augenmerk.core.percent import percent
+from augenmerk.viz_app.theme import current_theme
 
 
 class ProgressLine(QWidget):

@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
-from viz_app.theme import scaled
+from augenmerk.viz_app.theme import scaled
 
 
 class _GeometryWatch(QObject):

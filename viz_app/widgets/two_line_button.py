@@ -4,7 +4,7 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from viz_app.theme import CHIP_RADIUS, current_theme, scaled
+from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, scaled
 
 MARGIN = 8
 WRAPPED = int(Qt.TextFlag.TextWordWrap)

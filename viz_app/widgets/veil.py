@@ -4,7 +4,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
-from viz_app.theme import current_theme
+from augenmerk.viz_app.theme import current_theme
 
 OPACITY = 0.6
 

@@ -8,11 +8,11 @@ off and emits the signals, so every slot runs in the GUI thread and no widget is
 - `TrainingRun`: one thread that trains once; its events reach the window in handfuls, at most five times a second.
 """
 
-from viz_app.state.progress import Progress
-from viz_app.worker.experiment_controller import ExperimentController
-from viz_app.worker.failure import Failure
-from viz_app.worker.inference import ANSWER_SECONDS, THREAD_PREFIX, InferenceWorker
-from viz_app.worker.jobs import (
+from augenmerk.viz_app.state.progress import Progress
+from augenmerk.viz_app.worker.experiment_controller import ExperimentController
+from augenmerk.viz_app.worker.failure import Failure
+from augenmerk.viz_app.worker.inference import ANSWER_SECONDS, THREAD_PREFIX, InferenceWorker
+from augenmerk.viz_app.worker.jobs import (
     ABOUT_A_RESULT,
     ExperimentJob,
     Job,
@@ -27,8 +27,8 @@ from viz_app.worker.jobs import (
     TranslatorLike,
     real,
 )
-from viz_app.worker.requests import Request
-from viz_app.worker.training import (
+from augenmerk.viz_app.worker.requests import Request
+from augenmerk.viz_app.worker.training import (
     DRAIN_INTERVAL_MS,
     TrainingBody,
     TrainingFailure,

@@ -4,15 +4,15 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
-from core.translation.result import ExperimentResult, Translation
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.measuring import MeasuredMaps
-from viz_app.state.progress import Progress
-from viz_app.state.request_state import RequestState
-from viz_app.worker.failure import Failure
-from viz_app.worker.inference import InferenceWorker
-from viz_app.worker.jobs import ExperimentJob, Job, MeasureJob
-from viz_app.worker.requests import Request
+from augenmerk.core.translation.result import ExperimentResult, Translation
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.measuring import MeasuredMaps
+from augenmerk.viz_app.state.progress import Progress
+from augenmerk.viz_app.state.request_state import RequestState
+from augenmerk.viz_app.worker.failure import Failure
+from augenmerk.viz_app.worker.inference import InferenceWorker
+from augenmerk.viz_app.worker.jobs import ExperimentJob, Job, MeasureJob
+from augenmerk.viz_app.worker.requests import Request
 
 
 class ExperimentController(QObject):

@@ -4,7 +4,7 @@ import logging
 import traceback
 from dataclasses import dataclass
 
-from core.errors import AugenmerkError
+from augenmerk.core.errors import AugenmerkError
 
 logger = logging.getLogger(__name__)
 

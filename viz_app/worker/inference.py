@@ -9,15 +9,15 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from core.analysis.sample_roles import read_sample_roles
-from core.imports import collector_paused
-from core.threads import compute_on
-from core.translation.result import TranslationStoppedError
-from viz_app.state.model_info import ModelInfo
-from viz_app.state.progress import Progress
-from viz_app.worker.failure import Failure
-from viz_app.worker.jobs import JobInterrupted, LoadJob, ModelFreeJob, TranslatorLike
-from viz_app.worker.requests import Request, RequestQueue
+from augenmerk.core.analysis.sample_roles import read_sample_roles
+from augenmerk.core.imports import collector_paused
+from augenmerk.core.threads import compute_on
+from augenmerk.core.translation.result import TranslationStoppedError
+from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.state.progress import Progress
+from augenmerk.viz_app.worker.failure import Failure
+from augenmerk.viz_app.worker.jobs import JobInterrupted, LoadJob, ModelFreeJob, TranslatorLike
+from augenmerk.viz_app.worker.requests import Request, RequestQueue
 
 ANSWER_SECONDS = 3.0
 """A thread that was told to end and has not ended after this time is left behind: nothing waits for ever."""
@@ -157,7 +157,7 @@ class InferenceWorker(QObject):
 def _load_translator(path: Path | None, device: str) -> TranslatorLike:
     compute_on_one_thread()
     with collector_paused():
-        from core.translation.translator import Translator
+        from augenmerk.core.translation.translator import Translator
 
     translator = Translator.load(path, device)
     translator.warm_up()

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
-from core.analysis.trace import Trace
-from core.checkpoint.history import EpochRecord
-from core.config import RunConfig
-from core.device import DeviceChoice
-from core.translation.experiment import Experiment
-from core.translation.result import ExperimentResult, Translation
-from viz_app.state.measuring import BESIDE_WEIGHT, MeasuredMaps
-from viz_app.state.progress import Progress
+from augenmerk.core.analysis.trace import Trace
+from augenmerk.core.checkpoint.history import EpochRecord
+from augenmerk.core.config import RunConfig
+from augenmerk.core.device import DeviceChoice
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.result import ExperimentResult, Translation
+from augenmerk.viz_app.state.measuring import BESIDE_WEIGHT, MeasuredMaps
+from augenmerk.viz_app.state.progress import Progress
 
 if TYPE_CHECKING:
-    from core.translation.translator import Translator
+    from augenmerk.core.translation.translator import Translator
 
 JobScope = Literal["load", "experiment", "sentence", "model", "details"]
 """What a question is about, and so how long it makes sense: opening a model; computing an experiment; an experiment's
@@ -204,8 +204,8 @@ class MeasureJob:
 
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> MeasuredMaps:
         """See `Job.run`."""
-        from core.analysis.capture import trace_translation
-        from core.analysis.measures import measure_maps
+        from augenmerk.core.analysis.capture import trace_translation
+        from augenmerk.core.analysis.measures import measure_maps
 
         trace = trace_translation(real(translator), self.translation)
         maps = {}
@@ -225,14 +225,14 @@ class TraceJob:
 
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> Trace:
         """See `Job.run`."""
-        from core.analysis.capture import trace_translation
+        from augenmerk.core.analysis.capture import trace_translation
 
         return trace_translation(real(translator), self.translation)
 
 
 def real(translator: TranslatorLike) -> "Translator":
     """The engine's translator, which jobs that look into the model need."""
-    from core.translation.translator import Translator
+    from augenmerk.core.translation.translator import Translator
 
     assert isinstance(translator, Translator)
     return translator

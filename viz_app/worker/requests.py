@@ -4,9 +4,9 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from viz_app.state.progress import Progress
-from viz_app.worker.failure import Failure
-from viz_app.worker.jobs import ABOUT_A_RESULT, Job, JobScope
+from augenmerk.viz_app.state.progress import Progress
+from augenmerk.viz_app.worker.failure import Failure
+from augenmerk.viz_app.worker.jobs import ABOUT_A_RESULT, Job, JobScope
 
 URGENCY: dict[JobScope, int] = {"load": 0, "experiment": 1, "sentence": 2, "model": 3, "details": 4}
 

@@ -11,12 +11,19 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.config import RunConfig
-from core.threads import available_cores, compute_on
-from core.training.events import AfterFailedSave, PhaseStarted, SaveFailed, StopRequest, TrainingEvent, TrainingFinished
-from core.training.failures import InterruptedTrainingError, Proposal
-from viz_app.worker.failure import Failure
-from viz_app.worker.inference import THREAD_PREFIX
+from augenmerk.core.config import RunConfig
+from augenmerk.core.threads import available_cores, compute_on
+from augenmerk.core.training.events import (
+    AfterFailedSave,
+    PhaseStarted,
+    SaveFailed,
+    StopRequest,
+    TrainingEvent,
+    TrainingFinished,
+)
+from augenmerk.core.training.failures import InterruptedTrainingError, Proposal
+from augenmerk.viz_app.worker.failure import Failure
+from augenmerk.viz_app.worker.inference import THREAD_PREFIX
 
 DRAIN_INTERVAL_MS = 200
 SWITCH_INTERVAL_SECONDS = 0.0005
@@ -221,10 +228,10 @@ def _read_and_train(
 
     on_phase("Loading PyTorch")
     leave_a_core_to_the_window()
-    from core.corpora.loading import load_corpus
-    from core.corpora.multi30k import DownloadStoppedError
-    from core.training.loop import train
-    from core.training.vocabularies import codecs_to_keep
+    from augenmerk.core.corpora.loading import load_corpus
+    from augenmerk.core.corpora.multi30k import DownloadStoppedError
+    from augenmerk.core.training.loop import train
+    from augenmerk.core.training.vocabularies import codecs_to_keep
 
     codecs = codecs_to_keep(request.run, request.folder, resume=request.resume)
     try:

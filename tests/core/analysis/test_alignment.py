@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.analysis.alignment import (
+from augenmerk.core.analysis.alignment import (
     AlignmentScore,
     GoldPair,
     Links,
@@ -18,9 +18,9 @@ from core.analysis.alignment import (
     read_ibm_1,
     score_links,
 )
-from core.errors import AnalysisError
-from core.resources import resource_path
-from core.text.tokenizers import SpacyTokenizer
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.resources import resource_path
+from augenmerk.core.text.tokenizers import SpacyTokenizer
 
 SURE = {(0, 0), (1, 2)}
 POSSIBLE = SURE | {(1, 1), (2, 1)}

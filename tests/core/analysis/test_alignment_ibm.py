@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from core.analysis.alignment_ibm import train_ibm_1
-from core.errors import AnalysisError
+from augenmerk.core.analysis.alignment_ibm import train_ibm_1
+from augenmerk.core.errors import AnalysisError
 
 GERMAN = [["das", "Haus"], ["das", "Buch"], ["ein", "Buch"]]
 ENGLISH = [["the", "house"], ["the", "book"], ["a", "book"]]

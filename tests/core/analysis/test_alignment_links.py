@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from core.analysis.alignment_links import word_links, word_maps
-from core.analysis.selection import Selection
-from core.errors import AnalysisError
-from core.translation.experiment import Experiment
-from core.translation.result import AttentionMaps, Translation, Word
+from augenmerk.core.analysis.alignment_links import word_links, word_maps
+from augenmerk.core.analysis.selection import Selection
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.result import AttentionMaps, Translation, Word
 
 SOURCE = (Word("Ein", 1, 2), Word("Hund", 2, 4))  # <sos> Ein Hu nd <eos>
 TARGET = (Word("A", 0, 1), Word("dog", 1, 3))  # A do g <eos>

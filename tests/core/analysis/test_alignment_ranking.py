@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from core.analysis.alignment import AlignmentScore, GoldPair, diagonal_links, score_links
-from core.analysis.alignment_ranking import Aligner, AlignerRanking, align, rank_aligners
-from core.errors import AnalysisError
-from core.translation.translator import Translator
+from augenmerk.core.analysis.alignment import AlignmentScore, GoldPair, diagonal_links, score_links
+from augenmerk.core.analysis.alignment_ranking import Aligner, AlignerRanking, align, rank_aligners
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.translation.translator import Translator
 from tests.core.translators import read_given
 
 TEXTS = (

@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from core.analysis.beam_tree import BeamTree
-from core.analysis.beam_watch import beam_tree
-from core.translation.experiment import Beam, Experiment, GivenTarget
-from core.translation.translator import Translator
+from augenmerk.core.analysis.beam_tree import BeamTree
+from augenmerk.core.analysis.beam_watch import beam_tree
+from augenmerk.core.translation.experiment import Beam, Experiment, GivenTarget
+from augenmerk.core.translation.translator import Translator
 
 SENTENCE = "Ein Koch schneidet in einer kleinen Küche Gemüse."
 BEAM = Beam(4, 0.0)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from core.analysis.alignment import IBM_1_NAME, GoldPair, read_gold, read_ibm_1
-from core.analysis.alignment_ranking import AlignerRanking, rank_aligners
-from core.analysis.profiles import profile_heads
-from core.analysis.roles import roles_of
-from core.translation.translator import Translator
+from augenmerk.core.analysis.alignment import IBM_1_NAME, GoldPair, read_gold, read_ibm_1
+from augenmerk.core.analysis.alignment_ranking import AlignerRanking, rank_aligners
+from augenmerk.core.analysis.profiles import profile_heads
+from augenmerk.core.analysis.roles import roles_of
+from augenmerk.core.translation.translator import Translator
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,12 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from core.analysis.comparing import common_subsequence, difference
-from core.analysis.selection import LabelledMap, Selection
-from core.errors import AnalysisError
-from core.translation.experiment import Experiment
-from core.translation.result import AttentionMaps, Translation, Word
-from core.translation.translator import Translator
+from augenmerk.core.analysis.comparing import common_subsequence, difference
+from augenmerk.core.analysis.selection import LabelledMap, Selection
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.result import AttentionMaps, Translation, Word
+from augenmerk.core.translation.translator import Translator
 from tests.core.translators import read_given
 
 

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 import torch
 
-from core.analysis.alti import BlockParts, contributions_of, trace_blocks
-from core.analysis.capture import trace_pair
-from core.analysis.contributions import COLLAPSED_SHARE, Contributions, share_floor, share_warnings
-from core.errors import AnalysisError
-from core.model.heads import AttentionKind, Head
-from core.model.interventions import SentenceChanges, all_heads, compile_interventions
-from core.model.transformer import Interventions, Transformer
-from core.resources import example_sentences
-from core.translation.experiment import AttentionRow, Experiment, GivenTarget
-from core.translation.result import TranslationStoppedError
-from core.translation.translator import Translator
+from augenmerk.core.analysis.alti import BlockParts, contributions_of, trace_blocks
+from augenmerk.core.analysis.capture import trace_pair
+from augenmerk.core.analysis.contributions import COLLAPSED_SHARE, Contributions, share_floor, share_warnings
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.model.heads import AttentionKind, Head
+from augenmerk.core.model.interventions import SentenceChanges, all_heads, compile_interventions
+from augenmerk.core.model.transformer import Interventions, Transformer
+from augenmerk.core.resources import example_sentences
+from augenmerk.core.translation.experiment import AttentionRow, Experiment, GivenTarget
+from augenmerk.core.translation.result import TranslationStoppedError
+from augenmerk.core.translation.translator import Translator
 from tests.core.model.small_models import KINDS, make_model
 from tests.core.translators import read_given
 from tests.interventions import heads_switched_off
@@ -198,7 +198,7 @@ def test_a_block_is_forgotten_before_the_next_is_computed(monkeypatch: pytest.Mo
             blocks.add(self)
             most.append(len(blocks))
 
-    monkeypatch.setattr("core.analysis.alti.BlockParts", Watched)
+    monkeypatch.setattr("augenmerk.core.analysis.alti.BlockParts", Watched)
     of_ids(make_model(next(iter(KINDS.values())).replace(num_encoder_layers=3, num_decoder_layers=3)), monkeypatch)
     assert len(most) == 9
     assert max(most) == 1
@@ -218,7 +218,7 @@ def test_queries_are_computed_in_chunks_with_the_same_numbers(config, monkeypatc
 
     monkeypatch.setattr(BlockParts, "tokens_of", watched)
     for most in (2 * len(SOURCE) * config.width, 1):
-        monkeypatch.setattr("core.analysis.alti.MAX_CHUNK", most)
+        monkeypatch.setattr("augenmerk.core.analysis.alti.MAX_CHUNK", most)
         sizes.clear()
         parts = of_ids(model, monkeypatch)
         assert max(sizes) <= max(most, len(SOURCE) * config.width)
@@ -266,7 +266,7 @@ def test_a_row_that_is_set_is_taken_as_it_is_used(word_translator: Translator) -
 
 
 def test_a_position_that_nothing_reaches_keeps_its_own_token() -> None:
-    from core.analysis.alti import shares
+    from augenmerk.core.analysis.alti import shares
 
     nothing = shares(torch.zeros(2, 3, 4), torch.ones(2, 4), torch.tensor([0, 2]))
     assert nothing.tolist() == [[1, 0, 0], [0, 0, 1]]

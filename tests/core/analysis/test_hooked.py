@@ -5,13 +5,13 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from core.analysis.alti import trace_blocks
-from core.analysis.capture import trace_translation
-from core.analysis.layer_logits import logit_lens
-from core.analysis.logit_attribution import residual_parts
-from core.translation.experiment import Experiment
-from core.translation.result import MAP_KINDS
-from core.translation.translator import Translator
+from augenmerk.core.analysis.alti import trace_blocks
+from augenmerk.core.analysis.capture import trace_translation
+from augenmerk.core.analysis.layer_logits import logit_lens
+from augenmerk.core.analysis.logit_attribution import residual_parts
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.result import MAP_KINDS
+from augenmerk.core.translation.translator import Translator
 from tests.core.model.small_models import KINDS, make_model
 
 SOURCE, READ = [2, 5, 9, 4, 3], [2, 7, 6, 11]

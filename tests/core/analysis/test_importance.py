@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 import torch
 
-from core.analysis import importance
-from core.analysis.importance import head_importance
-from core.errors import AnalysisError
-from core.model.heads import Head
-from core.model.interventions import all_heads, attentions_of
-from core.translation.experiment import HeadScaled
-from core.translation.result import MAP_KINDS
-from core.translation.translator import Translator
+from augenmerk.core.analysis import importance
+from augenmerk.core.analysis.importance import head_importance
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.model.interventions import all_heads, attentions_of
+from augenmerk.core.translation.experiment import HeadScaled
+from augenmerk.core.translation.result import MAP_KINDS
+from augenmerk.core.translation.translator import Translator
 from tests.core.translators import read_given
 
 SOURCES = ["Ein Mann steht.", "Ein Mann steht auf einer Leiter.", "", "Leiter auf Mann"]

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from core.analysis.layer_logits import layer_logits, logit_lens
-from core.analysis.lens import LogitLens
-from core.model.heads import Head
-from core.model.interventions import SentenceChanges, compile_interventions
-from core.resources import example_sentences
-from core.translation.experiment import Beam, Experiment, GivenTarget, HeadScaled
-from core.translation.translator import Translator
+from augenmerk.core.analysis.layer_logits import layer_logits, logit_lens
+from augenmerk.core.analysis.lens import LogitLens
+from augenmerk.core.model.heads import Head
+from augenmerk.core.model.interventions import SentenceChanges, compile_interventions
+from augenmerk.core.resources import example_sentences
+from augenmerk.core.translation.experiment import Beam, Experiment, GivenTarget, HeadScaled
+from augenmerk.core.translation.translator import Translator
 from tests.core.model.small_models import KINDS, make_model
 
 SOURCE, READ = [2, 5, 9, 4, 3], [2, 7, 6, 11]

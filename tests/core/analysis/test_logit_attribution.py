@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from core.analysis.logit_attribution import logit_parts, residual_parts
-from core.model.heads import Head
-from core.model.interventions import SentenceChanges, compile_interventions
-from core.translation.experiment import Experiment, ForcedToken, HeadScaled
-from core.translation.translator import Translator
+from augenmerk.core.analysis.logit_attribution import logit_parts, residual_parts
+from augenmerk.core.model.heads import Head
+from augenmerk.core.model.interventions import SentenceChanges, compile_interventions
+from augenmerk.core.translation.experiment import Experiment, ForcedToken, HeadScaled
+from augenmerk.core.translation.translator import Translator
 from tests.core.model.small_models import KINDS, PRE, make_model
 
 SOURCE, READ = [2, 5, 9, 4, 3], [2, 7, 6, 11]

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 import torch
 
-from core.analysis.capture import trace_pair, trace_translation
-from core.analysis.measures import MEASURES, cross_rollout, head_norms, layer_norms, measure_maps, rollout
-from core.analysis.trace import HeadTrace, Trace
-from core.errors import AnalysisError
-from core.model.attention import MultiHeadAttention
-from core.model.heads import Head
-from core.model.transformer import Transformer
-from core.translation.compilation import interventions_of
-from core.translation.experiment import AttentionRow, HeadScaled
-from core.translation.result import MAP_KINDS, AttentionMaps, MapKind
-from core.translation.translator import Translator
+from augenmerk.core.analysis.capture import trace_pair, trace_translation
+from augenmerk.core.analysis.measures import MEASURES, cross_rollout, head_norms, layer_norms, measure_maps, rollout
+from augenmerk.core.analysis.trace import HeadTrace, Trace
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.model.attention import MultiHeadAttention
+from augenmerk.core.model.heads import Head
+from augenmerk.core.model.transformer import Transformer
+from augenmerk.core.translation.compilation import interventions_of
+from augenmerk.core.translation.experiment import AttentionRow, HeadScaled
+from augenmerk.core.translation.result import MAP_KINDS, AttentionMaps, MapKind
+from augenmerk.core.translation.translator import Translator
 from tests.core.model.small_models import KINDS, POST, make_model, scaled
 
 SOURCE, READ = [2, 5, 9, 4, 3], [2, 7, 6, 11]

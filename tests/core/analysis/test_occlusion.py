@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.analysis.occlusion import (
+from augenmerk.core.analysis.occlusion import (
     BATCH_SIZE,
     UNKNOWN,
     SourceOcclusion,
@@ -13,10 +13,10 @@ from core.analysis.occlusion import (
     score_without_source_words,
     translate_without_source_words,
 )
-from core.errors import AnalysisError, ExperimentError
-from core.model.heads import Head
-from core.translation.compilation import interventions_of
-from core.translation.experiment import (
+from augenmerk.core.errors import AnalysisError, ExperimentError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.compilation import interventions_of
+from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
     Experiment,
@@ -27,8 +27,8 @@ from core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from core.translation.result import Translation, TranslationStoppedError
-from core.translation.translator import Translator
+from augenmerk.core.translation.result import Translation, TranslationStoppedError
+from augenmerk.core.translation.translator import Translator
 
 SENTENCE = "Ein Arbeiter schläft vor dem Haus."
 

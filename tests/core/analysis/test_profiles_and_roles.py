@@ -8,8 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.analysis.profiles import BATCH_SIZE, REACH, HeadProfiler, HeadProfiles, SampleProfiles, profile_heads
-from core.analysis.roles import (
+from augenmerk.core.analysis.profiles import (
+    BATCH_SIZE,
+    REACH,
+    HeadProfiler,
+    HeadProfiles,
+    SampleProfiles,
+    profile_heads,
+)
+from augenmerk.core.analysis.roles import (
     ALIGNER_CONFIDENCE,
     ALIGNER_COVERAGE,
     BROAD_RELATIVE_ENTROPY,
@@ -20,11 +27,11 @@ from core.analysis.roles import (
     role_of,
     roles_of,
 )
-from core.errors import AnalysisError
-from core.model.heads import Head
-from core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
-from core.translation.result import MAP_KINDS, AttentionMaps, Translation
-from core.translation.translator import Translator
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
+from augenmerk.core.translation.result import MAP_KINDS, AttentionMaps, Translation
+from augenmerk.core.translation.translator import Translator
 from tests.core.translators import read_given
 
 S, T = 6, 5

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from core.analysis.capture import trace_pair
-from core.analysis.query_key import query_key_detail
-from core.analysis.trace import Trace
-from core.errors import AnalysisError
-from core.model.heads import Head
-from core.model.interventions import SentenceChanges, attentions_of, compile_interventions
-from core.model.transformer import Transformer
+from augenmerk.core.analysis.capture import trace_pair
+from augenmerk.core.analysis.query_key import query_key_detail
+from augenmerk.core.analysis.trace import Trace
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.model.interventions import SentenceChanges, attentions_of, compile_interventions
+from augenmerk.core.model.transformer import Transformer
 from tests.core.model.small_models import make_model
 
 SOURCE, READ = [2, 5, 9, 4, 3], [2, 7, 6, 11]

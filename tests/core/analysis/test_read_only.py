@@ -5,16 +5,16 @@ from dataclasses import fields
 
 import numpy as np
 
-from core.analysis.capture import trace_translation
-from core.analysis.comparing import difference
-from core.analysis.importance import head_importance
-from core.analysis.measures import MEASURES, measure_maps
-from core.analysis.profiles import profile_heads
-from core.analysis.query_key import query_key_detail
-from core.analysis.selection import COMBINATIONS, combine, hide, label_map, merge_words, sum_queries
-from core.model.heads import Head
-from core.translation.result import MAP_KINDS
-from core.translation.translator import Translator
+from augenmerk.core.analysis.capture import trace_translation
+from augenmerk.core.analysis.comparing import difference
+from augenmerk.core.analysis.importance import head_importance
+from augenmerk.core.analysis.measures import MEASURES, measure_maps
+from augenmerk.core.analysis.profiles import profile_heads
+from augenmerk.core.analysis.query_key import query_key_detail
+from augenmerk.core.analysis.selection import COMBINATIONS, combine, hide, label_map, merge_words, sum_queries
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.result import MAP_KINDS
+from augenmerk.core.translation.translator import Translator
 from tests.core.translators import ENGLISH, GERMAN, read_given
 
 

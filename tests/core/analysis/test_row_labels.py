@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from core.analysis.selection import Selection
-from core.translation.result import MapKind
-from core.translation.translator import Translator
+from augenmerk.core.analysis.selection import Selection
+from augenmerk.core.translation.result import MapKind
+from augenmerk.core.translation.translator import Translator
 from tests.core.translators import read_given
 
 SOURCE = "Ein Mann steht auf einer Leiter."

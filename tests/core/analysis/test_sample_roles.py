@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from core.analysis import roles as thresholds
-from core.analysis.alignment import read_gold
-from core.analysis.profiles import profile_heads
-from core.analysis.sample_roles import SampleRoles, read_sample_roles, roles_path, write_sample_roles
-from core.model.heads import Head
-from core.resources import bundled_model_path
-from core.translation.result import MAP_KINDS
-from core.translation.translator import Translator
+from augenmerk.core.analysis import roles as thresholds
+from augenmerk.core.analysis.alignment import read_gold
+from augenmerk.core.analysis.profiles import profile_heads
+from augenmerk.core.analysis.sample_roles import SampleRoles, read_sample_roles, roles_path, write_sample_roles
+from augenmerk.core.model.heads import Head
+from augenmerk.core.resources import bundled_model_path
+from augenmerk.core.translation.result import MAP_KINDS
+from augenmerk.core.translation.translator import Translator
 
 ROLES = SampleRoles(
     {"encoder": (("previous", "mixed"),), "decoder": (("self", "broad"),), "cross": (("aligner", "end-token sink"),)},

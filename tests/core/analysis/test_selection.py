@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.analysis.selection import Selection, combine, hide, is_hidden, label_map, merge_words, sum_queries
-from core.errors import AnalysisError
-from core.translation.experiment import Experiment
-from core.translation.result import MAP_KINDS, AttentionMaps, MapKind, Translation, Word
+from augenmerk.core.analysis.selection import Selection, combine, hide, is_hidden, label_map, merge_words, sum_queries
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.result import MAP_KINDS, AttentionMaps, MapKind, Translation, Word
 
 
 def random_maps(*shape: int, causal: bool = False) -> np.ndarray:
@@ -215,5 +215,7 @@ def test_maps_of_another_sentence_are_refused(translation: Translation) -> None:
 
 @pytest.mark.subprocess
 def test_selecting_needs_neither_torch_nor_spacy() -> None:
-    code = "import sys, core.analysis.selection; assert not {'torch', 'spacy', 'torchtext'} & set(sys.modules)"
+    code = (
+        "import sys, augenmerk.core.analysis.selection; assert not {'torch', 'spacy', 'torchtext'} & set(sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.checkpoint.average import average
-from core.checkpoint.file import load_checkpoint, save_checkpoint
-from core.cli.main import main
-from core.errors import CheckpointError
+from augenmerk.core.checkpoint.average import average
+from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
+from augenmerk.core.cli.main import main
+from augenmerk.core.errors import CheckpointError
 from tests.checkpoints import SOURCE_WORDS, TARGET_WORDS, write_untrained_checkpoint
 
 
@@ -39,7 +39,7 @@ def test_half_precision_halves_the_size(two: tuple[Path, Path], tmp_path: Path) 
 def test_different_vocabularies_are_refused(two: tuple[Path, Path], tmp_path: Path) -> None:
     import dataclasses
 
-    from core.text.codec import CodecPair
+    from augenmerk.core.text.codec import CodecPair
 
     other = load_checkpoint(two[0])
     renamed = [[f"{word}x" for word in words] for words in (SOURCE_WORDS, TARGET_WORDS)]

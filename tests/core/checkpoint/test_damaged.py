@@ -14,14 +14,14 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 
-from core.checkpoint.digest import model_digest
-from core.checkpoint.file import load_checkpoint, save_checkpoint
-from core.device import DeviceChoice
-from core.errors import AugenmerkError, CheckpointError
-from core.resources import bundled_model_path
-from core.training.folder import describe_checkpoint
-from core.translation.experiment import Experiment
-from core.translation.translator import Translator
+from augenmerk.core.checkpoint.digest import model_digest
+from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
+from augenmerk.core.device import DeviceChoice
+from augenmerk.core.errors import AugenmerkError, CheckpointError
+from augenmerk.core.resources import bundled_model_path
+from augenmerk.core.training.folder import describe_checkpoint
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.translator import Translator
 from tests.fuzz.mutants import Parts, join_message, split_message
 
 Change = Callable[[dict[str, Any]], None]

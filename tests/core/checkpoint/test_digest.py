@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.checkpoint.digest import model_digest
-from core.checkpoint.file import load_checkpoint, save_checkpoint
-from core.resources import bundled_model_path
-from core.text.codec import CodecPair
-from core.text.vocabulary import Vocabulary
+from augenmerk.core.checkpoint.digest import model_digest
+from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
+from augenmerk.core.resources import bundled_model_path
+from augenmerk.core.text.codec import CodecPair
+from augenmerk.core.text.vocabulary import Vocabulary
 
 
 def test_it_is_that_of_the_content(untrained_checkpoint: Path, tmp_path: Path) -> None:

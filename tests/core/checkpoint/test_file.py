@@ -18,17 +18,17 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from core import __version__
-from core.checkpoint import file as file_module
-from core.checkpoint.digest import model_digest
-from core.checkpoint.file import Checkpoint, fill_parameters, load_checkpoint, save_checkpoint
-from core.checkpoint.history import EpochRecord
-from core.config import RunConfig, preset
-from core.errors import CheckpointError, StorageError
-from core.model.transformer import Transformer
-from core.tensor_file import open_tensor_file
-from core.text.codec import CodecPair
-from core.text.word_counts import WordCounts
+from augenmerk.core import __version__
+from augenmerk.core.checkpoint import file as file_module
+from augenmerk.core.checkpoint.digest import model_digest
+from augenmerk.core.checkpoint.file import Checkpoint, fill_parameters, load_checkpoint, save_checkpoint
+from augenmerk.core.checkpoint.history import EpochRecord
+from augenmerk.core.config import RunConfig, preset
+from augenmerk.core.errors import CheckpointError, StorageError
+from augenmerk.core.model.transformer import Transformer
+from augenmerk.core.tensor_file import open_tensor_file
+from augenmerk.core.text.codec import CodecPair
+from augenmerk.core.text.word_counts import WordCounts
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 GERMAN, ENGLISH = [["ein", "mann", "rennt"]] * 2, [["a", "man", "runs", "."]] * 2
@@ -459,8 +459,8 @@ def test_a_folder_is_named_as_one(tmp_path: Path) -> None:
 def test_a_model_is_built_without_the_half_of_torch_that_compiles() -> None:
     program = (
         "import sys\n"
-        "from core.checkpoint.file import load_checkpoint\n"
-        "from core.resources import bundled_model_path\n"
+        "from augenmerk.core.checkpoint.file import load_checkpoint\n"
+        "from augenmerk.core.resources import bundled_model_path\n"
         "load_checkpoint(bundled_model_path()).build_model()\n"
         "print([name for name in ('torch._dynamo', 'sympy') if name in sys.modules])\n"
     )

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from core.checkpoint.history import EpochRecord, num_stale_epochs, read_history, write_history
-from core.errors import CheckpointError
+from augenmerk.core.checkpoint.history import EpochRecord, num_stale_epochs, read_history, write_history
+from augenmerk.core.errors import CheckpointError
 
 RECORDS = [EpochRecord(1, 10, 3.0, 2.5, 2.6, 5e-4, 1.5), EpochRecord(2, 20, 2.0, 2.25, 2.3, 5e-4, 1.25, 31.5)]
 

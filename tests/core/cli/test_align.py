@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from core.analysis.alignment import read_ibm_1
-from core.analysis.alignment_ranking import Aligner, align, rank_aligners
-from core.cli.align import NUM_SHOWN
-from core.cli.main import main
-from core.model.heads import Head
-from core.translation.experiment import Experiment, GivenTarget, HeadScaled
-from core.translation.experiment_json import intervention_to_json
-from core.translation.translator import Translator
+from augenmerk.core.analysis.alignment import read_ibm_1
+from augenmerk.core.analysis.alignment_ranking import Aligner, align, rank_aligners
+from augenmerk.core.cli.align import NUM_SHOWN
+from augenmerk.core.cli.main import main
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import Experiment, GivenTarget, HeadScaled
+from augenmerk.core.translation.experiment_json import intervention_to_json
+from augenmerk.core.translation.translator import Translator
 from tests.core.analysis.test_alignment_ranking import TEXTS
 
 SENTENCE = "Ein Mann steht auf einer Leiter."
@@ -35,7 +35,7 @@ def told(capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: objec
 
 @pytest.mark.heavy
 def test_the_ranking_is_that_of_the_library(untrained_checkpoint: Path, gold: Path, capsys) -> None:
-    from core.analysis.alignment import read_gold
+    from augenmerk.core.analysis.alignment import read_gold
 
     found = json.loads(told(capsys, untrained_checkpoint, "--gold", gold, "--json"))
     ranking = rank_aligners(Translator.load(untrained_checkpoint, "cpu"), read_gold(gold))
@@ -89,7 +89,7 @@ def test_a_sentences_links_by_a_head_are_those_of_the_library(untrained_checkpoi
 
 @pytest.mark.heavy
 def test_the_ranking_is_that_of_the_changed_model(untrained_checkpoint: Path, gold: Path, capsys) -> None:
-    from core.analysis.alignment import read_gold
+    from augenmerk.core.analysis.alignment import read_gold
 
     off = HeadScaled(Head("encoder", 0, 0))
     found = json.loads(told(capsys, untrained_checkpoint, "--gold", gold, "--json", "--head-off", "encoder:1:1"))

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.analysis.measures import MEASURES
-from core.checkpoint.file import save_checkpoint
-from core.cli.analyze import write_numbers
-from core.cli.main import main
-from core.config import preset
-from core.errors import StorageError
+from augenmerk.core.analysis.measures import MEASURES
+from augenmerk.core.checkpoint.file import save_checkpoint
+from augenmerk.core.cli.analyze import write_numbers
+from augenmerk.core.cli.main import main
+from augenmerk.core.config import preset
+from augenmerk.core.errors import StorageError
 from tests.core.translators import SHAPE, untrained
 
 ONE_TOKEN = "Hund"

@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.analysis.capture import trace_translation
-from core.analysis.measures import MEASURES, measure_maps
-from core.analysis.selection import Selection
-from core.cli.main import main
-from core.model.heads import Head
-from core.translation.experiment import Experiment, GivenTarget
-from core.translation.experiment_json import intervention_to_json
-from core.translation.translator import Translator
+from augenmerk.core.analysis.capture import trace_translation
+from augenmerk.core.analysis.measures import MEASURES, measure_maps
+from augenmerk.core.analysis.selection import Selection
+from augenmerk.core.cli.main import main
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import Experiment, GivenTarget
+from augenmerk.core.translation.experiment_json import intervention_to_json
+from augenmerk.core.translation.translator import Translator
 from tests.interventions import heads_switched_off
 
 SENTENCE = "Ein Mann steht auf einer Leiter."

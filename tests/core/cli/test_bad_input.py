@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 import torch
 
-from core.checkpoint.file import load_checkpoint
-from core.cli.main import main
-from core.config import RunConfig
-from core.config.toml import to_toml
-from core.corpora.prepared import save_prepared
-from core.model.transformer import Transformer
-from core.training.folder import LAST
-from core.training.lock import locked
+from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.cli.main import main
+from augenmerk.core.config import RunConfig
+from augenmerk.core.config.toml import to_toml
+from augenmerk.core.corpora.prepared import save_prepared
+from augenmerk.core.model.transformer import Transformer
+from augenmerk.core.training.folder import LAST
+from augenmerk.core.training.lock import locked
 from tests.core.training.runs import copy_run, text_corpus, text_run
 
 pytestmark = pytest.mark.training

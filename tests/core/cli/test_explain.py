@@ -7,17 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.analysis.alti import contributions_of
-from core.analysis.comparing import difference
-from core.analysis.occlusion import occlude_source_words
-from core.analysis.profiles import profile_heads
-from core.analysis.selection import Selection
-from core.cli.main import main
-from core.model.heads import Head
-from core.percent import percent
-from core.resources import example_sentences
-from core.translation.experiment import Experiment, GivenTarget, HeadScaled
-from core.translation.translator import Translator
+from augenmerk.core.analysis.alti import contributions_of
+from augenmerk.core.analysis.comparing import difference
+from augenmerk.core.analysis.occlusion import occlude_source_words
+from augenmerk.core.analysis.profiles import profile_heads
+from augenmerk.core.analysis.selection import Selection
+from augenmerk.core.cli.main import main
+from augenmerk.core.model.heads import Head
+from augenmerk.core.percent import percent
+from augenmerk.core.resources import example_sentences
+from augenmerk.core.translation.experiment import Experiment, GivenTarget, HeadScaled
+from augenmerk.core.translation.translator import Translator
 
 SENTENCE = "Ein Mann steht auf einer Leiter."
 TARGET = "A man stands on a ladder."

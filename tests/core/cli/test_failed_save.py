@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from core.checkpoint.file import load_checkpoint
-from core.cli.failed_save import ask_after_failed_save
-from core.cli.main import main
-from core.cli.stopping import StopFlag, stop_on_interrupt
-from core.config.toml import to_toml
-from core.training.events import SaveFailed
-from core.training.folder import LAST
+from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.cli.failed_save import ask_after_failed_save
+from augenmerk.core.cli.main import main
+from augenmerk.core.cli.stopping import StopFlag, stop_on_interrupt
+from augenmerk.core.config.toml import to_toml
+from augenmerk.core.training.events import SaveFailed
+from augenmerk.core.training.folder import LAST
 from tests.core.training.crashes import REPOSITORY, assert_same_run, half_written
 from tests.core.training.runs import copy_run
 from tests.core.training.test_checkpoint_manager import Filling
@@ -114,9 +114,9 @@ def test_without_a_person_it_ends_says_what_to_do_and_keeps_the_older_file(confi
     arguments = ["train", "--config", str(config), "--out", str(tmp_path / "run"), "--device", "cpu"]
     script = f"""
 import sys
-from core.cli import train
-from core.cli.main import main
-from core.training.events import StepDone
+from augenmerk.core.cli import train
+from augenmerk.core.cli.main import main
+from augenmerk.core.training.events import StepDone
 from tests.limits import limit_files
 
 show = train.TerminalProgress.__call__

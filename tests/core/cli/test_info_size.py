@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from core.cli.main import main
-from core.config import preset
-from core.model.size import MODULES, size_rows, total
-from core.translation.translator import Translator
+from augenmerk.core.cli.main import main
+from augenmerk.core.config import preset
+from augenmerk.core.model.size import MODULES, size_rows, total
+from augenmerk.core.translation.translator import Translator
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, list[str]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.cli.interventions import (
+from augenmerk.core.cli.interventions import (
     parse_attention_row,
     parse_forced_token,
     parse_forced_word,
@@ -16,9 +16,9 @@ from core.cli.interventions import (
     parse_word_removed,
     parse_word_replaced,
 )
-from core.cli.main import main, make_parser
-from core.model.heads import Head
-from core.translation.experiment import (
+from augenmerk.core.cli.main import main, make_parser
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
     Experiment,
@@ -28,8 +28,8 @@ from core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from core.translation.experiment_json import experiment_from_json, intervention_to_json, output_to_json
-from core.translation.translator import Translator
+from augenmerk.core.translation.experiment_json import experiment_from_json, intervention_to_json, output_to_json
+from augenmerk.core.translation.translator import Translator
 
 SENTENCE = "Ein Mann steht auf einer Leiter."
 TARGET = "A man stands on a ladder."

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from core.checkpoint.file import load_checkpoint
-from core.cli.main import main
-from core.config import ModelConfig, preset
-from core.config.toml import to_toml
-from core.corpora.prepared import load_prepared
-from core.text.languages import a_sentence_in, language_code, language_name, two_letter_code
+from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.cli.main import main
+from augenmerk.core.config import ModelConfig, preset
+from augenmerk.core.config.toml import to_toml
+from augenmerk.core.corpora.prepared import load_prepared
+from augenmerk.core.text.languages import a_sentence_in, language_code, language_name, two_letter_code
 
 FRENCH = ("un homme dort .", "une femme dort .", "un chien court .", "l'homme court .") * 4
 GERMAN = ("ein mann schläft .", "eine frau schläft .", "ein hund läuft .", "der mann läuft .") * 4

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.cli.lines import arriving_lines
-from core.cli.main import main
-from core.translation.experiment import Experiment
-from core.translation.translator import Translator
+from augenmerk.core.cli.lines import arriving_lines
+from augenmerk.core.cli.main import main
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.translator import Translator
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 SENTENCES = ["Ein Mann steht auf einer Leiter.", "ein hund .", "Leiter", "Ein Mann steht."]
@@ -84,7 +84,7 @@ def test_each_sentence_is_a_line_of_json_with_its_maps(
 
 
 def _off():  # type: ignore[no-untyped-def]
-    from core.model.heads import Head
+    from augenmerk.core.model.heads import Head
     from tests.interventions import heads_switched_off
 
     return heads_switched_off([Head("cross", 0, 0)])
@@ -204,7 +204,16 @@ def test_numbers_of_each_line(untrained_checkpoint: Path, given, capsys) -> None
 @pytest.mark.subprocess
 @pytest.mark.slow
 def test_a_slow_writer_gets_each_answer_before_it_writes_on(untrained_checkpoint: Path) -> None:
-    command = [sys.executable, "-m", "core", "translate", "-", "--jsonl", "--checkpoint", str(untrained_checkpoint)]
+    command = [
+        sys.executable,
+        "-m",
+        "augenmerk",
+        "translate",
+        "-",
+        "--jsonl",
+        "--checkpoint",
+        str(untrained_checkpoint),
+    ]
     with subprocess.Popen(
         command, cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", bufsize=1
     ) as process:

@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.checkpoint.file import load_checkpoint, save_checkpoint
-from core.cli.guard import run_guarded
-from core.cli.main import COMMANDS, main
-from core.cli.stopping import ECHO_SECONDS, StopFlag, stop_on_interrupt
-from core.corpora.prepared import load_prepared
-from core.errors import TextError
-from core.training.record import read_starts
+from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
+from augenmerk.core.cli.guard import run_guarded
+from augenmerk.core.cli.main import COMMANDS, main
+from augenmerk.core.cli.stopping import ECHO_SECONDS, StopFlag, stop_on_interrupt
+from augenmerk.core.corpora.prepared import load_prepared
+from augenmerk.core.errors import TextError
+from augenmerk.core.training.record import read_starts
 from tests.signals import use_default_signals
 from tests.test_import_rules import modules_imported_by
 
@@ -64,7 +64,7 @@ def test_translate_prints_one_line(untrained_checkpoint: Path, capsys: pytest.Ca
 @pytest.mark.subprocess
 @pytest.mark.slow
 def test_translate_reads_standard_input(untrained_checkpoint: Path) -> None:
-    command = [sys.executable, "-m", "core", "translate", "-", "--json", "--checkpoint", str(untrained_checkpoint)]
+    command = [sys.executable, "-m", "augenmerk", "translate", "-", "--json", "--checkpoint", str(untrained_checkpoint)]
     done = subprocess.run(command, input=SENTENCE, capture_output=True, encoding="utf-8", cwd=REPOSITORY, check=True)
     assert json.loads(done.stdout)["source"] == SENTENCE
 
@@ -334,7 +334,7 @@ def test_train_refuses_before_it_writes(
 def test_a_polite_kill_stops_and_keeps(tmp_path: Path, numbers: list[signal.Signals]) -> None:
     """A terminal, make and a wrapper may each forward one SIGINT; SIGXCPU comes every second."""
     run = tmp_path / "run"
-    command = [sys.executable, "-m", "core", "train", "--preset", "copy-task-small", "--out", str(run)]
+    command = [sys.executable, "-m", "augenmerk", "train", "--preset", "copy-task-small", "--out", str(run)]
     preexec = None if sys.platform == "win32" else use_default_signals
     process = subprocess.Popen(command, stderr=subprocess.PIPE, cwd=REPOSITORY, encoding="utf-8", preexec_fn=preexec)
     assert process.stderr is not None
@@ -373,7 +373,7 @@ print(os.waitstatus_to_exitcode(status))
 def test_a_terminal_that_is_closed_stops_and_keeps(tmp_path: Path) -> None:
     """The bar cannot be drawn any more, either: writing to the terminal fails from then on."""
     run = tmp_path / "run"
-    train = [sys.executable, "-m", "core", "train", "--preset", "copy-task-small", "--out", str(run)]
+    train = [sys.executable, "-m", "augenmerk", "train", "--preset", "copy-task-small", "--out", str(run)]
     command = [sys.executable, "-c", TERMINAL, str(run), *train]
     done = subprocess.run(
         command,
@@ -422,7 +422,7 @@ def test_a_second_interrupt_acts_at_once() -> None:
 
 STOPPABLE = """
 import hashlib, sys, time
-from core.cli.stopping import stop_on_interrupt
+from augenmerk.core.cli.stopping import stop_on_interrupt
 with stop_on_interrupt() as flag:
     print("ready", flush=True)
     while not flag.requested:
@@ -576,7 +576,7 @@ def test_a_command_whose_output_finds_no_space_ends_with_one_message(
     checkpoint = [str(untrained_checkpoint)] if command == ["info"] else ["--checkpoint", str(untrained_checkpoint)]
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "core", *command, *checkpoint],
+            [sys.executable, "-m", "augenmerk", *command, *checkpoint],
             stdout=full,
             stderr=subprocess.PIPE,
             cwd=REPOSITORY,
@@ -600,19 +600,13 @@ def test_a_failure_to_write_elsewhere_is_not_taken_for_one_of_the_output() -> No
 @pytest.mark.subprocess
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 @pytest.mark.parametrize(
-    ("module", "arguments"),
-    [
-        ("core", ["translate", "--help"]),
-        ("core", ["--help"]),
-        ("core", ["--version"]),
-        ("viz_app", ["--help"]),
-        ("viz_app", ["app", "--help"]),
-        ("viz_app", ["figure", "--help"]),
-    ],
+    "arguments",
+    [["translate", "--help"], ["--help"], ["--version"], ["app", "--help"], ["figure", "--help"]],
+    ids=" ".join,
 )
-def test_help_that_finds_no_space_ends_with_one_message(module: str, arguments: list[str]) -> None:
+def test_help_that_finds_no_space_ends_with_one_message(arguments: list[str]) -> None:
     with Path("/dev/full").open("w", encoding="utf-8") as full:
-        command = [sys.executable, "-m", module, *arguments]
+        command = [sys.executable, "-m", "augenmerk", *arguments]
         done = subprocess.run(
             command, stdout=full, stderr=subprocess.PIPE, cwd=REPOSITORY, encoding="utf-8", check=False
         )
@@ -627,7 +621,6 @@ def test_help_that_finds_no_space_ends_with_one_message(module: str, arguments: 
         (["tranlate", "x"], "Did you mean translate?"),
         (["Ein Mann steht."], "To translate a sentence: augenmerk translate SENTENCE."),
         (["--sentence", "Ein Mann steht."], "Put the command before its options."),
-        (["charts", "runs/copy"], "The command charts draws, which python -m core does not: run augenmerk charts."),
     ],
 )
 def test_what_is_no_command_is_told_with_what_was_meant(
@@ -637,14 +630,14 @@ def test_what_is_no_command_is_told_with_what_was_meant(
         main(arguments)
     assert ended.value.code == 2
     told = capsys.readouterr().err
-    assert f"{arguments[0]!r} stands where a command was expected: one of translate," in told
+    assert f"{arguments[0]!r} stands where a command was expected: one of app, figure, charts, translate," in told
     assert message in told
 
 
 @pytest.mark.subprocess
 def test_only_the_command_that_is_asked_for_is_imported() -> None:
-    imported = modules_imported_by("import core.cli.main as main; main.make_parser(['runs'])")
-    assert imported & {f"core.cli.{name}" for name in COMMANDS} == {"core.cli.runs"}
+    imported = modules_imported_by("import augenmerk.core.cli.main as main; main.make_parser(['runs'])")
+    assert imported & {f"augenmerk.core.cli.{name}" for name in COMMANDS} == {"augenmerk.core.cli.runs"}
     assert not imported & {"numpy", "torch", "tqdm"}
 
 
@@ -714,7 +707,7 @@ def test_an_interrupt_while_the_bar_writes_only_asks_to_stop(monkeypatch: pytest
 def test_an_interrupted_command_that_is_interrupted_again_at_its_end_prints_no_traceback() -> None:
     program = """
 import atexit, os, signal
-from core.cli.guard import INTERRUPTED, leave
+from augenmerk.core.cli.guard import INTERRUPTED, leave
 
 atexit.register(os.kill, os.getpid(), signal.SIGINT)
 leave(INTERRUPTED)
@@ -727,7 +720,7 @@ leave(INTERRUPTED)
 def test_a_command_leaves_without_freeing_one_by_one() -> None:
     program = """
 import atexit
-from core.cli.guard import leave
+from augenmerk.core.cli.guard import leave
 
 class Loaded:
     def __del__(self):
@@ -748,7 +741,7 @@ leave(3)
 def test_a_command_waits_for_a_thread_before_it_leaves() -> None:
     program = """
 import threading, time
-from core.cli.guard import leave
+from augenmerk.core.cli.guard import leave
 
 threading.Thread(target=lambda: (time.sleep(0.3), print("done"))).start()
 leave(3)
@@ -763,7 +756,7 @@ leave(3)
 def test_an_interrupt_after_the_work_is_done_prints_no_traceback() -> None:
     program = """
 import atexit, os, signal
-from core.cli.guard import leave
+from augenmerk.core.cli.guard import leave
 
 atexit.register(os.kill, os.getpid(), signal.SIGINT)
 leave(0)
@@ -775,18 +768,14 @@ leave(0)
 
 
 @pytest.mark.subprocess
-@pytest.mark.parametrize("module", ["core", "viz_app"])
-def test_a_command_of_the_process_leaves_so(module: str, tmp_path: Path) -> None:
+def test_a_command_of_the_process_leaves_so(tmp_path: Path) -> None:
     program = f"""
 import runpy, sys
-from core.cli import guard
+from augenmerk.viz_app import launch
 
-guard.leave = lambda status: sys.exit(40 + status)
-if {module!r} == "viz_app":
-    from viz_app import launch
-    launch.leave = guard.leave
+launch.leave = lambda status: sys.exit(40 + status)
 sys.argv = ["augenmerk", "runs", {str(tmp_path)!r}]
-runpy.run_module({module!r}, run_name="__main__")
+runpy.run_module("augenmerk", run_name="__main__")
 """
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, encoding="utf-8", cwd=REPOSITORY, check=False
@@ -797,7 +786,7 @@ runpy.run_module({module!r}, run_name="__main__")
 @pytest.mark.subprocess
 def test_logs_that_torch_does_not_know_are_told() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "core", "translate", SENTENCE],
+        [sys.executable, "-m", "augenmerk", "translate", SENTENCE],
         env={**os.environ, "TORCH_LOGS": "nonsense"},
         cwd=REPOSITORY,
         capture_output=True,

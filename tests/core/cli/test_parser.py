@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from core.cli.main import main
+from augenmerk.core.cli.main import main
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from core.checkpoint.file import load_checkpoint
-from core.cli.main import main
-from core.config import TrainingConfig
-from core.config.dotted import dotted_settings
-from core.config.toml import read_toml, to_toml
-from core.training.film import read_film
-from core.training.run_folders import remember_run_folder
+from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.cli.main import main
+from augenmerk.core.config import TrainingConfig
+from augenmerk.core.config.dotted import dotted_settings
+from augenmerk.core.config.toml import read_toml, to_toml
+from augenmerk.core.training.film import read_film
+from augenmerk.core.training.run_folders import remember_run_folder
+from augenmerk.viz_app.train.choices import RunChoices
 from tests.core.training.runs import copy_run
-from viz_app.train.choices import RunChoices
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_options_of_a_setting_are_described_as_the_setting(capsys: pytest.Captur
 def test_without_tensorboard_its_option_says_what_to_install(
     config: Path, tmp_path: Path, monkeypatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("core.training.tensorboard.find_spec", lambda name: None)
+    monkeypatch.setattr("augenmerk.core.training.tensorboard.find_spec", lambda name: None)
     assert train(config, tmp_path / "run", "--tensorboard") == 2
     assert "pip install augenmerk[tensorboard]" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from core.cli.train import SECONDS_BETWEEN_LINES, TerminalProgress
-from core.training.events import EpochDone, PhaseStarted, StepDone, TrainingFinished, TrainingStarted
+from augenmerk.core.cli.train import SECONDS_BETWEEN_LINES, TerminalProgress
+from augenmerk.core.training.events import EpochDone, PhaseStarted, StepDone, TrainingFinished, TrainingStarted
 
 SECONDS_PER_STEP, STEPS_PER_EPOCH, NUM_EPOCHS = 1.5, 40, 2
 NUM_STEPS = STEPS_PER_EPOCH * NUM_EPOCHS

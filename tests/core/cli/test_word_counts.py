@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from core.checkpoint.average import average
-from core.checkpoint.file import load_checkpoint, save_checkpoint
-from core.cli.main import main
-from core.text.word_counts import WordCounts
-from core.translation.translator import Translator
+from augenmerk.core.checkpoint.average import average
+from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
+from augenmerk.core.cli.main import main
+from augenmerk.core.text.word_counts import WordCounts
+from augenmerk.core.translation.translator import Translator
 
 KNOWN = ["ein", "mann", "steht", "auf", "einer", "leiter", "."]
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.config import DataConfig
-from core.errors import ConfigError
+from augenmerk.core.config import DataConfig
+from augenmerk.core.errors import ConfigError
 
 
 @pytest.mark.parametrize("value", [0, -1, 2.0, True, "5"])

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from core.config import preset
-from core.config.dotted import dotted_settings, with_dotted
-from core.errors import ConfigError
+from augenmerk.core.config import preset
+from augenmerk.core.config.dotted import dotted_settings, with_dotted
+from augenmerk.core.errors import ConfigError
 
 RUN = preset("notebook")
 
@@ -73,7 +73,7 @@ def test_what_cannot_be_is_refused_with_what_was_expected(words: list[str], mess
 def test_the_list_of_languages_is_that_of_spacy() -> None:
     import spacy.lang
 
-    from core.config.settings import LANGUAGES
+    from augenmerk.core.config.settings import LANGUAGES
 
     folders = {path.parent.name for path in Path(spacy.lang.__path__[0]).glob("*/__init__.py")}
     assert set(LANGUAGES) == folders

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from core.config import DataConfig, ModelConfig, RunConfig, TrainingConfig
-from core.config.toml import from_toml, read_toml
-from core.errors import ConfigError
+from augenmerk.core.config import DataConfig, ModelConfig, RunConfig, TrainingConfig
+from augenmerk.core.config.toml import from_toml, read_toml
+from augenmerk.core.errors import ConfigError
 
 
 @pytest.mark.parametrize("value", [2**31, 2**63, 10**30, 10**5000], ids=["2^31", "2^63", "10^30", "10^5000"])

@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.config import ModelConfig
-from core.errors import ConfigError
+from augenmerk.core.config import ModelConfig
+from augenmerk.core.errors import ConfigError
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
-from core.errors import ConfigError
+from augenmerk.core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
+from augenmerk.core.errors import ConfigError
 
 
 def has(settings: object, **expected: object) -> None:

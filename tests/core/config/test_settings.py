@@ -7,9 +7,9 @@ from typing import Literal
 
 import pytest
 
-from core.config import DataConfig, ModelConfig, TrainingConfig
-from core.config.settings import COUNT, FRACTION, NOT_NEGATIVE, POSITIVE, Limits, Settings, setting
-from core.errors import AugenmerkError, ConfigError
+from augenmerk.core.config import DataConfig, ModelConfig, TrainingConfig
+from augenmerk.core.config.settings import COUNT, FRACTION, NOT_NEGATIVE, POSITIVE, Limits, Settings, setting
+from augenmerk.core.errors import AugenmerkError, ConfigError
 
 GROUPS = [ModelConfig, DataConfig, TrainingConfig]
 

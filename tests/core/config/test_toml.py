@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from core.config import PRESETS, DataConfig, ModelConfig, RunConfig, TrainingConfig, preset
-from core.config.toml import from_toml, read_toml, to_toml
-from core.errors import ConfigError
+from augenmerk.core.config import PRESETS, DataConfig, ModelConfig, RunConfig, TrainingConfig, preset
+from augenmerk.core.config.toml import from_toml, read_toml, to_toml
+from augenmerk.core.errors import ConfigError
 
 
 @pytest.mark.parametrize("run", PRESETS.values(), ids=PRESETS)

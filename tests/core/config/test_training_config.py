@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.config import TrainingConfig
-from core.errors import ConfigError
+from augenmerk.core.config import TrainingConfig
+from augenmerk.core.errors import ConfigError
 
 
 @pytest.mark.parametrize("num_epochs", [-1, 0, -10, 1.5, "ten"])

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.analysis.sample_roles import SampleRoles, read_sample_roles, write_sample_roles
-from core.checkpoint.digest import model_digest
-from core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
-from core.config import preset
-from core.corpora.loading import load_corpus
-from core.model.transformer import Transformer
-from core.translation.result import MAP_KINDS
+from augenmerk.core.analysis.sample_roles import SampleRoles, read_sample_roles, write_sample_roles
+from augenmerk.core.checkpoint.digest import model_digest
+from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
+from augenmerk.core.config import preset
+from augenmerk.core.corpora.loading import load_corpus
+from augenmerk.core.model.transformer import Transformer
+from augenmerk.core.translation.result import MAP_KINDS
 from tests.core.translators import ENGLISH, GERMAN, SHAPE
 from tools.add_word_counts import main
 

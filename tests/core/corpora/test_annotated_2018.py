@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from torchtext import data
 
-from core.config import preset
-from core.corpora.batches import training_batches, validation_batches
-from core.corpora.loading import load_corpus
-from core.corpora.parallel import read_folder
-from core.corpora.prepared import PreparedCorpus
-from core.text.tokenizers import SpacyTokenizer
+from augenmerk.core.config import preset
+from augenmerk.core.corpora.batches import training_batches, validation_batches
+from augenmerk.core.corpora.loading import load_corpus
+from augenmerk.core.corpora.parallel import read_folder
+from augenmerk.core.corpora.prepared import PreparedCorpus
+from augenmerk.core.text.tokenizers import SpacyTokenizer
 
 RUN = preset("annotated-2018")
 BLANK, START, END = "<blank>", "<s>", "</s>"

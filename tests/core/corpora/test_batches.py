@@ -8,9 +8,9 @@ import pytest
 import torch
 from torchtext.data import BucketIterator, Dataset, interleave_keys
 
-from core.config import TrainingConfig, preset
-from core.corpora.batches import Batch, collate, numeric_examples, pad, training_batches, validation_batches
-from core.corpora.prepared import EncodedPairs
+from augenmerk.core.config import TrainingConfig, preset
+from augenmerk.core.corpora.batches import Batch, collate, numeric_examples, pad, training_batches, validation_batches
+from augenmerk.core.corpora.prepared import EncodedPairs
 
 SENTENCES = TrainingConfig(batch_size=16)
 RANDOM = SENTENCES.replace(batching="random")

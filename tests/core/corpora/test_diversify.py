@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from core.corpora.parallel import SentencePairs, read_folder
-from core.resources import bundled_model_path
+from augenmerk.core.corpora.parallel import SentencePairs, read_folder
+from augenmerk.core.resources import bundled_model_path
 from tools.diversify import diversify, main
 
 GERMAN = ("Zwei Hunde spielen im Schnee.", "Ein Mann steht auf einer Leiter.", "Eine Frau liest ein Buch.")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from core.config import preset
-from core.corpora import known_text
-from core.corpora.known_text import CAPTIONS, digest_of, kind_of_text
-from core.corpora.loading import load_corpus, load_pair
-from core.corpora.parallel import read_folder, read_pair
+from augenmerk.core.config import preset
+from augenmerk.core.corpora import known_text
+from augenmerk.core.corpora.known_text import CAPTIONS, digest_of, kind_of_text
+from augenmerk.core.corpora.loading import load_corpus, load_pair
+from augenmerk.core.corpora.parallel import read_folder, read_pair
 
 RUN = preset("notebook")
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from core.config import RunConfig, preset
-from core.corpora import multi30k
-from core.corpora.loading import describe_progress, load_corpus, load_pair
-from core.corpora.prepared import save_prepared
-from core.errors import ConfigError, CorpusError
+from augenmerk.core.config import RunConfig, preset
+from augenmerk.core.corpora import multi30k
+from augenmerk.core.corpora.loading import describe_progress, load_corpus, load_pair
+from augenmerk.core.corpora.prepared import save_prepared
+from augenmerk.core.errors import ConfigError, CorpusError
 
 NUMBER = 60
 GERMAN = [f"Satz {index} ein Mann ." for index in range(NUMBER)]

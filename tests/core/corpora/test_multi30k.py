@@ -12,10 +12,10 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from core.corpora import multi30k
-from core.corpora.multi30k import DownloadProgress, DownloadStoppedError, RemoteFile, download
-from core.corpora.parallel import read_folder
-from core.errors import CorpusError, StorageError
+from augenmerk.core.corpora import multi30k
+from augenmerk.core.corpora.multi30k import DownloadProgress, DownloadStoppedError, RemoteFile, download
+from augenmerk.core.corpora.parallel import read_folder
+from augenmerk.core.errors import CorpusError, StorageError
 
 BODIES = {
     "train.de.gz": b"ein Mann" * 20_000,
@@ -295,7 +295,7 @@ def test_a_full_disk_is_no_network_error(tmp_path: Path, site: Site, monkeypatch
     def no_space(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("core.storage.os.fsync", no_space)
+    monkeypatch.setattr("augenmerk.core.storage.os.fsync", no_space)
     with pytest.raises(StorageError, match="No space left on device"):
         download(tmp_path, base_url=site.url, files=FILES)
     assert names_in(tmp_path) == []

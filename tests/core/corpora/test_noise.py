@@ -2,12 +2,12 @@
 
 import pytest
 
-from core.config import DataConfig
-from core.corpora import noise as noise_module
-from core.corpora.noise import with_noisy_sources
-from core.corpora.parallel import SentencePairs
-from core.corpora.prepared import EncodedPairs, PreparedCorpus, prepare
-from core.text.distortions import DISTORTIONS, Distortion
+from augenmerk.core.config import DataConfig
+from augenmerk.core.corpora import noise as noise_module
+from augenmerk.core.corpora.noise import with_noisy_sources
+from augenmerk.core.corpora.parallel import SentencePairs
+from augenmerk.core.corpora.prepared import EncodedPairs, PreparedCorpus, prepare
+from augenmerk.core.text.distortions import DISTORTIONS, Distortion
 
 TRAIN = SentencePairs(
     (

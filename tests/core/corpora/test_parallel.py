@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from core.corpora.parallel import ParallelFolder, SentencePairs, hold_out, read_folder, read_lines, read_pair
-from core.errors import CorpusError
+from augenmerk.core.corpora.parallel import ParallelFolder, SentencePairs, hold_out, read_folder, read_lines, read_pair
+from augenmerk.core.errors import CorpusError
 
 GERMAN = ["Ein Mann steht auf einer Leiter.", "Zwei Hunde spielen.", "Eine Frau liest."]
 ENGLISH = ["A man is standing on a ladder.", "Two dogs are playing.", "A woman is reading."]
@@ -52,7 +52,7 @@ class TestLines:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (tmp_path / "a.de").write_bytes(b"\r" * 1_000_000)
-        monkeypatch.setattr("core.corpora.parallel.available_memory", lambda: 50_000_000)
+        monkeypatch.setattr("augenmerk.core.corpora.parallel.available_memory", lambda: 50_000_000)
         assert "0.1 GB of memory" in refusal(read_lines, tmp_path / "a.de")
 
     def test_empty_lines_are_kept_so_that_numbers_stay(self, tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ class TestLines:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (tmp_path / "a.de.gz").write_bytes(gzip.compress(b"eins " * 12_000_000, 1))
-        monkeypatch.setattr("core.corpora.parallel.available_memory", lambda: 60_000_000)
+        monkeypatch.setattr("augenmerk.core.corpora.parallel.available_memory", lambda: 60_000_000)
         tracemalloc.start()
         message = refusal(read_lines, tmp_path / "a.de.gz")
         assert tracemalloc.get_traced_memory()[1] < 55_000_000
@@ -92,7 +92,7 @@ class TestLines:
 
     def test_a_file_of_line_ends_takes_memory_for_each(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / "a.de").write_bytes(b"\n" * 1_000_000)
-        monkeypatch.setattr("core.corpora.parallel.available_memory", lambda: 50_000_000)
+        monkeypatch.setattr("augenmerk.core.corpora.parallel.available_memory", lambda: 50_000_000)
         assert "0.1 GB of memory" in refusal(read_lines, tmp_path / "a.de")
 
     def test_a_missing_file_is_named(self, tmp_path: Path) -> None:

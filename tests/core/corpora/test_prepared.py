@@ -15,13 +15,20 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from core.config import DataConfig, preset
-from core.corpora.parallel import SentencePairs, read_folder
-from core.corpora.prepared import EncodedPairs, PreparedCorpus, load_prepared, prepare, prepare_copy_task, save_prepared
-from core.errors import CorpusError, StorageError
-from core.text import tokenizers
-from core.text.codec import CodecPair
-from core.text.tokenizers import SpacyTokenizer
+from augenmerk.core.config import DataConfig, preset
+from augenmerk.core.corpora.parallel import SentencePairs, read_folder
+from augenmerk.core.corpora.prepared import (
+    EncodedPairs,
+    PreparedCorpus,
+    load_prepared,
+    prepare,
+    prepare_copy_task,
+    save_prepared,
+)
+from augenmerk.core.errors import CorpusError, StorageError
+from augenmerk.core.text import tokenizers
+from augenmerk.core.text.codec import CodecPair
+from augenmerk.core.text.tokenizers import SpacyTokenizer
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 TRAIN = SentencePairs(
@@ -392,7 +399,7 @@ def test_a_failing_write_leaves_the_older_file(file: Path, monkeypatch) -> None:
         Path(args[1]).write_bytes(b"half")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("core.corpora.prepared.save_file", fails)
+    monkeypatch.setattr("augenmerk.core.corpora.prepared.save_file", fails)
     with pytest.raises(StorageError, match="No space left on device"):
         save_prepared(dataclasses.replace(prepared(), name="other"), file)
     assert file.read_bytes() == before
@@ -406,9 +413,9 @@ def test_a_full_disk_is_a_storage_error(tmp_path: Path) -> None:
     code = """
 import sys
 from pathlib import Path
-from core.config import preset
-from core.corpora.prepared import prepare_copy_task, save_prepared
-from core.errors import StorageError
+from augenmerk.core.config import preset
+from augenmerk.core.corpora.prepared import prepare_copy_task, save_prepared
+from augenmerk.core.errors import StorageError
 from tests.limits import limit_files
 corpus = prepare_copy_task(preset("copy-task-small").data, 1)
 limit_files(10_000)
@@ -435,9 +442,9 @@ class Hidden:
 
 sys.meta_path.insert(0, Hidden())
 from pathlib import Path
-from core.config import preset
-from core.corpora.loading import load_corpus
-from core.training.loop import train
+from augenmerk.core.config import preset
+from augenmerk.core.corpora.loading import load_corpus
+from augenmerk.core.training.loop import train
 
 run = preset("notebook")
 run = dataclasses.replace(

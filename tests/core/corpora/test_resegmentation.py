@@ -2,10 +2,10 @@
 
 import pytest
 
-from core.config import DataConfig
-from core.corpora.parallel import SentencePairs
-from core.corpora.prepared import PreparedCorpus, prepare
-from core.corpora.resegmentation import Resegmentation
+from augenmerk.core.config import DataConfig
+from augenmerk.core.corpora.parallel import SentencePairs
+from augenmerk.core.corpora.prepared import PreparedCorpus, prepare
+from augenmerk.core.corpora.resegmentation import Resegmentation
 
 TRAIN = SentencePairs(
     (

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.evaluation.bootstrap import bleu_of, bleu_statistics, bootstrap_bleu, interval_95, paired_bootstrap
-from core.evaluation.scores import reference_words
-from core.text.legacy import bleu
+from augenmerk.core.evaluation.bootstrap import bleu_of, bleu_statistics, bootstrap_bleu, interval_95, paired_bootstrap
+from augenmerk.core.evaluation.scores import reference_words
+from augenmerk.core.text.legacy import bleu
 
 
 def changed(words: list[str], chance: random.Random) -> list[str]:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from core.evaluation.scores import evaluate
-from core.resources import bundled_model_path
-from core.text.distortions import DISTORTIONS
-from core.translation.translator import Translator
+from augenmerk.core.evaluation.scores import evaluate
+from augenmerk.core.resources import bundled_model_path
+from augenmerk.core.text.distortions import DISTORTIONS
+from augenmerk.core.translation.translator import Translator
 from tests.core.translators import ENGLISH, GERMAN
 from tools.compare_models import main, typed_sources
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.config import ModelConfig
-from core.corpora.batches import Batch, collate
-from core.corpora.prepared import EncodedPairs
-from core.evaluation.loss import CorpusLoss, corpus_loss, reference_loss
-from core.model.transformer import Transformer
-from core.translation.translator import Translator
+from augenmerk.core.config import ModelConfig
+from augenmerk.core.corpora.batches import Batch, collate
+from augenmerk.core.corpora.prepared import EncodedPairs
+from augenmerk.core.evaluation.loss import CorpusLoss, corpus_loss, reference_loss
+from augenmerk.core.model.transformer import Transformer
+from augenmerk.core.translation.translator import Translator
 from tests.core.translators import read_given
 
 PAIRS = EncodedPairs([[2, 5, 3], [2, 6, 7, 8, 3], [2, 4, 3]], [[2, 8, 9, 9, 5, 4, 3], [2, 5, 3], [2, 9, 6, 3]])

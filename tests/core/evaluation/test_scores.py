@@ -3,10 +3,10 @@
 import pytest
 import sacrebleu
 
-from core.errors import CorpusError
-from core.evaluation.scores import evaluate, reference_words, score
-from core.text.legacy import bleu
-from core.translation.translator import Hypothesis, Translator
+from augenmerk.core.errors import CorpusError
+from augenmerk.core.evaluation.scores import evaluate, reference_words, score
+from augenmerk.core.text.legacy import bleu
+from augenmerk.core.translation.translator import Hypothesis, Translator
 
 REFERENCES = ["A man is standing on a ladder.", "Two Dogs play in the snow.", "A woman in a blue t-shirt."]
 

@@ -14,12 +14,12 @@ from typing import Any
 import huggingface_hub.constants
 import pytest
 
-from core.checkpoint.file import load_checkpoint
-from core.cli.main import main
-from core.errors import ModelImportError
-from core.interop.hub import fetch
-from core.interop.importing import import_model
-from core.interop.stopping import ImportStoppedError
+from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.cli.main import main
+from augenmerk.core.errors import ModelImportError
+from augenmerk.core.interop.hub import fetch
+from augenmerk.core.interop.importing import import_model
+from augenmerk.core.interop.stopping import ImportStoppedError
 from tests.conftest import REPOSITORY
 from tests.core.interop.marian_models import make_folder
 
@@ -251,7 +251,7 @@ def test_without_a_connection_the_message_says_what_to_do(
 
 @pytest.mark.subprocess
 def test_variables_that_the_library_cannot_read_are_told(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "core", "import", NAME, "--out", str(tmp_path / "model.safetensors")]
+    command = [sys.executable, "-m", "augenmerk", "import", NAME, "--out", str(tmp_path / "model.safetensors")]
     done = subprocess.run(
         command,
         env={**os.environ, "HF_ENDPOINT": "http://[::1", "XDG_CACHE_HOME": str(tmp_path)},

@@ -10,27 +10,34 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from core import memory
-from core.analysis.alignment import GoldPair
-from core.analysis.alignment_ranking import rank_aligners
-from core.analysis.alti import contributions_of
-from core.analysis.capture import trace_translation
-from core.analysis.measures import measure_maps
-from core.analysis.occlusion import occlude_source_words
-from core.checkpoint.file import load_checkpoint, save_checkpoint
-from core.checkpoint.origin import Origin
-from core.cli.main import main
-from core.config import Activation
-from core.errors import ModelImportError, StorageError
-from core.interop.importing import import_model
-from core.interop.marian import ACTIVATIONS
-from core.interop.model import ImportOptions, expected_seconds, stores_half
-from core.interop.recognition import recognize
-from core.interop.stopping import ImportStoppedError
-from core.model.heads import Head
-from core.model.layers import activate
-from core.translation.experiment import Beam, Experiment, ForcedToken, GivenTarget, HeadScaled, SourceWordRemoved
-from core.translation.translator import Translator
+from augenmerk.core import memory
+from augenmerk.core.analysis.alignment import GoldPair
+from augenmerk.core.analysis.alignment_ranking import rank_aligners
+from augenmerk.core.analysis.alti import contributions_of
+from augenmerk.core.analysis.capture import trace_translation
+from augenmerk.core.analysis.measures import measure_maps
+from augenmerk.core.analysis.occlusion import occlude_source_words
+from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
+from augenmerk.core.checkpoint.origin import Origin
+from augenmerk.core.cli.main import main
+from augenmerk.core.config import Activation
+from augenmerk.core.errors import ModelImportError, StorageError
+from augenmerk.core.interop.importing import import_model
+from augenmerk.core.interop.marian import ACTIVATIONS
+from augenmerk.core.interop.model import ImportOptions, expected_seconds, stores_half
+from augenmerk.core.interop.recognition import recognize
+from augenmerk.core.interop.stopping import ImportStoppedError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.model.layers import activate
+from augenmerk.core.translation.experiment import (
+    Beam,
+    Experiment,
+    ForcedToken,
+    GivenTarget,
+    HeadScaled,
+    SourceWordRemoved,
+)
+from augenmerk.core.translation.translator import Translator
 from tests.core.interop.marian_models import make_folder
 
 pytestmark = pytest.mark.heavy  # models are made by transformers, which takes three seconds to be imported
@@ -410,7 +417,7 @@ def test_an_older_file_stays_where_an_import_fails(folder: Path) -> None:
 
 def test_too_little_memory_is_told_before_anything_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = recognize(folder)
-    monkeypatch.setattr("core.interop.weights.available_memory", lambda: 200_000_000)
+    monkeypatch.setattr("augenmerk.core.interop.weights.available_memory", lambda: 200_000_000)
     with pytest.raises(ModelImportError, match=r"needs about 0\.3 GB of memory, and 0\.2 GB are free"):
         found.read(on_phase=pytest.fail)
 
@@ -455,7 +462,7 @@ def test_weights_that_the_stored_precision_cannot_hold_are_refused(
     matrices = {each: value.half() if value.dim() == 2 else value for each, value in weights.items()}
     save_file(matrices, folder / "model.safetensors")
     assert not import_model(folder).half_precision  # for the bias
-    monkeypatch.setattr("core.interop.model.HALF_ABOVE_BYTES", 10)
+    monkeypatch.setattr("augenmerk.core.interop.model.HALF_ABOVE_BYTES", 10)
     assert main(["import", str(folder), "--out", str(out)]) == 0  # nobody asked for 16 bits
     said = capsys.readouterr()
     assert "32-bit" in said.out
@@ -492,9 +499,9 @@ def test_large_models_and_those_of_16_bits_are_stored_in_16_bits_unless_another_
     original = load_file(halves / "model.safetensors")["model.shared.weight"]
     assert torch.equal(load_file(out)["model.source_embedding.tokens.weight"], original.float())
     size = 4 * recognize(folder).summary.num_parameters
-    monkeypatch.setattr("core.interop.model.HALF_ABOVE_BYTES", size)
+    monkeypatch.setattr("augenmerk.core.interop.model.HALF_ABOVE_BYTES", size)
     assert stored_bits(folder) == 32
-    monkeypatch.setattr("core.interop.model.HALF_ABOVE_BYTES", size - 1)
+    monkeypatch.setattr("augenmerk.core.interop.model.HALF_ABOVE_BYTES", size - 1)
     assert stored_bits(folder) == 16
     assert stored_bits(folder, "--no-half") == 32
 
@@ -516,7 +523,7 @@ def test_a_weight_that_is_not_finite_is_named_as_in_its_file(folder: Path) -> No
 
 
 def test_the_public_api_imports_and_saves(folder: Path, tmp_path: Path) -> None:
-    from core import api
+    import augenmerk as api
 
     imported = api.import_model(folder, api.ImportOptions(source_language="es"))
     imported.save(str(tmp_path / "model.safetensors"))
@@ -744,7 +751,7 @@ def test_a_single_file_can_be_stopped_and_is_refused_where_memory_does_not_suffi
         import_model(file, should_stop=lambda: True)
     weights = tmp_path / "model.safetensors"
     save_file({"encoder.tok_embedding.weight": torch.ones(4, 4)}, weights)
-    monkeypatch.setattr("core.interop.weights.available_memory", lambda: 200_000_000)
+    monkeypatch.setattr("augenmerk.core.interop.weights.available_memory", lambda: 200_000_000)
     for source in (file, weights):
         with pytest.raises(
             ModelImportError, match=rf"{source.name} needs about 0\.3 GB of memory, and 0\.2 GB are free"

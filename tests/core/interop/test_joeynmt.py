@@ -11,19 +11,19 @@ import pytest
 import torch
 import yaml
 
-from core.checkpoint.file import load_checkpoint
-from core.checkpoint.origin import Origin
-from core.cli.main import main
-from core.config import DecodingConfig
-from core.errors import ModelImportError
-from core.interop.importing import import_model
-from core.interop.model import ImportOptions
-from core.interop.recognition import recognize
-from core.interop.stopping import ImportStoppedError
-from core.model.heads import Head
-from core.translation.decoding import greedy_from
-from core.translation.experiment import Beam, Experiment, HeadScaled, SourceWordRemoved
-from core.translation.translator import Translator
+from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.checkpoint.origin import Origin
+from augenmerk.core.cli.main import main
+from augenmerk.core.config import DecodingConfig
+from augenmerk.core.errors import ModelImportError
+from augenmerk.core.interop.importing import import_model
+from augenmerk.core.interop.model import ImportOptions
+from augenmerk.core.interop.recognition import recognize
+from augenmerk.core.interop.stopping import ImportStoppedError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.decoding import greedy_from
+from augenmerk.core.translation.experiment import Beam, Experiment, HeadScaled, SourceWordRemoved
+from augenmerk.core.translation.translator import Translator
 from tests.core.interop.joeynmt_models import START, Made, make_folder, save
 from tests.core.interop.test_pickled import malicious
 

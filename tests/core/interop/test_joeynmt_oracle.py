@@ -9,10 +9,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from core.interop.importing import import_model
-from core.translation.decoding import greedy_from
-from core.translation.source import encode_source
-from core.translation.translator import Translator
+from augenmerk.core.interop.importing import import_model
+from augenmerk.core.translation.decoding import greedy_from
+from augenmerk.core.translation.source import encode_source
+from augenmerk.core.translation.translator import Translator
 from tests.core.interop.joeynmt_oracle import CONFIGURATIONS
 
 MODELS = os.environ.get("AUGENMERK_JOEYNMT_MODELS", "")

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import torch
 
-from core.checkpoint.file import save_checkpoint
-from core.interop.importing import import_model
-from core.translation.beam import beam_search
-from core.translation.decoding import greedy_from
-from core.translation.translator import Translator
+from augenmerk.core.checkpoint.file import save_checkpoint
+from augenmerk.core.interop.importing import import_model
+from augenmerk.core.translation.beam import beam_search
+from augenmerk.core.translation.decoding import greedy_from
+from augenmerk.core.translation.translator import Translator
 from tests.core.interop.marian_models import Made, as_the_library_reads, make_folder
 
 CONFIGURATIONS: dict[str, dict[str, Any]] = {

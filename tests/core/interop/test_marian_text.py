@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from core.interop.importing import import_model
-from core.text.codec import CodecPair
-from core.text.marian import word_ranges
+from augenmerk.core.interop.importing import import_model
+from augenmerk.core.text.codec import CodecPair
+from augenmerk.core.text.marian import word_ranges
 from tests.core.interop.marian_models import (
     CODES,
     ENGLISH,

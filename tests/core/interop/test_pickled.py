@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.errors import ModelImportError
-from core.interop import pickled
-from core.interop.pickled import read_pickled
-from core.interop.stopping import ImportStoppedError
-from core.interop.weights import read_safetensors
+from augenmerk.core.errors import ModelImportError
+from augenmerk.core.interop import pickled
+from augenmerk.core.interop.pickled import read_pickled
+from augenmerk.core.interop.stopping import ImportStoppedError
+from augenmerk.core.interop.weights import read_safetensors
 
 pytestmark = pytest.mark.subprocess
 

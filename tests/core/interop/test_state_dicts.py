@@ -10,15 +10,15 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from core.checkpoint.file import load_checkpoint, save_checkpoint
-from core.cli.main import main
-from core.config import preset
-from core.errors import ModelImportError
-from core.interop.importing import import_model
-from core.interop.model import ImportOptions
-from core.interop.state_dicts import WeightMap
-from core.translation.experiment import Experiment
-from core.translation.translator import Translator
+from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
+from augenmerk.core.cli.main import main
+from augenmerk.core.config import preset
+from augenmerk.core.errors import ModelImportError
+from augenmerk.core.interop.importing import import_model
+from augenmerk.core.interop.model import ImportOptions
+from augenmerk.core.interop.state_dicts import WeightMap
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.translator import Translator
 from tests.core.interop.published import EncoderDecoder, NotebookSeq2Seq, save_whole, shaken
 from tests.core.translators import ENGLISH, GERMAN
 
@@ -41,7 +41,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def sizes(edition: str, data: Path) -> tuple[int, int]:
     """Of the vocabularies, counted by hand."""
-    from core.text.tokenizers import SpacyTokenizer
+    from augenmerk.core.text.tokenizers import SpacyTokenizer
 
     found = []
     for language in ("de", "en"):

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 import torch
 
-from core.config import ModelConfig
-from core.model.heads import Head
-from core.model.interventions import SentenceChanges, compile_interventions
-from core.model.transformer import Interventions, Transformer
+from augenmerk.core.config import ModelConfig
+from augenmerk.core.model.heads import Head
+from augenmerk.core.model.interventions import SentenceChanges, compile_interventions
+from augenmerk.core.model.transformer import Interventions, Transformer
 
 PADDING, START, END = 1, 2, 3
 NUM_SOURCE, NUM_TARGET = 29, 23

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from core.model.attention import MultiHeadAttention
-from core.model.layers import DecoderLayer, EncoderLayer, Residual
-from core.model.transformer import Transformer
+from augenmerk.core.model.attention import MultiHeadAttention
+from augenmerk.core.model.layers import DecoderLayer, EncoderLayer, Residual
+from augenmerk.core.model.transformer import Transformer
 from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, PADDING, make_model, random_ids
 
 pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor", "ignore:The PyTorch API of nested tensors")

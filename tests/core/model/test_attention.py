@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from core.model.attention import MultiHeadAttention
+from augenmerk.core.model.attention import MultiHeadAttention
 
 WIDTH, HEADS = 32, 4
 

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from core.model.dropout import Dropout, dropout
+from augenmerk.core.model.dropout import Dropout, dropout
 
 SHARES = pytest.mark.parametrize("probability", [0.1, 0.2, 0.5, 0.9])
 

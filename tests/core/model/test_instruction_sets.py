@@ -5,9 +5,9 @@ import os
 import pytest
 import torch
 
-from core.model import drafting
-from core.model.products import has_half_matrices, product
-from core.translation.translator import Translator
+from augenmerk.core.model import drafting
+from augenmerk.core.model.products import has_half_matrices, product
+from augenmerk.core.translation.translator import Translator
 
 SENTENCE, TOKENS = "Zwei Hunde spielen im Schnee.", ("two", "dogs", "play", "in", "the", "snow", ".", "<eos>")
 AVX2_ONLY = {"ATEN_CPU_CAPABILITY": "avx2", "FBGEMM_ENABLE_INSTRUCTIONS": "AVX2", "ONEDNN_MAX_CPU_ISA": "AVX2"}

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from core.model.layers import AnnotatedLayerNorm, FeedForward, Residual, make_norm
+from augenmerk.core.model.layers import AnnotatedLayerNorm, FeedForward, Residual, make_norm
 from tests.core.model.small_models import ANNOTATED, POST, PRE
 
 

@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from core.config import PRESETS, RunConfig
-from core.model.transformer import Interventions, Transformer
-from core.training.loss import output_layer_loss
+from augenmerk.core.config import PRESETS, RunConfig
+from augenmerk.core.model.transformer import Interventions, Transformer
+from augenmerk.core.training.loss import output_layer_loss
 from tests.core.model.small_models import MARIAN, NUM_SOURCE, NUM_TARGET, PADDING, make_model, random_ids
 
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from core.model.positions import TokenAndPosition, sinusoidal_halves_table, sinusoidal_table
-from core.model.transformer import Transformer
+from augenmerk.core.model.positions import TokenAndPosition, sinusoidal_halves_table, sinusoidal_table
+from augenmerk.core.model.transformer import Transformer
 from tests.core.model.small_models import NUM_SOURCE, NUM_TARGET, PADDING, POST, PRE, random_ids
 
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch.nn import functional
 
-from core.model import products
-from core.model.products import (
+from augenmerk.core.model import products
+from augenmerk.core.model.products import (
     has_faster_kernels,
     has_half_matrices,
     has_packed_matrices,

@@ -9,11 +9,11 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
-from core.config import PRESETS, ModelConfig, preset
-from core.corpora.loading import load_corpus
-from core.model import products
-from core.model.outline import NoRandomNumbers
-from core.model.size import (
+from augenmerk.core.config import PRESETS, ModelConfig, preset
+from augenmerk.core.corpora.loading import load_corpus
+from augenmerk.core.model import products
+from augenmerk.core.model.outline import NoRandomNumbers
+from augenmerk.core.model.size import (
     MODULES,
     MULTI30K_VOCABULARY_SIZES,
     Module,
@@ -21,7 +21,7 @@ from core.model.size import (
     size_rows,
     total,
 )
-from core.model.transformer import Transformer
+from augenmerk.core.model.transformer import Transformer
 from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, PADDING, SMALL, make_model
 
 OPUS_MT = ModelConfig(

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
-from core.config import preset
-from core.errors import ConfigError
-from core.model.products import has_half_matrices
-from core.model.transformer import Transformer
-from core.text.codec import CodecPair
-from core.text.vocabulary import Vocabulary
+from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
+from augenmerk.core.config import preset
+from augenmerk.core.errors import ConfigError
+from augenmerk.core.model.products import has_half_matrices
+from augenmerk.core.model.transformer import Transformer
+from augenmerk.core.text.codec import CodecPair
+from augenmerk.core.text.vocabulary import Vocabulary
 from tests.core.model.small_models import (
     KINDS,
     NUM_SOURCE,

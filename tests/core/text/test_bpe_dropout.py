@@ -9,8 +9,8 @@ from functools import cache
 import pytest
 import sentencepiece
 
-from core.text.bpe_dropout import BpeDropout
-from core.text.subwords import WORD_MARK, Subwords
+from augenmerk.core.text.bpe_dropout import BpeDropout
+from augenmerk.core.text.subwords import WORD_MARK, Subwords
 from tests.conftest import REPOSITORY
 
 SENTENCES = [
@@ -95,7 +95,7 @@ def test_a_piece_that_is_no_merge_of_two_pieces_is_never_made() -> None:
 def test_another_process_draws_the_same_pieces(subwords: Subwords) -> None:
     program = """
 import sys
-from core.text.subwords import Subwords
+from augenmerk.core.text.subwords import Subwords
 print(repr(Subwords.from_text(sys.argv[1]).sample_pieces(sys.argv[2:] * 20, 0.3, seed=5)), end="")
 """
     command = [sys.executable, "-c", program, subwords.to_text(), *WORDS]

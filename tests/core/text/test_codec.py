@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from core.config import DataConfig
-from core.errors import CheckpointError
-from core.text.codec import CodecPair, TextCodec, fold_case, split_lines
-from core.text.tokenizers import SymbolTokenizer
-from core.text.vocabulary import Vocabulary
+from augenmerk.core.config import DataConfig
+from augenmerk.core.errors import CheckpointError
+from augenmerk.core.text.codec import CodecPair, TextCodec, fold_case, split_lines
+from augenmerk.core.text.tokenizers import SymbolTokenizer
+from augenmerk.core.text.vocabulary import Vocabulary
 
 GERMAN = ["Ein Mann in einem blauen Hemd.", "Ein Mann über der Straße.", "Zwei Männer in Hemden."]
 ENGLISH = ["A man in a blue shirt.", "A man across the street.", "Two men in shirts."]

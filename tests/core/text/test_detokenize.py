@@ -2,9 +2,9 @@
 
 import pytest
 
-from core.corpora.parallel import read_lines
-from core.text.detokenize import capitalize_first, detokenize
-from core.text.tokenizers import SpacyTokenizer
+from augenmerk.core.corpora.parallel import read_lines
+from augenmerk.core.text.detokenize import capitalize_first, detokenize
+from augenmerk.core.text.tokenizers import SpacyTokenizer
 
 
 @pytest.mark.parametrize(

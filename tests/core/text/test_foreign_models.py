@@ -8,9 +8,9 @@ from functools import cache
 import pytest
 import sentencepiece
 
-from core.text.marian import MarianCodec
-from core.text.subword_check import check_foreign_model
-from core.text.vocabulary import Vocabulary
+from augenmerk.core.text.marian import MarianCodec
+from augenmerk.core.text.subword_check import check_foreign_model
+from augenmerk.core.text.vocabulary import Vocabulary
 from tests.fuzz.mutants import join_message, split_message
 
 LINES = ("ein mann steht auf der straße", "zwei hunde spielen im schnee", "eine frau liest ein buch") * 40

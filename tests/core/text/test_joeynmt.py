@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 import sentencepiece
 
-from core.text.joeynmt import JoeyNMTCodec
-from core.text.subword_check import check_foreign_model, restricted_model
-from core.text.subword_nmt import Merges
-from core.text.vocabulary import Vocabulary
+from augenmerk.core.text.joeynmt import JoeyNMTCodec
+from augenmerk.core.text.subword_check import check_foreign_model, restricted_model
+from augenmerk.core.text.subword_nmt import Merges
+from augenmerk.core.text.vocabulary import Vocabulary
 from tests.core.interop.marian_models import GERMAN, pieces_of, spm
 
 MARKS = ("<unk>", "<pad>", "<s>", "</s>")

@@ -4,12 +4,12 @@ import time
 
 import pytest
 
-from core.config import preset
-from core.errors import AugenmerkError, CorpusError, TextError
-from core.text.codec import split_lines
-from core.text.tokenizers import MAX_CHARACTERS, MAX_WORD_CHARACTERS, SpacyTokenizer, make_tokenizer
-from core.translation.experiment import Experiment, GivenTarget, SourceWordReplaced
-from core.translation.translator import Translator
+from augenmerk.core.config import preset
+from augenmerk.core.errors import AugenmerkError, CorpusError, TextError
+from augenmerk.core.text.codec import split_lines
+from augenmerk.core.text.tokenizers import MAX_CHARACTERS, MAX_WORD_CHARACTERS, SpacyTokenizer, make_tokenizer
+from augenmerk.core.translation.experiment import Experiment, GivenTarget, SourceWordReplaced
+from augenmerk.core.translation.translator import Translator
 
 LONG = {
     "letters": "a" * 10**6,

@@ -5,7 +5,7 @@ import sys
 import pytest
 import sentencepiece
 
-from core.text.marian import pieces_of_text
+from augenmerk.core.text.marian import pieces_of_text
 from tests.core.interop.marian_models import spm
 
 LINES = (

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from core.config import DataConfig
-from core.text.codec import CodecPair, TextCodec
-from core.text.spelling import MAX_PLACES, SpellingRestorer
-from core.text.word_counts import WordCounts
+from augenmerk.core.config import DataConfig
+from augenmerk.core.text.codec import CodecPair, TextCodec
+from augenmerk.core.text.spelling import MAX_PLACES, SpellingRestorer
+from augenmerk.core.text.word_counts import WordCounts
 
 KNOWN = {
     "straße": 9, "mädchen": 8, "über": 7, "größe": 6, "weiß": 5, "draußen": 4, "frauen": 9, "neue": 9, "masse": 1,

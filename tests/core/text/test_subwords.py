@@ -4,9 +4,9 @@ import base64
 
 import pytest
 
-from core.errors import CorpusError
-from core.text.subwords import WORD_MARK, Subwords
-from core.text.vocabulary import SPECIALS
+from augenmerk.core.errors import CorpusError
+from augenmerk.core.text.subwords import WORD_MARK, Subwords
+from augenmerk.core.text.vocabulary import SPECIALS
 
 GERMAN = ["ein mann in einem blauen hemd steht auf einer leiter", "zwei kinder laufen über die straße"]
 ENGLISH = ["a man in a blue shirt is standing on a ladder", "two kids run across the street ."]

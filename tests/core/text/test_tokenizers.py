@@ -5,10 +5,10 @@ from collections import defaultdict
 
 import pytest
 
-from core.config import DataConfig
-from core.errors import ConfigError
-from core.text import tokenizers
-from core.text.tokenizers import SpacyTokenizer, SymbolTokenizer, make_tokenizer
+from augenmerk.core.config import DataConfig
+from augenmerk.core.errors import ConfigError
+from augenmerk.core.text import tokenizers
+from augenmerk.core.text.tokenizers import SpacyTokenizer, SymbolTokenizer, make_tokenizer
 
 LINES = [
     "Ein Mann in einem blauen Hemd steht auf einer Leiter.",

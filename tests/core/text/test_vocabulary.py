@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from core.text.vocabulary import SPECIALS, Vocabulary
+from augenmerk.core.text.vocabulary import SPECIALS, Vocabulary
 
 SENTENCES = ["der hund rennt", "der hund bellt", "die katze schläft", "der mann", "aal aal"]
 

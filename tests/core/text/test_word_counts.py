@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from core.text import word_counts
-from core.text.word_counts import WordCounts, has_letters
+from augenmerk.core.text import word_counts
+from augenmerk.core.text.word_counts import WordCounts, has_letters
 
 SENTENCES = [["ein", "mann", "steht", "."], ["ein", "hund", "und", "ein", "mann", "."], [" ", "ähre", "ähren", "3"]]
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from core.corpora.parallel import read_lines
-from core.errors import ConfigError
-from core.resources import resource_path
-from core.text import tokenizers, word_rules
-from core.text.tokenizers import SpacyTokenizer, has_rules, rules_of_spacy
-from core.text.word_rules import RULES_FILE, SHIPPED, Piece, WordRules, shipped_rules
+from augenmerk.core.corpora.parallel import read_lines
+from augenmerk.core.errors import ConfigError
+from augenmerk.core.resources import resource_path
+from augenmerk.core.text import tokenizers, word_rules
+from augenmerk.core.text.tokenizers import SpacyTokenizer, has_rules, rules_of_spacy
+from augenmerk.core.text.word_rules import RULES_FILE, SHIPPED, Piece, WordRules, shipped_rules
 from tests.test_import_rules import modules_imported_by
 from tools.tokenizer_rules import rules_of_spacy as exported
 
@@ -131,6 +131,6 @@ def test_a_sentence_is_translated_without_spacy_and_without_what_only_training_n
     untrained_checkpoint: Path,
 ) -> None:
     arguments = ["translate", "Ein Mann steht.", "--checkpoint", str(untrained_checkpoint)]
-    modules = modules_imported_by(f"import core.cli.main as main; main.main({arguments!r})")
+    modules = modules_imported_by(f"import augenmerk.core.cli.main as main; main.main({arguments!r})")
     assert "torch" in modules
-    assert not modules & {"spacy", "requests", "core.training", "core.corpora.multi30k"}
+    assert not modules & {"spacy", "requests", "augenmerk.core.training", "augenmerk.core.corpora.multi30k"}

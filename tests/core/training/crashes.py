@@ -17,9 +17,9 @@ from typing import Any
 import torch
 from safetensors import safe_open
 
-from core.checkpoint.file import Checkpoint, load_checkpoint
-from core.config.toml import read_toml
-from core.training.folder import HISTORY, LAST, RUN_SETTINGS
+from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint
+from augenmerk.core.config.toml import read_toml
+from augenmerk.core.training.folder import HISTORY, LAST, RUN_SETTINGS
 from tests.signals import use_default_signals
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -27,10 +27,10 @@ DEADLINE_SECONDS = 120.0
 SERVER = """
 import json, os, sys
 import torch._dynamo
-import core.training.loop
-from core.cli import train
-from core.cli.main import main
-from core.training.events import StepDone
+import augenmerk.core.training.loop
+from augenmerk.core.cli import train
+from augenmerk.core.cli.main import main
+from augenmerk.core.training.events import StepDone
 
 show = train.TerminalProgress.__call__
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from core.config import RunConfig, preset
-from core.corpora.parallel import SentencePairs
-from core.corpora.prepared import PreparedCorpus, prepare, prepare_copy_task
-from core.training.events import StepDone, TrainingEvent, TrainingFinished
-from core.training.loop import train
+from augenmerk.core.config import RunConfig, preset
+from augenmerk.core.corpora.parallel import SentencePairs
+from augenmerk.core.corpora.prepared import PreparedCorpus, prepare, prepare_copy_task
+from augenmerk.core.training.events import StepDone, TrainingEvent, TrainingFinished
+from augenmerk.core.training.loop import train
 
 NOUNS = {"mann": "man", "hund": "dog", "ball": "ball", "junge": "boy", "zug": "train", "tisch": "table"}
 VERBS = {"rennt": "runs", "steht": "stands", "springt": "jumps"}

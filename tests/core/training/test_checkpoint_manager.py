@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from core.checkpoint.average import average
-from core.checkpoint.file import load_checkpoint
-from core.errors import CheckpointError, StorageError
-from core.evaluation.loss import CorpusLoss
-from core.training import checkpoint_manager
-from core.training import validation as validation_module
-from core.training.events import CheckpointSaved, Noted, SaveFailed, StepDone, TrainingEvent
-from core.training.folder import BEST, LAST, kept_checkpoints
+from augenmerk.core.checkpoint.average import average
+from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.errors import CheckpointError, StorageError
+from augenmerk.core.evaluation.loss import CorpusLoss
+from augenmerk.core.training import checkpoint_manager
+from augenmerk.core.training import validation as validation_module
+from augenmerk.core.training.events import CheckpointSaved, Noted, SaveFailed, StepDone, TrainingEvent
+from augenmerk.core.training.folder import BEST, LAST, kept_checkpoints
 from tests.core.training.runs import copy_run, record
 
 pytestmark = pytest.mark.training

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 import torch
 
-from core.corpora.batches import collate
-from core.corpora.prepared import PreparedCorpus
-from core.training.compiling import choose_compiled
-from core.training.device_report import describe_device_choices
-from core.training.session import TrainingSession
+from augenmerk.core.corpora.batches import collate
+from augenmerk.core.corpora.prepared import PreparedCorpus
+from augenmerk.core.training.compiling import choose_compiled
+from augenmerk.core.training.device_report import describe_device_choices
+from augenmerk.core.training.session import TrainingSession
 from tests.core.training.runs import text_corpus, text_run
 
 pytestmark = pytest.mark.training

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from core.config.toml import to_toml
-from core.errors import CheckpointError
-from core.training.events import CheckpointSaved, Noted, StepDone, TrainingEvent, TrainingStarted
-from core.training.folder import BEST, ENVIRONMENT, LAST
-from core.training.lock import LOCK
-from core.training.overview import summarize
+from augenmerk.core.config.toml import to_toml
+from augenmerk.core.errors import CheckpointError
+from augenmerk.core.training.events import CheckpointSaved, Noted, StepDone, TrainingEvent, TrainingStarted
+from augenmerk.core.training.folder import BEST, ENVIRONMENT, LAST
+from augenmerk.core.training.lock import LOCK
+from augenmerk.core.training.overview import summarize
 from tests.core.training.crashes import (
     Moment,
     Processes,

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.config.toml import read_toml
-from core.training.determinism import WORKSPACE, WORKSPACE_SIZE, deterministic
-from core.training.events import PhaseStarted
-from core.training.record import read_starts
+from augenmerk.core.config.toml import read_toml
+from augenmerk.core.training.determinism import WORKSPACE, WORKSPACE_SIZE, deterministic
+from augenmerk.core.training.events import PhaseStarted
+from augenmerk.core.training.record import read_starts
 from tests.core.training.runs import copy_run, record
 
 Flags = tuple[bool, bool, bool, str | None]
@@ -85,7 +85,9 @@ def test_the_flags_hold_while_a_run_on_a_gpu_is_set_up_and_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[Flags] = []
-    monkeypatch.setattr("core.training.loop.deterministic", lambda wish, device: deterministic(wish, "cuda:0"))
+    monkeypatch.setattr(
+        "augenmerk.core.training.loop.deterministic", lambda wish, device: deterministic(wish, "cuda:0")
+    )
     record(copy_run(max_steps=1, deterministic=True), tmp_path / "run", on_event=lambda event: seen.append(flags()))
     during = [entry for entry in seen if entry == (True, True, False, WORKSPACE_SIZE)]
     assert len(during) >= len(seen) - 2, "all but the first phase and the end"

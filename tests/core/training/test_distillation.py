@@ -8,16 +8,16 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-import core.training.loss as loss_module
-from core.checkpoint.digest import model_digest
-from core.checkpoint.file import Checkpoint, load_checkpoint
-from core.config import RunConfig
-from core.config.toml import read_toml
-from core.corpora.batches import collate
-from core.errors import CheckpointError, ConfigError
-from core.training.folder import BEST, LAST, RUN_SETTINGS
-from core.training.loss import SoftTargets, output_layer_loss, smoothed_loss
-from core.training.session import TrainingSession
+import augenmerk.core.training.loss as loss_module
+from augenmerk.core.checkpoint.digest import model_digest
+from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint
+from augenmerk.core.config import RunConfig
+from augenmerk.core.config.toml import read_toml
+from augenmerk.core.corpora.batches import collate
+from augenmerk.core.errors import CheckpointError, ConfigError
+from augenmerk.core.training.folder import BEST, LAST, RUN_SETTINGS
+from augenmerk.core.training.loss import SoftTargets, output_layer_loss, smoothed_loss
+from augenmerk.core.training.session import TrainingSession
 from tests.core.training.runs import record, text_corpus, text_run
 
 RUN = text_run({"dropout": 0.0}, num_epochs=6)

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 import torch
 
-from core.checkpoint.file import load_checkpoint
-from core.errors import ConfigError, DeviceError
-from core.training.distributed import SINGLE_PROCESS, World, process_group
-from core.training.events import StepDone
-from core.training.lock import LOCK
-from core.training.loop import LAST
-from core.training.record import read_starts
+from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.errors import ConfigError, DeviceError
+from augenmerk.core.training.distributed import SINGLE_PROCESS, World, process_group
+from augenmerk.core.training.events import StepDone
+from augenmerk.core.training.lock import LOCK
+from augenmerk.core.training.loop import LAST
+from augenmerk.core.training.record import read_starts
 from tests.conftest import REPOSITORY
 from tests.core.training.runs import record
 from tests.core.training.two_processes import corpus_for, with_dropout, without_dropout
@@ -92,11 +92,11 @@ class TestTwoProcesses:
 def test_from_the_command_line_one_speaks_and_writes(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     options = ("--preset", "copy-task-small", "--data", "copy", "--max-steps", "3", "--device", "cpu")
-    done = launch("-m", "core", "train", *options, "--out", str(folder))
+    done = launch("-m", "augenmerk", "train", *options, "--out", str(folder))
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("The step limit is reached after step 3") == 1
     assert "2 processes share each batch: started by torchrun" in done.stderr
-    refused = launch("-m", "core", "train", *options, "--out", str(folder))
+    refused = launch("-m", "augenmerk", "train", *options, "--out", str(folder))
     assert refused.returncode != 0
     assert refused.stderr.count("already contains a run") == 1
 
@@ -123,7 +123,7 @@ def test_one_signal_ends_all_and_keeps_what_was_learned(
     """
     folder, said = tmp_path / "run", tmp_path / "said.txt"
     options = ("--preset", "copy-task-small", "--data", "copy", "--checkpoint-steps", "2", "--device", "cpu")
-    command = [*LAUNCH, "--master-port", str(free_port()), "-m", "core", "train", *options, "--out", str(folder)]
+    command = [*LAUNCH, "--master-port", str(free_port()), "-m", "augenmerk", "train", *options, "--out", str(folder)]
     with (
         said.open("w") as stream,
         subprocess.Popen(

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from core.training.events import EpochDone
+from augenmerk.core.training.events import EpochDone
 
 
 def epoch_done(validation_loss: float) -> EpochDone:
@@ -27,5 +27,5 @@ def test_perplexity_is_the_exponential_of_the_loss_and_infinite_beyond_all_numbe
 @pytest.mark.subprocess
 @pytest.mark.parametrize("module", ["events", "film", "failures"])
 def test_a_window_can_read_them_before_torch_is_imported(module: str) -> None:
-    code = f"import sys, core.training.{module}; sys.exit('torch' in sys.modules)"
+    code = f"import sys, augenmerk.core.training.{module}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], env=os.environ, check=False).returncode == 0

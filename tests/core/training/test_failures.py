@@ -6,15 +6,21 @@ from typing import Any
 import pytest
 import torch
 
-from core.checkpoint.file import load_checkpoint
-from core.config import TrainingConfig
-from core.config.toml import read_toml
-from core.errors import CheckpointError, ConfigError
-from core.training.events import Noted, StepDone
-from core.training.failures import DivergedError, OutOfMemoryError, is_out_of_memory, lower_rate, smaller_batches
-from core.training.folder import BEST, HISTORY, LAST, RUN_SETTINGS
-from core.training.gradients import Gradients
-from core.training.session import TrainingSession
+from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.config import TrainingConfig
+from augenmerk.core.config.toml import read_toml
+from augenmerk.core.errors import CheckpointError, ConfigError
+from augenmerk.core.training.events import Noted, StepDone
+from augenmerk.core.training.failures import (
+    DivergedError,
+    OutOfMemoryError,
+    is_out_of_memory,
+    lower_rate,
+    smaller_batches,
+)
+from augenmerk.core.training.folder import BEST, HISTORY, LAST, RUN_SETTINGS
+from augenmerk.core.training.gradients import Gradients
+from augenmerk.core.training.session import TrainingSession
 from tests.core.training.runs import copy_corpus, copy_run, record, text_run
 
 pytestmark = pytest.mark.training

@@ -8,10 +8,18 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from core.errors import CheckpointError
-from core.training.film import FilmFrame, frame_path, frame_paths, read_film, read_frame, step_of_frame, write_frame
-from core.translation.experiment import Experiment
-from core.translation.result import Alternative, AttentionMaps, Translation, Word
+from augenmerk.core.errors import CheckpointError
+from augenmerk.core.training.film import (
+    FilmFrame,
+    frame_path,
+    frame_paths,
+    read_film,
+    read_frame,
+    step_of_frame,
+    write_frame,
+)
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.result import Alternative, AttentionMaps, Translation, Word
 
 
 def translation(text: str = "ein hund", num_source: int = 4, num_target: int = 3) -> Translation:

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from core.checkpoint.file import load_checkpoint
-from core.config import RunConfig
-from core.errors import StorageError
-from core.training.events import SaveFailed, StepDone, TrainingEvent
-from core.training.folder import LAST
+from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.config import RunConfig
+from augenmerk.core.errors import StorageError
+from augenmerk.core.training.events import SaveFailed, StepDone, TrainingEvent
+from augenmerk.core.training.folder import LAST
 from tests.core.training.crashes import REPOSITORY, assert_same_run, half_written
 from tests.core.training.runs import copy_run, record
 

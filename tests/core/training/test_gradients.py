@@ -7,16 +7,16 @@ from typing import ClassVar
 import pytest
 import torch
 
-from core.config import preset
-from core.corpora.batches import Batch, collate
-from core.corpora.prepared import PreparedCorpus
-from core.errors import ConfigError
-from core.training.distributed import FAILED, World
-from core.training.events import StepDone
-from core.training.loop import train
-from core.training.loss import smoothed_distribution
-from core.training.microbatches import max_tokens_at_once
-from core.training.session import TrainingSession
+from augenmerk.core.config import preset
+from augenmerk.core.corpora.batches import Batch, collate
+from augenmerk.core.corpora.prepared import PreparedCorpus
+from augenmerk.core.errors import ConfigError
+from augenmerk.core.training.distributed import FAILED, World
+from augenmerk.core.training.events import StepDone
+from augenmerk.core.training.loop import train
+from augenmerk.core.training.loss import smoothed_distribution
+from augenmerk.core.training.microbatches import max_tokens_at_once
+from augenmerk.core.training.session import TrainingSession
 from tests.core.training.runs import Recorder, copy_corpus, copy_run, text_corpus, text_run
 
 pytestmark = pytest.mark.training
@@ -131,7 +131,7 @@ class TestRDrop:
 
         cut.gradients._loss_sum.hidden_states = watch  # type: ignore[assignment]
         cut.gradients.max_tokens = max_tokens
-        monkeypatch.setattr("core.model.dropout._CpuDropout.apply", half_of_the_rows_scaled)
+        monkeypatch.setattr("augenmerk.core.model.dropout._CpuDropout.apply", half_of_the_rows_scaled)
         one, other = whole.step([whole_batch(corpus)]), cut.step([whole_batch(corpus)])
         assert one is not None
         assert other is not None
@@ -195,7 +195,7 @@ class TestLeftUndone:
 
     @pytest.mark.slow
     def test_a_run_stopped_within_a_step_resumes_to_the_last_bit(self, tmp_path: Path, monkeypatch) -> None:
-        monkeypatch.setattr("core.training.gradients.max_tokens_at_once", lambda size, device: 20)
+        monkeypatch.setattr("augenmerk.core.training.gradients.max_tokens_at_once", lambda size, device: 20)
         run = copy_run(num_epochs=1)
         whole = Recorder()
         train(run, copy_corpus(run), tmp_path / "whole", device="cpu", on_event=whole)

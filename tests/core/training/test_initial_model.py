@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.checkpoint.digest import model_digest
-from core.checkpoint.file import Checkpoint, load_checkpoint
-from core.cli.main import main
-from core.config import RunConfig
-from core.config.toml import read_toml
-from core.errors import CheckpointError, ConfigError
-from core.text.word_counts import WordCounts
-from core.training.events import StepDone, TrainingEvent
-from core.training.folder import BEST, LAST, RUN_SETTINGS
-from core.training.session import TrainingSession
+from augenmerk.core.checkpoint.digest import model_digest
+from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint
+from augenmerk.core.cli.main import main
+from augenmerk.core.config import RunConfig
+from augenmerk.core.config.toml import read_toml
+from augenmerk.core.errors import CheckpointError, ConfigError
+from augenmerk.core.text.word_counts import WordCounts
+from augenmerk.core.training.events import StepDone, TrainingEvent
+from augenmerk.core.training.folder import BEST, LAST, RUN_SETTINGS
+from augenmerk.core.training.session import TrainingSession
 from tests.core.training.runs import copy_corpus, copy_run, record, text_corpus, text_run
 
 pytestmark = pytest.mark.training

@@ -11,18 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import TrainingError
-from core.training import lock
-from core.training.events import StepDone, TrainingEvent
-from core.training.folder import LAST
-from core.training.lock import LOCK, is_locked, locked
+from augenmerk.core.errors import TrainingError
+from augenmerk.core.training import lock
+from augenmerk.core.training.events import StepDone, TrainingEvent
+from augenmerk.core.training.folder import LAST
+from augenmerk.core.training.lock import LOCK, is_locked, locked
 from tests.core.training.runs import copy_run, record
 
 pytestmark = pytest.mark.subprocess
 
 HOLD = """
 import sys, time, pathlib
-from core.training.lock import locked
+from augenmerk.core.training.lock import locked
 with locked(pathlib.Path(sys.argv[1])):
     print("locked", flush=True)
     sys.stdin.read()

@@ -20,20 +20,20 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 
-from core.checkpoint.file import load_checkpoint
-from core.checkpoint.history import read_history
-from core.config import RunConfig, preset
-from core.config.toml import read_toml
-from core.corpora.batches import Batch, collate, validation_batches
-from core.corpora.prepared import EncodedPairs, PreparedCorpus, prepare_copy_task
-from core.errors import AugenmerkError, CheckpointError, ConfigError, DeviceError, StorageError, TrainingError
-from core.evaluation.loss import CorpusLoss
-from core.percent import percent
-from core.text.tokenizers import SpacyTokenizer
-from core.training import epochs as epochs_module
-from core.training import validation as validation_module
-from core.training.device_report import describe_device_choices
-from core.training.events import (
+from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.checkpoint.history import read_history
+from augenmerk.core.config import RunConfig, preset
+from augenmerk.core.config.toml import read_toml
+from augenmerk.core.corpora.batches import Batch, collate, validation_batches
+from augenmerk.core.corpora.prepared import EncodedPairs, PreparedCorpus, prepare_copy_task
+from augenmerk.core.errors import AugenmerkError, CheckpointError, ConfigError, DeviceError, StorageError, TrainingError
+from augenmerk.core.evaluation.loss import CorpusLoss
+from augenmerk.core.percent import percent
+from augenmerk.core.text.tokenizers import SpacyTokenizer
+from augenmerk.core.training import epochs as epochs_module
+from augenmerk.core.training import validation as validation_module
+from augenmerk.core.training.device_report import describe_device_choices
+from augenmerk.core.training.events import (
     CheckpointSaved,
     EpochDone,
     Noted,
@@ -43,15 +43,15 @@ from core.training.events import (
     TrainingFinished,
     TrainingStarted,
 )
-from core.training.failures import ChangedDataError
-from core.training.film import FILM
-from core.training.folder import ENVIRONMENT, RUN_SETTINGS, STEPS, TENSORBOARD, discard_run
-from core.training.gradients import Gradients
-from core.training.lock import LOCK, is_locked, locked
-from core.training.loop import BEST, HISTORY, LAST, train
-from core.training.overview import summarize
-from core.training.session import StepResult, TrainingSession
-from core.translation.decoding import DecodingRules, greedy
+from augenmerk.core.training.failures import ChangedDataError
+from augenmerk.core.training.film import FILM
+from augenmerk.core.training.folder import ENVIRONMENT, RUN_SETTINGS, STEPS, TENSORBOARD, discard_run
+from augenmerk.core.training.gradients import Gradients
+from augenmerk.core.training.lock import LOCK, is_locked, locked
+from augenmerk.core.training.loop import BEST, HISTORY, LAST, train
+from augenmerk.core.training.overview import summarize
+from augenmerk.core.training.session import StepResult, TrainingSession
+from augenmerk.core.translation.decoding import DecodingRules, greedy
 from tests.conftest import REPOSITORY
 from tests.core.training.runs import Recorder, copy_corpus, copy_run, record, text_corpus, text_run
 
@@ -363,7 +363,7 @@ class TestStop:
         run, folder = copy_run(), tmp_path / "run"
         num_pairs = run.data.copy_validation_pairs
         with monkeypatch.context() as patch:
-            patch.setattr("core.training.validation.max_tokens_at_once", lambda size, device: 30)
+            patch.setattr("augenmerk.core.training.validation.max_tokens_at_once", lambda size, device: 30)
             first, said = record(run, folder, stop_after=3)
             (epoch,) = said.of(EpochDone)
             assert (first.best_epoch, first.best_validation_loss) == (1, epoch.validation_loss)
@@ -384,7 +384,7 @@ class TestStop:
 
     def test_a_model_judged_in_part_is_not_what_later_ones_must_beat(self, tmp_path: Path, monkeypatch) -> None:
         with monkeypatch.context() as patch:
-            patch.setattr("core.training.validation.max_tokens_at_once", lambda size, device: 30)
+            patch.setattr("augenmerk.core.training.validation.max_tokens_at_once", lambda size, device: 30)
             validate_to(patch, [0.5])
             record(copy_run(), tmp_path / "run", stop_after=3)
         validate_to(monkeypatch, [3.0, 2.0, 2.5])
@@ -576,8 +576,8 @@ class TestResume:
         program = """
 import json, sys
 from pathlib import Path
-from core.training.folder import RUN_SETTINGS
-from core.config.toml import read_toml
+from augenmerk.core.training.folder import RUN_SETTINGS
+from augenmerk.core.config.toml import read_toml
 from tests.core.training.runs import record
 folder = Path(sys.argv[1])
 print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1].losses))
@@ -826,7 +826,7 @@ class TestRefusals:
             record(copy_run(), tmp_path / "run")
 
     def test_a_full_disk_in_the_middle_leaves_the_last_checkpoint(self, tmp_path: Path, monkeypatch) -> None:
-        from core.checkpoint import file
+        from augenmerk.core.checkpoint import file
 
         original, calls = file.save_file, 0
 

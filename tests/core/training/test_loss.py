@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from core.training import loss as loss_module
-from core.training.loss import output_layer_loss, smoothed_distribution, smoothed_loss
+from augenmerk.core.training import loss as loss_module
+from augenmerk.core.training.loss import output_layer_loss, smoothed_distribution, smoothed_loss
 
 NUM_TOKENS, WIDTH, PADDING = 23, 8, 1
 SMOOTHINGS = [0.0, 0.1, 0.4]

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from core import memory
-from core.cli.main import main
-from core.config import preset
-from core.errors import ConfigError, TrainingError
-from core.memory import MemoryLimit, is_out_of_memory, memory_limit
-from core.model.outline import parameter_shapes
-from core.model.transformer import Transformer
-from core.training import memory as training_memory
-from core.training.failures import with_explained_lack_of_memory
-from core.training.memory import check_address_space, check_memory_for_training
+from augenmerk.core import memory
+from augenmerk.core.cli.main import main
+from augenmerk.core.config import preset
+from augenmerk.core.errors import ConfigError, TrainingError
+from augenmerk.core.memory import MemoryLimit, is_out_of_memory, memory_limit
+from augenmerk.core.model.outline import parameter_shapes
+from augenmerk.core.model.transformer import Transformer
+from augenmerk.core.training import memory as training_memory
+from augenmerk.core.training.failures import with_explained_lack_of_memory
+from augenmerk.core.training.memory import check_address_space, check_memory_for_training
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 
@@ -99,8 +99,8 @@ def test_lack_of_memory_while_building_is_said(monkeypatch: pytest.MonkeyPatch) 
 
 def test_an_adam_beta_of_zero_is_a_beta() -> None:
     """Written 0, not 0.0, which PyTorch refuses."""
-    from core.corpora.prepared import prepare_copy_task
-    from core.training.session import TrainingSession
+    from augenmerk.core.corpora.prepared import prepare_copy_task
+    from augenmerk.core.training.session import TrainingSession
 
     run = preset("copy-task-small")
     run = replace(run, training=run.training.replace(adam_beta1=0, adam_beta2=0))

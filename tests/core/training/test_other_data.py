@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from core.checkpoint.digest import model_digest
-from core.checkpoint.file import Checkpoint, load_checkpoint
-from core.cli.main import main
-from core.config import RunConfig
-from core.config.toml import read_toml, to_toml
-from core.corpora.loading import load_corpus
-from core.corpora.prepared import PreparedCorpus, prepare, save_prepared
-from core.errors import CheckpointError, ConfigError
-from core.training.events import StepDone, TrainingEvent
-from core.training.folder import BEST, LAST, RUN_SETTINGS
-from core.training.vocabularies import codecs_to_keep
+from augenmerk.core.checkpoint.digest import model_digest
+from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint
+from augenmerk.core.cli.main import main
+from augenmerk.core.config import RunConfig
+from augenmerk.core.config.toml import read_toml, to_toml
+from augenmerk.core.corpora.loading import load_corpus
+from augenmerk.core.corpora.prepared import PreparedCorpus, prepare, save_prepared
+from augenmerk.core.errors import CheckpointError, ConfigError
+from augenmerk.core.training.events import StepDone, TrainingEvent
+from augenmerk.core.training.folder import BEST, LAST, RUN_SETTINGS
+from augenmerk.core.training.vocabularies import codecs_to_keep
 from tests.core.training.runs import record, sentences, text_run
 
 RUN = text_run({"dropout": 0.1}, num_epochs=2)

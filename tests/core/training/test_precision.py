@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch.nn import functional
 
-from core.corpora.batches import collate
-from core.training.loss import output_layer_loss
-from core.training.precision import choose_precision
-from core.training.session import TrainingSession
+from augenmerk.core.corpora.batches import collate
+from augenmerk.core.training.loss import output_layer_loss
+from augenmerk.core.training.precision import choose_precision
+from augenmerk.core.training.session import TrainingSession
 from tests.core.training.runs import text_corpus, text_run
 
 CPU = torch.device("cpu")

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.config.toml import read_toml
-from core.training.events import StepDone, TrainingEvent
-from core.training.folder import ENVIRONMENT, HISTORY, LAST, RUN_SETTINGS
-from core.training.overview import list_runs, summarize
-from core.training.record import read_starts, without_paths
+from augenmerk.core.config.toml import read_toml
+from augenmerk.core.training.events import StepDone, TrainingEvent
+from augenmerk.core.training.folder import ENVIRONMENT, HISTORY, LAST, RUN_SETTINGS
+from augenmerk.core.training.overview import list_runs, summarize
+from augenmerk.core.training.record import read_starts, without_paths
 from tests.core.training.runs import copy_run, record, text_run
 
 
@@ -146,5 +146,7 @@ def test_nothing_of_it_needs_torch_to_be_read() -> None:
     import subprocess
     import sys
 
-    code = "import sys, core.training.overview, core.training.record; sys.exit('torch' in sys.modules)"
+    code = (
+        "import sys, augenmerk.core.training.overview, augenmerk.core.training.record; sys.exit('torch' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], env=os.environ, check=False).returncode == 0

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.config import preset
+from augenmerk.core.config import preset
 from tools.first_steps import COLUMNS
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.config import ModelConfig, TrainingConfig, preset
-from core.training.schedules import (
+from augenmerk.core.config import ModelConfig, TrainingConfig, preset
+from augenmerk.core.training.schedules import (
     cooldown_factor,
     describe_schedule,
     fitted_cooldown_epochs,

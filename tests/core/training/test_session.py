@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 import torch
 
-from core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
-from core.config import RunConfig
-from core.corpora.batches import Batch, collate
-from core.corpora.prepared import PreparedCorpus
-from core.errors import CheckpointError, TrainingError
-from core.text.word_counts import WordCounts
-from core.training.schedules import learning_rate, noam_rate
-from core.training.session import TrainingSession
+from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
+from augenmerk.core.config import RunConfig
+from augenmerk.core.corpora.batches import Batch, collate
+from augenmerk.core.corpora.prepared import PreparedCorpus
+from augenmerk.core.errors import CheckpointError, TrainingError
+from augenmerk.core.text.word_counts import WordCounts
+from augenmerk.core.training.schedules import learning_rate, noam_rate
+from augenmerk.core.training.session import TrainingSession
 from tests.core.training.runs import copy_corpus, copy_run, text_corpus, text_run
 
 pytestmark = pytest.mark.training

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.training import step_metrics
-from core.training.events import CheckpointSaved, Noted, StepDone, TrainingEvent
-from core.training.folder import STEPS, discard_run
-from core.training.loop import LAST
-from core.training.step_metrics import StepMetrics, StepMetricsWriter, read_step_metrics
+from augenmerk.core.training import step_metrics
+from augenmerk.core.training.events import CheckpointSaved, Noted, StepDone, TrainingEvent
+from augenmerk.core.training.folder import STEPS, discard_run
+from augenmerk.core.training.loop import LAST
+from augenmerk.core.training.step_metrics import StepMetrics, StepMetricsWriter, read_step_metrics
 from tests.core.training.runs import copy_run, record
 
 RECORD = 48

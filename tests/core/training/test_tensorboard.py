@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from core.errors import TrainingError
-from core.training import tensorboard
-from core.training.events import EpochDone, SampleTranslated, StepDone
-from core.training.folder import TENSORBOARD
-from core.training.tensorboard import tensorboard_log
+from augenmerk.core.errors import TrainingError
+from augenmerk.core.training import tensorboard
+from augenmerk.core.training.events import EpochDone, SampleTranslated, StepDone
+from augenmerk.core.training.folder import TENSORBOARD
+from augenmerk.core.training.tensorboard import tensorboard_log
 from tests.core.training.crashes import REPOSITORY
 from tests.core.training.runs import Recorder, copy_run, record
 
@@ -116,8 +116,8 @@ def test_event_files_that_cannot_be_written_are_said_once_and_end_nothing(tmp_pa
     """In a process of its own, whose event file may not grow beyond 300 bytes."""
     script = """
 import pathlib, sys
-from core.training import tensorboard
-from core.training.events import StepDone
+from augenmerk.core.training import tensorboard
+from augenmerk.core.training.events import StepDone
 from tests.limits import limit_files
 from tests.core.training.test_tensorboard import RUN
 from tests.core.training.runs import record

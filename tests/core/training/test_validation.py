@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from core.checkpoint.file import load_checkpoint
-from core.device import DeviceChoice
-from core.errors import TextError
-from core.evaluation.scores import evaluate
-from core.training.events import EpochDone, ProbeTranslated, SampleTranslated
-from core.training.film import frame_paths, read_film
-from core.training.loop import HISTORY, LAST
-from core.training.session import TrainingSession
-from core.training.validation import NUM_EXAMPLES, Validator
-from core.translation.translator import Translator
+from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.device import DeviceChoice
+from augenmerk.core.errors import TextError
+from augenmerk.core.evaluation.scores import evaluate
+from augenmerk.core.training.events import EpochDone, ProbeTranslated, SampleTranslated
+from augenmerk.core.training.film import frame_paths, read_film
+from augenmerk.core.training.loop import HISTORY, LAST
+from augenmerk.core.training.session import TrainingSession
+from augenmerk.core.training.validation import NUM_EXAMPLES, Validator
+from augenmerk.core.translation.translator import Translator
 from tests.core.training.runs import copy_corpus, copy_run, record, text_corpus, text_run
 
 pytestmark = pytest.mark.training

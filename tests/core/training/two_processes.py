@@ -6,15 +6,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from core.config import RunConfig
-from core.corpora.prepared import PreparedCorpus
-from core.errors import TrainingError
-from core.training.distributed import World, process_group
-from core.training.distributed_commands import commanding_workers
-from core.training.distributed_worker import run_worker
-from core.training.events import StepDone
-from core.training.loop import train
-from core.training.session import TrainingSession
+from augenmerk.core.config import RunConfig
+from augenmerk.core.corpora.prepared import PreparedCorpus
+from augenmerk.core.errors import TrainingError
+from augenmerk.core.training.distributed import World, process_group
+from augenmerk.core.training.distributed_commands import commanding_workers
+from augenmerk.core.training.distributed_worker import run_worker
+from augenmerk.core.training.events import StepDone
+from augenmerk.core.training.loop import train
+from augenmerk.core.training.session import TrainingSession
 from tests.core.training.runs import Recorder, copy_corpus, copy_run, text_corpus, text_run
 
 

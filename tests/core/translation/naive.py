@@ -15,8 +15,8 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from core.model.heads import Head
-from core.translation.experiment import (
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
     Experiment,
@@ -26,9 +26,9 @@ from core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from core.translation.source import encode_source
-from core.translation.target import encode_target
-from core.translation.translator import Translator
+from augenmerk.core.translation.source import encode_source
+from augenmerk.core.translation.target import encode_target
+from augenmerk.core.translation.translator import Translator
 
 
 @dataclass(frozen=True, eq=False)

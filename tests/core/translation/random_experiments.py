@@ -4,8 +4,8 @@ import random
 from collections.abc import Sequence
 from typing import Protocol
 
-from core.model.heads import ATTENTION_KINDS, Head
-from core.translation.experiment import (
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
+from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
     CausalMaskLifted,
@@ -21,8 +21,8 @@ from core.translation.experiment import (
     SourceWordReplaced,
     site_of,
 )
-from core.translation.source import encode_source
-from core.translation.translator import Translator
+from augenmerk.core.translation.source import encode_source
+from augenmerk.core.translation.translator import Translator
 from tests.core.translation.naive import edited_source_ids
 from tests.core.translation.random_models import MAX_POSITIONS, NUM_SYMBOLS, SOURCE_WORDS, TARGET_WORDS, all_heads
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import torch
 
-from core.checkpoint.file import Checkpoint
-from core.config import DecodingConfig, RunConfig, preset
-from core.device import DeviceChoice
-from core.model.heads import ATTENTION_KINDS, Head
-from core.model.transformer import Transformer
-from core.text.codec import CodecPair
-from core.text.vocabulary import Vocabulary
-from core.translation.translator import Translator
+from augenmerk.core.checkpoint.file import Checkpoint
+from augenmerk.core.config import DecodingConfig, RunConfig, preset
+from augenmerk.core.device import DeviceChoice
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
+from augenmerk.core.model.transformer import Transformer
+from augenmerk.core.text.codec import CodecPair
+from augenmerk.core.text.vocabulary import Vocabulary
+from augenmerk.core.translation.translator import Translator
 
 SOURCE_WORDS = "ein der mann hund junge steht liegt rennt auf im am gras strand see rot blau drei zwei und".split()
 TARGET_WORDS = "a the man dog boy stands lies runs on in at grass beach sea red blue three two and some".split()

@@ -6,11 +6,11 @@ import math
 import pytest
 import torch
 
-from core.errors import ConfigError
-from core.model.transformer import Encoding, Transformer
-from core.translation.beam import _largest, beam_search, length_penalty_of
-from core.translation.decoding import DecodingRules, greedy
-from core.translation.experiment import check_beam
+from augenmerk.core.errors import ConfigError
+from augenmerk.core.model.transformer import Encoding, Transformer
+from augenmerk.core.translation.beam import _largest, beam_search, length_penalty_of
+from augenmerk.core.translation.decoding import DecodingRules, greedy
+from augenmerk.core.translation.experiment import check_beam
 from tests.core.model.small_models import END, KINDS, PADDING, PRE, START
 from tests.core.translation.wild_models import padded, random_sources, wild_model
 

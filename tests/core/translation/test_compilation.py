@@ -2,10 +2,10 @@
 
 import pytest
 
-from core.errors import AnalysisError, ExperimentError, TextError
-from core.model.heads import Head
-from core.translation.compilation import forced_word, interventions_of
-from core.translation.experiment import (
+from augenmerk.core.errors import AnalysisError, ExperimentError, TextError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.compilation import forced_word, interventions_of
+from augenmerk.core.translation.experiment import (
     AttentionRow,
     Experiment,
     ForcedToken,
@@ -14,7 +14,7 @@ from core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from core.translation.translator import Translator
+from augenmerk.core.translation.translator import Translator
 
 SENTENCE = "Ein Arbeiter schläft vor dem Haus."
 

@@ -5,15 +5,15 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 
-from core.api import Coverage, RareWord, RespelledWord
-from core.corpora.parallel import SentencePairs
-from core.corpora.prepared import prepare
-from core.errors import TextError
-from core.evaluation.loss import reference_loss
-from core.text.codec import split_lines
-from core.text.word_counts import WordCounts
-from core.translation.experiment import Experiment, SourceWordReplaced
-from core.translation.translator import Translator
+from augenmerk import Coverage, RareWord, RespelledWord
+from augenmerk.core.corpora.parallel import SentencePairs
+from augenmerk.core.corpora.prepared import prepare
+from augenmerk.core.errors import TextError
+from augenmerk.core.evaluation.loss import reference_loss
+from augenmerk.core.text.codec import split_lines
+from augenmerk.core.text.word_counts import WordCounts
+from augenmerk.core.translation.experiment import Experiment, SourceWordReplaced
+from augenmerk.core.translation.translator import Translator
 from tests.core.translators import ENGLISH, GERMAN
 
 

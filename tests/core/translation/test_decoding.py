@@ -3,9 +3,9 @@ from collections import Counter
 import pytest
 import torch
 
-from core.model.transformer import Transformer
-from core.text.vocabulary import SPECIALS, Vocabulary
-from core.translation.decoding import (
+from augenmerk.core.model.transformer import Transformer
+from augenmerk.core.text.vocabulary import SPECIALS, Vocabulary
+from augenmerk.core.translation.decoding import (
     DecodingRules,
     batches_by_length,
     best_tokens,
@@ -14,7 +14,7 @@ from core.translation.decoding import (
     greedy_uncached,
     top_tokens,
 )
-from core.translation.result import TranslationStoppedError
+from augenmerk.core.translation.result import TranslationStoppedError
 from tests.core.model.small_models import END, KINDS, NUM_SOURCE, NUM_TARGET, PADDING, START, random_ids
 from tests.core.translation.wild_models import padded, random_sources, wild_model
 

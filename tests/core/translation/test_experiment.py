@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.errors import ConfigError, ExperimentError
-from core.model.heads import Head
-from core.translation.experiment import (
+from augenmerk.core.errors import ConfigError, ExperimentError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import (
     MAX_FACTOR,
     MAX_INDEX,
     AttentionRow,
@@ -32,7 +32,7 @@ from core.translation.experiment import (
     shares_of,
     site_of,
 )
-from core.translation.experiment_json import experiment_from_json, experiment_to_json
+from augenmerk.core.translation.experiment_json import experiment_from_json, experiment_to_json
 
 TEXT = "Ein Mann steht."
 REMOVED = SourceWordRemoved(2)
@@ -47,7 +47,7 @@ CANONICAL = (REPLACED, REMOVED, OFF, DOUBLED, ROW, FORCED)
 
 @pytest.mark.subprocess
 def test_nothing_here_imports_torch() -> None:
-    code = "import sys, core.translation.experiment; print(sorted({'torch', 'spacy'} & set(sys.modules)))"
+    code = "import sys, augenmerk.core.translation.experiment; print(sorted({'torch', 'spacy'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

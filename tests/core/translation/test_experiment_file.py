@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from core.errors import ExperimentError, ExperimentFileError, StorageError
-from core.model.heads import Head
-from core.translation import experiment_file
-from core.translation.experiment import (
+from augenmerk.core.errors import ExperimentError, ExperimentFileError, StorageError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation import experiment_file
+from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
     Experiment,
@@ -25,7 +25,7 @@ from core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from core.translation.experiment_file import (
+from augenmerk.core.translation.experiment_file import (
     MAX_BYTES,
     ModelReference,
     SavedExperiment,
@@ -35,7 +35,7 @@ from core.translation.experiment_file import (
     to_bytes,
     write_experiment_file,
 )
-from core.translation.experiment_json import experiment_from_json, experiment_to_json
+from augenmerk.core.translation.experiment_json import experiment_from_json, experiment_to_json
 from tests.core.translation.random_experiments import AnyValues, random_experiment
 
 MODEL = ModelReference("multi30k-de-en", "0123456789abcdef" * 4)

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 import torch
 
-from core.errors import AnalysisError, AugenmerkError, ExperimentError, TextError
-from core.model.heads import Head
-from core.translation.decoding import greedy
-from core.translation.experiment import (
+from augenmerk.core.errors import AnalysisError, AugenmerkError, ExperimentError, TextError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.decoding import greedy
+from augenmerk.core.translation.experiment import (
     INTERVENTION_TYPES,
     AttentionRow,
     Beam,
@@ -28,8 +28,8 @@ from core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from core.translation.result import MAP_KINDS, Translation, TranslationStoppedError
-from core.translation.translator import EXPERIMENT_WINDOW, Translator
+from augenmerk.core.translation.result import MAP_KINDS, Translation, TranslationStoppedError
+from augenmerk.core.translation.translator import EXPERIMENT_WINDOW, Translator
 from tests.core.translation.naive import NaiveResult, naive_run, naive_scores
 from tests.core.translation.random_experiments import ValuesForModel, random_experiment
 from tests.core.translation.random_models import MODELS, all_heads, make_translator

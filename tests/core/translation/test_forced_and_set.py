@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from core.errors import ExperimentError, TextError
-from core.model.heads import Head
-from core.translation.compilation import interventions_of
-from core.translation.experiment import (
+from augenmerk.core.errors import ExperimentError, TextError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.compilation import interventions_of
+from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
     Experiment,
@@ -21,8 +21,8 @@ from core.translation.experiment import (
     Intervention,
     SourceWordRemoved,
 )
-from core.translation.result import MAP_KINDS, Translation, TranslationStoppedError
-from core.translation.translator import Translator
+from augenmerk.core.translation.result import MAP_KINDS, Translation, TranslationStoppedError
+from augenmerk.core.translation.translator import Translator
 
 SENTENCE = "Ein Arbeiter schläft vor dem Haus."
 

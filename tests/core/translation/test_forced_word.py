@@ -2,10 +2,10 @@
 
 import pytest
 
-from core.errors import ExperimentError
-from core.translation.compilation import forced_word
-from core.translation.experiment import Experiment, ForcedToken
-from core.translation.translator import Translator
+from augenmerk.core.errors import ExperimentError
+from augenmerk.core.translation.compilation import forced_word
+from augenmerk.core.translation.experiment import Experiment, ForcedToken
+from augenmerk.core.translation.translator import Translator
 
 
 def test_a_word_of_a_word_vocabulary_is_one_token(word_translator: Translator) -> None:

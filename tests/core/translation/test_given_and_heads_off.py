@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 import torch
 
-from core.config import preset
-from core.errors import AnalysisError, TextError
-from core.model.heads import Head
-from core.model.interventions import all_heads, attentions_of
-from core.text.codec import CodecPair
-from core.text.vocabulary import Vocabulary
-from core.translation.experiment import Experiment, HeadScaled
-from core.translation.result import MAP_KINDS, Word
-from core.translation.target import encode_target
-from core.translation.translator import Translator
+from augenmerk.core.config import preset
+from augenmerk.core.errors import AnalysisError, TextError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.model.interventions import all_heads, attentions_of
+from augenmerk.core.text.codec import CodecPair
+from augenmerk.core.text.vocabulary import Vocabulary
+from augenmerk.core.translation.experiment import Experiment, HeadScaled
+from augenmerk.core.translation.result import MAP_KINDS, Word
+from augenmerk.core.translation.target import encode_target
+from augenmerk.core.translation.translator import Translator
 from tests.core.translators import read_given
 from tests.interventions import heads_switched_off
 

@@ -16,9 +16,9 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 from torch.nn.utils import parametrize
 from torch.utils.hooks import RemovableHandle
 
-from core.translation.experiment import Beam, Experiment, GivenTarget, Greedy, Output
-from core.translation.result import MAP_KINDS, Translation
-from core.translation.translator import Hypothesis, Translator
+from augenmerk.core.translation.experiment import Beam, Experiment, GivenTarget, Greedy, Output
+from augenmerk.core.translation.result import MAP_KINDS, Translation
+from augenmerk.core.translation.translator import Hypothesis, Translator
 from tests.core.translation.naive import naive_run
 from tests.core.translation.random_models import make_translator
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from core.errors import ExperimentFileError, StorageError
-from core.translation import lesson_file
-from core.translation.experiment import Experiment, Greedy
-from core.translation.experiment_file import MAX_BYTES, SavedExperiment, from_bytes, kind_of_file, to_bytes
-from core.translation.lesson_file import (
+from augenmerk.core.errors import ExperimentFileError, StorageError
+from augenmerk.core.translation import lesson_file
+from augenmerk.core.translation.experiment import Experiment, Greedy
+from augenmerk.core.translation.experiment_file import MAX_BYTES, SavedExperiment, from_bytes, kind_of_file, to_bytes
+from augenmerk.core.translation.lesson_file import (
     MAX_SCENES,
     MAX_TEXT_CHARACTERS,
     MAX_TITLE_CHARACTERS,

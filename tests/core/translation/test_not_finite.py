@@ -8,22 +8,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.analysis.alti import contributions_of
-from core.analysis.beam_watch import beam_tree
-from core.analysis.capture import trace_translation
-from core.analysis.importance import head_importance
-from core.analysis.layer_logits import logit_lens
-from core.analysis.logit_attribution import logit_parts
-from core.analysis.measures import Measure, measure_maps
-from core.analysis.occlusion import occlude_source_words
-from core.checkpoint.file import save_checkpoint
-from core.cli.main import main
-from core.errors import NonFiniteError
-from core.evaluation.loss import reference_loss
-from core.model.heads import Head
-from core.translation.experiment import Beam, Experiment, GivenTarget, SoftmaxTemperature
-from core.translation.result import MAP_KINDS, Translation
-from core.translation.translator import Translator
+from augenmerk.core.analysis.alti import contributions_of
+from augenmerk.core.analysis.beam_watch import beam_tree
+from augenmerk.core.analysis.capture import trace_translation
+from augenmerk.core.analysis.importance import head_importance
+from augenmerk.core.analysis.layer_logits import logit_lens
+from augenmerk.core.analysis.logit_attribution import logit_parts
+from augenmerk.core.analysis.measures import Measure, measure_maps
+from augenmerk.core.analysis.occlusion import occlude_source_words
+from augenmerk.core.checkpoint.file import save_checkpoint
+from augenmerk.core.cli.main import main
+from augenmerk.core.errors import NonFiniteError
+from augenmerk.core.evaluation.loss import reference_loss
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import Beam, Experiment, GivenTarget, SoftmaxTemperature
+from augenmerk.core.translation.result import MAP_KINDS, Translation
+from augenmerk.core.translation.translator import Translator
 from tests.core.translation.random_models import MODELS, make_translator
 
 MARIAN = "words, post-norm, Marian's shape"

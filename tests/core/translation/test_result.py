@@ -4,14 +4,14 @@ import sys
 import numpy as np
 import pytest
 
-from core.errors import AnalysisError
-from core.model.heads import Head
-from core.translation.experiment import Beam, Experiment, ForcedToken, GivenTarget, HeadScaled
-from core.translation.result import Alternative, AttentionMaps, Translation, Word, read_only
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import Beam, Experiment, ForcedToken, GivenTarget, HeadScaled
+from augenmerk.core.translation.result import Alternative, AttentionMaps, Translation, Word, read_only
 
 
 @pytest.mark.subprocess
-@pytest.mark.parametrize("module", ["core.translation.result", "core.translation.source"])
+@pytest.mark.parametrize("module", ["augenmerk.core.translation.result", "augenmerk.core.translation.source"])
 def test_results_and_sources_are_imported_without_torch(module: str) -> None:
     """A window holds these before torch is imported; spaCy would bring torch with it."""
     code = f"import sys, {module}; print(sorted({{'torch', 'spacy', 'torchtext'}} & set(sys.modules)))"

@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.checkpoint.file import save_checkpoint
-from core.cli.interventions import read_experiment
-from core.cli.main import main, make_parser
-from core.errors import ExperimentError
-from core.model.heads import Head
-from core.resources import bundled_model_path
-from core.translation.experiment import (
+from augenmerk.core.checkpoint.file import save_checkpoint
+from augenmerk.core.cli.interventions import read_experiment
+from augenmerk.core.cli.main import main, make_parser
+from augenmerk.core.errors import ExperimentError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.resources import bundled_model_path
+from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
     CausalMaskLifted,
@@ -29,8 +29,8 @@ from core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from core.translation.sharing import to_command, to_python
-from core.translation.translator import Translator
+from augenmerk.core.translation.sharing import to_command, to_python
+from augenmerk.core.translation.translator import Translator
 from tests.core.translation.random_experiments import TOKENS, AnyValues, ValuesForModel, random_experiment
 from tests.core.translation.random_models import make_translator
 
@@ -76,7 +76,7 @@ def test_python_gives_the_same_experiment_to_the_last_bit() -> None:
         assert repr(found) == repr(experiment)
         assert run == "translator.run(experiment)\nprint(translation.text)\n"
         assert {line.split()[1] for line in source.splitlines() if line.startswith(("from ", "import "))} == {
-            "core.api"
+            "augenmerk"
         }
 
 
@@ -97,7 +97,7 @@ def test_python_runs_and_gives_what_the_app_gives(
 @pytest.mark.slow
 def test_python_is_what_a_person_would_write(untrained_checkpoint: Path) -> None:
     assert to_python(Experiment("Zwei Hunde.", Beam(4), (HeadScaled(Head("cross", 1, 4)), ForcedToken(2, "▁dog")))) == (
-        "from core.api import Beam, Experiment, ForcedToken, Head, HeadScaled, Translator\n"
+        "from augenmerk import Beam, Experiment, ForcedToken, Head, HeadScaled, Translator\n"
         "\n"
         "# Layers, heads, rows, steps and words are counted from 0 here, and from 1 in the window.\n"
         "translator = Translator.load()\n"

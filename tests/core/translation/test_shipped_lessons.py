@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.model.heads import Head
-from core.resources import resource_path
-from core.translation.lesson_file import Lesson, Scene, read_lesson_file
-from core.translation.result import ExperimentResult
-from core.translation.translator import Translator
+from augenmerk.core.model.heads import Head
+from augenmerk.core.resources import resource_path
+from augenmerk.core.translation.lesson_file import Lesson, Scene, read_lesson_file
+from augenmerk.core.translation.result import ExperimentResult
+from augenmerk.core.translation.translator import Translator
 from tools.make_lessons import LESSONS, scene_of
 
 PATHS = sorted(resource_path("lessons").glob("*.augenmerk"))

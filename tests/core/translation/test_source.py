@@ -2,11 +2,11 @@ import unicodedata
 
 import pytest
 
-from core.errors import ExperimentError, TextError
-from core.text.vocabulary import UNKNOWN
-from core.translation.experiment import SourceEdit, SourceWordRemoved, SourceWordReplaced
-from core.translation.source import EncodedSource, edit_source, encode_source
-from core.translation.translator import Translator
+from augenmerk.core.errors import ExperimentError, TextError
+from augenmerk.core.text.vocabulary import UNKNOWN
+from augenmerk.core.translation.experiment import SourceEdit, SourceWordRemoved, SourceWordReplaced
+from augenmerk.core.translation.source import EncodedSource, edit_source, encode_source
+from augenmerk.core.translation.translator import Translator
 from tests.core.translators import MAX_POSITIONS
 
 ROOM = MAX_POSITIONS - 2

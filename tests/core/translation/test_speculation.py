@@ -11,17 +11,17 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from core.model import drafting
-from core.model.drafting import has_packed_products, make_drafter
-from core.model.heads import ATTENTION_KINDS
-from core.model.transformer import DecoderState, Transformer
-from core.translation import speculation
-from core.translation.compilation import CompiledExperiment
-from core.translation.decoding import forbidding, greedy_from
-from core.translation.experiment import CausalMaskLifted, Experiment, Greedy, HeadScaled
-from core.translation.result import TranslationStoppedError
-from core.translation.speculation import Asked, VerifiedTranslation, verified_greedy
-from core.translation.translator import Translator
+from augenmerk.core.model import drafting
+from augenmerk.core.model.drafting import has_packed_products, make_drafter
+from augenmerk.core.model.heads import ATTENTION_KINDS
+from augenmerk.core.model.transformer import DecoderState, Transformer
+from augenmerk.core.translation import speculation
+from augenmerk.core.translation.compilation import CompiledExperiment
+from augenmerk.core.translation.decoding import forbidding, greedy_from
+from augenmerk.core.translation.experiment import CausalMaskLifted, Experiment, Greedy, HeadScaled
+from augenmerk.core.translation.result import TranslationStoppedError
+from augenmerk.core.translation.speculation import Asked, VerifiedTranslation, verified_greedy
+from augenmerk.core.translation.translator import Translator
 from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, make_model, random_ids
 from tests.core.translation.random_experiments import ValuesForModel, random_experiment
 from tests.core.translation.random_models import MODELS, all_heads, make_translator
@@ -436,7 +436,7 @@ def test_a_near_tie_of_one_sentence_is_left_to_the_model(
 
 
 def drafting_interventions(translator: Translator, compiled: CompiledExperiment):
-    from core.model.interventions import compile_interventions
+    from augenmerk.core.model.interventions import compile_interventions
 
     return compile_interventions(translator.model, [compiled.changes] * 2)
 

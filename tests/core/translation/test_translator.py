@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 import torch
 
-from core.analysis.alti import contributions_of
-from core.analysis.capture import trace_translation
-from core.checkpoint.file import save_checkpoint
-from core.device import DeviceChoice
-from core.errors import CheckpointError, ConfigError, DeviceError, TextError
-from core.model.heads import Head
-from core.translation.compilation import interventions_of
-from core.translation.experiment import (
+from augenmerk.core.analysis.alti import contributions_of
+from augenmerk.core.analysis.capture import trace_translation
+from augenmerk.core.checkpoint.file import save_checkpoint
+from augenmerk.core.device import DeviceChoice
+from augenmerk.core.errors import CheckpointError, ConfigError, DeviceError, TextError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.compilation import interventions_of
+from augenmerk.core.translation.experiment import (
     AttentionRow,
     Experiment,
     ForcedToken,
@@ -24,8 +24,14 @@ from core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from core.translation.result import Translation, TranslationStoppedError
-from core.translation.translator import CORPUS_BATCH, EXPERIMENT_BATCH, NUM_ALTERNATIVES, Hypothesis, Translator
+from augenmerk.core.translation.result import Translation, TranslationStoppedError
+from augenmerk.core.translation.translator import (
+    CORPUS_BATCH,
+    EXPERIMENT_BATCH,
+    NUM_ALTERNATIVES,
+    Hypothesis,
+    Translator,
+)
 from tests.core.translators import GERMAN, MAX_POSITIONS
 
 SENTENCES = [
@@ -313,7 +319,9 @@ def test_a_missing_file_and_a_missing_device_are_refused(untrained_checkpoint: P
 
 
 def test_a_missing_bundled_model_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("core.translation.translator.bundled_model_path", lambda: tmp_path / "none.safetensors")
+    monkeypatch.setattr(
+        "augenmerk.core.translation.translator.bundled_model_path", lambda: tmp_path / "none.safetensors"
+    )
     with pytest.raises(CheckpointError, match=r"bundled model is missing.*augenmerk train"):
         Translator.load()
 

@@ -2,8 +2,8 @@
 
 import torch
 
-from core.config import ModelConfig
-from core.model.transformer import Transformer
+from augenmerk.core.config import ModelConfig
+from augenmerk.core.model.transformer import Transformer
 from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, PADDING, random_ids
 
 

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from core.checkpoint.file import save_checkpoint
-from core.config import preset
-from core.translation.translator import Translator
+from augenmerk.core.checkpoint.file import save_checkpoint
+from augenmerk.core.config import preset
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.analysis.area import AnalysisPanel
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.worker import ExperimentController, InferenceWorker, LoadJob, Request
 from tests.core.translators import SHAPE, untrained
-from viz_app.analysis.area import AnalysisPanel
-from viz_app.analysis.tab import AnalysisContext, AnalysisTab
-from viz_app.preferences import Preferences
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.theme import Theme
-from viz_app.worker import ExperimentController, InferenceWorker, LoadJob, Request
 
 SENTENCE = "Ein Hund schläft im Gras ."
 MakeContext = Callable[..., AnalysisContext]

@@ -7,15 +7,15 @@ import pytest
 from PySide6.QtWidgets import QAbstractScrollArea
 from pytestqt.qtbot import QtBot
 
-from core.model.heads import Head
-from core.translation.experiment import Experiment, GivenTarget, HeadScaled
-from core.translation.result import MAP_KINDS, MapKind
-from core.translation.translator import Translator
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import Experiment, GivenTarget, HeadScaled
+from augenmerk.core.translation.result import MAP_KINDS, MapKind
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.analysis.area import MIN_WIDTH, AnalysisPanel
+from augenmerk.viz_app.analysis.registry import TABS
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from tests.interventions import heads_switched_off
 from tests.viz_app.analysis.conftest import MakeContext, load, settle
-from viz_app.analysis.area import MIN_WIDTH, AnalysisPanel
-from viz_app.analysis.registry import TABS
-from viz_app.analysis.tab import AnalysisContext, AnalysisTab
 
 SENTENCES = {
     "one word": "Hund",

@@ -7,9 +7,9 @@ import pytest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from core.analysis.alti import contributions_of
-from core.model.heads import Head
-from core.translation.experiment import (
+from augenmerk.core.analysis.alti import contributions_of
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import (
     AttentionRow,
     Experiment,
     ForcedToken,
@@ -20,16 +20,16 @@ from core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from core.translation.translator import Translator
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.analysis.area import AnalysisPanel
+from augenmerk.viz_app.analysis.registry import TABS
+from augenmerk.viz_app.analysis.source.view import SourceTab
+from augenmerk.viz_app.analysis.steps.view import StepsTab
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.worker import ExperimentController
 from tests.interventions import heads_switched_off
 from tests.viz_app.analysis.conftest import SENTENCE, MakeContext, settle
-from viz_app.analysis.area import AnalysisPanel
-from viz_app.analysis.registry import TABS
-from viz_app.analysis.source.view import SourceTab
-from viz_app.analysis.steps.view import StepsTab
-from viz_app.analysis.tab import AnalysisContext, AnalysisTab
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.worker import ExperimentController
 
 HEADS_OFF = heads_switched_off(Head("cross", layer, head) for layer in range(3) for head in range(3))
 CROSS_ROW = AttentionRow(Head("cross", 1, 3), 2, (0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0))

@@ -6,13 +6,13 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from core.model.heads import Head
+from augenmerk.core.model.heads import Head
+from augenmerk.viz_app.analysis.area import MIN_WIDTH, AnalysisPanel
+from augenmerk.viz_app.analysis.registry import TABS
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from augenmerk.viz_app.widgets.bars import Bar, BarList
+from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 from tests.viz_app.analysis.conftest import MakeContext, settle
-from viz_app.analysis.area import MIN_WIDTH, AnalysisPanel
-from viz_app.analysis.registry import TABS
-from viz_app.analysis.tab import AnalysisContext, AnalysisTab
-from viz_app.widgets.bars import Bar, BarList
-from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 
 class BarsTab(AnalysisTab):

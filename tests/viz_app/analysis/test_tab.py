@@ -9,16 +9,16 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.model.heads import Head
-from core.translation.experiment import HeadScaled
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import HeadScaled
+from augenmerk.viz_app.analysis import tab as tab_module
+from augenmerk.viz_app.analysis.area import AnalysisPanel
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
+from augenmerk.viz_app.state.progress import Progress
+from augenmerk.viz_app.state.request_state import RequestState
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.worker import MeasureJob, TraceJob
 from tests.viz_app.analysis.conftest import MakeContext, load, settle
-from viz_app.analysis import tab as tab_module
-from viz_app.analysis.area import AnalysisPanel
-from viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
-from viz_app.state.progress import Progress
-from viz_app.state.request_state import RequestState
-from viz_app.theme import Theme
-from viz_app.worker import MeasureJob, TraceJob
 
 
 class RecordingTab(AnalysisTab):

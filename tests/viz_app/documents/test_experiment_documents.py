@@ -12,13 +12,13 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.checkpoint.digest import model_digest
-from core.checkpoint.file import load_checkpoint
-from core.config import preset
-from core.device import DeviceChoice
-from core.errors import ExperimentFileError
-from core.model.heads import Head
-from core.translation.experiment import (
+from augenmerk.core.checkpoint.digest import model_digest
+from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.config import preset
+from augenmerk.core.device import DeviceChoice
+from augenmerk.core.errors import ExperimentFileError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import (
     Experiment,
     ForcedToken,
     GivenTarget,
@@ -26,19 +26,19 @@ from core.translation.experiment import (
     HeadScaled,
     SourceWordReplaced,
 )
-from core.translation.experiment_file import ModelReference, SavedExperiment, to_bytes, write_experiment_file
-from core.translation.lesson_file import Lesson, Scene, write_lesson_file
+from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, to_bytes, write_experiment_file
+from augenmerk.core.translation.lesson_file import Lesson, Scene, write_lesson_file
+from augenmerk.viz_app.documents.experiment_documents import ExperimentDocuments, is_experiment
+from augenmerk.viz_app.documents.session import read_session, saved_experiment
+from augenmerk.viz_app.documents.view_values import view_values
+from augenmerk.viz_app.models.foreign import foreign_source
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.worker import InferenceWorker, LoadJob, Request
 from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
-from viz_app.documents.experiment_documents import ExperimentDocuments, is_experiment
-from viz_app.documents.session import read_session, saved_experiment
-from viz_app.documents.view_values import view_values
-from viz_app.models.foreign import foreign_source
-from viz_app.preferences import Preferences
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_view import Pair
-from viz_app.state.model_info import ModelInfo
-from viz_app.worker import InferenceWorker, LoadJob, Request
 
 MODEL = ModelInfo(
     "one", Path("one.safetensors"), preset("notebook"), DeviceChoice("cpu", "asked for"), 1, digest="a" * 64
@@ -277,7 +277,7 @@ def test_keeping_what_is_on_the_screen_does_not_wait_for_the_disk(
 ) -> None:
     """It is kept while somebody types, and a busy disk takes a tenth of a second and more."""
     waited: list[int] = []
-    monkeypatch.setattr("core.storage.os.fsync", waited.append)
+    monkeypatch.setattr("augenmerk.core.storage.os.fsync", waited.append)
     documents.keep_session()
     assert preferences.session_path.exists()
     assert not waited

@@ -10,22 +10,22 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox
 from pytestqt.qtbot import QtBot
 
-from core.model.heads import Head
-from core.translation.experiment import Experiment, HeadScaled
-from core.translation.experiment_file import ModelReference, SavedExperiment
-from core.translation.lesson_file import Lesson, Scene, read_lesson_file, write_lesson_file
-from core.translation.translator import Translator
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import Experiment, HeadScaled
+from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment
+from augenmerk.core.translation.lesson_file import Lesson, Scene, read_lesson_file, write_lesson_file
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.documents.experiment_documents import is_experiment
+from augenmerk.viz_app.documents.lesson_bar import SceneDialog, TitleDialog
+from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
+from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, scene_parts
+from augenmerk.viz_app.main_window import LEARN, TRANSLATE, MainWindow
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.export.test_html_page import Parts
-from viz_app.documents.experiment_documents import is_experiment
-from viz_app.documents.lesson_bar import SceneDialog, TitleDialog
-from viz_app.documents.lesson_documents import shipped_lessons
-from viz_app.documents.lesson_export import LessonResultsJob, scene_parts
-from viz_app.main_window import LEARN, TRANSLATE, MainWindow
-from viz_app.preferences import Preferences
-from viz_app.state.map_view import Pair
-from viz_app.state.model_info import ModelInfo
-from viz_app.widgets.commands import CommandPalette
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
 

@@ -6,19 +6,19 @@ import pytest
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.model.heads import Head
-from core.translation.result import Translation
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.export.exportable import ExportSource
+from augenmerk.viz_app.export.menu import ExportMenu
+from augenmerk.viz_app.export.saving import Saving
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.views.head import HeadPanel
+from augenmerk.viz_app.views.heads import HeadsPanel
+from augenmerk.viz_app.worker.experiment_controller import ExperimentController
+from augenmerk.viz_app.worker.inference import InferenceWorker
 from tests.viz_app.synthetic import FakeTranslator, make_translation
-from viz_app.export.exportable import ExportSource
-from viz_app.export.menu import ExportMenu
-from viz_app.export.saving import Saving
-from viz_app.preferences import Preferences
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.theme import Theme
-from viz_app.views.head import HeadPanel
-from viz_app.views.heads import HeadsPanel
-from viz_app.worker.experiment_controller import ExperimentController
-from viz_app.worker.inference import InferenceWorker
 
 SENTENCE = "Der schöne große Bär überquert die Straße ."
 

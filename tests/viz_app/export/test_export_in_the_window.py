@@ -7,10 +7,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
+from augenmerk.viz_app.export.menu import NOTHING
+from augenmerk.viz_app.main_window import TRAIN, TRANSLATE, MainWindow
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.train.scripted import epoch_done, probe, started, step_done
-from viz_app.export.menu import NOTHING
-from viz_app.main_window import TRAIN, TRANSLATE, MainWindow
 
 
 @pytest.fixture

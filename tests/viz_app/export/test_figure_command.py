@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.analysis.capture import trace_translation
-from core.analysis.measures import measure_maps
-from core.analysis.selection import Selection
-from core.model.heads import Head
-from core.translation.experiment import Experiment, GivenTarget
-from core.translation.translator import Translator
+from augenmerk.core.analysis.capture import trace_translation
+from augenmerk.core.analysis.measures import measure_maps
+from augenmerk.core.analysis.selection import Selection
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import Experiment, GivenTarget
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.export import figures
+from augenmerk.viz_app.launch import main
 from tests.interventions import heads_switched_off
 from tests.test_import_rules import modules_imported_by
-from viz_app.export import figures
-from viz_app.launch import main
 
 SENTENCE = "Ein Mann steht auf einer Leiter."
 TARGET = "A man stands on a ladder."
@@ -188,5 +188,5 @@ def test_help_lists_the_command(capsys) -> None:
 
 @pytest.mark.subprocess
 def test_the_command_needs_no_qt() -> None:
-    modules = modules_imported_by("import viz_app.export.figure_command, viz_app.launch")
+    modules = modules_imported_by("import augenmerk.viz_app.export.figure_command, augenmerk.viz_app.launch")
     assert not {name for name in modules if name.split(".")[0] in {"PySide6", "shiboken6", "torch"}}

@@ -7,10 +7,10 @@ from matplotlib.collections import QuadMesh
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.text import Text
 
-from core.errors import StorageError
+from augenmerk.core.errors import StorageError
+from augenmerk.viz_app.export.figures import KindPicture, MapPicture, grid_figure, map_figure, save_figure
+from augenmerk.viz_app.heatmap.colormap import signed_rgb_table
 from tests.test_import_rules import modules_imported_by
-from viz_app.export.figures import KindPicture, MapPicture, grid_figure, map_figure, save_figure
-from viz_app.heatmap.colormap import signed_rgb_table
 
 
 def _picture(rows: int = 2, columns: int = 3) -> MapPicture:
@@ -140,6 +140,6 @@ def test_small_maps_of_a_difference_share_their_colours() -> None:
 @pytest.mark.slow
 @pytest.mark.subprocess
 def test_figures_need_no_qt() -> None:
-    modules = modules_imported_by("import viz_app.export.figures")
+    modules = modules_imported_by("import augenmerk.viz_app.export.figures")
     assert "matplotlib" in modules
     assert not {name for name in modules if name.split(".")[0] in {"PySide6", "shiboken6", "torch"}}

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-import viz_app.export.film
-from core.errors import StorageError
-from viz_app.export.film import (
+import augenmerk.viz_app.export.film
+from augenmerk.core.errors import StorageError
+from augenmerk.viz_app.export.film import (
     LAST_SHOT_MS,
     MAX_SHOT_MS,
     MAX_SHOTS,
@@ -197,7 +197,7 @@ def test_a_video_has_every_moment_in_its_order(tmp_path: Path) -> None:
 
 def test_without_ffmpeg_a_video_is_refused_in_plain_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert viz_app.export.film.formats() == ("gif",)
+    assert augenmerk.viz_app.export.film.formats() == ("gif",)
     with pytest.raises(StorageError, match=r"needs ffmpeg, which is not installed.*\.gif"):
         save_film(film(), tmp_path / "film.mp4")
     assert list(tmp_path.iterdir()) == []
@@ -233,7 +233,7 @@ def test_an_ffmpeg_that_hangs_or_fails_is_told(
     tmp_path: Path, own_ffmpeg, monkeypatch: pytest.MonkeyPatch, body: str, expected: str
 ) -> None:
     own_ffmpeg(body)
-    monkeypatch.setattr(viz_app.export.film, "STALL_SECONDS", 0.5)
+    monkeypatch.setattr(augenmerk.viz_app.export.film, "STALL_SECONDS", 0.5)
     (tmp_path / "out").mkdir()
     with pytest.raises(StorageError, match=expected):
         save_film(film(), tmp_path / "out" / "film.mp4")

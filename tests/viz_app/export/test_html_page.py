@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.analysis.comparing import difference
-from core.analysis.selection import Selection
-from core.errors import StorageError
-from core.model.heads import Head
-from core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
+from augenmerk.core.analysis.comparing import difference
+from augenmerk.core.analysis.selection import Selection
+from augenmerk.core.errors import StorageError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
+from augenmerk.viz_app.export.html_page import PageContent, page_html, save_page
+from augenmerk.viz_app.heatmap.colormap import EMBER, PAPER, rgb_table, signed_rgb_table
+from augenmerk.viz_app.state.map_source import spread
 from tests.test_import_rules import modules_imported_by
 from tests.viz_app.synthetic import make_translation
-from viz_app.export.html_page import PageContent, page_html, save_page
-from viz_app.heatmap.colormap import EMBER, PAPER, rgb_table, signed_rgb_table
-from viz_app.state.map_source import spread
 
 TRANSLATION = make_translation("ein mann </script> steh|t & <b> $5 .", "a man stand|s .", num_layers=2, num_heads=3)
 KINDS = ("encoder", "decoder", "cross")
@@ -196,7 +196,7 @@ def test_a_page_is_saved_whole_or_not_at_all(tmp_path: Path) -> None:
 
 @pytest.mark.subprocess
 def test_the_page_needs_neither_qt_nor_torch_nor_matplotlib() -> None:
-    modules = modules_imported_by("import viz_app.export.html_page")
+    modules = modules_imported_by("import augenmerk.viz_app.export.html_page")
     assert not {name for name in modules if name.split(".")[0] in {"PySide6", "shiboken6", "torch", "matplotlib"}}
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import StorageError
-from core.model.heads import Head
+from augenmerk.core.errors import StorageError
+from augenmerk.core.model.heads import Head
+from augenmerk.viz_app.export.lesson_page import ScenePart, lesson_page_html, save_lesson_page
 from tests.viz_app.export.test_html_page import TRANSLATION, UNIVERSAL_STUB, Parts, content
 from tests.viz_app.synthetic import make_translation
-from viz_app.export.lesson_page import ScenePart, lesson_page_html, save_lesson_page
 
 OTHER = make_translation("zwei hunde .", "two dogs .", num_layers=2, num_heads=3)
 PARTS = (

@@ -8,9 +8,9 @@ from PySide6.QtGui import QCursor, QEnterEvent, QGuiApplication, QImage
 from PySide6.QtWidgets import QApplication, QMessageBox
 from pytestqt.qtbot import QtBot
 
+from augenmerk.viz_app.export.menu import NOTHING, OF_MAPS, OF_RUNS, ExportMenu
+from augenmerk.viz_app.preferences import Preferences
 from tests.viz_app.export.conftest import SENTENCE, EmptyPage, MapsPage
-from viz_app.export.menu import NOTHING, OF_MAPS, OF_RUNS, ExportMenu
-from viz_app.preferences import Preferences
 
 FILES = [
     ("map", "map.svg"),

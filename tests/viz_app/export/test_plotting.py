@@ -7,11 +7,11 @@ pytestmark = pytest.mark.subprocess
 
 TWO_THREADS = """
 import threading
-from viz_app.export.plotting import import_matplotlib
+from augenmerk.viz_app.export.plotting import import_matplotlib
 other = threading.Thread(target=import_matplotlib)
 other.start()
 import_matplotlib()
-from viz_app.train.charts import LiveChart
+from augenmerk.viz_app.train.charts import LiveChart
 other.join()
 """
 

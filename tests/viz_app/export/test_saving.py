@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 from PySide6.QtGui import QImage
 
-from core.model.heads import Head
-from core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
-from core.translation.result import MAP_KINDS, ExperimentResult, Translation
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
+from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
+from augenmerk.viz_app.export.saving import Saving
+from augenmerk.viz_app.heatmap.map_image import map_image, ramp_of
+from augenmerk.viz_app.state.snapshot import take_snapshot
+from augenmerk.viz_app.theme import Theme
 from tests.viz_app.export.conftest import SENTENCE, MapsPage
 from tests.viz_app.export.test_html_page import Parts, data_of, read_by_the_script
 from tests.viz_app.synthetic import make_translation, measure_by_halves
-from viz_app.export.saving import Saving
-from viz_app.heatmap.map_image import map_image, ramp_of
-from viz_app.state.snapshot import take_snapshot
-from viz_app.theme import Theme
 
 CAPTION = ("model: model", SENTENCE, "Cross-attention · layer 2 · head 5", "weight α", "rows: token ")
 SHAPES = {"path", "polyline", "rect", "line", "image", "use"}

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.analysis.selection import Axis, LabelledMap
-from core.errors import StorageError
-from core.model.heads import Head
-from core.translation.experiment import Experiment, GivenTarget, HeadScaled
-from core.translation.experiment_file import ModelReference, SavedExperiment
-from core.translation.lesson_file import Lesson, Scene, read_lesson_file
-from viz_app.documents.lesson_documents import shipped_lessons
-from viz_app.export.worksheet import (
+from augenmerk.core.analysis.selection import Axis, LabelledMap
+from augenmerk.core.errors import StorageError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import Experiment, GivenTarget, HeadScaled
+from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment
+from augenmerk.core.translation.lesson_file import Lesson, Scene, read_lesson_file
+from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
+from augenmerk.viz_app.export.worksheet import (
     NO_QUESTION,
     NUM_LINES,
     SceneMap,
@@ -23,9 +23,9 @@ from viz_app.export.worksheet import (
     worksheet_html,
     worksheet_markdown,
 )
-from viz_app.heatmap.colormap import PAPER, rgb_table
-from viz_app.state.map_view import MapView
-from viz_app.state.snapshot import Snapshot
+from augenmerk.viz_app.heatmap.colormap import PAPER, rgb_table
+from augenmerk.viz_app.state.map_view import MapView
+from augenmerk.viz_app.state.snapshot import Snapshot
 
 MODEL = ModelReference("one", "a" * 64)
 OFF = HeadScaled(Head("cross", 1, 4))

@@ -6,11 +6,10 @@ from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.model.heads import Head
-from core.translation.experiment import ForcedToken, HeadScaled
-from core.translation.result import MAP_KINDS, ExperimentResult
-from tests.viz_app.synthetic import make_translation
-from viz_app.heatmap.colormap import (
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import ForcedToken, HeadScaled
+from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult
+from augenmerk.viz_app.heatmap.colormap import (
     EMBER,
     PAPER,
     SIGNED_PAPER,
@@ -19,12 +18,13 @@ from viz_app.heatmap.colormap import (
     signed_color_table,
     signed_indices,
 )
-from viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
-from viz_app.heatmap.head_grid_paint import numbered_heads
-from viz_app.heatmap.map_image import map_image
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_view_settings import Scale
-from viz_app.theme import Theme
+from augenmerk.viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
+from augenmerk.viz_app.heatmap.head_grid_paint import numbered_heads
+from augenmerk.viz_app.heatmap.map_image import map_image
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view_settings import Scale
+from augenmerk.viz_app.theme import Theme
+from tests.viz_app.synthetic import make_translation
 
 
 def _grid(qtbot: QtBot, theme: Theme, *, num_layers: int = 3) -> tuple[ExperimentState, HeadGrid, HeadGridArea]:

@@ -4,20 +4,27 @@ from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QFontMetrics, QImage
 from pytestqt.qtbot import QtBot
 
-from core.model.heads import Head
-from core.translation.experiment import AttentionRow, ForcedToken
-from core.translation.result import ExperimentResult
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import AttentionRow, ForcedToken
+from augenmerk.core.translation.result import ExperimentResult
+from augenmerk.viz_app.heatmap.colormap import (
+    PAPER,
+    SIGNED_PAPER,
+    color_table,
+    quantize,
+    signed_color_table,
+    signed_indices,
+)
+from augenmerk.viz_app.heatmap.heatmap import Heatmap
+from augenmerk.viz_app.heatmap.heatmap_layout import BAR_GAP, BAR_WIDTH, MIN_LABEL_PX, lay_out, thinned
+from augenmerk.viz_app.heatmap.heatmap_paint import value_place
+from augenmerk.viz_app.heatmap.lines_view import LinesPainter, LinesView
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view import Pair, Place
+from augenmerk.viz_app.state.picked_tokens import SelectionMode
+from augenmerk.viz_app.state.zoom import FIT
+from augenmerk.viz_app.theme import Theme
 from tests.viz_app.synthetic import make_translation
-from viz_app.heatmap.colormap import PAPER, SIGNED_PAPER, color_table, quantize, signed_color_table, signed_indices
-from viz_app.heatmap.heatmap import Heatmap
-from viz_app.heatmap.heatmap_layout import BAR_GAP, BAR_WIDTH, MIN_LABEL_PX, lay_out, thinned
-from viz_app.heatmap.heatmap_paint import value_place
-from viz_app.heatmap.lines_view import LinesPainter, LinesView
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_view import Pair, Place
-from viz_app.state.picked_tokens import SelectionMode
-from viz_app.state.zoom import FIT
-from viz_app.theme import Theme
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from PySide6.QtGui import QHelpEvent, QImage
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
-from viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
-from viz_app.theme import Theme
+from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
+from augenmerk.viz_app.theme import Theme
 
 SIGNED = MatrixStyle("signed", (24, 24), 0, has_slanted_columns=False, cell_text=lambda value: f"{value:+.1f}")
 WEIGHTS = MatrixStyle("sequential", (6, 16), 150)

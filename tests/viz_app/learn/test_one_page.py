@@ -6,17 +6,17 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.config import PRESETS, preset
-from core.device import DeviceChoice
-from core.model.size import MODULES, Module, size_rows, total
-from core.translation.translator import Translator
-from viz_app.learn.figures.one_page import OPEN, OWN, OnePageFigure, StackDrawing
-from viz_app.learn.page import LearnPage
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_view_settings import MapViewSettings
-from viz_app.state.model_info import ModelInfo
-from viz_app.theme import Theme
-from viz_app.worker import InferenceWorker
+from augenmerk.core.config import PRESETS, preset
+from augenmerk.core.device import DeviceChoice
+from augenmerk.core.model.size import MODULES, Module, size_rows, total
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.learn.figures.one_page import OPEN, OWN, OnePageFigure, StackDrawing
+from augenmerk.viz_app.learn.page import LearnPage
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.worker import InferenceWorker
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 import pytest
 from pytestqt.qtbot import QtBot
 
-from core.translation.experiment import Experiment
-from core.translation.translator import Translator
-from viz_app.learn.page import FIRST_EXAMPLE, LearnPage
-from viz_app.learn.translate_sentence import MAX_TOKENS, MAX_WORDS
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.model_info import ModelInfo
-from viz_app.theme import Theme
-from viz_app.worker import InferenceWorker
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.learn.page import FIRST_EXAMPLE, LearnPage
+from augenmerk.viz_app.learn.translate_sentence import MAX_TOKENS, MAX_WORDS
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.worker import InferenceWorker
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
 

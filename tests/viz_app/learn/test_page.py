@@ -12,37 +12,37 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from core.analysis.capture import trace_translation
-from core.checkpoint.history import read_history
-from core.model.heads import Head
-from core.resources import resource_path
-from core.translation.experiment import ForcedToken, GivenTarget, Greedy, SoftmaxTemperature
-from core.translation.translator import Translator
-from viz_app.glossary import glossary
-from viz_app.heatmap.labelled_matrix import MatrixCell
-from viz_app.learn import station as texts
-from viz_app.learn.actions import shuffled
-from viz_app.learn.figures.decoding import MIN_FACTOR, BeamFigure, DecodingFigure, chip_text
-from viz_app.learn.figures.kinds import KindsFigure
-from viz_app.learn.figures.layers import LayersFigure
-from viz_app.learn.figures.loud_and_needed import HeadPoint, LoudAndNeededFigure, rank_correlation
-from viz_app.learn.figures.mask import MaskFigure
-from viz_app.learn.figures.one_query import SHARP, OneQueryFigure, most_different
-from viz_app.learn.figures.one_weight import TEMPERATURES, OneWeightFigure
-from viz_app.learn.figures.positions import PositionsFigure
-from viz_app.learn.figures.rates import RatesFigure, SmoothingFigure
-from viz_app.learn.figures.tokens import TokensFigure
-from viz_app.learn.figures.word_parts import WordPartsFigure
-from viz_app.learn.page import FIRST_EXAMPLE, LearnPage
-from viz_app.learn.predict_view import PredictView
-from viz_app.learn.station_view import StationView
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_view import Pair
-from viz_app.state.model_info import ModelInfo
-from viz_app.theme import Theme
-from viz_app.widgets.flow_layout import FlowLayout
-from viz_app.widgets.scroll_areas import VerticalScrollArea
-from viz_app.worker import InferenceWorker
+from augenmerk.core.analysis.capture import trace_translation
+from augenmerk.core.checkpoint.history import read_history
+from augenmerk.core.model.heads import Head
+from augenmerk.core.resources import resource_path
+from augenmerk.core.translation.experiment import ForcedToken, GivenTarget, Greedy, SoftmaxTemperature
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.glossary import glossary
+from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
+from augenmerk.viz_app.learn import station as texts
+from augenmerk.viz_app.learn.actions import shuffled
+from augenmerk.viz_app.learn.figures.decoding import MIN_FACTOR, BeamFigure, DecodingFigure, chip_text
+from augenmerk.viz_app.learn.figures.kinds import KindsFigure
+from augenmerk.viz_app.learn.figures.layers import LayersFigure
+from augenmerk.viz_app.learn.figures.loud_and_needed import HeadPoint, LoudAndNeededFigure, rank_correlation
+from augenmerk.viz_app.learn.figures.mask import MaskFigure
+from augenmerk.viz_app.learn.figures.one_query import SHARP, OneQueryFigure, most_different
+from augenmerk.viz_app.learn.figures.one_weight import TEMPERATURES, OneWeightFigure
+from augenmerk.viz_app.learn.figures.positions import PositionsFigure
+from augenmerk.viz_app.learn.figures.rates import RatesFigure, SmoothingFigure
+from augenmerk.viz_app.learn.figures.tokens import TokensFigure
+from augenmerk.viz_app.learn.figures.word_parts import WordPartsFigure
+from augenmerk.viz_app.learn.page import FIRST_EXAMPLE, LearnPage
+from augenmerk.viz_app.learn.predict_view import PredictView
+from augenmerk.viz_app.learn.station_view import StationView
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.widgets.flow_layout import FlowLayout
+from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.viz_app.worker import InferenceWorker
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
 

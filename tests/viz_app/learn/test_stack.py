@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from core.config import PRESETS, ModelConfig
-from core.model.outline import NoRandomNumbers
-from core.model.size import MODULES, size_rows
-from core.model.transformer import Transformer
-from viz_app.learn.stack import GROUPS, NORM, Box, Side, about, boxes_of, largest_group
+from augenmerk.core.config import PRESETS, ModelConfig
+from augenmerk.core.model.outline import NoRandomNumbers
+from augenmerk.core.model.size import MODULES, size_rows
+from augenmerk.core.model.transformer import Transformer
+from augenmerk.viz_app.learn.stack import GROUPS, NORM, Box, Side, about, boxes_of, largest_group
 
 CONFIG = ModelConfig(num_decoder_heads=4, decoder_feed_forward_width=1024, final_norm=True)
 NAMES = {

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from viz_app.learn import station as texts
-from viz_app.learn.actions import ACTIONS
-from viz_app.learn.checks import CHECKS
-from viz_app.learn.figures.registry import FIGURES
-from viz_app.learn.station import Paragraph, Predict, Station, StationError, Try, read_station, read_stations
-from viz_app.learn.values import VALUES
+from augenmerk.viz_app.learn import station as texts
+from augenmerk.viz_app.learn.actions import ACTIONS
+from augenmerk.viz_app.learn.checks import CHECKS
+from augenmerk.viz_app.learn.figures.registry import FIGURES
+from augenmerk.viz_app.learn.station import Paragraph, Predict, Station, StationError, Try, read_station, read_stations
+from augenmerk.viz_app.learn.values import VALUES
 
 TEXT = """
 # One weight

@@ -10,15 +10,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
 from pytestqt.qtbot import QtBot
 
-from core.training.events import PhaseStarted
-from core.translation.result import AttentionMaps
+from augenmerk.core.training.events import PhaseStarted
+from augenmerk.core.translation.result import AttentionMaps
+from augenmerk.viz_app.learn.figures.figure import LearnContext
+from augenmerk.viz_app.learn.figures.train_here import TrainHereFigure, best_copier
+from augenmerk.viz_app.learn.own_sentence import OwnSentence
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.theme import Theme, current_theme
+from augenmerk.viz_app.worker import ExperimentController, InferenceWorker
 from tests.viz_app.synthetic import make_translation
-from viz_app.learn.figures.figure import LearnContext
-from viz_app.learn.figures.train_here import TrainHereFigure, best_copier
-from viz_app.learn.own_sentence import OwnSentence
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.theme import Theme, current_theme
-from viz_app.worker import ExperimentController, InferenceWorker
 
 pytestmark = pytest.mark.training
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import StorageError
-from viz_app.models.import_job import ImportJob
+from augenmerk.core.errors import StorageError
+from augenmerk.viz_app.models.import_job import ImportJob
 
 
 @pytest.mark.heavy  # the first to import torch

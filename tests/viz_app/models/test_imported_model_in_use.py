@@ -10,25 +10,25 @@ from pytestqt.qtbot import QtBot
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
-from core.analysis.sample_roles import read_sample_roles
-from core.interop.importing import import_model
-from core.model.heads import Head
-from core.resources import bundled_model_path, example_sentences
-from core.translation.result import MAP_KINDS
+from augenmerk.core.analysis.sample_roles import read_sample_roles
+from augenmerk.core.interop.importing import import_model
+from augenmerk.core.model.heads import Head
+from augenmerk.core.resources import bundled_model_path, example_sentences
+from augenmerk.core.translation.result import MAP_KINDS
+from augenmerk.viz_app.analysis.alignment.view import AlignmentTab
+from augenmerk.viz_app.analysis.compare.view import CompareTab
+from augenmerk.viz_app.analysis.heads.view import HeadsTab
+from augenmerk.viz_app.analysis.source.view import SourceTab
+from augenmerk.viz_app.examples import gallery
+from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
+from augenmerk.viz_app.state.role_words import HERE, role_in_short, role_in_words
+from augenmerk.viz_app.translate.first_steps import FirstSteps
+from augenmerk.viz_app.translate.presentation import caption
+from augenmerk.viz_app.views.gallery import GalleryPopup
+from augenmerk.viz_app.views.sentence import GALLERY_OF_ANOTHER_MODEL
 from tests.core.interop.marian_models import make_folder
 from tests.viz_app.conftest import MakeWindow
-from viz_app.analysis.alignment.view import AlignmentTab
-from viz_app.analysis.compare.view import CompareTab
-from viz_app.analysis.heads.view import HeadsTab
-from viz_app.analysis.source.view import SourceTab
-from viz_app.examples import gallery
-from viz_app.main_window import MainWindow
-from viz_app.state.map_view_settings import SHOWN_MAPS
-from viz_app.state.role_words import HERE, role_in_short, role_in_words
-from viz_app.translate.first_steps import FirstSteps
-from viz_app.translate.presentation import caption
-from viz_app.views.gallery import GalleryPopup
-from viz_app.views.sentence import GALLERY_OF_ANOTHER_MODEL
 
 LIMIT_MS = 60_000
 

@@ -18,12 +18,21 @@ from safetensors.torch import save_file
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
-from core.checkpoint.file import load_checkpoint
-from core.config import RunConfig, preset
-from core.errors import AnalysisError
-from core.interop.model import HALF_ABOVE_BYTES, ImportSummary
-from core.interop.pickled import how_to_convert, is_pytorch_file
-from core.resources import bundled_model_path
+from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.config import RunConfig, preset
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.interop.model import HALF_ABOVE_BYTES, ImportSummary
+from augenmerk.core.interop.pickled import how_to_convert, is_pytorch_file
+from augenmerk.core.resources import bundled_model_path
+from augenmerk.viz_app.analysis.heads.samples import read_sample
+from augenmerk.viz_app.analysis.heads.state import SampleChoice
+from augenmerk.viz_app.analysis.sample_languages import check_languages
+from augenmerk.viz_app.application import run_app
+from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.models.foreign import foreign_source
+from augenmerk.viz_app.models.hub_dialog import HubDialog
+from augenmerk.viz_app.models.import_dialog import ImportDialog, precision_entries
+from augenmerk.viz_app.preferences import Preferences
 from tests.core.interop import joeynmt_models
 from tests.core.interop.marian_models import make_folder
 from tests.core.interop.published import NotebookSeq2Seq, save_whole
@@ -31,15 +40,6 @@ from tests.core.interop.test_hub import NAME, Hub
 from tests.core.interop.test_importing import change
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import FakeTranslator
-from viz_app.analysis.heads.samples import read_sample
-from viz_app.analysis.heads.state import SampleChoice
-from viz_app.analysis.sample_languages import check_languages
-from viz_app.application import run_app
-from viz_app.main_window import MainWindow
-from viz_app.models.foreign import foreign_source
-from viz_app.models.hub_dialog import HubDialog
-from viz_app.models.import_dialog import ImportDialog, precision_entries
-from viz_app.preferences import Preferences
 
 LIMIT_MS = 60_000
 
@@ -297,7 +297,7 @@ def test_cancel_keeps_its_place_when_an_import_begins(
         goes_on.wait(LIMIT_MS / 1000)
         raise AnalysisError("It cannot be read.")
 
-    monkeypatch.setattr("viz_app.models.import_job.ImportJob.work", wait_and_fail)
+    monkeypatch.setattr("augenmerk.viz_app.models.import_job.ImportJob.work", wait_and_fail)
     file = tmp_path / "tut6-model.pt"
     save_file(NotebookSeq2Seq(6, 6, width=32, layers=1, heads=2, inner=48).state_dict(), file)
     window = make_window()
@@ -398,7 +398,7 @@ def test_what_cannot_be_imported_is_told_and_the_open_model_stays_and_goes_on(
         shutil.copytree(folder, copy)
         spoil(copy)
         if name == "too little memory":
-            monkeypatch.setattr("core.interop.weights.available_memory", lambda: 1000)
+            monkeypatch.setattr("augenmerk.core.interop.weights.available_memory", lambda: 1000)
         window.open_model(copy)
         dialog = dialog_of(window)
         qtbot.waitUntil(dialog.import_button.isEnabled, timeout=LIMIT_MS)
@@ -488,7 +488,7 @@ def test_a_name_imported_before_is_opened_at_once(make_window: MakeWindow, qtbot
 def test_a_picture_of_a_foreign_model_is_refused_with_the_command_that_imports_it(
     folder: Path, tmp_path: Path, qapp: object
 ) -> None:
-    from core.errors import ModelImportError
+    from augenmerk.core.errors import ModelImportError
 
     with pytest.raises(ModelImportError, match="augenmerk import"):
         run_app(folder, "Ein Mann.", tmp_path / "picture.png")

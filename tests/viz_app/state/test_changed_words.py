@@ -1,5 +1,5 @@
+from augenmerk.viz_app.state.changed_words import changed_pieces, new_words
 from tests.viz_app.synthetic import make_translation
-from viz_app.state.changed_words import changed_pieces, new_words
 
 
 def _marks(before: str, after: str) -> list[tuple[str, str]]:

@@ -5,16 +5,16 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from core.model.heads import Head
-from core.translation.experiment import Experiment, HeadScaled
-from core.translation.result import Translation
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import Experiment, HeadScaled
+from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE
+from augenmerk.viz_app.state.map_text import describe, difference_note
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+from augenmerk.viz_app.state.measuring import BESIDE_WEIGHT, MeasuredMaps
 from tests.viz_app.synthetic import make_result, make_translation
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_source import LEAST_DIFFERENCE
-from viz_app.state.map_text import describe, difference_note
-from viz_app.state.map_view import Pair
-from viz_app.state.map_view_settings import MapViewSettings
-from viz_app.state.measuring import BESIDE_WEIGHT, MeasuredMaps
 
 HEAD = Head("cross", 0, 1)
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.analysis.roles import Role
-from core.analysis.sample_roles import SampleRoles
-from core.config import preset
-from core.device import DeviceChoice
-from core.errors import ExperimentError
-from core.model.heads import Head
-from core.translation.experiment import (
+from augenmerk.core.analysis.roles import Role
+from augenmerk.core.analysis.sample_roles import SampleRoles
+from augenmerk.core.config import preset
+from augenmerk.core.device import DeviceChoice
+from augenmerk.core.errors import ExperimentError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
     CausalMaskLifted,
@@ -24,14 +24,14 @@ from core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from core.translation.result import MAP_KINDS, ExperimentResult
+from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult
+from augenmerk.viz_app.state.experiment_state import GIVEN_DROPPED, ExperimentState
+from augenmerk.viz_app.state.head_navigation import neighbour
+from augenmerk.viz_app.state.map_selection import MapSelection
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+from augenmerk.viz_app.state.model_info import ModelInfo
 from tests.viz_app.synthetic import make_result, make_translation
-from viz_app.state.experiment_state import GIVEN_DROPPED, ExperimentState
-from viz_app.state.head_navigation import neighbour
-from viz_app.state.map_selection import MapSelection
-from viz_app.state.map_view import Pair
-from viz_app.state.map_view_settings import MapViewSettings
-from viz_app.state.model_info import ModelInfo
 
 HEAD = Head("cross", 1, 4)
 OFF, FORCED = HeadScaled(HEAD), ForcedToken(2, "dog")

@@ -7,22 +7,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.analysis.roles import ROLES, Role
-from core.analysis.sample_roles import SampleRoles
-from core.model.heads import Head
-from core.translation.experiment import ForcedToken, HeadScaled
-from core.translation.result import MAP_KINDS, ExperimentResult, Translation
+from augenmerk.core.analysis.roles import ROLES, Role
+from augenmerk.core.analysis.sample_roles import SampleRoles
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import ForcedToken, HeadScaled
+from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
+from augenmerk.viz_app.state import map_text
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.explain import Part, explain
+from augenmerk.viz_app.state.head_navigation import neighbour
+from augenmerk.viz_app.state.head_roles import clarity, clearest_head
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.map_view_settings import SCALES, Scale
+from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.state.role_words import role_in_short, role_in_words
+from augenmerk.viz_app.state.snapshot import take_snapshot
 from tests.viz_app.synthetic import FakeTranslator, make_translation, measure_by_halves
-from viz_app.state import map_text
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.explain import Part, explain
-from viz_app.state.head_navigation import neighbour
-from viz_app.state.head_roles import clarity, clearest_head
-from viz_app.state.map_view import Pair
-from viz_app.state.map_view_settings import SCALES, Scale
-from viz_app.state.model_info import ModelInfo
-from viz_app.state.role_words import role_in_short, role_in_words
-from viz_app.state.snapshot import take_snapshot
 
 
 @pytest.fixture

@@ -2,11 +2,11 @@
 
 import pytest
 
-from core.model.heads import Head
+from augenmerk.core.model.heads import Head
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_text import measure_note
+from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from tests.viz_app.synthetic import make_result, make_translation
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_text import measure_note
-from viz_app.state.map_view_settings import MapViewSettings
 
 
 @pytest.fixture

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from core.model.heads import Head
+from augenmerk.core.model.heads import Head
+from augenmerk.viz_app.state import map_text
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.explain import explain
+from augenmerk.viz_app.state.map_view import Axes, Band, MapView, Pair, Place
+from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+from augenmerk.viz_app.state.snapshot import take_snapshot
 from tests.viz_app.synthetic import make_result, make_translation
-from viz_app.state import map_text
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.explain import explain
-from viz_app.state.map_view import Axes, Band, MapView, Pair, Place
-from viz_app.state.map_view_settings import MapViewSettings
-from viz_app.state.snapshot import take_snapshot
 
 
 @pytest.fixture

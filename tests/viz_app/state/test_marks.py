@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from core.model.heads import Head
+from augenmerk.core.model.heads import Head
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_selection import token_shift_of_queries
+from augenmerk.viz_app.state.map_text import marks_in_words
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+from augenmerk.viz_app.state.marks import key_shares, lit_keys, lit_queries, queries_of_word, query_sum, word_of_query
+from augenmerk.viz_app.state.picked_tokens import PickedTokens
+from augenmerk.viz_app.state.visible_text import elided
 from tests.viz_app.synthetic import make_result, make_translation
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_selection import token_shift_of_queries
-from viz_app.state.map_text import marks_in_words
-from viz_app.state.map_view import Pair
-from viz_app.state.map_view_settings import MapViewSettings
-from viz_app.state.marks import key_shares, lit_keys, lit_queries, queries_of_word, query_sum, word_of_query
-from viz_app.state.picked_tokens import PickedTokens
-from viz_app.state.visible_text import elided
 
 KINDS = ("encoder", "decoder", "cross")
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from core.config import preset
-from core.device import DeviceChoice
-from viz_app.state.model_info import ModelInfo
+from augenmerk.core.config import preset
+from augenmerk.core.device import DeviceChoice
+from augenmerk.viz_app.state.model_info import ModelInfo
 
 
 @pytest.mark.parametrize(("decoder", "told"), [(None, "8 heads"), (8, "8 heads"), (16, "8 + 16 heads")])

@@ -1,9 +1,9 @@
 from dataclasses import replace
 
-from core.translation.experiment import Experiment, SourceWordRemoved, SourceWordReplaced
-from core.translation.result import ExperimentResult
+from augenmerk.core.translation.experiment import Experiment, SourceWordRemoved, SourceWordReplaced
+from augenmerk.core.translation.result import ExperimentResult
+from augenmerk.viz_app.state.spans import Span, edited_spans, ignored_span, source_as_read, unknown_spans
 from tests.viz_app.synthetic import make_translation
-from viz_app.state.spans import Span, edited_spans, ignored_span, source_as_read, unknown_spans
 
 
 def test_unknown_words_are_found_where_they_were_typed() -> None:

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from core.model.heads import Head
-from core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled, SourceWordRemoved
-from core.translation.translator import Translator
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled, SourceWordRemoved
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.state.request_state import RequestState
+from augenmerk.viz_app.worker import ExperimentController, InferenceWorker, LoadJob, Request, TraceJob
 from tests.checkpoints import write_untrained_checkpoint
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_view import Pair
-from viz_app.state.model_info import ModelInfo
-from viz_app.state.request_state import RequestState
-from viz_app.worker import ExperimentController, InferenceWorker, LoadJob, Request, TraceJob
 
 FIRST, SECOND = "Ein Mann steht auf einer Leiter .", "Ein Mann steht ."
 

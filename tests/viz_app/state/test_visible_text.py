@@ -2,7 +2,7 @@
 
 import pytest
 
-from viz_app.state.visible_text import breakable, visible
+from augenmerk.viz_app.state.visible_text import breakable, visible
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.model.heads import Head
-from core.translation.experiment import AttentionRow, Experiment, GivenTarget, HeadScaled
-from core.translation.translator import Translator
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_view import Pair
-from viz_app.state.weight_explanation import QueryKeyView, WeightExplanation, query_key_view
-from viz_app.worker import TraceJob
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import AttentionRow, Experiment, GivenTarget, HeadScaled
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.weight_explanation import QueryKeyView, WeightExplanation, query_key_view
+from augenmerk.viz_app.worker import TraceJob
 
 SENTENCE, GIVEN = "Ein Mann schläft.", GivenTarget("A man sleeps.")
 

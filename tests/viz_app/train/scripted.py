@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.errors import StorageError
-from core.training.events import (
+from augenmerk.core.errors import StorageError
+from augenmerk.core.training.events import (
     CheckpointSaved,
     EndReason,
     EpochDone,
@@ -22,9 +22,9 @@ from core.training.events import (
     TrainingStarted,
     TranslatedExample,
 )
+from augenmerk.viz_app.worker import TrainingRequest
+from augenmerk.viz_app.worker.training import OnEvent, OnSaveFailed, ShouldStop
 from tests.viz_app.synthetic import make_translation
-from viz_app.worker import TrainingRequest
-from viz_app.worker.training import OnEvent, OnSaveFailed, ShouldStop
 
 STEPS_PER_EPOCH = 5
 REASONS: dict[bool | StopRequest, EndReason] = {

@@ -9,15 +9,15 @@ from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtWidgets import QApplication, QCheckBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.config import PRESETS, preset
-from core.config.dotted import dotted_settings, value_of, with_dotted
-from core.config.toml import read_toml
-from core.training.folder import RUN_SETTINGS
-from viz_app.theme import Theme
-from viz_app.train.all_settings import AllSettings, SettingRow
-from viz_app.train.page import TrainPage
-from viz_app.train.state import Status
-from viz_app.widgets.choice_menu import ChoiceMenu
+from augenmerk.core.config import PRESETS, preset
+from augenmerk.core.config.dotted import dotted_settings, value_of, with_dotted
+from augenmerk.core.config.toml import read_toml
+from augenmerk.core.training.folder import RUN_SETTINGS
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.train.all_settings import AllSettings, SettingRow
+from augenmerk.viz_app.train.page import TrainPage
+from augenmerk.viz_app.train.state import Status
+from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
 
 MakePage = Callable[[], TrainPage]
 

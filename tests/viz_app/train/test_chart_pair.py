@@ -6,14 +6,14 @@ from PySide6.QtCore import QPoint, QPointF
 from PySide6.QtWidgets import QToolTip
 from pytestqt.qtbot import QtBot
 
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.train.chart_pair import ChartPair
+from augenmerk.viz_app.train.chart_panel import ChartPanel
+from augenmerk.viz_app.train.chart_settings import Quantity
+from augenmerk.viz_app.train.charts import LiveChart
+from augenmerk.viz_app.train.comparison import Comparison
+from augenmerk.viz_app.train.state import TrainState
 from tests.viz_app.train.scripted import epoch_done, started, step_done
-from viz_app.theme import Theme
-from viz_app.train.chart_pair import ChartPair
-from viz_app.train.chart_panel import ChartPanel
-from viz_app.train.chart_settings import Quantity
-from viz_app.train.charts import LiveChart
-from viz_app.train.comparison import Comparison
-from viz_app.train.state import TrainState
 
 NUM_STEPS = 3_000
 

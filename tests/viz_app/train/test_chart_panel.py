@@ -3,11 +3,11 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.train.chart_panel import ChartPanel
+from augenmerk.viz_app.train.comparison import Comparison
+from augenmerk.viz_app.train.state import TrainState
 from tests.viz_app.train.scripted import started, step_done
-from viz_app.theme import Theme
-from viz_app.train.chart_panel import ChartPanel
-from viz_app.train.comparison import Comparison
-from viz_app.train.state import TrainState
 
 
 @pytest.fixture

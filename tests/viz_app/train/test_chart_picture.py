@@ -5,15 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.checkpoint.history import EpochRecord, write_history
+from augenmerk.core.checkpoint.history import EpochRecord, write_history
+from augenmerk.viz_app.train.chart_panel import legend_entries
+from augenmerk.viz_app.train.chart_picture import ChartLine, ChartPicture, Limits, picture_of
+from augenmerk.viz_app.train.chart_settings import QUANTITY_NAMES, ChartSettings, Quantity, Scale, Shown
+from augenmerk.viz_app.train.comparison import Comparison
+from augenmerk.viz_app.train.curves import RunCurves
+from augenmerk.viz_app.train.run_files import read_run
+from augenmerk.viz_app.train.state import TrainState
 from tests.viz_app.train.scripted import epoch_done, started, step_done
-from viz_app.train.chart_panel import legend_entries
-from viz_app.train.chart_picture import ChartLine, ChartPicture, Limits, picture_of
-from viz_app.train.chart_settings import QUANTITY_NAMES, ChartSettings, Quantity, Scale, Shown
-from viz_app.train.comparison import Comparison
-from viz_app.train.curves import RunCurves
-from viz_app.train.run_files import read_run
-from viz_app.train.state import TrainState
 
 
 @pytest.fixture

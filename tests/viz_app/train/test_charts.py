@@ -10,12 +10,12 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.train.chart_picture import picture_of
+from augenmerk.viz_app.train.chart_settings import ChartSettings, Quantity
+from augenmerk.viz_app.train.charts import LiveChart
+from augenmerk.viz_app.train.state import TrainState
 from tests.viz_app.train.scripted import epoch_done, started, step_done
-from viz_app.theme import Theme
-from viz_app.train.chart_picture import picture_of
-from viz_app.train.chart_settings import ChartSettings, Quantity
-from viz_app.train.charts import LiveChart
-from viz_app.train.state import TrainState
 
 
 @pytest.fixture

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from core.config import PRESETS, preset
-from core.config.dotted import dotted_settings
-from core.device import DeviceChoice
-from core.errors import ConfigError, CorpusError
-from viz_app.state.model_info import ModelInfo
-from viz_app.train.choices import RunChoices, key_settings, new_run_folder, schedule_note, with_tilde
-from viz_app.train.intro import steps_of
+from augenmerk.core.config import PRESETS, preset
+from augenmerk.core.config.dotted import dotted_settings
+from augenmerk.core.device import DeviceChoice
+from augenmerk.core.errors import ConfigError, CorpusError
+from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.train.choices import RunChoices, key_settings, new_run_folder, schedule_note, with_tilde
+from augenmerk.viz_app.train.intro import steps_of
 
 
 @pytest.fixture

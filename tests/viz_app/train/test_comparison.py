@@ -2,11 +2,11 @@ from pathlib import Path
 
 import pytest
 
-from core.checkpoint.history import EpochRecord, write_history
-from core.errors import TrainingError
-from viz_app.train.chart_settings import NUM_RUNS
-from viz_app.train.comparison import PUBLISHED, PUBLISHED_LOSSES, Comparison, runs_to_offer
-from viz_app.train.run_files import read_run, runs_in
+from augenmerk.core.checkpoint.history import EpochRecord, write_history
+from augenmerk.core.errors import TrainingError
+from augenmerk.viz_app.train.chart_settings import NUM_RUNS
+from augenmerk.viz_app.train.comparison import PUBLISHED, PUBLISHED_LOSSES, Comparison, runs_to_offer
+from augenmerk.viz_app.train.run_files import read_run, runs_in
 
 
 def write_run(parent: Path, name: str, num_epochs: int = 3) -> Path:

@@ -1,6 +1,6 @@
 """The time that drawing may take."""
 
-from viz_app.train.draw_budget import DrawBudget
+from augenmerk.viz_app.train.draw_budget import DrawBudget
 
 
 class Clock:

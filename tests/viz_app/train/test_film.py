@@ -5,13 +5,13 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.model.heads import Head
+from augenmerk.core.model.heads import Head
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.train.film_panel import FilmPanel
+from augenmerk.viz_app.train.film_strip import FilmStrip, shown_frames
+from augenmerk.viz_app.train.playback import Playback
+from augenmerk.viz_app.train.samples_panel import SamplesPanel
 from tests.viz_app.train.scripted import probe, sample
-from viz_app.theme import Theme
-from viz_app.train.film_panel import FilmPanel
-from viz_app.train.film_strip import FilmStrip, shown_frames
-from viz_app.train.playback import Playback
-from viz_app.train.samples_panel import SamplesPanel
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_click_on_the_strip_goes_there(panel: FilmPanel, playback: Playback, qtb
 def test_film_plays_to_its_end_and_from_its_beginning_again(
     panel: FilmPanel, playback: Playback, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("viz_app.train.film_panel.PLAY_SECONDS", 0.3)
+    monkeypatch.setattr("augenmerk.viz_app.train.film_panel.PLAY_SECONDS", 0.3)
     seen: list[int] = []
     panel.moment_chosen.connect(seen.append)
     qtbot.mouseClick(panel.play_button, Qt.MouseButton.LeftButton)

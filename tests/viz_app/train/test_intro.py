@@ -4,9 +4,9 @@ import pytest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from viz_app.theme import Theme
-from viz_app.train.choices import RunChoices
-from viz_app.train.intro import WIDTH_PX, Intro
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.train.choices import RunChoices
+from augenmerk.viz_app.train.intro import WIDTH_PX, Intro
 
 
 @pytest.mark.parametrize("width", [560, 598, 1100])

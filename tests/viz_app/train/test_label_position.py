@@ -1,6 +1,6 @@
 import numpy as np
 
-from viz_app.train.label_position import LabelPosition, best_label_position
+from augenmerk.viz_app.train.label_position import LabelPosition, best_label_position
 
 AREA, SIZE = (800.0, 200.0), (130.0, 14.0)
 FALLING = (np.array([0.0, 400.0]), np.array([180.0, 60.0]))

@@ -9,17 +9,17 @@ import pytest
 from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
-from core.checkpoint.history import EpochRecord, read_history, write_history
-from core.training.events import StepDone, TrainingEvent, TrainingFinished
-from core.training.folder import HISTORY, LAST, RUN_SETTINGS
-from core.training.lock import locked
+from augenmerk.core.checkpoint.history import EpochRecord, read_history, write_history
+from augenmerk.core.training.events import StepDone, TrainingEvent, TrainingFinished
+from augenmerk.core.training.folder import HISTORY, LAST, RUN_SETTINGS
+from augenmerk.core.training.lock import locked
+from augenmerk.viz_app.train import settings as run_settings
+from augenmerk.viz_app.train.page import TrainPage
+from augenmerk.viz_app.train.run_files import known_records, read_run, runs_in
+from augenmerk.viz_app.train.status_text import metric_rows
+from augenmerk.viz_app.worker import TrainingRequest
 from tests.core.training.runs import copy_run, record
 from tests.viz_app.train.scripted import ScriptedTraining
-from viz_app.train import settings as run_settings
-from viz_app.train.page import TrainPage
-from viz_app.train.run_files import known_records, read_run, runs_in
-from viz_app.train.status_text import metric_rows
-from viz_app.worker import TrainingRequest
 
 pytestmark = pytest.mark.training
 

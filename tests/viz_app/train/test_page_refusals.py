@@ -10,16 +10,16 @@ import torch
 from PySide6.QtCore import QSettings, Qt
 from pytestqt.qtbot import QtBot
 
-from core.checkpoint.file import load_checkpoint
-from core.config import RunConfig
-from core.corpora.prepared import save_prepared
-from core.model.transformer import Transformer
-from core.training.folder import LAST
-from core.training.lock import locked
+from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.config import RunConfig
+from augenmerk.core.corpora.prepared import save_prepared
+from augenmerk.core.model.transformer import Transformer
+from augenmerk.core.training.folder import LAST
+from augenmerk.core.training.lock import locked
+from augenmerk.viz_app.train.page import TrainPage
+from augenmerk.viz_app.train.state import Status
+from augenmerk.viz_app.worker import TrainingRequest
 from tests.core.training.runs import copy_run, record, text_corpus, text_run
-from viz_app.train.page import TrainPage
-from viz_app.train.state import Status
-from viz_app.worker import TrainingRequest
 
 pytestmark = pytest.mark.training
 

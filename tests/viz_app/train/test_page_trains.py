@@ -9,8 +9,8 @@ from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from viz_app.train.page import TrainPage
-from viz_app.train.state import Status
+from augenmerk.viz_app.train.page import TrainPage
+from augenmerk.viz_app.train.state import Status
 
 TIMEOUT_MS = 120_000
 

@@ -1,8 +1,8 @@
 import pytest
 
-from core.model.heads import Head
+from augenmerk.core.model.heads import Head
+from augenmerk.viz_app.train.playback import Playback
 from tests.viz_app.train.scripted import probe, sample
-from viz_app.train.playback import Playback
 
 
 @pytest.fixture

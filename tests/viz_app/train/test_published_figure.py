@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from core.checkpoint.history import read_history, write_history
+from augenmerk.core.checkpoint.history import read_history, write_history
+from augenmerk.viz_app.train.comparison import PUBLISHED_LOSSES
+from augenmerk.viz_app.train.published_figure import published_figure
 from tools.notebook_curve import DOCS, main
-from viz_app.train.comparison import PUBLISHED_LOSSES
-from viz_app.train.published_figure import published_figure
 
 HISTORY = read_history(DOCS / "notebook.history.csv")
 

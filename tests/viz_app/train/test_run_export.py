@@ -11,21 +11,21 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QLineEdit, QMessageBox
 from pytestqt.qtbot import QtBot
 
-from core.training.events import StepDone
-from core.training.film import read_film
-from core.training.folder import STEPS
+from augenmerk.core.training.events import StepDone
+from augenmerk.core.training.film import read_film
+from augenmerk.core.training.folder import STEPS
+from augenmerk.viz_app.export.film import FilmHeads, FilmPicture, GridFilm, formats
+from augenmerk.viz_app.export.menu import OF_RUNS
+from augenmerk.viz_app.launch import main
+from augenmerk.viz_app.main_window import LEARN, TRAIN, MainWindow
+from augenmerk.viz_app.theme import LIGHT
+from augenmerk.viz_app.train.metrics_table import OF_STEPS
+from augenmerk.viz_app.train.page import TrainPage
+from augenmerk.viz_app.train.paper_colors import PAPER_COLORS
+from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.core.training.runs import Recorder, copy_run, record
 from tests.test_import_rules import modules_imported_by
 from tests.viz_app.conftest import MakeWindow
-from viz_app.export.film import FilmHeads, FilmPicture, GridFilm, formats
-from viz_app.export.menu import OF_RUNS
-from viz_app.launch import main
-from viz_app.main_window import LEARN, TRAIN, MainWindow
-from viz_app.theme import LIGHT
-from viz_app.train.metrics_table import OF_STEPS
-from viz_app.train.page import TrainPage
-from viz_app.train.paper_colors import PAPER_COLORS
-from viz_app.widgets.commands import CommandPalette
 
 pytestmark = pytest.mark.training
 
@@ -242,7 +242,7 @@ def test_the_command_refuses_a_folder_without_a_run(tmp_path: Path, capsys: pyte
 
 @pytest.mark.subprocess
 def test_the_command_imports_no_qt() -> None:
-    assert not {"PySide6", "torch"} & modules_imported_by("import viz_app.train.charts_command")
+    assert not {"PySide6", "torch"} & modules_imported_by("import augenmerk.viz_app.train.charts_command")
 
 
 def test_a_run_whose_steps_were_not_recorded_exports_its_validations(

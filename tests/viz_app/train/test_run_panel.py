@@ -4,9 +4,9 @@ from itertools import pairwise
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from core.config import preset
-from viz_app.train.choices import run_summary_rows
-from viz_app.train.run_panel import NumberTable
+from augenmerk.core.config import preset
+from augenmerk.viz_app.train.choices import run_summary_rows
+from augenmerk.viz_app.train.run_panel import NumberTable
 
 
 def shown_rows(table: NumberTable) -> list[tuple[str, ...]]:

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSettings
 
-from core.config import preset
-from viz_app.train import settings as run_settings
-from viz_app.train.choices import RunChoices
+from augenmerk.core.config import preset
+from augenmerk.viz_app.train import settings as run_settings
+from augenmerk.viz_app.train.choices import RunChoices
 
 
 @pytest.fixture

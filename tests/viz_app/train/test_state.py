@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from core.checkpoint.history import EpochRecord
-from core.training.events import CheckpointSaved, PhaseStarted
+from augenmerk.core.checkpoint.history import EpochRecord
+from augenmerk.core.training.events import CheckpointSaved, PhaseStarted
+from augenmerk.viz_app.train.curves import RunCurves
+from augenmerk.viz_app.train.state import Status, TrainState
 from tests.viz_app.train.scripted import epoch_done, finished, started, step_done
-from viz_app.train.curves import RunCurves
-from viz_app.train.state import Status, TrainState
 
 FOLDER = Path("runs") / "notebook-1"
 
@@ -27,7 +27,7 @@ def state() -> TrainState:
 @pytest.mark.subprocess
 def test_state_needs_no_qt() -> None:
     modules = "state status_text settings choices series curves chart_picture comparison run_files".split()
-    imports = "; ".join(f"import viz_app.train.{name}" for name in modules)
+    imports = "; ".join(f"import augenmerk.viz_app.train.{name}" for name in modules)
     code = f"import sys; {imports}; assert 'PySide6' not in sys.modules; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from core.training.events import CheckpointSaved, Noted, PhaseStarted
+from augenmerk.core.training.events import CheckpointSaved, Noted, PhaseStarted
+from augenmerk.viz_app.train.state import TrainState
+from augenmerk.viz_app.train.status_text import activity, metric_rows, notice, status_line
 from tests.viz_app.train.scripted import epoch_done, finished, started, step_done
-from viz_app.train.state import TrainState
-from viz_app.train.status_text import activity, metric_rows, notice, status_line
 
 FOLDER = Path("runs") / "notebook-1"
 

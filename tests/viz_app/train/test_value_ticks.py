@@ -1,6 +1,6 @@
 import pytest
 
-from viz_app.train.value_ticks import ValueFormatter
+from augenmerk.viz_app.train.value_ticks import ValueFormatter
 
 
 @pytest.mark.parametrize(

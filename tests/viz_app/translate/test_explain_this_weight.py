@@ -7,11 +7,11 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
-from core.model.heads import Head
+from augenmerk.core.model.heads import Head
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.translate.page import TranslatePage
+from augenmerk.viz_app.views.query_key import HEIGHT
 from tests.viz_app.conftest import MakeWindow
-from viz_app.state.map_view import Pair
-from viz_app.translate.page import TranslatePage
-from viz_app.views.query_key import HEIGHT
 
 
 @pytest.fixture

@@ -4,16 +4,16 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.analysis.roles import POSITION_SHARE
-from core.model.heads import Head
-from core.percent import percent_in_words
+from augenmerk.core.analysis.roles import POSITION_SHARE
+from augenmerk.core.model.heads import Head
+from augenmerk.core.percent import percent_in_words
+from augenmerk.viz_app.application import may_offer_first_steps
+from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
+from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.translate.first_steps import FirstSteps
 from tests.viz_app.conftest import MakeWindow
-from viz_app.application import may_offer_first_steps
-from viz_app.documents.lesson_documents import shipped_lessons
-from viz_app.main_window import MainWindow
-from viz_app.preferences import Preferences
-from viz_app.state.map_view import Pair
-from viz_app.translate.first_steps import FirstSteps
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
 

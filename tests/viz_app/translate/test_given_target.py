@@ -4,10 +4,10 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.model.heads import Head
-from core.translation.experiment import Experiment, GivenTarget, HeadScaled
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import Experiment, GivenTarget, HeadScaled
+from augenmerk.viz_app.translate.page import TranslatePage
 from tests.viz_app.conftest import MakeWindow
-from viz_app.translate.page import TranslatePage
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
 

@@ -8,17 +8,17 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QCheckBox
 from pytestqt.qtbot import QtBot
 
-from core.analysis.sample_roles import SampleRoles
-from core.model.heads import Head
-from core.translation.result import MAP_KINDS, Translation
+from augenmerk.core.analysis.sample_roles import SampleRoles
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.result import MAP_KINDS, Translation
+from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.head_roles import clearest_head
+from augenmerk.viz_app.state.map_view import MapView, Pair
+from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+from augenmerk.viz_app.translate.page import TranslatePage
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import make_result, make_translation
-from viz_app.main_window import MainWindow
-from viz_app.preferences import Preferences
-from viz_app.state.head_roles import clearest_head
-from viz_app.state.map_view import MapView, Pair
-from viz_app.state.map_view_settings import MapViewSettings
-from viz_app.translate.page import TranslatePage
 
 
 def _page(make_window: MakeWindow, translation: Translation | None = None) -> TranslatePage:

@@ -10,13 +10,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from core.analysis.capture import trace_translation
-from core.analysis.trace import Trace
-from core.model.heads import Head
+from augenmerk.core.analysis.capture import trace_translation
+from augenmerk.core.analysis.trace import Trace
+from augenmerk.core.model.heads import Head
+from augenmerk.viz_app.state.map_text import describe
+from augenmerk.viz_app.state.map_view import MapView, Pair, Place
+from augenmerk.viz_app.translate.page import TranslatePage
 from tests.viz_app.conftest import MakeWindow
-from viz_app.state.map_text import describe
-from viz_app.state.map_view import MapView, Pair, Place
-from viz_app.translate.page import TranslatePage
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_a_measure_that_takes_long_is_cancelled(
         return trace_translation(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr("core.analysis.capture.trace_translation", trace_late)
+        patch.setattr("augenmerk.core.analysis.capture.trace_translation", trace_late)
         page.head.measure_menu.actions_by_name["norm"].trigger()
         assert "Computing: norm" in page.head.meaning.text()
         assert 'href="cancel"' in page.head.meaning.text()

@@ -7,14 +7,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
-from core.model.heads import Head
-from core.translation.lesson_file import write_lesson_file
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.lesson_file import write_lesson_file
+from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.state import map_text
+from augenmerk.viz_app.theme import current_theme
+from augenmerk.viz_app.translate.presentation import Presentation
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.documents.test_lessons_in_the_window import lesson_for
-from viz_app.main_window import MainWindow
-from viz_app.state import map_text
-from viz_app.theme import current_theme
-from viz_app.translate.presentation import Presentation
 
 
 def presented(window: MainWindow, qtbot: QtBot) -> Presentation:

@@ -5,10 +5,10 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
-from core.model.heads import Head
+from augenmerk.core.model.heads import Head
+from augenmerk.viz_app.preferences import Preferences
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import make_translation
-from viz_app.preferences import Preferences
 
 
 @pytest.mark.heavy

@@ -6,14 +6,14 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
-from core.model.heads import Head
-from core.translation.experiment import Experiment
-from core.translation.result import Translation
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.translate.page import TranslatePage
+from augenmerk.viz_app.views.intervention_chips import HINT
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import FakeTranslator
-from viz_app.theme import Theme
-from viz_app.translate.page import TranslatePage
-from viz_app.views.intervention_chips import HINT
 
 HEAD = Head("encoder", 1, 3)
 CHIP = "encoder 2·4 off  ×"

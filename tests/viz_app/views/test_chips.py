@@ -6,12 +6,12 @@ from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
-from core.translation.experiment import Experiment, ForcedToken
+from augenmerk.core.translation.experiment import Experiment, ForcedToken
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.views.alternatives_card import alternatives_html
+from augenmerk.viz_app.views.chips import WordChips
 from tests.viz_app.synthetic import make_result, make_translation
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.theme import Theme
-from viz_app.views.alternatives_card import alternatives_html
-from viz_app.views.chips import WordChips
 
 BLUE = "#0000ff"
 

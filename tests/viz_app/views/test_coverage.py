@@ -9,18 +9,18 @@ from PySide6.QtGui import QColor, QHelpEvent, QImage
 from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 from pytestqt.qtbot import QtBot
 
-from core.translation.coverage import Coverage, RareWord, RespelledWord
-from core.translation.result import Translation
+from augenmerk.core.translation.coverage import Coverage, RareWord, RespelledWord
+from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.glossary import entries_in
+from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.spans import Span, rare_spans, respelled_spans
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.views.sentence import SentencePanel
+from augenmerk.viz_app.views.sentence_input import SentenceInput, SentenceMarks
+from augenmerk.viz_app.widgets.explain import entries_of, own_text
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
-from viz_app.glossary import entries_in
-from viz_app.main_window import MainWindow
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.spans import Span, rare_spans, respelled_spans
-from viz_app.theme import Theme
-from viz_app.views.sentence import SentencePanel
-from viz_app.views.sentence_input import SentenceInput, SentenceMarks
-from viz_app.widgets.explain import entries_of, own_text
 
 TIP = "“gestern”: not in the training data; the model guesses from its pieces: ges·tern"
 GESTERN = RareWord("gestern", 0, 3, 5, ("ges", "tern"))

@@ -9,22 +9,22 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QCheckBox, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.model.heads import Head
-from core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, HeadScaled
-from core.translation.result import ExperimentResult, Translation
-from core.translation.translator import Translator
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, HeadScaled
+from augenmerk.core.translation.result import ExperimentResult, Translation
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_selection import HoveredLabel
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.map_view_settings import ShownMaps
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.views.head import HeadPanel
+from augenmerk.viz_app.views.row_editor import RowEditor, with_share
+from augenmerk.viz_app.views.shown_maps_switch import ShownMapsSwitch
+from augenmerk.viz_app.worker.experiment_controller import ExperimentController
+from augenmerk.viz_app.worker.inference import InferenceWorker
 from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.synthetic import FakeTranslator, make_translation
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_selection import HoveredLabel
-from viz_app.state.map_view import Pair
-from viz_app.state.map_view_settings import ShownMaps
-from viz_app.theme import Theme
-from viz_app.views.head import HeadPanel
-from viz_app.views.row_editor import RowEditor, with_share
-from viz_app.views.shown_maps_switch import ShownMapsSwitch
-from viz_app.worker.experiment_controller import ExperimentController
-from viz_app.worker.inference import InferenceWorker
 
 
 @pytest.fixture
@@ -528,8 +528,8 @@ def real_panel(qtbot: QtBot, theme: Theme, translator: Translator) -> Iterator[t
     state.set_experiment(given)
     state.accept(translator.compare(given))
     state.selection.choose(Head("cross", 0, 0))
-    from viz_app.worker.jobs import LoadJob
-    from viz_app.worker.requests import Request
+    from augenmerk.viz_app.worker.jobs import LoadJob
+    from augenmerk.viz_app.worker.requests import Request
 
     loaded: list[object] = []
     worker.submit(Request(LoadJob(Path("tiny"), "cpu"), state, on_result=loaded.append))

@@ -2,12 +2,12 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.model.heads import Head
-from core.translation.experiment import ForcedToken, GivenTarget, HeadScaled, SourceWordReplaced
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import ForcedToken, GivenTarget, HeadScaled, SourceWordReplaced
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.views.intervention_chips import InterventionChips
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.theme import Theme
-from viz_app.views.intervention_chips import InterventionChips
 
 OFF = HeadScaled(Head("cross", 1, 4))
 

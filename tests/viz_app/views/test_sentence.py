@@ -8,19 +8,19 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
-from core.config import preset
-from core.device import DeviceChoice
-from core.model.heads import Head
-from core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
-from core.translation.result import ExperimentResult
+from augenmerk.core.config import preset
+from augenmerk.core.device import DeviceChoice
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
+from augenmerk.core.translation.result import ExperimentResult
+from augenmerk.viz_app.examples import example_sentences
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.state.text_limit import MAX_CHARACTERS
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.views.sentence import SentencePanel
+from augenmerk.viz_app.views.target_line import TargetLine
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
-from viz_app.examples import example_sentences
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.model_info import ModelInfo
-from viz_app.state.text_limit import MAX_CHARACTERS
-from viz_app.theme import Theme
-from viz_app.views.sentence import SentencePanel
-from viz_app.views.target_line import TargetLine
 
 MODEL = ModelInfo("one", Path("one.safetensors"), preset("notebook"), DeviceChoice("cpu", "asked for"), 1)
 COPY = replace(MODEL, run=preset("copy-task-small"))

@@ -1,7 +1,7 @@
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from viz_app.widgets.choice_menu import ChoiceMenu
+from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
 
 ENTRIES = {"linear": ("linear", "Linear"), "log": ("log", "Logarithmic"), "root": ("root", "Square root")}
 

@@ -1,8 +1,8 @@
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from viz_app.theme import Theme
-from viz_app.widgets.eliding_label import ElidingLabel
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
 
 
 def test_a_long_text_ends_in_an_ellipsis_and_a_tool_tip(qtbot: QtBot, theme: Theme) -> None:

@@ -1,11 +1,11 @@
 import pytest
 from pytestqt.qtbot import QtBot
 
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.train.film_panel import FilmPanel
+from augenmerk.viz_app.train.playback import Playback
+from augenmerk.viz_app.widgets.max_lines_label import MaxLinesLabel
 from tests.viz_app.train.scripted import probe
-from viz_app.theme import Theme
-from viz_app.train.film_panel import FilmPanel
-from viz_app.train.playback import Playback
-from viz_app.widgets.max_lines_label import MaxLinesLabel
 
 LONG = "dah " * 99
 LARGE = 'QLabel[role="sentence"] { font-size: 20px; }'

@@ -4,9 +4,9 @@ from PySide6.QtGui import QCursor, QEnterEvent
 from PySide6.QtWidgets import QApplication, QMenu, QToolButton
 from pytestqt.qtbot import QtBot
 
-from viz_app.theme import Theme
-from viz_app.widgets.choice_menu import ChoiceMenu
-from viz_app.widgets.menu_button import MenuButton
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
+from augenmerk.viz_app.widgets.menu_button import MenuButton
 
 ENTRIES = {"one": ("one", "One"), "two": ("two", "Two")}
 

@@ -4,8 +4,8 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from viz_app.theme import Theme
-from viz_app.widgets.scroll_areas import ContentHeightScrollArea, VerticalScrollArea
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.widgets.scroll_areas import ContentHeightScrollArea, VerticalScrollArea
 
 
 def test_area_is_as_high_as_its_content_up_to_the_greatest_height(qtbot: QtBot, theme: Theme) -> None:

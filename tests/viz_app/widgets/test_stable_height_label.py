@@ -3,8 +3,8 @@
 import pytest
 from pytestqt.qtbot import QtBot
 
-from viz_app.widgets.parts import label
-from viz_app.widgets.stable_height_label import StableHeightLabel
+from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.widgets.stable_height_label import StableHeightLabel
 
 SHORT, LONG = "one line", " ".join(["many words"] * 30)
 

@@ -9,13 +9,12 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.model.heads import Head
-from core.translation.experiment import Experiment, GivenTarget, HeadScaled
-from core.translation.result import ExperimentResult, TranslationStoppedError
-from tests.viz_app.synthetic import FakeTranslator
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.request_state import RequestState
-from viz_app.worker import (
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import Experiment, GivenTarget, HeadScaled
+from augenmerk.core.translation.result import ExperimentResult, TranslationStoppedError
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.request_state import RequestState
+from augenmerk.viz_app.worker import (
     ExperimentController,
     Failure,
     InferenceWorker,
@@ -25,6 +24,7 @@ from viz_app.worker import (
     Request,
     TranslatorLike,
 )
+from tests.viz_app.synthetic import FakeTranslator
 
 HEAD = Head("cross", 0, 0)
 

@@ -11,12 +11,11 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.errors import AnalysisError
-from core.translation.experiment import Experiment
-from core.translation.result import ExperimentResult, TranslationStoppedError
-from tests.viz_app.synthetic import FakeTranslator
-from viz_app.state.model_info import ModelInfo
-from viz_app.worker import (
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.result import ExperimentResult, TranslationStoppedError
+from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.worker import (
     ExperimentJob,
     Failure,
     InferenceWorker,
@@ -28,6 +27,7 @@ from viz_app.worker import (
     Request,
     TranslatorLike,
 )
+from tests.viz_app.synthetic import FakeTranslator
 
 Tell = Callable[[Progress], None]
 ShouldStop = Callable[[], bool]

@@ -9,17 +9,17 @@ import torch
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.checkpoint.file import load_checkpoint
-from core.config import preset
-from core.config.toml import read_toml
-from core.corpora.loading import load_corpus
-from core.errors import CorpusError, StorageError
-from core.training.events import PhaseStarted, SaveFailed, TrainingEvent, TrainingFinished
-from core.training.failures import DivergedError, Proposal
-from core.training.folder import LAST, RUN_SETTINGS
+from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.config import preset
+from augenmerk.core.config.toml import read_toml
+from augenmerk.core.corpora.loading import load_corpus
+from augenmerk.core.errors import CorpusError, StorageError
+from augenmerk.core.training.events import PhaseStarted, SaveFailed, TrainingEvent, TrainingFinished
+from augenmerk.core.training.failures import DivergedError, Proposal
+from augenmerk.core.training.folder import LAST, RUN_SETTINGS
+from augenmerk.viz_app.worker import DRAIN_INTERVAL_MS, TrainingFailure, TrainingRequest, TrainingRun
+from augenmerk.viz_app.worker.training import OnEvent, OnSaveFailed, ShouldStop, _read_and_train
 from tests.core.training.runs import record, sentences, text_run
-from viz_app.worker import DRAIN_INTERVAL_MS, TrainingFailure, TrainingRequest, TrainingRun
-from viz_app.worker.training import OnEvent, OnSaveFailed, ShouldStop, _read_and_train
 
 
 def _request() -> TrainingRequest:

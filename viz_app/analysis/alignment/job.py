@@ -4,14 +4,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from core.errors import AnalysisError
-from core.translation.result import TranslationStoppedError
-from viz_app.analysis.sample_languages import check_languages
-from viz_app.worker import JobScope, Progress, ShouldStop, Tell, TranslatorLike, real
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.translation.result import TranslationStoppedError
+from augenmerk.viz_app.analysis.sample_languages import check_languages
+from augenmerk.viz_app.worker import JobScope, Progress, ShouldStop, Tell, TranslatorLike, real
 
 if TYPE_CHECKING:
-    from core.analysis.alignment import Links
-    from core.analysis.alignment_ranking import AlignerRanking
+    from augenmerk.core.analysis.alignment import Links
+    from augenmerk.core.analysis.alignment_ranking import AlignerRanking
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +28,8 @@ class RankAlignersJob:
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> "AlignerRanking":
         """See `Job.run`."""
         check_languages(translator.run_config, "de", "en", self.target_code)
-        from core.analysis.alignment import read_gold, read_ibm_1
-        from core.analysis.alignment_ranking import rank_aligners
+        from augenmerk.core.analysis.alignment import read_gold, read_ibm_1
+        from augenmerk.core.analysis.alignment_ranking import rank_aligners
 
         others: dict[str, dict[int, Links]] = {}
         with suppress(AnalysisError):  # without its file the diagonal is the only baseline

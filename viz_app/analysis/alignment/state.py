@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.model.heads import Head
-from core.translation.result import FloatArray
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.measuring import SHORT_NAMES
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.result import FloatArray
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.measuring import SHORT_NAMES
 
 if TYPE_CHECKING:  # these import torch, which is of the worker's thread
-    from core.analysis.alignment_ranking import Aligner, AlignerRanking, AlignerScore, BaselineScore
+    from augenmerk.core.analysis.alignment_ranking import Aligner, AlignerRanking, AlignerScore, BaselineScore
 
     Ranked = AlignerScore | BaselineScore
 

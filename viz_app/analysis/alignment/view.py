@@ -5,19 +5,19 @@ from typing import TYPE_CHECKING, ClassVar
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QSlider, QWidget
 
-from viz_app.analysis.alignment.job import RankAlignersJob
-from viz_app.analysis.alignment.state import AlignmentState, aligner_of, cells, summary
-from viz_app.analysis.alignment.word_links import WordLinks
-from viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
-from viz_app.state.evented_options import on_redraw
-from viz_app.state.map_text import title
-from viz_app.widgets.focus import set_visible
-from viz_app.widgets.parts import label
-from viz_app.widgets.scroll_areas import VerticalScrollArea
-from viz_app.widgets.table import Table
+from augenmerk.viz_app.analysis.alignment.job import RankAlignersJob
+from augenmerk.viz_app.analysis.alignment.state import AlignmentState, aligner_of, cells, summary
+from augenmerk.viz_app.analysis.alignment.word_links import WordLinks
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
+from augenmerk.viz_app.state.evented_options import on_redraw
+from augenmerk.viz_app.state.map_text import title
+from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.viz_app.widgets.table import Table
 
 if TYPE_CHECKING:
-    from core.analysis.alignment_ranking import AlignerRanking
+    from augenmerk.core.analysis.alignment_ranking import AlignerRanking
 
 NO_LINKS = "Choose a cross-attention head: its rows are target words, its columns source words."
 HEADINGS = {

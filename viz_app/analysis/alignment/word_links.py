@@ -4,9 +4,9 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from viz_app.analysis.alignment.state import Links
-from viz_app.state.visible_text import visible
-from viz_app.theme import current_theme, is_theme_change, scaled
+from augenmerk.viz_app.analysis.alignment.state import Links
+from augenmerk.viz_app.state.visible_text import visible
+from augenmerk.viz_app.theme import current_theme, is_theme_change, scaled
 
 LINE_GAP = 7
 MAX_WORD = 150

@@ -3,17 +3,17 @@
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from core.config import RunConfig
-from core.errors import AnalysisError, AugenmerkError
-from core.text.languages import language_name
-from core.translation.experiment import Experiment, ForcedToken, GivenTarget
-from core.translation.result import ExperimentResult, Translation
-from viz_app.analysis.compare.second_model import SecondModel
-from viz_app.analysis.compare.state import Comparison
-from viz_app.worker import JobScope, ShouldStop, Tell, TranslatorLike, real
+from augenmerk.core.config import RunConfig
+from augenmerk.core.errors import AnalysisError, AugenmerkError
+from augenmerk.core.text.languages import language_name
+from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget
+from augenmerk.core.translation.result import ExperimentResult, Translation
+from augenmerk.viz_app.analysis.compare.second_model import SecondModel
+from augenmerk.viz_app.analysis.compare.state import Comparison
+from augenmerk.viz_app.worker import JobScope, ShouldStop, Tell, TranslatorLike, real
 
 if TYPE_CHECKING:
-    from core.translation.translator import Translator
+    from augenmerk.core.translation.translator import Translator
 
 
 @dataclass(frozen=True, eq=False)

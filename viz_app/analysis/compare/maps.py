@@ -2,12 +2,12 @@
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from core.analysis.selection import LabelledMap
-from viz_app.analysis.compare.state import ComparedMaps
-from viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
-from viz_app.theme import scales
-from viz_app.views.marked_text import number
-from viz_app.widgets.parts import label
+from augenmerk.core.analysis.selection import LabelledMap
+from augenmerk.viz_app.analysis.compare.state import ComparedMaps
+from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
+from augenmerk.viz_app.theme import scales
+from augenmerk.viz_app.views.marked_text import number
+from augenmerk.viz_app.widgets.parts import label
 
 HINT = "Hover over a cell: its value in all three maps."
 Cell = tuple[int, int]

@@ -4,10 +4,10 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.resources import bundled_model_path
+from augenmerk.core.resources import bundled_model_path
 
 if TYPE_CHECKING:
-    from core.translation.translator import Translator
+    from augenmerk.core.translation.translator import Translator
 
 
 class SecondModel:
@@ -43,7 +43,7 @@ class SecondModel:
         """
         found = self._translator
         if found is None:
-            from core.translation.translator import Translator
+            from augenmerk.core.translation.translator import Translator
 
             found = Translator.load(self.path, device)
             with self._lock:

@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from core.analysis.comparing import MapDifference, NothingInCommonError, difference
-from core.analysis.selection import LabelledMap
-from core.errors import AnalysisError
-from core.percent import percent
-from core.translation.experiment import Experiment, GivenTarget, Greedy
-from core.translation.result import ExperimentResult, Translation
-from viz_app.analysis.compare.second_model import SecondModel
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_source import LEAST_DIFFERENCE
+from augenmerk.core.analysis.comparing import MapDifference, NothingInCommonError, difference
+from augenmerk.core.analysis.selection import LabelledMap
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.percent import percent
+from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy
+from augenmerk.core.translation.result import ExperimentResult, Translation
+from augenmerk.viz_app.analysis.compare.second_model import SecondModel
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE
 
 Question = Literal["sentence", "checkpoint"]
 READS_FIRST = "the second reads the first translation"

@@ -19,23 +19,23 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from viz_app.analysis.compare.job import CompareJob
-from viz_app.analysis.compare.maps import CompareMaps
-from viz_app.analysis.compare.second_model import SecondModel
-from viz_app.analysis.compare.state import READS_FIRST, CompareState, Comparison, Question
-from viz_app.analysis.tab import AnalysisContext, AnalysisTab
-from viz_app.state.changed_words import pieces_of
-from viz_app.state.evented_options import on_redraw
-from viz_app.state.map_text import title
-from viz_app.state.spans import source_as_read
-from viz_app.state.text_limit import MAX_CHARACTERS
-from viz_app.state.visible_text import breakable
-from viz_app.theme import scales
-from viz_app.views.marked_text import marked, number, styled
-from viz_app.widgets.focus import set_visible
-from viz_app.widgets.menu_button import MenuButton
-from viz_app.widgets.parts import flat_button, label
-from viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.viz_app.analysis.compare.job import CompareJob
+from augenmerk.viz_app.analysis.compare.maps import CompareMaps
+from augenmerk.viz_app.analysis.compare.second_model import SecondModel
+from augenmerk.viz_app.analysis.compare.state import READS_FIRST, CompareState, Comparison, Question
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from augenmerk.viz_app.state.changed_words import pieces_of
+from augenmerk.viz_app.state.evented_options import on_redraw
+from augenmerk.viz_app.state.map_text import title
+from augenmerk.viz_app.state.spans import source_as_read
+from augenmerk.viz_app.state.text_limit import MAX_CHARACTERS
+from augenmerk.viz_app.state.visible_text import breakable
+from augenmerk.viz_app.theme import scales
+from augenmerk.viz_app.views.marked_text import marked, number, styled
+from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.menu_button import MenuButton
+from augenmerk.viz_app.widgets.parts import flat_button, label
+from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 
 CHECKPOINT_FILTER = "Checkpoints (*.safetensors);;All files (*)"
 QUESTIONS: dict[Question, tuple[str, str]] = {

@@ -5,18 +5,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from core.analysis.profiles import HeadProfiler, SampleProfiles
-from core.analysis.sample_roles import SampleRoles, write_sample_roles
-from core.errors import AnalysisError, TextError
-from core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
-from core.translation.result import TranslationStoppedError
-from viz_app.analysis.heads.samples import Sample, check_sample, read_sample
-from viz_app.analysis.heads.state import SampleChoice
-from viz_app.worker import JobInterrupted, JobScope, Progress, ShouldStop, Tell, TranslatorLike, real
+from augenmerk.core.analysis.profiles import HeadProfiler, SampleProfiles
+from augenmerk.core.analysis.sample_roles import SampleRoles, write_sample_roles
+from augenmerk.core.errors import AnalysisError, TextError
+from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
+from augenmerk.core.translation.result import TranslationStoppedError
+from augenmerk.viz_app.analysis.heads.samples import Sample, check_sample, read_sample
+from augenmerk.viz_app.analysis.heads.state import SampleChoice
+from augenmerk.viz_app.worker import JobInterrupted, JobScope, Progress, ShouldStop, Tell, TranslatorLike, real
 
 if TYPE_CHECKING:
-    from core.analysis.importance import HeadImportance
-    from core.translation.translator import Translator
+    from augenmerk.core.analysis.importance import HeadImportance
+    from augenmerk.core.translation.translator import Translator
 
 CHUNK = 8
 """Sentences that are read with every head off in turn before what is known is shown."""
@@ -88,7 +88,7 @@ class ImportanceJob:
         should_stop: ShouldStop,
     ) -> "HeadImportance | None":
         """What a chunk says, or, if it was cut short, a part of it; None if the model refuses every pair of it."""
-        from core.analysis.importance import head_importance  # torch: only in the thread
+        from augenmerk.core.analysis.importance import head_importance  # torch: only in the thread
 
         assert sample.targets is not None
         chunk = slice(first, first + CHUNK)
@@ -118,7 +118,7 @@ def _with_refused(found: "HeadImportance", num_refused: int) -> "HeadImportance"
 
 def check_scalings(translator: "Translator", scalings: tuple[HeadScaled, ...]) -> None:
     """Raises `AnalysisError` if the model has not got one of these heads."""
-    from core.model.interventions import SentenceChanges, compile_interventions
+    from augenmerk.core.model.interventions import SentenceChanges, compile_interventions
 
     compile_interventions(translator.model, [SentenceChanges({each.head: each.factor for each in scalings}, {})])
 
@@ -204,8 +204,8 @@ class KeepRolesJob:
 
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> Path:
         """The file. Raises `AugenmerkError` if it cannot be written, or if the model's file holds another model now."""
-        from core.checkpoint.digest import model_digest
-        from core.checkpoint.file import load_checkpoint
+        from augenmerk.core.checkpoint.digest import model_digest
+        from augenmerk.core.checkpoint.file import load_checkpoint
 
         assert translator.path is not None
         if model_digest(load_checkpoint(translator.path)) != translator.digest:

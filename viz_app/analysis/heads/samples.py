@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.analysis.alignment import read_gold
-from core.config import RunConfig
-from core.corpora.multi30k import cache_path
-from core.corpora.parallel import read_lines, read_pair
-from core.errors import CorpusError
-from viz_app.analysis.heads.state import SampleChoice
-from viz_app.analysis.sample_languages import check_languages
-from viz_app.examples import example_sentences
-from viz_app.state.languages import with_code
+from augenmerk.core.analysis.alignment import read_gold
+from augenmerk.core.config import RunConfig
+from augenmerk.core.corpora.multi30k import cache_path
+from augenmerk.core.corpora.parallel import read_lines, read_pair
+from augenmerk.core.errors import CorpusError
+from augenmerk.viz_app.analysis.heads.state import SampleChoice
+from augenmerk.viz_app.analysis.sample_languages import check_languages
+from augenmerk.viz_app.examples import example_sentences
+from augenmerk.viz_app.state.languages import with_code
 
 
 @dataclass(frozen=True)

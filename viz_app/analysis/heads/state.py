@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from core.analysis.profiles import SampleProfiles
-from core.analysis.roles import role_of
-from core.model.heads import Head
-from core.translation.experiment import HeadScaled
-from core.translation.result import MAP_KINDS, FloatArray
-from viz_app.state.experiment_state import ExperimentState
+from augenmerk.core.analysis.profiles import SampleProfiles
+from augenmerk.core.analysis.roles import role_of
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import HeadScaled
+from augenmerk.core.translation.result import MAP_KINDS, FloatArray
+from augenmerk.viz_app.state.experiment_state import ExperimentState
 
 if TYPE_CHECKING:  # it imports torch, which is of the worker's thread
-    from core.analysis.importance import HeadImportance
+    from augenmerk.core.analysis.importance import HeadImportance
 
 SampleKind = Literal["gold", "examples", "multi30k", "file"]
 Question = Literal["importance", "behaviour"]

@@ -7,27 +7,27 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QFileDialog, QSizePolicy, QToolButton, QWidget
 
-from core.analysis.profiles import SampleProfiles
-from core.analysis.sample_roles import SampleRoles
-from core.model.heads import Head
-from core.translation.result import MAP_KINDS
-from viz_app.analysis.heads.job import ImportanceJob, KeepRolesJob, StatisticsJob
-from viz_app.analysis.heads.samples import multi30k_files
-from viz_app.analysis.heads.state import HeadsState, Question, SampleChoice, in_words
-from viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
-from viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
-from viz_app.state.map_text import KIND_NAMES
-from viz_app.state.request_state import RequestState
-from viz_app.theme import scaled
-from viz_app.widgets.choice_menu import ChoiceMenu
-from viz_app.widgets.flow_layout import FlowLayout
-from viz_app.widgets.focus import set_visible
-from viz_app.widgets.parts import label
-from viz_app.widgets.scroll_areas import VerticalScrollArea
-from viz_app.widgets.table import Table
+from augenmerk.core.analysis.profiles import SampleProfiles
+from augenmerk.core.analysis.sample_roles import SampleRoles
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.result import MAP_KINDS
+from augenmerk.viz_app.analysis.heads.job import ImportanceJob, KeepRolesJob, StatisticsJob
+from augenmerk.viz_app.analysis.heads.samples import multi30k_files
+from augenmerk.viz_app.analysis.heads.state import HeadsState, Question, SampleChoice, in_words
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
+from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
+from augenmerk.viz_app.state.map_text import KIND_NAMES
+from augenmerk.viz_app.state.request_state import RequestState
+from augenmerk.viz_app.theme import scaled
+from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
+from augenmerk.viz_app.widgets.flow_layout import FlowLayout
+from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.viz_app.widgets.table import Table
 
 if TYPE_CHECKING:
-    from core.analysis.importance import HeadImportance
+    from augenmerk.core.analysis.importance import HeadImportance
 
 MEANINGS: dict[Question, str] = {
     "importance": (

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from core.errors import AnalysisError, ExperimentError
-from core.translation.result import Translation, TranslationStoppedError
-from viz_app.analysis.source.state import SourceFindings
-from viz_app.worker import JobInterrupted, JobScope, Progress, ShouldStop, Tell, TranslatorLike, real
+from augenmerk.core.errors import AnalysisError, ExperimentError
+from augenmerk.core.translation.result import Translation, TranslationStoppedError
+from augenmerk.viz_app.analysis.source.state import SourceFindings
+from augenmerk.viz_app.worker import JobInterrupted, JobScope, Progress, ShouldStop, Tell, TranslatorLike, real
 
 GROUP_SIZE = 4
 """Words that are removed side by side: so many translations are lost where something more urgent is asked."""
@@ -39,8 +39,8 @@ class SourceJob:
         return replace(findings, original=original)
 
     def _find(self, translation: Translation, translator: TranslatorLike, should_stop: ShouldStop) -> SourceFindings:
-        from core.analysis.alti import contributions_of
-        from core.analysis.occlusion import score_without_source_words
+        from augenmerk.core.analysis.alti import contributions_of
+        from augenmerk.core.analysis.occlusion import score_without_source_words
 
         model = real(translator)
         contributions = contributions_of(model, translation, should_stop)
@@ -70,7 +70,7 @@ class WithoutWordsJob:
 
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> Mapping[int, str]:
         """See `Job.run`."""
-        from core.analysis.occlusion import translate_without_source_words
+        from augenmerk.core.analysis.occlusion import translate_without_source_words
 
         found = dict(self.found)
         left = [place for place in self.places if place not in found]

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from core.analysis.comparing import common_subsequence
-from core.analysis.contributions import Contributions, ShareWarning, share_warnings
-from core.analysis.occlusion import SourceChanges
-from core.analysis.selection import is_hidden
-from core.translation.experiment import SourceEdit, SourceWordRemoved, SourceWordReplaced
-from core.translation.result import Translation
-from viz_app.state.experiment_state import ExperimentState
+from augenmerk.core.analysis.comparing import common_subsequence
+from augenmerk.core.analysis.contributions import Contributions, ShareWarning, share_warnings
+from augenmerk.core.analysis.occlusion import SourceChanges
+from augenmerk.core.analysis.selection import is_hidden
+from augenmerk.core.translation.experiment import SourceEdit, SourceWordRemoved, SourceWordReplaced
+from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.state.experiment_state import ExperimentState
 
 
 @dataclass(frozen=True, eq=False)

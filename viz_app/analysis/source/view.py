@@ -5,18 +5,18 @@ from typing import ClassVar
 
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
-from core.analysis.contributions import METHOD
-from core.percent import percent
-from core.translation.experiment import SourceWordRemoved, SourceWordReplaced
-from viz_app.analysis.source.job import SourceJob, WithoutWordsJob
-from viz_app.analysis.source.state import OutputShare, SourceFindings, SourceState, SourceWord
-from viz_app.analysis.tab import AnalysisContext, AnalysisTab
-from viz_app.state.text_limit import MAX_CHARACTERS
-from viz_app.theme import scales
-from viz_app.views.marked_text import number
-from viz_app.widgets.bars import Bar, BarList
-from viz_app.widgets.parts import label
-from viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.core.analysis.contributions import METHOD
+from augenmerk.core.percent import percent
+from augenmerk.core.translation.experiment import SourceWordRemoved, SourceWordReplaced
+from augenmerk.viz_app.analysis.source.job import SourceJob, WithoutWordsJob
+from augenmerk.viz_app.analysis.source.state import OutputShare, SourceFindings, SourceState, SourceWord
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from augenmerk.viz_app.state.text_limit import MAX_CHARACTERS
+from augenmerk.viz_app.theme import scales
+from augenmerk.viz_app.views.marked_text import number
+from augenmerk.viz_app.widgets.bars import Bar, BarList
+from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 
 LEAST_SCALE = 0.5
 """A full bar of the source words is never less than this loss of log-probability, in nats: what rounds to 0.00 has no

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from core.translation.experiment import Experiment, ForcedToken
-from viz_app.worker import JobScope, ShouldStop, Tell, TranslatorLike, real
+from augenmerk.core.translation.experiment import Experiment, ForcedToken
+from augenmerk.viz_app.worker import JobScope, ShouldStop, Tell, TranslatorLike, real
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class ForceWordJob:
 
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> tuple[ForcedToken, ...]:
         """See `Job.run`. Tokens that the model would refuse are refused here, with the reason."""
-        from core.translation.compilation import forced_word
+        from augenmerk.core.translation.compilation import forced_word
 
         model = real(translator)
         forced = forced_word(self.step, self.text, model.checkpoint.codecs.target)

@@ -3,11 +3,11 @@
 import math
 from dataclasses import dataclass, replace
 
-from core.model.heads import Head
-from core.translation.experiment import AttentionRow, Experiment, ForcedToken, Intervention
-from core.translation.result import Translation
-from viz_app.state.changed_words import new_words
-from viz_app.state.experiment_state import ExperimentState
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import AttentionRow, Experiment, ForcedToken, Intervention
+from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.state.changed_words import new_words
+from augenmerk.viz_app.state.experiment_state import ExperimentState
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from viz_app.state.visible_text import visible
-from viz_app.theme import CHIP_RADIUS, current_theme, scaled
-from viz_app.widgets.flow_layout import flow
-from viz_app.widgets.scroll_areas import ContentHeightScrollArea
+from augenmerk.viz_app.state.visible_text import visible
+from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, scaled
+from augenmerk.viz_app.widgets.flow_layout import flow
+from augenmerk.viz_app.widgets.scroll_areas import ContentHeightScrollArea
 
 SPACING = 4
 PADDING = 6

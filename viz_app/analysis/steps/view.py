@@ -7,20 +7,20 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
-from core.errors import ExperimentError
-from core.translation.experiment import ForcedToken
-from core.translation.result import Translation
-from viz_app.analysis.steps.job import ForceWordJob
-from viz_app.analysis.steps.state import Candidate, StepRow, StepsState
-from viz_app.analysis.steps.token_line import TokenArea, TokenChip, TokenLine
-from viz_app.analysis.tab import AnalysisContext, AnalysisTab
-from viz_app.state.text_limit import MAX_CHARACTERS
-from viz_app.state.visible_text import visible
-from viz_app.theme import scaled, scales
-from viz_app.widgets.bars import Bar, BarList
-from viz_app.widgets.flow_layout import FlowLayout
-from viz_app.widgets.parts import flat_button, label
-from viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.core.errors import ExperimentError
+from augenmerk.core.translation.experiment import ForcedToken
+from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.analysis.steps.job import ForceWordJob
+from augenmerk.viz_app.analysis.steps.state import Candidate, StepRow, StepsState
+from augenmerk.viz_app.analysis.steps.token_line import TokenArea, TokenChip, TokenLine
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from augenmerk.viz_app.state.text_limit import MAX_CHARACTERS
+from augenmerk.viz_app.state.visible_text import visible
+from augenmerk.viz_app.theme import scaled, scales
+from augenmerk.viz_app.widgets.bars import Bar, BarList
+from augenmerk.viz_app.widgets.flow_layout import FlowLayout
+from augenmerk.viz_app.widgets.parts import flat_button, label
+from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 
 PLAY_INTERVAL_MS = 700
 LOW_TAB = 520

@@ -6,14 +6,14 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QWidget
 
-from core.analysis.beam_tree import BeamNode, BeamTree
-from core.text.subwords import WORD_MARK
-from core.translation.experiment import Beam
-from core.translation.result import Alternative, Translation
-from viz_app.learn.figures.figure import LearnContext, StationFigure
-from viz_app.learn.job import BeamTreeJob
-from viz_app.theme import CHIP_RADIUS, PANEL_MARGIN, Theme, current_theme, scaled
-from viz_app.widgets.parts import label
+from augenmerk.core.analysis.beam_tree import BeamNode, BeamTree
+from augenmerk.core.text.subwords import WORD_MARK
+from augenmerk.core.translation.experiment import Beam
+from augenmerk.core.translation.result import Alternative, Translation
+from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.learn.job import BeamTreeJob
+from augenmerk.viz_app.theme import CHIP_RADIUS, PANEL_MARGIN, Theme, current_theme, scaled
+from augenmerk.viz_app.widgets.parts import label
 
 NUM_CANDIDATES = 4
 BEAM = Beam(4, 0.0)

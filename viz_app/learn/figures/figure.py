@@ -8,14 +8,14 @@ from PySide6.QtCore import QEvent, QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
-from core.translation.result import Translation
-from viz_app.learn.answers import Answers
-from viz_app.learn.own_sentence import OwnSentence
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.request_state import RequestState
-from viz_app.theme import PANEL_MARGIN, current_theme, is_theme_change, scales
-from viz_app.widgets.parts import label
-from viz_app.worker import ExperimentController, Job
+from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.learn.answers import Answers
+from augenmerk.viz_app.learn.own_sentence import OwnSentence
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.request_state import RequestState
+from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, is_theme_change, scales
+from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.worker import ExperimentController, Job
 
 WAITING_DELAY_MS = 250
 

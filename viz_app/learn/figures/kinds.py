@@ -5,10 +5,10 @@ from functools import partial
 
 from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
 
-from core.model.heads import KIND_TITLES, Head
-from core.translation.result import MAP_KINDS, MapKind
-from viz_app.learn.figures.figure import LearnContext, StationFigure
-from viz_app.widgets.parts import label
+from augenmerk.core.model.heads import KIND_TITLES, Head
+from augenmerk.core.translation.result import MAP_KINDS, MapKind
+from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.widgets.parts import label
 
 HEADINGS = ("", "queries from", "keys and values from", "mask", "each map: rows × columns")
 

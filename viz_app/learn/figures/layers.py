@@ -5,14 +5,14 @@ from collections.abc import Mapping
 import numpy as np
 from PySide6.QtWidgets import QWidget
 
-from core.analysis.lens import LogitLens
-from core.percent import percent_in_words
-from core.text.subwords import WORD_MARK
-from viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
-from viz_app.learn.figures.figure import LearnContext, StationFigure
-from viz_app.learn.job import LensJob
-from viz_app.theme import scaled
-from viz_app.widgets.parts import label
+from augenmerk.core.analysis.lens import LogitLens
+from augenmerk.core.percent import percent_in_words
+from augenmerk.core.text.subwords import WORD_MARK
+from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
+from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.learn.job import LensJob
+from augenmerk.viz_app.theme import scaled
+from augenmerk.viz_app.widgets.parts import label
 
 NUM_IN_TIP = 5
 CELL_HEIGHTS, AIMED_HEIGHT, LEAST_HEIGHT, LARGEST_CELL = (30, 54), 260, 120, 130

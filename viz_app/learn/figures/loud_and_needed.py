@@ -9,14 +9,14 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from core.model.heads import KIND_TITLES, Head
-from core.translation.result import MAP_KINDS, MapKind
-from viz_app.learn.figures.figure import LearnContext, StationFigure
-from viz_app.learn.job import HeadCosts, HeadCostsJob
-from viz_app.state.head_roles import clarity
-from viz_app.theme import current_theme, scaled, scales
-from viz_app.widgets.line_chart import shown_value, ticks
-from viz_app.widgets.parts import label
+from augenmerk.core.model.heads import KIND_TITLES, Head
+from augenmerk.core.translation.result import MAP_KINDS, MapKind
+from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.learn.job import HeadCosts, HeadCostsJob
+from augenmerk.viz_app.state.head_roles import clarity
+from augenmerk.viz_app.theme import current_theme, scaled, scales
+from augenmerk.viz_app.widgets.line_chart import shown_value, ticks
+from augenmerk.viz_app.widgets.parts import label
 
 LEFT, RIGHT, TOP, BOTTOM = 58, 16, 14, 26
 TITLE_HEIGHT, TICK_TITLE = 18, "lost without the head (log-probability, nats)"

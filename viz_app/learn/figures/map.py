@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 from PySide6.QtWidgets import QWidget
 
-from viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
-from viz_app.heatmap.heatmap import Heatmap
-from viz_app.learn.figures.figure import LearnContext, StationFigure
-from viz_app.state import map_text
-from viz_app.theme import scales
+from augenmerk.viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
+from augenmerk.viz_app.heatmap.heatmap import Heatmap
+from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.state import map_text
+from augenmerk.viz_app.theme import scales
 
 MIN_HEIGHT = 230
 

@@ -6,11 +6,11 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from core.text.subwords import WORD_MARK
-from viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
-from viz_app.learn.figures.figure import LearnContext, StationFigure
-from viz_app.theme import current_theme
-from viz_app.widgets.parts import flat_button, label
+from augenmerk.core.text.subwords import WORD_MARK
+from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
+from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.theme import current_theme
+from augenmerk.viz_app.widgets.parts import flat_button, label
 
 NUM_PUBLISHED = 20
 MATRIX_HEIGHT, LEAST_MATRIX_HEIGHT, MAX_CELL = 230, 140, 26

@@ -7,15 +7,15 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QSlider, QWidget
 
-from core.config import PRESETS, ModelConfig
-from core.model.size import MODULES, Module, Size, SizeRow, preset_vocabulary_sizes, size_rows, total
-from viz_app.learn.figures.figure import LearnContext, StationFigure
-from viz_app.learn.keys import MODULE_KEYS, NO_MODULE_KEYS
-from viz_app.learn.stack import GROUPS, NORM, Box, Side, about, boxes_of
-from viz_app.state.model_info import ModelInfo
-from viz_app.theme import CHIP_RADIUS, current_theme, scaled
-from viz_app.widgets.choice_menu import ChoiceMenu
-from viz_app.widgets.parts import label
+from augenmerk.core.config import PRESETS, ModelConfig
+from augenmerk.core.model.size import MODULES, Module, Size, SizeRow, preset_vocabulary_sizes, size_rows, total
+from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.learn.keys import MODULE_KEYS, NO_MODULE_KEYS
+from augenmerk.viz_app.learn.stack import GROUPS, NORM, Box, Side, about, boxes_of
+from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, scaled
+from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
+from augenmerk.viz_app.widgets.parts import label
 
 OWN, OPEN = "this page's model", "open model"
 """Names of choices; the others are those of presets."""

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 import numpy as np
 from PySide6.QtWidgets import QWidget
 
-from core.model.heads import KIND_TITLES, Head
-from core.percent import percent_in_words
-from core.text.subwords import WORD_MARK
-from core.translation.result import FloatArray
-from viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
-from viz_app.learn.figures.figure import LearnContext, StationFigure
-from viz_app.theme import current_theme
+from augenmerk.core.model.heads import KIND_TITLES, Head
+from augenmerk.core.percent import percent_in_words
+from augenmerk.core.text.subwords import WORD_MARK
+from augenmerk.core.translation.result import FloatArray
+from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
+from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.theme import current_theme
 
 SHARP = 0.5
 """A head looks at one place if it gives it this much of its weight."""

@@ -9,19 +9,19 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QToolTip, QWidget
 
-from core.analysis.trace import Trace
-from core.percent import percent_in_words
-from core.text.subwords import WORD_MARK
-from core.translation.experiment import SoftmaxTemperature
-from core.translation.result import FloatArray, Translation
-from viz_app.heatmap.map_image import map_image, signed_ramp_of
-from viz_app.learn.actions import set_temperature, strongest_pair
-from viz_app.learn.figures.figure import LearnContext, StationFigure
-from viz_app.learn.weight_steps import WeightSteps, weight_steps
-from viz_app.state.map_view import Pair
-from viz_app.theme import current_theme, scaled
-from viz_app.widgets.parts import label
-from viz_app.worker.jobs import TraceJob
+from augenmerk.core.analysis.trace import Trace
+from augenmerk.core.percent import percent_in_words
+from augenmerk.core.text.subwords import WORD_MARK
+from augenmerk.core.translation.experiment import SoftmaxTemperature
+from augenmerk.core.translation.result import FloatArray, Translation
+from augenmerk.viz_app.heatmap.map_image import map_image, signed_ramp_of
+from augenmerk.viz_app.learn.actions import set_temperature, strongest_pair
+from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.learn.weight_steps import WeightSteps, weight_steps
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.theme import current_theme, scaled
+from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.worker.jobs import TraceJob
 
 LINE, LEAST_LINE, GAP, HEADER = 22, 12, 12, 20
 """A line is lower where the page is."""

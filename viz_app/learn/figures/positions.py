@@ -5,12 +5,12 @@ from collections.abc import Mapping
 import numpy as np
 from PySide6.QtWidgets import QWidget
 
-from viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixStyle
-from viz_app.learn.figures.figure import LearnContext, StationFigure
-from viz_app.learn.job import PositionsJob, PositionTables
-from viz_app.theme import current_theme, scaled
-from viz_app.widgets.line_chart import Curve, LineChart
-from viz_app.widgets.parts import label
+from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixStyle
+from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.learn.job import PositionsJob, PositionTables
+from augenmerk.viz_app.theme import current_theme, scaled
+from augenmerk.viz_app.widgets.line_chart import Curve, LineChart
+from augenmerk.viz_app.widgets.parts import label
 
 DIMENSIONS = (4, 5, 6, 7)
 """Of 20, over 100 positions: the figure of The Annotated Transformer."""

@@ -5,14 +5,14 @@ from collections.abc import Mapping
 import numpy as np
 from PySide6.QtWidgets import QWidget
 
-from core.training.schedules import noam_rate, rates_of_run
-from viz_app.learn.figures.figure import LearnContext, StationFigure
-from viz_app.learn.job import Smoothing, SmoothingJob
-from viz_app.state.model_info import ModelInfo
-from viz_app.theme import scales
-from viz_app.widgets.bars import Bar, BarList
-from viz_app.widgets.line_chart import Curve, LineChart
-from viz_app.widgets.parts import label
+from augenmerk.core.training.schedules import noam_rate, rates_of_run
+from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.learn.job import Smoothing, SmoothingJob
+from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.theme import scales
+from augenmerk.viz_app.widgets.bars import Bar, BarList
+from augenmerk.viz_app.widgets.line_chart import Curve, LineChart
+from augenmerk.viz_app.widgets.parts import label
 
 SETTINGS = ((512, 4000), (512, 8000), (256, 4000))
 """Width and warm-up steps: the three curves of The Annotated Transformer."""

@@ -2,21 +2,21 @@
 
 from typing import Final
 
-from viz_app.learn.figures.decoding import BeamFigure, DecodingFigure
-from viz_app.learn.figures.figure import StationFigure
-from viz_app.learn.figures.kinds import KindsFigure
-from viz_app.learn.figures.layers import LayersFigure
-from viz_app.learn.figures.loud_and_needed import LoudAndNeededFigure
-from viz_app.learn.figures.map import MapFigure
-from viz_app.learn.figures.mask import MaskFigure
-from viz_app.learn.figures.one_page import OnePageFigure
-from viz_app.learn.figures.one_query import OneQueryFigure
-from viz_app.learn.figures.one_weight import OneWeightFigure
-from viz_app.learn.figures.positions import PositionsFigure
-from viz_app.learn.figures.rates import RatesFigure, SmoothingFigure
-from viz_app.learn.figures.tokens import TokensFigure
-from viz_app.learn.figures.train_here import TrainHereFigure
-from viz_app.learn.figures.word_parts import WordPartsFigure
+from augenmerk.viz_app.learn.figures.decoding import BeamFigure, DecodingFigure
+from augenmerk.viz_app.learn.figures.figure import StationFigure
+from augenmerk.viz_app.learn.figures.kinds import KindsFigure
+from augenmerk.viz_app.learn.figures.layers import LayersFigure
+from augenmerk.viz_app.learn.figures.loud_and_needed import LoudAndNeededFigure
+from augenmerk.viz_app.learn.figures.map import MapFigure
+from augenmerk.viz_app.learn.figures.mask import MaskFigure
+from augenmerk.viz_app.learn.figures.one_page import OnePageFigure
+from augenmerk.viz_app.learn.figures.one_query import OneQueryFigure
+from augenmerk.viz_app.learn.figures.one_weight import OneWeightFigure
+from augenmerk.viz_app.learn.figures.positions import PositionsFigure
+from augenmerk.viz_app.learn.figures.rates import RatesFigure, SmoothingFigure
+from augenmerk.viz_app.learn.figures.tokens import TokensFigure
+from augenmerk.viz_app.learn.figures.train_here import TrainHereFigure
+from augenmerk.viz_app.learn.figures.word_parts import WordPartsFigure
 
 FIGURES: Final[dict[str, type[StationFigure]]] = {
     "tokens": TokensFigure,

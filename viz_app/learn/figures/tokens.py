@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
-from core.translation.result import Translation, Word
-from viz_app.learn.figures.figure import LearnContext, StationFigure
-from viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales
-from viz_app.widgets.flow_layout import FlowLayout
-from viz_app.widgets.parts import label
+from augenmerk.core.translation.result import Translation, Word
+from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales
+from augenmerk.viz_app.widgets.flow_layout import FlowLayout
+from augenmerk.viz_app.widgets.parts import label
 
 WORD_GAP = 10
 MAX_FACTOR = 2.2

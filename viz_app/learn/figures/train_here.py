@@ -9,15 +9,15 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QSpinBox, QWidget
 
-from core.config import preset
-from core.percent import percent_in_words
-from core.training.events import PhaseStarted, ProbeTranslated, StepDone, TrainingEvent, TrainingStarted
-from core.translation.result import FloatArray, Translation
-from viz_app.heatmap.map_image import map_image, ramp_of
-from viz_app.learn.figures.figure import LearnContext, StationFigure
-from viz_app.theme import current_theme, scaled
-from viz_app.widgets.parts import label
-from viz_app.worker import TrainingFailure, TrainingRequest, TrainingRun
+from augenmerk.core.config import preset
+from augenmerk.core.percent import percent_in_words
+from augenmerk.core.training.events import PhaseStarted, ProbeTranslated, StepDone, TrainingEvent, TrainingStarted
+from augenmerk.core.translation.result import FloatArray, Translation
+from augenmerk.viz_app.heatmap.map_image import map_image, ramp_of
+from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.theme import current_theme, scaled
+from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.worker import TrainingFailure, TrainingRequest, TrainingRun
 
 PRESET = "copy-task-small"
 APPEARED = 0.5

@@ -6,15 +6,15 @@ from functools import partial
 
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
-from core.analysis.logit_parts import LogitParts
-from core.model.heads import Head
-from core.text.subwords import WORD_MARK
-from viz_app.learn.figures.figure import LearnContext, StationFigure
-from viz_app.learn.job import LogitPartsJob
-from viz_app.theme import GAP, scales
-from viz_app.widgets.bars import Bar, BarList
-from viz_app.widgets.flow_layout import FlowLayout
-from viz_app.widgets.parts import label, tab_button
+from augenmerk.core.analysis.logit_parts import LogitParts
+from augenmerk.core.model.heads import Head
+from augenmerk.core.text.subwords import WORD_MARK
+from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.learn.job import LogitPartsJob
+from augenmerk.viz_app.theme import GAP, scales
+from augenmerk.viz_app.widgets.bars import Bar, BarList
+from augenmerk.viz_app.widgets.flow_layout import FlowLayout
+from augenmerk.viz_app.widgets.parts import label, tab_button
 
 NUM_HEADS_SHOWN = 6
 CHIP_SPACING = 2

@@ -9,18 +9,18 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.analysis.alignment import AlignmentScore
-from core.analysis.alignment_ranking import Aligner, AlignerRanking, AlignerScore
-from core.model.heads import Head
-from core.translation.experiment import ForcedToken, HeadScaled
-from core.translation.result import AttentionMaps, ExperimentResult, Translation
+from augenmerk.core.analysis.alignment import AlignmentScore
+from augenmerk.core.analysis.alignment_ranking import Aligner, AlignerRanking, AlignerScore
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import ForcedToken, HeadScaled
+from augenmerk.core.translation.result import AttentionMaps, ExperimentResult, Translation
+from augenmerk.viz_app.analysis.alignment.state import AlignmentState, aligner_of, name_of, summary
+from augenmerk.viz_app.analysis.alignment.view import AlignmentTab
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
+from augenmerk.viz_app.theme import Theme
 from tests.viz_app.analysis.conftest import MakeContext, ShowTab, load, settle
 from tests.viz_app.synthetic import make_result, make_translation
-from viz_app.analysis.alignment.state import AlignmentState, aligner_of, name_of, summary
-from viz_app.analysis.alignment.view import AlignmentTab
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_view_settings import SHOWN_MAPS
-from viz_app.theme import Theme
 
 # Columns <sos> ein mann schläft <eos>; rows read <sos> a man sleeps and predict a man sleeps <eos>.
 ROWS = [[0.1, 0.7, 0.1, 0.1, 0], [0, 0.6, 0.4, 0, 0], [0.5, 0, 0.3, 0.2, 0], [0, 0, 0, 0.25, 0.75]]

@@ -17,12 +17,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
-from core.analysis.comparing import NothingInCommonError, difference
-from core.analysis.selection import Selection
-from core.checkpoint.file import save_checkpoint
-from core.config import preset
-from core.model.heads import Head
-from core.translation.experiment import (
+from augenmerk.core.analysis.comparing import NothingInCommonError, difference
+from augenmerk.core.analysis.selection import Selection
+from augenmerk.core.checkpoint.file import save_checkpoint
+from augenmerk.core.config import preset
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import (
     AttentionRow,
     Experiment,
     ForcedToken,
@@ -31,16 +31,16 @@ from core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from core.translation.result import ExperimentResult, TranslationStoppedError
-from core.translation.translator import Translator
+from augenmerk.core.translation.result import ExperimentResult, TranslationStoppedError
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.analysis.compare.second_model import SecondModel
+from augenmerk.viz_app.analysis.compare.state import Comparison
+from augenmerk.viz_app.analysis.compare.view import CompareTab
+from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
+from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
+from augenmerk.viz_app.views.marked_text import number
 from tests.core.translators import SHAPE, untrained
 from tests.viz_app.analysis.conftest import MakeContext, ShowTab, load, settle
-from viz_app.analysis.compare.second_model import SecondModel
-from viz_app.analysis.compare.state import Comparison
-from viz_app.analysis.compare.view import CompareTab
-from viz_app.heatmap.labelled_matrix import MatrixCell
-from viz_app.state.map_view_settings import SHOWN_MAPS
-from viz_app.views.marked_text import number
 
 FIRST, SECOND = "Ein Mann steht auf einer Leiter .", "Ein Hund steht auf einer Leiter ."
 GIVEN = "A man stands on a ladder ."
@@ -304,7 +304,7 @@ def test_two_checkpoints_whose_translations_share_no_word_say_what_helps(
     def none_in_common(*_maps: object) -> None:
         raise NothingInCommonError("The queries of the two maps have no word in common.")
 
-    monkeypatch.setattr("viz_app.analysis.compare.state.difference", none_in_common)
+    monkeypatch.setattr("augenmerk.viz_app.analysis.compare.state.difference", none_in_common)
     tab.state.choose_head(Head("cross", 0, 0))
     advice = f"Tick “{tab.reads_first.text()}”, or choose a head of the encoder: both then have the same words."
     assert tab.maps._problem.text() == f"The queries of the two maps have no word in common. {advice}"

@@ -10,25 +10,25 @@ from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from augenmerk.core.analysis.importance import HeadImportance, head_importance
+from augenmerk.core.analysis.profiles import profile_heads
+from augenmerk.core.analysis.sample_roles import read_sample_roles, roles_path
+from augenmerk.core.checkpoint.file import save_checkpoint
+from augenmerk.core.errors import AnalysisError, CorpusError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import Experiment, HeadScaled
+from augenmerk.core.translation.result import MAP_KINDS, TranslationStoppedError
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.analysis.area import MIN_WIDTH
+from augenmerk.viz_app.analysis.heads.job import CHUNK, ImportanceJob, StatisticsJob, with_translations
+from augenmerk.viz_app.analysis.heads.samples import read_sample
+from augenmerk.viz_app.analysis.heads.state import SampleChoice, blocks, in_words
+from augenmerk.viz_app.analysis.heads.view import HeadsTab, cell_of
+from augenmerk.viz_app.state.progress import Progress
+from augenmerk.viz_app.worker import JobInterrupted
 from benchmarks.lag import lags, percentile
-from core.analysis.importance import HeadImportance, head_importance
-from core.analysis.profiles import profile_heads
-from core.analysis.sample_roles import read_sample_roles, roles_path
-from core.checkpoint.file import save_checkpoint
-from core.errors import AnalysisError, CorpusError
-from core.model.heads import Head
-from core.translation.experiment import Experiment, HeadScaled
-from core.translation.result import MAP_KINDS, TranslationStoppedError
-from core.translation.translator import Translator
 from tests.core.translators import ENGLISH, GERMAN
 from tests.viz_app.analysis.conftest import MakeContext, ShowTab, load, settle
-from viz_app.analysis.area import MIN_WIDTH
-from viz_app.analysis.heads.job import CHUNK, ImportanceJob, StatisticsJob, with_translations
-from viz_app.analysis.heads.samples import read_sample
-from viz_app.analysis.heads.state import SampleChoice, blocks, in_words
-from viz_app.analysis.heads.view import HeadsTab, cell_of
-from viz_app.state.progress import Progress
-from viz_app.worker import JobInterrupted
 
 NUM = 2 * CHUNK + 3
 TICK_MS = 5

@@ -10,26 +10,26 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.analysis.alti import contributions_of
-from core.analysis.contributions import METHOD
-from core.analysis.occlusion import occlude_source_words
-from core.model.heads import Head
-from core.percent import percent
-from core.translation.experiment import (
+from augenmerk.core.analysis.alti import contributions_of
+from augenmerk.core.analysis.contributions import METHOD
+from augenmerk.core.analysis.occlusion import occlude_source_words
+from augenmerk.core.model.heads import Head
+from augenmerk.core.percent import percent
+from augenmerk.core.translation.experiment import (
     AttentionRow,
     Experiment,
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from core.translation.result import Translation, TranslationStoppedError
-from core.translation.translator import Translator
+from augenmerk.core.translation.result import Translation, TranslationStoppedError
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.analysis.source.job import SourceJob, WithoutWordsJob
+from augenmerk.viz_app.analysis.source.state import SourceFindings, SourceState
+from augenmerk.viz_app.analysis.source.view import CANCELLED, WAITING, SourceTab
+from augenmerk.viz_app.analysis.tab import AnalysisContext
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.worker import JobInterrupted, JobScope, Progress, Request, ShouldStop, Tell, TranslatorLike
 from tests.viz_app.analysis.conftest import SENTENCE, MakeContext, ShowTab, settle
-from viz_app.analysis.source.job import SourceJob, WithoutWordsJob
-from viz_app.analysis.source.state import SourceFindings, SourceState
-from viz_app.analysis.source.view import CANCELLED, WAITING, SourceTab
-from viz_app.analysis.tab import AnalysisContext
-from viz_app.state.experiment_state import ExperimentState
-from viz_app.worker import JobInterrupted, JobScope, Progress, Request, ShouldStop, Tell, TranslatorLike
 
 
 @pytest.fixture(params=["words", "pieces", "single"])

@@ -8,17 +8,17 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from core.errors import ExperimentError
-from core.model.heads import Head
-from core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, HeadScaled
-from core.translation.translator import Translator
+from augenmerk.core.errors import ExperimentError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, HeadScaled
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.analysis.steps import token_line
+from augenmerk.viz_app.analysis.steps.state import StepsState
+from augenmerk.viz_app.analysis.steps.token_line import TokenChip
+from augenmerk.viz_app.analysis.steps.view import OTHER_PREFIX, TICKS, StepsTab
+from augenmerk.viz_app.analysis.tab import AnalysisContext
+from augenmerk.viz_app.state.experiment_state import ExperimentState
 from tests.viz_app.analysis.conftest import SENTENCE, MakeContext, ShowTab, load, settle
-from viz_app.analysis.steps import token_line
-from viz_app.analysis.steps.state import StepsState
-from viz_app.analysis.steps.token_line import TokenChip
-from viz_app.analysis.steps.view import OTHER_PREFIX, TICKS, StepsTab
-from viz_app.analysis.tab import AnalysisContext
-from viz_app.state.experiment_state import ExperimentState
 
 
 @pytest.fixture(params=["words", "pieces", "single"])
@@ -322,7 +322,7 @@ def test_a_head_that_is_off_is_told(words_tab: StepsTab, qtbot: QtBot) -> None:
 def test_playing_goes_to_the_end_and_stops(
     words: AnalysisContext, show_tab: ShowTab, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("viz_app.analysis.steps.view.PLAY_INTERVAL_MS", 1)
+    monkeypatch.setattr("augenmerk.viz_app.analysis.steps.view.PLAY_INTERVAL_MS", 1)
     tab = _shown(words, show_tab)
     last = tab.steps.num_steps - 1
     assert last > 0

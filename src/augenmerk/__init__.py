@@ -1,6 +1,6 @@
 """The public Python API: what scripts and notebooks may rely on. Everything else can change between releases.
 
-    from core.api import Experiment, Head, HeadScaled, Translator
+    from augenmerk import Experiment, Head, HeadScaled, Translator
 
     translator = Translator.load()
     translation = translator.run(Experiment("Zwei Hunde spielen.", interventions=(HeadScaled(Head("cross", 1, 4)),)))
@@ -15,7 +15,7 @@ torch is there only once `Translator` or `model_digest` is.
 Neither importing nor translating changes the process: no environment variable, no setting of torch. A script that has
 the process to itself can begin with
 
-    from core.api import tune_process
+    from augenmerk import tune_process
 
     tune_process()  # before torch is imported, so before `Translator` is
 
@@ -26,8 +26,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from core.checkpoint.digest import model_digest
-    from core.errors import (
+    from augenmerk.core import __version__
+    from augenmerk.core.checkpoint.digest import model_digest
+    from augenmerk.core.errors import (
         AnalysisError,
         AugenmerkError,
         CheckpointError,
@@ -39,12 +40,12 @@ if TYPE_CHECKING:
         StorageError,
         TextError,
     )
-    from core.interop.importing import import_model
-    from core.interop.model import ImportedModel, ImportOptions, ImportSummary
-    from core.model.heads import Head
-    from core.threads import tune_process
-    from core.translation.coverage import Coverage, RareWord, RespelledWord
-    from core.translation.experiment import (
+    from augenmerk.core.interop.importing import import_model
+    from augenmerk.core.interop.model import ImportedModel, ImportOptions, ImportSummary
+    from augenmerk.core.model.heads import Head
+    from augenmerk.core.threads import tune_process
+    from augenmerk.core.translation.coverage import Coverage, RareWord, RespelledWord
+    from augenmerk.core.translation.experiment import (
         AttentionRow,
         Beam,
         CausalMaskLifted,
@@ -59,15 +60,15 @@ if TYPE_CHECKING:
         SourceWordRemoved,
         SourceWordReplaced,
     )
-    from core.translation.experiment_file import (
+    from augenmerk.core.translation.experiment_file import (
         ModelReference,
         SavedExperiment,
         read_experiment_file,
         write_experiment_file,
     )
-    from core.translation.experiment_json import experiment_from_json, experiment_to_json
-    from core.translation.result import Alternative, AttentionMaps, ExperimentResult, Translation, Word
-    from core.translation.translator import Translator
+    from augenmerk.core.translation.experiment_json import experiment_from_json, experiment_to_json
+    from augenmerk.core.translation.result import Alternative, AttentionMaps, ExperimentResult, Translation, Word
+    from augenmerk.core.translation.translator import Translator
 
 __all__ = [
     "Alternative",
@@ -108,6 +109,7 @@ __all__ = [
     "Translation",
     "Translator",
     "Word",
+    "__version__",
     "experiment_from_json",
     "experiment_to_json",
     "import_model",
@@ -118,14 +120,15 @@ __all__ = [
 ]
 
 _NAMES_BY_MODULE = {
-    "core.checkpoint.digest": ("model_digest",),
-    "core.errors": tuple(name for name in __all__ if name.endswith("Error")),
-    "core.interop.importing": ("import_model",),
-    "core.interop.model": ("ImportOptions", "ImportSummary", "ImportedModel"),
-    "core.model.heads": ("Head",),
-    "core.threads": ("tune_process",),
-    "core.translation.coverage": ("Coverage", "RareWord", "RespelledWord"),
-    "core.translation.experiment": (
+    "augenmerk.core": ("__version__",),
+    "augenmerk.core.checkpoint.digest": ("model_digest",),
+    "augenmerk.core.errors": tuple(name for name in __all__ if name.endswith("Error")),
+    "augenmerk.core.interop.importing": ("import_model",),
+    "augenmerk.core.interop.model": ("ImportOptions", "ImportSummary", "ImportedModel"),
+    "augenmerk.core.model.heads": ("Head",),
+    "augenmerk.core.threads": ("tune_process",),
+    "augenmerk.core.translation.coverage": ("Coverage", "RareWord", "RespelledWord"),
+    "augenmerk.core.translation.experiment": (
         "AttentionRow",
         "Beam",
         "CausalMaskLifted",
@@ -140,15 +143,15 @@ _NAMES_BY_MODULE = {
         "SourceWordRemoved",
         "SourceWordReplaced",
     ),
-    "core.translation.experiment_file": (
+    "augenmerk.core.translation.experiment_file": (
         "ModelReference",
         "SavedExperiment",
         "read_experiment_file",
         "write_experiment_file",
     ),
-    "core.translation.experiment_json": ("experiment_from_json", "experiment_to_json"),
-    "core.translation.result": ("Alternative", "AttentionMaps", "ExperimentResult", "Translation", "Word"),
-    "core.translation.translator": ("Translator",),
+    "augenmerk.core.translation.experiment_json": ("experiment_from_json", "experiment_to_json"),
+    "augenmerk.core.translation.result": ("Alternative", "AttentionMaps", "ExperimentResult", "Translation", "Word"),
+    "augenmerk.core.translation.translator": ("Translator",),
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core import api
+import augenmerk as api
 from tests.test_import_rules import modules_imported_by
 
 HEAVY = {"torch", "spacy", "torchtext", "PySide6", "matplotlib", "sentencepiece", "numpy"}
@@ -31,7 +31,7 @@ def test_every_name_is_there_for_people_and_for_type_checkers() -> None:
 
 
 def test_every_error_of_the_core_is_public_or_has_a_public_base() -> None:
-    from core import errors
+    from augenmerk.core import errors
 
     for error in vars(errors).values():
         if isinstance(error, type):
@@ -40,17 +40,17 @@ def test_every_error_of_the_core_is_public_or_has_a_public_base() -> None:
 
 @pytest.mark.subprocess
 def test_importing_it_imports_nothing_heavy() -> None:
-    modules = modules_imported_by("import core.api")
+    modules = modules_imported_by("import augenmerk")
     assert not modules & HEAVY
-    assert {name for name in modules if name.startswith("core")} == {"core", "core.api"}
+    assert {name for name in modules if name.startswith("augenmerk")} == {"augenmerk"}
 
 
 @pytest.mark.subprocess
 def test_experiments_and_their_files_need_no_torch(tmp_path: Path) -> None:
     code = (
         "import sys\n"
-        "from core.api import Experiment, ForcedToken, Head, HeadScaled, ModelReference, SavedExperiment\n"
-        "from core.api import Translation, read_experiment_file, write_experiment_file\n"
+        "from augenmerk import Experiment, ForcedToken, Head, HeadScaled, ModelReference, SavedExperiment\n"
+        "from augenmerk import Translation, read_experiment_file, write_experiment_file\n"
         "experiment = Experiment('a', interventions=(HeadScaled(Head('cross', 0, 0)), ForcedToken(0, 'x')))\n"
         "saved = SavedExperiment(experiment, ModelReference('m', '0' * 64))\n"
         "write_experiment_file(saved, sys.argv[1])\n"
