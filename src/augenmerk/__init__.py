@@ -19,7 +19,7 @@ the process to itself can begin with
 
     tune_process()  # before torch is imported, so before `Translator` is
 
-It sets how threads wait for each other, as the commands and the window do: several times as fast on a busy machine.
+It sets how threads wait for each other, as the commands and the window do, which is faster on a busy machine.
 """
 
 from importlib import import_module
