@@ -1,4 +1,4 @@
-"""Several processes, one for each device, that train one model together: `torchrun --nproc-per-node N -m core train …`.
+"""Several processes, one for each device, that train one model together (`torchrun --nproc-per-node N -m augenmerk train`).
 
 Process 0 is the main process: it runs the loop, decides, validates, writes and reports. The others are workers
 (`core.training.distributed_worker`): they wait for its commands (`core.training.distributed_commands`), most of which
@@ -124,7 +124,7 @@ def _not_of_torchrun(name: str) -> ConfigError:
     found = f"is {os.environ[name]!r}" if name in os.environ else "is not set"
     return ConfigError(
         f"WORLD_SIZE={os.environ['WORLD_SIZE']} says that several processes train together, but {name} {found}. What "
-        "torchrun sets was expected: begin with torchrun --nproc-per-node 2 -m core train; or, to train in one "
+        "torchrun sets was expected: begin with torchrun --nproc-per-node 2 -m augenmerk train; or, to train in one "
         "process, remove WORLD_SIZE from the environment."
     )
 

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import shiboken6
 from PySide6.QtCore import QCoreApplication, QEvent, QObject
-from PySide6.QtWidgets import QDialog
+from PySide6.QtWidgets import QDialog, QLayout, QLayoutItem
 from pytestqt.qtbot import QtBot
 
-from augenmerk.viz_app.main_window import TRAIN, TRANSLATE, MainWindow
+from augenmerk.viz_app.main_window import LEARN, TRAIN, TRANSLATE, MainWindow
 from augenmerk.viz_app.widgets.dialogs import show_failure
 from augenmerk.viz_app.worker import Failure
 from tests.viz_app.conftest import MakeWindow
@@ -80,3 +81,24 @@ def test_doing_it_again_leaves_as_many_objects_as_there_were(
 
     before = objects_after(NUM_WARM_UPS)
     assert objects_after(NUM_TIMES) == before
+
+
+def stale_items() -> list[QLayoutItem]:
+    """Python's wrappers of layout items that no layout has: each stands for whatever Qt creates at its address."""
+    wrappers = [each for each in shiboken6.getAllValidWrappers() if isinstance(each, QLayoutItem | QLayout)]
+    layouts = [each for each in wrappers if isinstance(each, QLayout)]
+    items = {shiboken6.getCppPointer(each)[0]: each for each in wrappers if not isinstance(each, QLayout)}
+    held = [layout.itemAt(place) for layout in layouts for place in range(layout.count())]
+    living = {shiboken6.getCppPointer(item)[0] for item in held if item is not None}
+    return [item for address, item in items.items() if address not in living]
+
+
+@pytest.mark.heavy
+def test_no_wrapper_of_a_layout_item_outlives_the_item(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window(None)
+    for page in (LEARN, TRAIN, TRANSLATE):
+        window.show_page(page)
+        for width, height in ((1600, 1000), (960, 600), (1100, 700)):  # folded, stacked, and back
+            window.resize(width, height)
+            qtbot.wait(50)
+    assert not stale_items()

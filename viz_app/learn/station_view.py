@@ -16,6 +16,7 @@ from augenmerk.viz_app.learn.station import Paragraph, Predict, Station, Try
 from augenmerk.viz_app.learn.values import values_of
 from augenmerk.viz_app.theme import GAP, current_theme, scaled, scales
 from augenmerk.viz_app.widgets.flow_layout import FlowLayout
+from augenmerk.viz_app.widgets.parts import take_out
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea, area_around
 
 TEXT_SHARE, FIGURE_SHARE = 3, 4
@@ -139,6 +140,7 @@ class StationView(QWidget):
         self._row.setDirection(
             QBoxLayout.Direction.TopToBottom if self._is_stacked else QBoxLayout.Direction.LeftToRight
         )
+        take_out(self.next_button)
         # What goes on to the next station is the last thing that is read.
         (self._row if self._is_stacked else self._next_place).addWidget(self.next_button, 0, Qt.AlignmentFlag.AlignLeft)
         self._fit_heights()

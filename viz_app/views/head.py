@@ -372,7 +372,7 @@ class HeadPanel(QFrame):
         self._header.addLayout(name, 0, 0)
         self._header.addWidget(self._tools, 0, 1)
         self._header.addWidget(self._ends, 0, 2)
-        self.pick_line.row.insertWidget(1, self.tokens_menu)
+        self.pick_line.row.insertWidget(2, self.tokens_menu)  # after the stretch and the label
         self.pick_line.row.addWidget(self.sizes)
         column = self._column = QVBoxLayout(self)
         scales(column.setContentsMargins, PANEL_MARGIN, 8, PANEL_MARGIN - 6, 10)

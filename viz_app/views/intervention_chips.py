@@ -12,7 +12,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import scales
 from augenmerk.viz_app.widgets.flow_layout import FlowLayout
 from augenmerk.viz_app.widgets.focus import set_visible
-from augenmerk.viz_app.widgets.parts import flat_button, label
+from augenmerk.viz_app.widgets.parts import flat_button, label, take_out
 from augenmerk.viz_app.widgets.scroll_areas import ContentHeightScrollArea
 
 CHIP_SPACING = 5
@@ -70,6 +70,7 @@ class InterventionChips(QWidget):
         """Another widget takes the place that the chips leave in their line; None: they have it all again."""
         self._row.setStretchFactor(self._flow_area, 0 if widget is not None else 1)  # with 0 they get what they need
         if widget is not None:
+            take_out(widget)
             self._row.insertWidget(self._row.indexOf(self._flow_area) + 1, widget, 1)
 
     def set_low(self, is_low: bool) -> None:

@@ -39,7 +39,7 @@ from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
 from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
 from augenmerk.viz_app.widgets.focus import set_visible
 from augenmerk.viz_app.widgets.menu_button import MenuButton
-from augenmerk.viz_app.widgets.parts import flat_button, label, labelled_row
+from augenmerk.viz_app.widgets.parts import flat_button, label, labelled_row, take_out
 
 BUSY_DELAY_MS = 250
 LONG_TEXT = 150
@@ -550,6 +550,9 @@ class SentencePanel(QFrame):
         policy.setRetainSizeWhenHidden(not self.is_folded)
         self.original_line.setSizePolicy(policy)
         self._original_row.setVisible(not self.is_folded)
+        for widget in (self._page_button, self._side, self.facts, self.original_line):
+            if widget is not None:
+                take_out(widget)
         if self._page_button is not None:
             (self._source_side if self.is_folded else self._last_row).addWidget(
                 self._page_button, 0, Qt.AlignmentFlag.AlignTop
@@ -603,6 +606,7 @@ class SentencePanel(QFrame):
             self.interventions.put_beside(line)
         else:
             self.interventions.put_beside(None)
+            take_out(line)
             self._words_column.addWidget(line)
 
 

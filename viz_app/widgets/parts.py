@@ -1,7 +1,7 @@
 """Functions that make small widgets and rows."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLayout, QToolButton, QWidget
 
 from augenmerk.viz_app.theme import scales
 
@@ -15,6 +15,19 @@ def labelled_row(name: QWidget, content: QWidget, button: QWidget) -> QHBoxLayou
     row.addWidget(content, 1)
     row.addWidget(button, 0, top | Qt.AlignmentFlag.AlignRight)
     return row
+
+
+def take_out(widget: QWidget) -> None:
+    """Takes a widget out of the layout it is in, before it is put into another one.
+
+    Qt would do that itself, but Python's wrapper of the layout's item would stay, and later stand for a widget that Qt
+    creates at the same address.
+    """
+    parent = widget.parentWidget()
+    if parent is not None and (outer := parent.layout()) is not None:
+        for layout in (outer, *outer.findChildren(QLayout)):
+            if layout.indexOf(widget) >= 0:
+                layout.removeWidget(widget)
 
 
 def flat_button(text: str, tip: str) -> QToolButton:

@@ -114,7 +114,9 @@ def test_an_adam_beta_of_zero_is_a_beta() -> None:
 @pytest.mark.parametrize("kilobytes", [900_000, 1_100_000, 1_300_000])
 def test_a_process_with_little_memory_ends_with_a_message(tmp_path: Path, kilobytes: int) -> None:
     """Not by a signal, and not by a traceback."""
-    command = f'ulimit -v {kilobytes}; exec "$0" -m core train --preset copy-task --data copy --max-steps 2 --out "$1"'
+    command = (
+        f'ulimit -v {kilobytes}; exec "$0" -m augenmerk train --preset copy-task --data copy --max-steps 2 --out "$1"'
+    )
     ended = subprocess.run(
         ["sh", "-c", command, sys.executable, str(tmp_path / "out")],
         cwd=REPOSITORY,

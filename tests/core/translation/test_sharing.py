@@ -231,7 +231,7 @@ def test_every_command_runs_and_gives_what_the_app_gives(
 @pytest.mark.slow
 def test_a_shell_runs_the_command_and_prints_the_same(untrained_checkpoint: Path, tmp_path: Path, name: str) -> None:
     program = tmp_path / "augenmerk"
-    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m core "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m augenmerk "$@"\n')
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
     done = subprocess.run(
