@@ -1,4 +1,4 @@
-"""Several processes, one for each device, that train one model together (`torchrun --nproc-per-node N -m augenmerk train`).
+"""Several processes, one for each device, train one model together: `torchrun --nproc-per-node N -m augenmerk train`.
 
 Process 0 is the main process: it runs the loop, decides, validates, writes and reports. The others are workers
 (`core.training.distributed_worker`): they wait for its commands (`core.training.distributed_commands`), most of which
