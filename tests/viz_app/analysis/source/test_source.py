@@ -226,16 +226,24 @@ def test_a_loss_that_rounds_to_nothing_has_no_bar_to_be_seen(tab: SourceTab, los
     assert values == pytest.approx([length] + [0.0] * (len(values) - 1), abs=1e-4)
 
 
-def test_words_stand_where_they_are_while_an_answer_is_awaited(words_tab: SourceTab, qtbot: QtBot) -> None:
+def test_words_stand_where_they_are_while_an_answer_is_awaited(
+    words_tab: SourceTab, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tab = words_tab
     places = [tab.words.label_place(index).top() for index in range(6)]
     heights = tab.words.height(), tab.words.mapTo(tab, tab.words.rect().topLeft()).y()
+    seen: list[object] = []
+    take = tab.source.take
+
+    def look_first(findings: SourceFindings) -> None:
+        texts = {bar.text for bar in (*tab.words.bars, *tab.shares.bars)}
+        seen.append((tab._body.isVisible(), texts, [tab.words.label_place(index).top() for index in range(6)]))
+        take(findings)
+
+    monkeypatch.setattr(tab.source, "take", look_first)
     tab.state.toggle_head(Head("cross", 0, 0))
-    qtbot.waitUntil(lambda: tab.source.findings is None, timeout=10_000)
-    assert tab._body.isVisible()
-    assert {bar.text for bar in tab.words.bars} == {WAITING}
-    assert {bar.text for bar in tab.shares.bars} == {WAITING}
-    assert [tab.words.label_place(index).top() for index in range(6)] == places
+    qtbot.waitUntil(lambda: bool(seen), timeout=10_000)
+    assert seen[0] == (True, {WAITING}, places)
     settle(qtbot, tab)
     assert (tab.words.height(), tab.words.mapTo(tab, tab.words.rect().topLeft()).y()) == heights
 
