@@ -109,7 +109,7 @@ bench: $(VENV)/.ready-dev ## Measure speed and memory, as a table of ratios
 
 soak: $(VENV)/.ready-dev ## Kill a training 100 times, fill its disk, end it by signals: nothing may be lost; use a window for an hour
 	AUGENMERK_KILLS=$(KILLS) $(RUN) -m pytest tests/core/training/test_crash.py tests/core/training/test_full_disk.py -s
-	AUGENMERK_KILLS=$(KILLS) $(RUN) -m pytest tests/viz_app/test_ending.py -s
+	AUGENMERK_KILLS=$(KILLS) $(RUN) -m pytest tests/viz_app/test_shutdown.py -s
 	$(RUN) -m tests.viz_app.soak_window --minutes $(MINUTES)
 
 fuzz: $(VENV)/.ready-dev ## Try damaged files by the thousand, random texts and settings: nothing but refusals (Linux)

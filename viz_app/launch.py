@@ -87,7 +87,7 @@ def _open_window(options: argparse.Namespace) -> int:
         return _refuse(problem)
     share_one_heap()  # before any thread takes memory
     from augenmerk.viz_app.application import run_app
-    from augenmerk.viz_app.ending import end_process
+    from augenmerk.viz_app.shutdown import end_process
 
     return end_process(run_app(options.checkpoint, options.sentence, options.screenshot))
 
