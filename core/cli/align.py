@@ -27,7 +27,7 @@ from augenmerk.core.percent import percent
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import write_text
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
-from augenmerk.core.translation.experiment_json import intervention_to_json
+from augenmerk.core.translation.experiment_json import part_to_json
 
 if TYPE_CHECKING:
     from augenmerk.core.analysis.alignment_ranking import Aligner, AlignerRanking
@@ -149,7 +149,7 @@ def _row(name: str, choosing: AlignmentScore, reporting: AlignmentScore) -> str:
 
 def _as_json(ranking: "AlignerRanking", scalings: Sequence[HeadScaled]) -> dict[str, Any]:
     return {
-        "interventions": [intervention_to_json(each) for each in scalings],
+        "interventions": [part_to_json(each) for each in scalings],
         "pairs_choosing": ranking.num_choosing,
         "pairs_reporting": ranking.num_reporting,
         "pairs_skipped": ranking.num_skipped,
@@ -198,7 +198,7 @@ def _print_links(translator: "Translator", scalings: tuple[HeadScaled, ...], opt
     links = align(translator, translation, aligner)
     if options.json:
         found = {
-            "interventions": [intervention_to_json(each) for each in scalings],
+            "interventions": [part_to_json(each) for each in scalings],
             "source": [word.text for word in translation.source_words],
             "target": [word.text for word in translation.target_words],
             "aligner": _aligner_as_json(aligner),

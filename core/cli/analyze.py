@@ -20,7 +20,7 @@ from augenmerk.core.errors import AnalysisError, ConfigError, ExperimentError, N
 from augenmerk.core.model.heads import Head
 from augenmerk.core.storage import atomic_path, write_text
 from augenmerk.core.translation.experiment import Experiment
-from augenmerk.core.translation.experiment_json import intervention_to_json
+from augenmerk.core.translation.experiment_json import part_to_json
 
 if TYPE_CHECKING:
     from augenmerk.core.translation.result import Translation
@@ -137,7 +137,7 @@ def numbers_of_sentence(translator: "Translator", translation: "Translation", op
 
     trace = trace_translation(translator, translation)
     experiment = translation.experiment
-    changes = [intervention_to_json(each) for each in experiment.interventions]
+    changes = [part_to_json(each) for each in experiment.interventions]
     numbers: Numbers = {
         "source": np.array(translation.source_text),
         "translation": np.array(translation.text),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from augenmerk.core.cli.interventions import add_head_scalings, read_head_scalings
 from augenmerk.core.cli.options import add_beam, add_checkpoint, load_translator, read_beam
 from augenmerk.core.storage import check_writable, write_text
-from augenmerk.core.translation.experiment_json import intervention_to_json
+from augenmerk.core.translation.experiment_json import part_to_json
 
 if TYPE_CHECKING:
     from augenmerk.core.evaluation.loss import CorpusLoss
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
             "loss": None if loss is None else asdict(loss),
             "beam": beam,
             "length_penalty": length_penalty,
-            "interventions": [intervention_to_json(each) for each in scalings],
+            "interventions": [part_to_json(each) for each in scalings],
         }
         print(json.dumps(told, indent=2))
     else:

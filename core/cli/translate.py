@@ -29,7 +29,7 @@ from augenmerk.core.plain_text import one_line, printable
 from augenmerk.core.storage import atomic_path, check_writable
 from augenmerk.core.threads import compute_on
 from augenmerk.core.translation.experiment import CausalMaskLifted, Experiment, GivenTarget, Output
-from augenmerk.core.translation.experiment_json import intervention_to_json, output_to_json
+from augenmerk.core.translation.experiment_json import part_to_json
 
 if TYPE_CHECKING:
     from augenmerk.core.translation.result import Translation
@@ -217,9 +217,9 @@ def as_dict(translation: "Translation") -> dict[str, Any]:
     return {
         "source": translation.source_text,
         "translation": translation.text,
-        "output": output_to_json(translation.experiment.output),
-        "interventions": [intervention_to_json(each) for each in translation.experiment.interventions],
-        "unreached": [intervention_to_json(each) for each in translation.unreached],
+        "output": part_to_json(translation.experiment.output),
+        "interventions": [part_to_json(each) for each in translation.experiment.interventions],
+        "unreached": [part_to_json(each) for each in translation.unreached],
         "log_probability": translation.log_probability,
         "source_tokens": translation.source_tokens,
         "read_tokens": translation.read_tokens,

@@ -24,7 +24,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from augenmerk.core.errors import AugenmerkError, ExperimentFileError
 from augenmerk.core.storage import atomic_path, open_file
@@ -35,10 +35,12 @@ from augenmerk.core.translation.experiment_json import experiment_of, experiment
 FORMAT_NAME = "augenmerk"
 FORMAT_VERSION = 1
 KIND = "experiment"
+DOCUMENT_FIELDS = ("format", "version", "kind")
+SAVED_FIELDS = ("experiment", "view", "model")
 SUFFIX = ".augenmerk"
 MAX_BYTES = 1_000_000
-MAX_DEPTH = 8
-"""Of lists and objects within each other; what is written needs six."""
+MAX_DEPTH = 10
+"""Of nested lists and objects. An experiment needs six, a lesson eight."""
 MAX_NAME_CHARACTERS = 255
 MAX_VIEW_SETTINGS = 200
 MAX_VIEW_ITEMS = 1_000
@@ -51,6 +53,7 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 
 ViewScalar = str | int | float | bool | None
 ViewValue = ViewScalar | tuple["ViewScalar | tuple[ViewScalar, ...]", ...]
+ReadT = TypeVar("ReadT")
 FileKind = Literal["experiment", "checkpoint", "unknown"]
 
 
@@ -104,8 +107,7 @@ def write_experiment_file(saved: SavedExperiment, path: Path | str, *, durable: 
 
 def to_bytes(saved: SavedExperiment) -> bytes:
     """The content of the file. Raises `ExperimentFileError`."""
-    values = {"format": FORMAT_NAME, "version": FORMAT_VERSION, "kind": KIND, **saved_experiment_to_json(saved)}
-    return as_json_bytes(values, lambda data: _read_bytes(data) == saved, KIND)
+    return document_to_bytes(KIND, saved_experiment_to_json(saved), lambda data: _read(data) == saved)
 
 
 def saved_experiment_to_json(saved: SavedExperiment) -> dict[str, Any]:
@@ -117,26 +119,27 @@ def saved_experiment_to_json(saved: SavedExperiment) -> dict[str, Any]:
     }
 
 
-def as_json_bytes(values: Mapping[str, Any], is_read_back: Callable[[bytes], bool], what: str) -> bytes:
+def document_to_bytes(kind: str, values: Mapping[str, Any], is_read_back: Callable[[bytes], bool]) -> bytes:
     """The content of a file.
 
     Args:
-        values: what it holds.
+        kind: "experiment" or "lesson".
+        values: all fields after `kind`.
         is_read_back: whether the reader gives what was to be written; may raise `JsonError`.
-        what: "experiment" or "lesson", for the message.
 
     Raises:
         ExperimentFileError: it would be too large, or could not be read back.
     """
+    whole = {"format": FORMAT_NAME, "version": FORMAT_VERSION, "kind": kind, **values}
     try:
-        data = (json.dumps(values, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode("utf-8")
+        data = (json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode("utf-8")
         if not is_read_back(data):
             raise JsonError("It would not be read back as it is.")
     except (ValueError, TypeError) as error:
         if isinstance(error, UnicodeEncodeError):
             error = JsonError("A text holds an invalid character (lone surrogate).")
         raise ExperimentFileError(
-            f"This {what} cannot be written to a file: {error} Nothing was written; change the {what}."
+            f"This {kind} cannot be written to a file: {error} Nothing was written; change the {kind}."
         ) from error
     return data
 
@@ -157,11 +160,16 @@ def read_limited(path: Path | str) -> bytes:
 
 def from_bytes(data: bytes, path: Path | str) -> SavedExperiment:
     """What `to_bytes` gave; `path` is for the message. Raises `ExperimentFileError`."""
+    return read_or_refuse(_read, data, path, "an experiment")
+
+
+def read_or_refuse(read: Callable[[bytes], ReadT], data: bytes, path: Path | str, what: str) -> ReadT:
+    """The result of `read`; `path` and `what` are for the message. Raises `ExperimentFileError`."""
     try:
-        return _read_bytes(data)
+        return read(data)
     except (JsonError, AugenmerkError) as error:  # the latter of a value that the reader let through
         raise ExperimentFileError(
-            f"{path} cannot be used as an experiment. {error} Nothing was opened; correct the file, or choose another."
+            f"{path} cannot be used as {what}. {error} Nothing was opened; correct the file, or choose another."
         ) from error
 
 
@@ -194,17 +202,12 @@ def _head_of(path: Path, num_bytes: int) -> bytes:
         raise ExperimentFileError(f"{path} cannot be read: {reason}. {expected}") from error
 
 
-def _read_bytes(data: bytes) -> SavedExperiment:
-    """Raises `JsonError`."""
-    if len(data) > MAX_BYTES:
-        raise JsonError(f"It has more than {MAX_BYTES:,} bytes. At most so many were expected.")
-    whole = parse(data, max_depth=MAX_DEPTH)
-    check_format(whole, KIND)
-    return saved_experiment_of(whole.members("format", "version", "kind", "experiment", "view", "model"))
+def _read(data: bytes) -> SavedExperiment:
+    return saved_experiment_of(parsed_document(data, KIND)[1].members(*DOCUMENT_FIELDS, *SAVED_FIELDS))
 
 
 def saved_experiment_of(members: Mapping[str, Field]) -> SavedExperiment:
-    """The experiment in the fields "experiment", "view" and "model" of an object. Raises `JsonError`."""
+    """The experiment in `SAVED_FIELDS` of an object. Raises `JsonError`."""
     return SavedExperiment(
         experiment_of(members["experiment"]),
         _model(members["model"]),
@@ -212,21 +215,24 @@ def saved_experiment_of(members: Mapping[str, Field]) -> SavedExperiment:
     )
 
 
-def check_format(whole: Field, *kinds: str) -> str:
-    """Which of these kinds it is. Format first, then version, then kind: a newer version may have other fields.
-
-    Raises `JsonError`.
-    """
-    names: tuple[str, ...] = tuple(whole.value) if isinstance(whole.value, dict) else ()
-    members = whole.members("format", optional=names)
-    members["format"].choice([FORMAT_NAME])
-    version = whole.members("format", "version", optional=names)["version"].whole_number(1, MAX_VIEW_NUMBER)
+def parsed_document(data: bytes, *kinds: str) -> tuple[str, Field]:
+    """Which of these kinds a file is, and its whole text; `DOCUMENT_FIELDS` are checked. Raises `JsonError`."""
+    if len(data) > MAX_BYTES:
+        raise JsonError(f"It has more than {MAX_BYTES:,} bytes. At most so many were expected.")
+    whole = parse(data, max_depth=MAX_DEPTH)
+    _header(whole, "format").choice([FORMAT_NAME])
+    version = _header(whole, "version").whole_number(1, MAX_VIEW_NUMBER)
     if version > FORMAT_VERSION:
         raise JsonError(
             f"It was written by a newer Augenmerk: version is {version}. A number up to {FORMAT_VERSION} was expected; "
             "update Augenmerk."
         )
-    return whole.members("format", "version", "kind", optional=names)["kind"].choice(kinds)
+    return _header(whole, "kind").choice(kinds), whole
+
+
+def _header(whole: Field, name: str) -> Field:
+    """One field, the others unchecked: a newer version may have other fields."""
+    return whole.members(name, optional=tuple(whole.value) if isinstance(whole.value, dict) else ())[name]
 
 
 def _model(field: Field) -> ModelReference:

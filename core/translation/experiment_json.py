@@ -1,14 +1,16 @@
 """Experiments as plain values for JSON, and back, exactly. No torch. All counting starts at 0.
 
-Experiment files, `--json` of the commands, and a session that is kept until the next start use this form.
+Experiment files, `--json` of the commands, and the session that is kept until the next start use this form. Outputs and
+interventions are objects whose field `type` names the dataclass; the other fields are those of the dataclass.
 """
 
 import math
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from typing import Any, TypeVar, cast
 
 from augenmerk.core.errors import AugenmerkError, ExperimentError
-from augenmerk.core.model.heads import ATTENTION_KINDS, Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind, Head
 from augenmerk.core.strict_json import Field, JsonError
 from augenmerk.core.translation.experiment import (
     MAX_BEAM,
@@ -33,50 +35,43 @@ from augenmerk.core.translation.experiment import (
 )
 
 MAX_INTERVENTIONS = 10_000
-Made = TypeVar("Made")
+PartT = TypeVar("PartT", bound=Output | Intervention)
+
+_OUTPUTS: Mapping[str, type[Output]] = {"greedy": Greedy, "beam": Beam, "given": GivenTarget}
+_INTERVENTIONS: Mapping[str, type[Intervention]] = {
+    "source_word_removed": SourceWordRemoved,
+    "source_word_replaced": SourceWordReplaced,
+    "head_scaled": HeadScaled,
+    "softmax_temperature": SoftmaxTemperature,
+    "attention_row": AttentionRow,
+    "causal_mask_lifted": CausalMaskLifted,
+    "forced_token": ForcedToken,
+}
+_TYPE_NAMES = {kind: name for name, kind in (*_OUTPUTS.items(), *_INTERVENTIONS.items())}
 
 
 def experiment_to_json(experiment: Experiment) -> dict[str, Any]:
     """The experiment as dictionaries, lists, texts and numbers."""
     return {
         "source_text": experiment.source_text,
-        "output": output_to_json(experiment.output),
-        "interventions": [intervention_to_json(each) for each in experiment.interventions],
+        "output": part_to_json(experiment.output),
+        "interventions": [part_to_json(each) for each in experiment.interventions],
     }
 
 
-def output_to_json(output: Output) -> dict[str, Any]:
-    """How the target is found; its field `type` says which of the three it is."""
-    match output:
-        case Greedy():
-            return {"type": "greedy"}
-        case Beam(size, length_penalty):
-            return {"type": "beam", "size": size, "length_penalty": length_penalty}
-        case GivenTarget(text):
-            return {"type": "given", "text": text}
+def part_to_json(value: Output | Intervention) -> dict[str, Any]:
+    """An output or an intervention; the field `type` names which one it is."""
+    return {"type": _TYPE_NAMES[type(value)]} | _fields_to_json(value)
 
 
-def intervention_to_json(intervention: Intervention) -> dict[str, Any]:
-    """One intervention; its field `type` says which it is."""
-    match intervention:
-        case SourceWordRemoved(place):
-            return {"type": "source_word_removed", "place": place}
-        case SourceWordReplaced(place, text):
-            return {"type": "source_word_replaced", "place": place, "text": text}
-        case HeadScaled(head, factor):
-            return {"type": "head_scaled", "head": _head_to_json(head), "factor": factor}
-        case SoftmaxTemperature(head, temperature):
-            return {"type": "softmax_temperature", "head": _head_to_json(head), "temperature": temperature}
-        case CausalMaskLifted():
-            return {"type": "causal_mask_lifted"}
-        case AttentionRow(head, row, weights):
-            return {"type": "attention_row", "head": _head_to_json(head), "row": row, "weights": list(weights)}
-        case ForcedToken(step, token):
-            return {"type": "forced_token", "step": step, "token": token}
-
-
-def _head_to_json(head: Head) -> dict[str, Any]:
-    return {"kind": head.kind, "layer": head.layer, "head": head.head}
+def _fields_to_json(value: Output | Intervention | Head) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for each in fields(value):
+        content = getattr(value, each.name)
+        if isinstance(content, Head):
+            content = _fields_to_json(content)
+        found[each.name] = list(content) if isinstance(content, tuple) else content
+    return found
 
 
 def experiment_from_json(values: object, path: str = "experiment") -> Experiment:
@@ -98,98 +93,56 @@ def experiment_from_json(values: object, path: str = "experiment") -> Experiment
 def experiment_of(field: Field) -> Experiment:
     """The same for a field of a larger text. Raises `JsonError`."""
     members = field.members("source_text", "output", "interventions")
-    interventions = tuple(_intervention(each) for each in members["interventions"].items(MAX_INTERVENTIONS))
-    text, output = members["source_text"].text(), _output(members["output"])
+    interventions = tuple(_part(each, _INTERVENTIONS) for each in members["interventions"].items(MAX_INTERVENTIONS))
+    text, output = members["source_text"].text(), _part(members["output"], _OUTPUTS)
     return _made(field, lambda: Experiment(text, output, interventions))
 
 
-def _output(field: Field) -> Output:
-    match _type_of(field, ("greedy", "beam", "given")):
-        case "beam":
-            members = field.members("type", "size", "length_penalty")
-            return Beam(
-                members["size"].whole_number(1, MAX_BEAM), members["length_penalty"].number(0, MAX_LENGTH_PENALTY)
-            )
-        case "given":
-            return GivenTarget(field.members("type", "text")["text"].text())
-        case _:
-            field.members("type")
-            return Greedy()
+def _part(field: Field, kinds: Mapping[str, type[PartT]]) -> PartT:
+    """The value of the dataclass that the field `type` names.
 
-
-def _intervention(field: Field) -> Intervention:
-    return _READERS[_type_of(field, tuple(_READERS))](field)
-
-
-def _type_of(field: Field, known: tuple[str, ...]) -> str:
-    """What the field `type` of an object says, the other fields aside: which there can be depends on it."""
+    Checks that depend on several fields are those of its constructor. They are reported for its last field.
+    """
     names = tuple(field.value) if isinstance(field.value, dict) else ()
-    return field.members("type", optional=names)["type"].choice(known)
-
-
-def _source_word_removed(field: Field) -> SourceWordRemoved:
-    return SourceWordRemoved(_index(field.members("type", "place")["place"]))
-
-
-def _source_word_replaced(field: Field) -> SourceWordReplaced:
-    members = field.members("type", "place", "text")
-    place, text = _index(members["place"]), members["text"].text()
-    return _made(members["text"], lambda: SourceWordReplaced(place, text))
-
-
-def _head_scaled(field: Field) -> HeadScaled:
-    members = field.members("type", "head", "factor")
-    return HeadScaled(_head(members["head"]), members["factor"].number(-MAX_FACTOR, MAX_FACTOR))
-
-
-def _softmax_temperature(field: Field) -> SoftmaxTemperature:
-    members = field.members("type", "head", "temperature")
-    return SoftmaxTemperature(_head(members["head"]), members["temperature"].number(MIN_TEMPERATURE, MAX_TEMPERATURE))
-
-
-def _causal_mask_lifted(field: Field) -> CausalMaskLifted:
-    field.members("type")
-    return CausalMaskLifted()
-
-
-def _attention_row(field: Field) -> AttentionRow:
-    members = field.members("type", "head", "row", "weights")
-    head, row = _head(members["head"]), _index(members["row"])
-    weights = tuple(each.number(0, math.inf) for each in members["weights"].items(MAX_INDEX + 1))
-    return _made(members["weights"], lambda: AttentionRow(head, row, weights))
-
-
-def _forced_token(field: Field) -> ForcedToken:
-    members = field.members("type", "step", "token")
-    step, token = _index(members["step"]), members["token"].text()
-    return _made(members["token"], lambda: ForcedToken(step, token))
-
-
-_READERS: dict[str, Callable[[Field], Intervention]] = {
-    "source_word_removed": _source_word_removed,
-    "source_word_replaced": _source_word_replaced,
-    "head_scaled": _head_scaled,
-    "softmax_temperature": _softmax_temperature,
-    "attention_row": _attention_row,
-    "causal_mask_lifted": _causal_mask_lifted,
-    "forced_token": _forced_token,
-}
+    kind = kinds[field.members("type", optional=names)["type"].choice(kinds)]
+    wanted = [each.name for each in fields(kind)]
+    members = field.members("type", *wanted)
+    values = {name: _READERS[name](members[name]) for name in wanted}
+    return _made(members[wanted[-1] if wanted else "type"], lambda: kind(**values))
 
 
 def _head(field: Field) -> Head:
     members = field.members("kind", "layer", "head")
-    kind = members["kind"].choice(ATTENTION_KINDS)
-    return Head(
-        next(known for known in ATTENTION_KINDS if known == kind), _index(members["layer"]), _index(members["head"])
-    )
+    kind = cast(AttentionKind, members["kind"].choice(ATTENTION_KINDS))
+    return Head(kind, _index(members["layer"]), _index(members["head"]))
 
 
 def _index(field: Field) -> int:
     return field.whole_number(0, MAX_INDEX)
 
 
-def _made(field: Field, make: Callable[[], Made]) -> Made:
-    """What `make` gives; what it refuses is told with the path of the field."""
+def _weights(field: Field) -> tuple[float, ...]:
+    return tuple(each.number(0, math.inf) for each in field.items(MAX_INDEX + 1))
+
+
+_READERS: Mapping[str, Callable[[Field], Any]] = {
+    "size": lambda field: field.whole_number(1, MAX_BEAM),
+    "length_penalty": lambda field: field.number(0, MAX_LENGTH_PENALTY),
+    "text": Field.text,
+    "place": _index,
+    "head": _head,
+    "factor": lambda field: field.number(-MAX_FACTOR, MAX_FACTOR),
+    "temperature": lambda field: field.number(MIN_TEMPERATURE, MAX_TEMPERATURE),
+    "row": _index,
+    "weights": _weights,
+    "step": _index,
+    "token": Field.text,
+}
+"""How each field of an output or intervention is read. A name means the same in all of them."""
+
+
+def _made(field: Field, make: Callable[[], PartT | Experiment]) -> Any:
+    """The result of `make`; its errors are reported with the path of the field."""
     try:
         return make()
     except AugenmerkError as error:

@@ -13,25 +13,22 @@ expected, the whole file is refused, and the message names the field.
 The question of a scene is for worksheets; it may be empty.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
 
-from augenmerk.core.errors import AugenmerkError, ExperimentFileError
+from augenmerk.core.errors import ExperimentFileError
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import atomic_path
-from augenmerk.core.strict_json import Field, JsonError, parse
+from augenmerk.core.strict_json import Field, JsonError
 from augenmerk.core.translation.experiment_file import (
-    FORMAT_NAME,
-    FORMAT_VERSION,
+    DOCUMENT_FIELDS,
     KIND,
-    MAX_BYTES,
-    MAX_DEPTH,
+    SAVED_FIELDS,
     SavedExperiment,
-    as_json_bytes,
-    check_format,
+    document_to_bytes,
+    parsed_document,
     read_limited,
+    read_or_refuse,
     saved_experiment_of,
     saved_experiment_to_json,
 )
@@ -41,9 +38,6 @@ MAX_SCENES = 100
 MAX_TITLE_CHARACTERS = 120
 MAX_TEXT_CHARACTERS = 1_000
 NO_SCENES = "scenes is an empty list. At least one scene was expected."
-_SCENE_DEPTH = 2
-"""How much deeper an experiment lies in a lesson than in a file of its own: in a list of scenes, in a scene."""
-ReadT = TypeVar("ReadT")
 
 
 @dataclass(frozen=True)
@@ -92,22 +86,14 @@ def write_lesson_file(lesson: Lesson, path: Path | str) -> None:
 
 def lesson_to_bytes(lesson: Lesson) -> bytes:
     """The content of the file; of a lesson that is being made, also without a scene. Raises `ExperimentFileError`."""
-    values = {
-        "format": FORMAT_NAME,
-        "version": FORMAT_VERSION,
-        "kind": LESSON_KIND,
-        "title": lesson.title,
-        "scenes": [
-            {
-                "title": scene.title,
-                "text": scene.text,
-                "question": scene.question,
-                **saved_experiment_to_json(scene.saved),
-            }
-            for scene in lesson.scenes
-        ],
-    }
-    return as_json_bytes(values, lambda data: _read_lesson(data) == lesson, LESSON_KIND)
+    scenes = [
+        {"title": each.title, "text": each.text, "question": each.question, **saved_experiment_to_json(each.saved)}
+        for each in lesson.scenes
+    ]
+    values = {"title": lesson.title, "scenes": scenes}
+    return document_to_bytes(
+        LESSON_KIND, values, lambda data: _lesson_of(parsed_document(data, LESSON_KIND)[1]) == lesson
+    )
 
 
 def read_lesson_file(path: Path | str) -> Lesson:
@@ -121,7 +107,7 @@ def read_lesson_file(path: Path | str) -> Lesson:
 
 def lesson_from_bytes(data: bytes, path: Path | str) -> Lesson:
     """What `lesson_to_bytes` gave; `path` is for the message. Raises `ExperimentFileError`."""
-    return _read_or_refuse(lambda given: _with_scenes(_read_lesson(given)), data, path, "a lesson")
+    return read_or_refuse(lambda given: _with_scenes(_read_lesson(given)), data, path, "a lesson")
 
 
 def read_document(path: Path | str) -> SavedExperiment | Lesson:
@@ -135,55 +121,35 @@ def read_document(path: Path | str) -> SavedExperiment | Lesson:
 
 def document_from_bytes(data: bytes, path: Path | str) -> SavedExperiment | Lesson:
     """The experiment or the lesson in the content of a file. Raises `ExperimentFileError`."""
-    return _read_or_refuse(_read_document, data, path, "an experiment or a lesson")
-
-
-def _read_or_refuse(read: Callable[[bytes], ReadT], data: bytes, path: Path | str, what: str) -> ReadT:
-    try:
-        return read(data)
-    except (JsonError, AugenmerkError) as error:  # the latter of a value that the reader let through
-        raise ExperimentFileError(
-            f"{path} cannot be used as {what}. {error} Nothing was opened; correct the file, or choose another."
-        ) from error
-
-
-def _read_lesson(data: bytes) -> Lesson:
-    """Raises `JsonError`."""
-    whole = _parsed(data)
-    check_format(whole, LESSON_KIND)
-    return _lesson_of(whole)
+    return read_or_refuse(_read_document, data, path, "an experiment or a lesson")
 
 
 def _read_document(data: bytes) -> SavedExperiment | Lesson:
-    """Raises `JsonError`."""
-    whole = _parsed(data)
-    if check_format(whole, KIND, LESSON_KIND) == LESSON_KIND:
+    kind, whole = parsed_document(data, KIND, LESSON_KIND)
+    if kind == LESSON_KIND:
         return _with_scenes(_lesson_of(whole))
-    parse(data, max_depth=MAX_DEPTH)  # an experiment may be nested less deeply than a lesson
-    return saved_experiment_of(whole.members("format", "version", "kind", "experiment", "view", "model"))
-
-
-def _parsed(data: bytes) -> Field:
-    if len(data) > MAX_BYTES:
-        raise JsonError(f"It has more than {MAX_BYTES:,} bytes. At most so many were expected.")
-    return parse(data, max_depth=MAX_DEPTH + _SCENE_DEPTH)
+    return saved_experiment_of(whole.members(*DOCUMENT_FIELDS, *SAVED_FIELDS))
 
 
 def _lesson_of(whole: Field) -> Lesson:
-    members = whole.members("format", "version", "kind", "title", "scenes")
+    members = whole.members(*DOCUMENT_FIELDS, "title", "scenes")
     scenes = tuple(_scene_of(each) for each in members["scenes"].items(MAX_SCENES))
     return Lesson(_line(members["title"], MAX_TITLE_CHARACTERS), scenes)
 
 
+def _read_lesson(data: bytes) -> Lesson:
+    return _lesson_of(parsed_document(data, LESSON_KIND)[1])
+
+
 def _with_scenes(lesson: Lesson) -> Lesson:
-    """The lesson, if there is something to be shown. Raises `JsonError`."""
+    """The lesson, if it has a scene to show. Raises `JsonError`."""
     if not lesson.scenes:
         raise JsonError(NO_SCENES)
     return lesson
 
 
 def _scene_of(field: Field) -> Scene:
-    members: dict[str, Any] = field.members("title", "text", "question", "experiment", "view", "model")
+    members = field.members("title", "text", "question", *SAVED_FIELDS)
     return Scene(
         _line(members["title"], MAX_TITLE_CHARACTERS),
         _line(members["text"], MAX_TEXT_CHARACTERS, may_be_empty=True),

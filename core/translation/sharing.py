@@ -4,6 +4,7 @@ Both give the same experiment again, to the last bit.
 """
 
 import shlex
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 from augenmerk.core.errors import ExperimentError
@@ -18,7 +19,6 @@ from augenmerk.core.translation.experiment import (
     Experiment,
     ForcedToken,
     GivenTarget,
-    Greedy,
     HeadScaled,
     Intervention,
     Output,
@@ -38,13 +38,13 @@ def to_python(experiment: Experiment, checkpoint: Path | str | None = None) -> s
         checkpoint: the file of the model. The bundled one, by its path or as None, is not named: its path belongs to
             this machine.
     """
-    interventions = [_intervention_in_python(each) for each in experiment.interventions]
+    interventions = [_in_python(each) for each in experiment.interventions]
     names = {"Experiment", "Translator", type(experiment.output).__name__}
     names |= {type(each).__name__ for each in experiment.interventions}
     names |= {
         "Head" for each in experiment.interventions if isinstance(each, HeadScaled | SoftmaxTemperature | AttentionRow)
     }
-    arguments = [_text_in_python(experiment.source_text), _output_in_python(experiment.output)]
+    arguments = [_text_in_python(experiment.source_text), _in_python(experiment.output)]
     if interventions:
         arguments.append("(\n" + "".join(f"        {each},\n" for each in interventions) + "    )")
     return (
@@ -59,37 +59,17 @@ def to_python(experiment: Experiment, checkpoint: Path | str | None = None) -> s
     )
 
 
-def _output_in_python(output: Output) -> str:
-    match output:
-        case Greedy():
-            return "Greedy()"
-        case Beam(size, length_penalty):
-            return f"Beam({size}, length_penalty={length_penalty!r})"
-        case GivenTarget(text):
-            return f"GivenTarget({_text_in_python(text)})"
-
-
-def _intervention_in_python(intervention: Intervention) -> str:
-    match intervention:
-        case SourceWordRemoved(place):
-            return f"SourceWordRemoved({place})"
-        case SourceWordReplaced(place, text):
-            return f"SourceWordReplaced({place}, {_text_in_python(text)})"
-        case HeadScaled(head, factor):
-            return f"HeadScaled({_head_in_python(head)}, {factor!r})"
-        case SoftmaxTemperature(head, temperature):
-            return f"SoftmaxTemperature({_head_in_python(head)}, {temperature!r})"
-        case CausalMaskLifted():
-            return "CausalMaskLifted()"
-        case AttentionRow(head, row, weights):
-            comma = "," if len(weights) == 1 else ""
-            return f"AttentionRow({_head_in_python(head)}, {row}, ({', '.join(map(repr, weights))}{comma}))"
-        case ForcedToken(step, token):
-            return f"ForcedToken({step}, {_text_in_python(token)})"
-
-
-def _head_in_python(head: Head) -> str:
-    return f'Head("{head.kind}", {head.layer}, {head.head})'
+def _in_python(value: object) -> str:
+    """An output, an intervention, a head, or one of their fields."""
+    if isinstance(value, str):
+        return _text_in_python(value)
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_in_python, value))}{',' if len(value) == 1 else ''})"
+    if not is_dataclass(value):
+        return repr(value)
+    arguments = {each.name: _in_python(getattr(value, each.name)) for each in fields(value)}
+    named = (f"{name}={text}" if name == "length_penalty" else text for name, text in arguments.items())
+    return f"{type(value).__name__}({', '.join(named)})"
 
 
 def _text_in_python(text: str) -> str:

@@ -29,7 +29,7 @@ from augenmerk.core.translation.experiment import (
     SourceWordReplaced,
 )
 from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, from_bytes, to_bytes
-from augenmerk.core.translation.experiment_json import intervention_to_json
+from augenmerk.core.translation.experiment_json import part_to_json
 from augenmerk.core.translation.translator import Translator
 
 WORDS = st.sampled_from(
@@ -169,7 +169,7 @@ HEAD_FIELDS = ("head.kind", "head.layer", "head.head")
 FIELDS = [
     (intervention, path)
     for intervention in INTERVENTIONS
-    for name in intervention_to_json(intervention)
+    for name in part_to_json(intervention)
     for path in ((name, *HEAD_FIELDS) if name == "head" else (name,))
 ]
 BARELY = st.sampled_from(

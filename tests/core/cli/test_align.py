@@ -11,7 +11,7 @@ from augenmerk.core.cli.align import NUM_SHOWN
 from augenmerk.core.cli.main import main
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, HeadScaled
-from augenmerk.core.translation.experiment_json import intervention_to_json
+from augenmerk.core.translation.experiment_json import part_to_json
 from augenmerk.core.translation.translator import Translator
 from tests.core.analysis.test_alignment_ranking import TEXTS
 
@@ -99,7 +99,7 @@ def test_the_ranking_is_that_of_the_changed_model(untrained_checkpoint: Path, go
         [score.choosing.aer for score in ranking.scores], abs=1e-6
     )
     assert [score.choosing for score in ranking.scores] != [score.choosing for score in whole.scores]
-    assert found["interventions"] == [intervention_to_json(off)]
+    assert found["interventions"] == [part_to_json(off)]
     assert "Changed: encoder 1·1 off." in told(
         capsys, untrained_checkpoint, "--gold", gold, "--head-off", "encoder:1:1"
     )

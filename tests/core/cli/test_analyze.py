@@ -12,7 +12,7 @@ from augenmerk.core.analysis.selection import Selection
 from augenmerk.core.cli.main import main
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, GivenTarget
-from augenmerk.core.translation.experiment_json import intervention_to_json
+from augenmerk.core.translation.experiment_json import part_to_json
 from augenmerk.core.translation.translator import Translator
 from tests.interventions import heads_switched_off
 
@@ -72,7 +72,7 @@ def test_heads_off_change_the_numbers(untrained_checkpoint: Path, capsys, argume
     found = told(capsys, untrained_checkpoint, "--target", TARGET, *arguments)
     off = heads_switched_off([Head("cross", 1, 0), Head("encoder", 0, 1)])
     given = Translator.load(untrained_checkpoint, "cpu").run(Experiment(SENTENCE, GivenTarget(TARGET), off))
-    assert found["interventions"] == [intervention_to_json(each) for each in off]
+    assert found["interventions"] == [part_to_json(each) for each in off]
     assert sum(found["log_probabilities"]) == pytest.approx(given.log_probability, abs=1e-5)
 
 

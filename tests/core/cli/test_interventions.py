@@ -28,7 +28,7 @@ from augenmerk.core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from augenmerk.core.translation.experiment_json import experiment_from_json, intervention_to_json, output_to_json
+from augenmerk.core.translation.experiment_json import experiment_from_json, part_to_json
 from augenmerk.core.translation.translator import Translator
 
 SENTENCE = "Ein Mann steht auf einer Leiter."
@@ -89,8 +89,8 @@ def test_all_interventions_at_once_are_those_of_python(
     assert found["log_probabilities"] == pytest.approx(expected.log_probabilities, abs=1e-5)
     assert found["predicted_tokens"] == ["a", "man", "ladder", "<eos>"]
     assert found["source_tokens"] == ["<sos>", "ein", "leiter", "steht", "einer", "leiter", ".", "<eos>"]
-    assert found["interventions"] == [intervention_to_json(each) for each in expected.experiment.interventions]
-    assert found["output"] == output_to_json(output)
+    assert found["interventions"] == [part_to_json(each) for each in expected.experiment.interventions]
+    assert found["output"] == part_to_json(output)
     told = {"source_text": found["source"], "output": found["output"], "interventions": found["interventions"]}
     assert experiment_from_json(told) == expected.experiment
     with np.load(tmp_path / "maps.npz", allow_pickle=False) as arrays:
@@ -102,7 +102,7 @@ def test_numbers_of_a_changed_sentence(untrained_checkpoint: Path, translator: T
     found = run(capsys, untrained_checkpoint, *OPTIONS, "--rows", "read", command="analyze")
     expected = translator.run(Experiment(SENTENCE, interventions=INTERVENTIONS))
     np.testing.assert_allclose(found["cross"], expected.maps.cross, atol=1e-6)
-    assert found["interventions"] == [intervention_to_json(each) for each in expected.experiment.interventions]
+    assert found["interventions"] == [part_to_json(each) for each in expected.experiment.interventions]
 
 
 def test_a_given_target_is_read_under_the_same_changes(untrained_checkpoint: Path, translator, capsys) -> None:
@@ -248,7 +248,7 @@ def test_scores_are_those_of_the_changed_model(untrained_checkpoint: Path, capsy
         expected = [translator.run(Experiment(line, interventions=scalings)).text for line in lines]
         assert (tmp_path / "h").read_text(encoding="utf-8").splitlines() == expected
     assert told[0] | {"seconds": 0} == told[1] | {"seconds": 0}
-    assert told[0]["interventions"] == [intervention_to_json(each) for each in scalings]
+    assert told[0]["interventions"] == [part_to_json(each) for each in scalings]
     given = [
         translator.run(Experiment(line, GivenTarget(target), scalings)).log_probabilities
         for line, target in zip(lines, english.read_text(encoding="utf-8").splitlines(), strict=True)

@@ -228,7 +228,7 @@ def test_what_is_no_json_is_refused() -> None:
     assert "UTF-16" in refused(b"\xff\xfe" + data)
     assert "no UTF-8" in refused(data.replace("ß".encode(), b"").replace(b"Zwei", b"\xffwei"))
     assert "source_text is" in refused(data.replace(b"Zwei", b"\\ud83d"))
-    assert "nested more than 8 deep" in refused(b"[" * 900_000)
+    assert "nested more than 10 deep" in refused(b"[" * 900_000)
     assert "more than 1,000,000 bytes" in refused(data + b" " * MAX_BYTES)
     from_bytes(data + b" " * (MAX_BYTES - len(data)), "")
 

@@ -92,8 +92,8 @@ def test_a_document_is_an_experiment_or_a_lesson_by_its_kind() -> None:
         lesson_from_bytes(to_bytes(SAVED), "")
     with pytest.raises(ExperimentFileError, match=r'an experiment or a lesson\. kind is "film"'):
         document_from_bytes(json.dumps(values_of() | {"kind": "film"}).encode(), "x")
-    nested = json.dumps(values_of()).replace('"Katze"', "[" * 6 + "]" * 6).encode()
-    with pytest.raises(ExperimentFileError, match="nested more than 8 deep"):
+    nested = json.dumps(values_of()).replace('"Katze"', "[" * 7 + "]" * 7).encode()
+    with pytest.raises(ExperimentFileError, match="nested more than 10 deep"):
         document_from_bytes(nested, "x")
 
 
