@@ -33,7 +33,7 @@ from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.train import charts_command
-from augenmerk.viz_app.train.settings import load_choices, load_unfinished
+from augenmerk.viz_app.train.run.settings import load_choices, load_unfinished
 
 EARLIER = Path(__file__).parent / "earlier"
 BEAM = Experiment(

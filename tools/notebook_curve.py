@@ -8,7 +8,7 @@ from pathlib import Path
 
 from augenmerk.core.checkpoint.history import read_history
 from augenmerk.viz_app.export.figures import save_figure
-from augenmerk.viz_app.train.published_figure import published_figure
+from augenmerk.viz_app.train.charts.published_figure import published_figure
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 

@@ -26,7 +26,7 @@ from augenmerk.viz_app.examples import example_sentences
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
-from augenmerk.viz_app.train.settings import load_choices, load_source, load_unfinished
+from augenmerk.viz_app.train.run.settings import load_choices, load_source, load_unfinished
 from tests.core.translation.random_models import make_translator
 from tests.viz_app.conftest import MakeWindow
 
@@ -221,7 +221,7 @@ from augenmerk.viz_app.application import MAX_SETTINGS_BYTES, fit_to_screen
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
-from augenmerk.viz_app.train.settings import load_choices, load_source, load_unfinished
+from augenmerk.viz_app.train.run.settings import load_choices, load_source, load_unfinished
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.theme import Theme
 

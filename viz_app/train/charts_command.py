@@ -15,10 +15,10 @@ from augenmerk.core.translation.result import MapKind
 from augenmerk.viz_app.export.film import FORMATS as FILMS
 from augenmerk.viz_app.export.film import Film, FilmHeads, save_film
 from augenmerk.viz_app.state.head_roles import clearest_head
-from augenmerk.viz_app.train.chart_picture import picture_of
-from augenmerk.viz_app.train.chart_settings import QUANTITY_NAMES, SMOOTHING_STEPS, ChartSettings, Quantity, Smoothing
-from augenmerk.viz_app.train.comparison import Comparison
-from augenmerk.viz_app.train.run_export import RunExport, ShownChart
+from augenmerk.viz_app.train.charts.comparison import Comparison
+from augenmerk.viz_app.train.charts.picture import ShownChart, picture_of
+from augenmerk.viz_app.train.charts.settings import QUANTITY_NAMES, SMOOTHING_STEPS, ChartSettings, Quantity, Smoothing
+from augenmerk.viz_app.train.run_export import RunExport
 from augenmerk.viz_app.train.run_files import RunOnDisk, read_run
 
 PICTURES = ("png", "svg", "pdf")

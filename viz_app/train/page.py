@@ -11,23 +11,23 @@ from augenmerk.core.errors import AugenmerkError
 from augenmerk.viz_app.export.exportable import ExportSource
 from augenmerk.viz_app.export.plotting import import_matplotlib
 from augenmerk.viz_app.theme import GAP, scaled, scales
-from augenmerk.viz_app.train import settings as run_settings
-from augenmerk.viz_app.train.all_settings import AllSettings
-from augenmerk.viz_app.train.choices import RunChoices, new_run_folder, run_summary_rows, whole_number, with_tilde
-from augenmerk.viz_app.train.comparison import Comparison
-from augenmerk.viz_app.train.comparison_controller import ComparisonController
-from augenmerk.viz_app.train.devices import DeviceFinder
-from augenmerk.viz_app.train.draw_budget import DrawBudget
-from augenmerk.viz_app.train.intro import Intro
-from augenmerk.viz_app.train.notice_bar import NoticeBar
-from augenmerk.viz_app.train.playback import moment_name
-from augenmerk.viz_app.train.run_controller import RunController
+from augenmerk.viz_app.train.charts.comparison import Comparison
+from augenmerk.viz_app.train.charts.comparison_controller import ComparisonController
+from augenmerk.viz_app.train.film.playback import moment_name
+from augenmerk.viz_app.train.run import settings as run_settings
+from augenmerk.viz_app.train.run.all_settings import AllSettings
+from augenmerk.viz_app.train.run.choices import RunChoices, new_run_folder, run_summary_rows, whole_number, with_tilde
+from augenmerk.viz_app.train.run.controller import RunController
+from augenmerk.viz_app.train.run.devices import DeviceFinder
+from augenmerk.viz_app.train.run.draw_budget import DrawBudget
+from augenmerk.viz_app.train.run.form import RunForm
+from augenmerk.viz_app.train.run.intro import Intro
+from augenmerk.viz_app.train.run.notice_bar import NoticeBar
+from augenmerk.viz_app.train.run.panel import RunPanel
+from augenmerk.viz_app.train.run.status_text import notice, patience_used, status_line
 from augenmerk.viz_app.train.run_export import RunExport
 from augenmerk.viz_app.train.run_files import runs_in
-from augenmerk.viz_app.train.run_form import RunForm
-from augenmerk.viz_app.train.run_panel import RunPanel
 from augenmerk.viz_app.train.state import Status, TrainState
-from augenmerk.viz_app.train.status_text import notice, patience_used, status_line
 from augenmerk.viz_app.worker import ANSWER_SECONDS, DRAIN_INTERVAL_MS, TrainingBody, TrainingRequest
 
 if TYPE_CHECKING:

@@ -9,22 +9,14 @@ from augenmerk.core.training.film import FilmFrame
 from augenmerk.core.training.step_metrics import StepMetrics, read_step_metrics
 from augenmerk.viz_app.export.film import Film, FilmHeads, FilmPicture, GridFilm, GridShot, Shot, chosen_shots
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
-from augenmerk.viz_app.train.chart_picture import ChartPicture
-from augenmerk.viz_app.train.chart_settings import QUANTITY_NAMES, ChartSettings
+from augenmerk.viz_app.train.charts.metrics_table import save_metrics
+from augenmerk.viz_app.train.charts.picture import ShownChart
+from augenmerk.viz_app.train.charts.settings import QUANTITY_NAMES
 from augenmerk.viz_app.train.curves import RunCurves
-from augenmerk.viz_app.train.metrics_table import save_metrics
-from augenmerk.viz_app.train.playback import moment_name
+from augenmerk.viz_app.train.film.playback import moment_name
 
 NUM_ACROSS_OF_LAYER = 4
 """Maps side by side in the film of a layer: two lines of larger maps for the usual eight heads."""
-
-
-@dataclass(frozen=True, eq=False)
-class ShownChart:
-    """A chart in sight: what it shows, and how."""
-
-    settings: ChartSettings
-    picture: ChartPicture
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +59,7 @@ class RunExport:
     def save_charts(self, target: Path, *, has_caption: bool) -> None:
         """The charts in sight, as PNG, SVG or PDF. Imports matplotlib. Raises `StorageError`."""
         from augenmerk.viz_app.export.figures import save_figure
-        from augenmerk.viz_app.train.chart_figure import NamedChart, charts_figure
+        from augenmerk.viz_app.train.charts.figure import NamedChart, charts_figure
 
         charts = [NamedChart(shown.settings.quantity, shown.picture) for shown in self.charts]
         save_figure(charts_figure(charts, f"Run {self.name}", self._caption() if has_caption else ""), target)

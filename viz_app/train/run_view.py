@@ -5,12 +5,12 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from augenmerk.viz_app.theme import GAP, scales
-from augenmerk.viz_app.train.chart_pair import ChartPair
-from augenmerk.viz_app.train.comparison import Comparison
-from augenmerk.viz_app.train.film_panel import FilmPanel
-from augenmerk.viz_app.train.panel_tabs import LowerPanel
-from augenmerk.viz_app.train.playback import Playback
-from augenmerk.viz_app.train.samples_panel import SamplesPanel
+from augenmerk.viz_app.train.charts.comparison import Comparison
+from augenmerk.viz_app.train.charts.pair import ChartPair
+from augenmerk.viz_app.train.film.panel import FilmPanel
+from augenmerk.viz_app.train.film.playback import Playback
+from augenmerk.viz_app.train.film.samples import SamplesPanel
+from augenmerk.viz_app.train.film.tabs import LowerPanel
 from augenmerk.viz_app.train.state import TrainState
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 

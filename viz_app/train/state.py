@@ -23,7 +23,7 @@ from augenmerk.core.training.failures import Proposal
 from augenmerk.core.training.film import FilmFrame
 from augenmerk.core.training.step_metrics import StepMetrics
 from augenmerk.viz_app.train.curves import RunCurves, ValidationPoint
-from augenmerk.viz_app.train.playback import Playback
+from augenmerk.viz_app.train.film.playback import Playback
 from augenmerk.viz_app.train.series import BoundedSeries
 
 

@@ -14,7 +14,7 @@ from augenmerk.core.config.dotted import dotted_settings
 from augenmerk.core.config.toml import read_toml, to_toml
 from augenmerk.core.training.film import read_film
 from augenmerk.core.training.run_folders import remember_run_folder
-from augenmerk.viz_app.train.choices import RunChoices
+from augenmerk.viz_app.train.run.choices import RunChoices
 from tests.core.training.runs import copy_run
 
 

@@ -11,7 +11,7 @@ from augenmerk.viz_app.export.plotting import import_matplotlib
 other = threading.Thread(target=import_matplotlib)
 other.start()
 import_matplotlib()
-from augenmerk.viz_app.train.charts import LiveChart
+from augenmerk.viz_app.train.charts.live_chart import LiveChart
 other.join()
 """
 

@@ -13,10 +13,10 @@ from augenmerk.core.checkpoint.history import EpochRecord, read_history, write_h
 from augenmerk.core.training.events import StepDone, TrainingEvent, TrainingFinished
 from augenmerk.core.training.folder import HISTORY, LAST, RUN_SETTINGS
 from augenmerk.core.training.lock import locked
-from augenmerk.viz_app.train import settings as run_settings
 from augenmerk.viz_app.train.page import TrainPage
+from augenmerk.viz_app.train.run import settings as run_settings
+from augenmerk.viz_app.train.run.status_text import metric_rows
 from augenmerk.viz_app.train.run_files import known_records, read_run, runs_in
-from augenmerk.viz_app.train.status_text import metric_rows
 from augenmerk.viz_app.worker import TrainingRequest
 from tests.core.training.runs import copy_run, record
 from tests.viz_app.train.scripted import ScriptedTraining

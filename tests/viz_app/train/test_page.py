@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMessageBox,
 from pytestqt.qtbot import QtBot
 
 import augenmerk.viz_app.state.experiment_state
-import augenmerk.viz_app.train.playback
+import augenmerk.viz_app.train.film.playback
 from augenmerk.core.checkpoint.history import EpochRecord, write_history
 from augenmerk.core.config import preset
 from augenmerk.core.config.toml import to_toml
@@ -21,12 +21,12 @@ from augenmerk.core.training.failures import ChangedDataError, DivergedError, Ou
 from augenmerk.core.training.film import FilmFrame, write_frame
 from augenmerk.core.training.run_folders import remembered_run_folders
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.train import devices
-from augenmerk.viz_app.train.chart_picture import _why_empty
-from augenmerk.viz_app.train.devices import DeviceOption
+from augenmerk.viz_app.train.charts.picture import _why_empty
 from augenmerk.viz_app.train.page import TrainPage
+from augenmerk.viz_app.train.run import devices
+from augenmerk.viz_app.train.run.devices import DeviceOption
+from augenmerk.viz_app.train.run.status_text import metric_rows
 from augenmerk.viz_app.train.state import Status
-from augenmerk.viz_app.train.status_text import metric_rows
 from augenmerk.viz_app.worker import DRAIN_INTERVAL_MS, TrainingRequest
 from tests.viz_app.train.scripted import ScriptedTraining, epoch_done, probe
 
@@ -681,7 +681,7 @@ def test_the_film_never_changes_its_head_by_itself(
     selection = page.state.playback.maps.selection
     chosen = selection.head
     others = ((layer, head) for layer in range(2) for head in range(2) if (layer, head) != (chosen.layer, chosen.head))
-    for module in (augenmerk.viz_app.train.playback, augenmerk.viz_app.state.experiment_state):
+    for module in (augenmerk.viz_app.train.film.playback, augenmerk.viz_app.state.experiment_state):
         monkeypatch.setattr(module, "clearest_head", lambda _: next(others))  # of each later frame it is another one
     script.allow(11)
     wait_for_step(qtbot, page, 11)

@@ -19,9 +19,9 @@ from augenmerk.viz_app.export.menu import OF_RUNS
 from augenmerk.viz_app.launch import main
 from augenmerk.viz_app.main_window import LEARN, TRAIN, MainWindow
 from augenmerk.viz_app.theme import LIGHT
-from augenmerk.viz_app.train.metrics_table import OF_STEPS
+from augenmerk.viz_app.train.charts.metrics_table import OF_STEPS
+from augenmerk.viz_app.train.charts.paper_colors import PAPER_COLORS
 from augenmerk.viz_app.train.page import TrainPage
-from augenmerk.viz_app.train.paper_colors import PAPER_COLORS
 from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.core.training.runs import Recorder, copy_run, record
 from tests.test_import_rules import modules_imported_by

@@ -26,8 +26,8 @@ def state() -> TrainState:
 
 @pytest.mark.subprocess
 def test_state_needs_no_qt() -> None:
-    modules = "state status_text settings choices series curves chart_picture comparison run_files".split()
-    imports = "; ".join(f"import augenmerk.viz_app.train.{name}" for name in modules)
+    modules = "state series curves run_files run.status_text run.settings run.choices charts.picture charts.comparison"
+    imports = "; ".join(f"import augenmerk.viz_app.train.{name}" for name in modules.split())
     code = f"import sys; {imports}; assert 'PySide6' not in sys.modules; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 

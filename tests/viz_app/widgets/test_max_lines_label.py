@@ -2,8 +2,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.train.film_panel import FilmPanel
-from augenmerk.viz_app.train.playback import Playback
+from augenmerk.viz_app.train.film.panel import FilmPanel
+from augenmerk.viz_app.train.film.playback import Playback
 from augenmerk.viz_app.widgets.max_lines_label import MaxLinesLabel
 from tests.viz_app.train.scripted import probe
 

@@ -1,0 +1,88 @@
+from pathlib import Path
+
+import pytest
+
+from augenmerk.core.checkpoint.history import EpochRecord, write_history
+from augenmerk.core.errors import TrainingError
+from augenmerk.viz_app.train.charts.comparison import PUBLISHED, PUBLISHED_LOSSES, Comparison, runs_to_offer
+from augenmerk.viz_app.train.charts.settings import NUM_RUNS
+from augenmerk.viz_app.train.run_files import read_run, runs_in
+
+
+def write_run(parent: Path, name: str, num_epochs: int = 3) -> Path:
+    """A folder with a history: validation losses 3.1, 2.1, 1.1 …"""
+    records = [EpochRecord(n, 10 * n, 5 - n, 4.1 - n, 4.1 - n, 1e-3, 9.0) for n in range(1, num_epochs + 1)]
+    write_history(parent / name / "history.csv", records)
+    return parent / name
+
+
+def test_finished_run_is_read_from_its_folder(tmp_path: Path) -> None:
+    run = read_run(write_run(tmp_path, "notebook-1"))
+    assert run.name == "notebook-1"
+    assert [(point.step, round(point.loss, 1)) for point in run.curves.validations] == [(10, 3.1), (20, 2.1), (30, 1.1)]
+    assert run.curves.best is not None
+    assert run.curves.best.epoch == 3
+    assert run.summary.startswith("3 epochs · best validation loss 1.100 (epoch 3) · ")
+
+
+@pytest.mark.parametrize("content", [None, "", "epoch,step\n1,2\n", "epoch,step,training_loss\nx,y,z\n", "\x00\n\x00"])
+def test_folder_that_is_no_run_is_refused(tmp_path: Path, content: str | None) -> None:
+    if content is not None:
+        (tmp_path / "history.csv").write_text(content, encoding="utf-8")
+    with pytest.raises(TrainingError, match=r"not the folder of a run|no validated epoch"):
+        read_run(tmp_path)
+
+
+def test_runs_of_a_folder_are_listed_newest_first_without_the_unreadable(tmp_path: Path) -> None:
+    import os
+
+    for age, name in enumerate(("newest", "older", "oldest")):
+        folder = write_run(tmp_path, name)
+        os.utime(folder / "history.csv", (1e9 - age, 1e9 - age))
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "history.csv").write_text("nonsense", encoding="utf-8")
+    assert [run.name for run in runs_in(tmp_path)] == ["newest", "older", "oldest"]
+    assert runs_in(tmp_path / "missing") == []
+
+
+def test_runs_come_in_colours_of_their_own_and_go(tmp_path: Path) -> None:
+    comparison = Comparison()
+    first, second = write_run(tmp_path, "first"), write_run(tmp_path, "second")
+    comparison.add_folder(first)
+    comparison.add_folder(second)
+    comparison.remove(str(first))
+    comparison.add_published()
+    assert [(run.name, run.slot) for run in comparison.runs] == [("second", 1), ("published notebook", 0)]
+    assert comparison.revision == 4
+
+
+def test_run_that_is_there_already_is_read_anew(tmp_path: Path) -> None:
+    comparison = Comparison()
+    comparison.add_folder(write_run(tmp_path, "run", 1))
+    comparison.add_folder(write_run(tmp_path, "run", 2))
+    assert [len(run.curves.validations) for run in comparison.runs] == [2]
+
+
+def test_more_runs_than_colours_are_refused(tmp_path: Path) -> None:
+    comparison = Comparison()
+    for number in range(NUM_RUNS):
+        comparison.add_folder(write_run(tmp_path, str(number)))
+    with pytest.raises(TrainingError, match="Remove one first"):
+        comparison.add_published()
+    assert len(comparison.runs) == NUM_RUNS
+
+
+def test_published_curve_has_ten_epochs() -> None:
+    comparison = Comparison()
+    comparison.add_published(steps_per_epoch=100)
+    assert comparison.contains(PUBLISHED)
+    points = comparison.runs[0].curves.validations
+    assert [point.loss for point in points] == list(PUBLISHED_LOSSES)
+    assert [point.step for point in points] == list(range(100, 1001, 100))
+
+
+def test_neither_the_current_run_nor_one_that_is_there_is_offered(tmp_path: Path) -> None:
+    folders = [write_run(tmp_path, name) for name in ("current", "there", "other")]
+    comparison = Comparison()
+    comparison.add_folder(folders[1])
+    assert [run.name for run in runs_to_offer(runs_in(tmp_path), folders[0], comparison)] == ["other"]

@@ -1,0 +1,184 @@
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from augenmerk.core.model.heads import Head
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.train.film.panel import FilmPanel
+from augenmerk.viz_app.train.film.playback import Playback
+from augenmerk.viz_app.train.film.samples import SamplesPanel
+from augenmerk.viz_app.train.film.strip import FilmStrip, shown_frames
+from tests.viz_app.train.scripted import probe, sample
+
+
+@pytest.fixture
+def playback() -> Playback:
+    """A film of five frames and four samples."""
+    playback = Playback()
+    for epoch in range(5):
+        playback.add_frame(probe(epoch, "a man ." if epoch > 1 else ". ."))
+        if epoch:
+            playback.add_sample(sample(epoch))
+    return playback
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, playback: Playback, theme: Theme) -> Iterator[FilmPanel]:
+    """The panel, with its wishes granted."""
+    panel = FilmPanel(playback)
+    qtbot.addWidget(panel)
+
+    def show() -> None:
+        panel.show_playback(is_live=True)
+
+    panel.moment_chosen.connect(playback.show_frame)
+    panel.moment_chosen.connect(show)
+    panel.resize(900, 420)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    show()
+    yield panel
+    panel.stop_playing()
+
+
+@pytest.mark.parametrize(
+    ("num_frames", "room", "shown", "expected"),
+    [
+        (3, 8, 1, [0, 1, 2]),
+        (11, 6, 10, [0, 2, 4, 6, 8, 10]),
+        (11, 6, 7, [0, 2, 4, 7, 8, 10]),
+        (11, 6, 9, [0, 2, 4, 6, 9, 10]),
+        (101, 3, 1, [0, 1, 100]),
+        (5, 1, 3, [3]),
+        (0, 6, None, []),
+    ],
+)
+def test_strip_shows_evenly_chosen_frames_and_the_shown_one(
+    num_frames: int, room: int, shown: int | None, expected: list[int]
+) -> None:
+    assert shown_frames(num_frames, room, shown) == expected
+
+
+def test_every_frame_can_be_reached_on_a_strip_that_leaves_some_out(qtbot: QtBot, theme: Theme) -> None:
+    playback = Playback()
+    for epoch in range(40):
+        playback.add_frame(probe(epoch))
+    strip = FilmStrip(playback)
+    qtbot.addWidget(strip)
+    strip.resize(420, 80)
+    strip.rebuild()
+    assert len(strip.pictures) == 6
+    assert {strip.frame_at(x) for x in range(421)} == set(range(40))
+
+
+def test_slider_scrubs_and_the_map_follows(panel: FilmPanel, playback: Playback) -> None:
+    panel.slider.setValue(1)
+    assert playback.frame is playback.frames[1]
+    assert panel.text.text() == playback.frames[1].translation.text
+    assert "epoch 1 · step 5 · validation loss 5.000" in panel.moment.text()
+    assert panel.heatmap._view is not None
+    assert panel.heatmap._view.row_labels == playback.frames[1].translation.predicted_tokens
+    panel.slider.setValue(4)
+    assert "newest" in panel.moment.text()
+
+
+def test_click_on_the_strip_goes_there(panel: FilmPanel, playback: Playback, qtbot: QtBot) -> None:
+    place = panel.strip.pictures[2].place.center().toPoint()
+    qtbot.mouseClick(panel.strip, Qt.MouseButton.LeftButton, pos=place)
+    assert playback.frame_index == 2
+    assert panel.slider.value() == 2
+    qtbot.keyClick(panel.strip, Qt.Key.Key_Left)
+    assert panel.slider.value() == 1
+
+
+@pytest.mark.heavy
+def test_film_plays_to_its_end_and_from_its_beginning_again(
+    panel: FilmPanel, playback: Playback, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("augenmerk.viz_app.train.film.panel.PLAY_SECONDS", 0.3)
+    seen: list[int] = []
+    panel.moment_chosen.connect(seen.append)
+    qtbot.mouseClick(panel.play_button, Qt.MouseButton.LeftButton)
+    assert panel.is_playing
+    qtbot.waitUntil(lambda: not panel.is_playing)
+    assert seen == [0, 1, 2, 3, 4]
+    assert playback.follows
+
+
+def test_scrubbing_and_hiding_stop_the_film(panel: FilmPanel) -> None:
+    panel.play()
+    panel.slider.setValue(2)
+    assert not panel.is_playing
+    panel.play()
+    panel.hide()
+    assert not panel.is_playing
+
+
+def test_any_head_can_be_chosen_by_menu_and_by_picture(panel: FilmPanel, playback: Playback, qtbot: QtBot) -> None:
+    panel.kind_menu.actions_by_name["decoder"].trigger()
+    panel.layer_menu.actions_by_name["2"].trigger()
+    panel.head_menu.actions_by_name["5"].trigger()
+    assert playback.maps.selection.head == Head("decoder", 2, 5)
+    place = panel.grid.place_of(Head("encoder", 0, 1))
+    assert place is not None
+    qtbot.mouseClick(panel.grid, Qt.MouseButton.LeftButton, pos=place.center())
+    assert playback.maps.selection.head == Head("encoder", 0, 1)
+    assert panel.kind_menu.text().startswith("Encoder self-attention")
+    assert panel.head_menu.text().startswith("head 2")
+
+
+def test_head_cannot_be_switched_off_in_the_past(panel: FilmPanel, qtbot: QtBot) -> None:
+    place = panel.grid.place_of(Head("cross", 0, 1))
+    assert place is not None
+    qtbot.mouseMove(panel.grid, place.center())
+    assert panel.grid.switch_of(Head("cross", 0, 1)) is None
+
+
+def test_strip_wears_the_colours_of_the_theme(panel: FilmPanel, qapp: QApplication) -> None:
+    corner = panel.strip.pictures[0].place.topLeft().toPoint() + QPoint(3, 3)
+    light = panel.strip.grab().toImage().pixelColor(corner).lightness()
+    Theme.dark().apply(qapp)
+    dark = panel.strip.grab().toImage().pixelColor(corner).lightness()
+    assert light != dark
+
+
+def test_run_without_a_film_says_so(qtbot: QtBot, theme: Theme) -> None:
+    panel = FilmPanel(Playback())
+    qtbot.addWidget(panel)
+    panel.show_playback(is_live=True)
+    assert "Drag the slider" in panel.empty_state.label.text()
+    panel.show_playback(is_live=False)
+    assert panel.empty_state.label.text() == "This run has no film."
+    panel.play()
+    assert not panel.is_playing
+
+
+def test_translations_stand_beside_their_references(qtbot: QtBot, playback: Playback, theme: Theme) -> None:
+    panel = SamplesPanel(playback)
+    qtbot.addWidget(panel)
+    panel.stepped.connect(playback.walk)
+    panel.stepped.connect(lambda _: panel.show_playback(is_live=True))
+    panel.show()
+    panel.show_playback(is_live=True)
+    assert panel.texts()[0] == ("Satz 1", "sentence 1", "sentence 1 in epoch 4")
+    assert panel.score.text() == "epoch 4 · BLEU 40.0 on 100 sentences"
+    assert not panel.forward_button.isEnabled()
+    qtbot.mouseClick(panel.back_button, Qt.MouseButton.LeftButton)
+    assert panel.texts()[1][2] == "sentence 2 in epoch 3"
+    for _ in range(3):
+        qtbot.mouseClick(panel.back_button, Qt.MouseButton.LeftButton)
+    assert "before the first validation" in panel.waiting.text()
+    assert not panel._table.isVisible()
+    assert not panel.back_button.isEnabled()
+
+
+def test_a_low_panel_has_no_thumbnails_instead_of_cut_ones(panel: FilmPanel, qtbot: QtBot) -> None:
+    assert panel.area.isVisible()
+    panel.setFixedHeight(240)  # as low as the smallest window makes it
+    qtbot.waitUntil(lambda: not panel.area.isVisible())
+    assert panel.head_menu.isVisible(), "heads are chosen by the menus"
+    panel.setFixedHeight(420)
+    qtbot.waitUntil(panel.area.isVisible)

@@ -1,0 +1,234 @@
+"""One chart with its menus: quantity, scale, smoothing and range of steps."""
+
+from collections.abc import Sequence
+from typing import cast
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from augenmerk.viz_app.theme import scales
+from augenmerk.viz_app.train.charts.comparison import Comparison
+from augenmerk.viz_app.train.charts.legend import Legend, LegendEntry
+from augenmerk.viz_app.train.charts.live_chart import LiveChart
+from augenmerk.viz_app.train.charts.picture import picture_of, validation_name
+from augenmerk.viz_app.train.charts.settings import (
+    QUANTITY_NAMES,
+    QUANTITY_TIPS,
+    SMOOTHED,
+    ChartSettings,
+    Quantity,
+    Scale,
+    Shown,
+    Smoothing,
+)
+from augenmerk.viz_app.train.curves import RunCurves
+from augenmerk.viz_app.train.state import TrainState
+from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
+from augenmerk.viz_app.widgets.parts import label
+
+SCALE_ENTRIES = {"linear": ("linear", "Linear"), "log": ("log", "Logarithmic")}
+SMOOTHING_ENTRIES = {
+    "none": ("none", "None: every single step"),
+    "light": ("light", "Light: a running mean over 10 steps"),
+    "medium": ("medium", "Medium: over 50 steps"),
+    "strong": ("strong", "Strong: over 250 steps"),
+}
+SHOWN_ENTRIES = {
+    "all": ("all steps", "All steps"),
+    "epoch": ("this epoch", "This epoch"),
+    "500": ("last 500", "The last 500 steps"),
+    "5000": ("last 5,000", "The last 5,000 steps"),
+}
+ZOOM_ENTRY = {"zoom": ("zoomed", "The range chosen with the mouse")}
+CHART_TIP = "Drag to zoom in, double-click to show all steps. Click a step to see the film of attention there."
+
+
+class ChartPanel(QWidget):
+    """A chart of one quantity at a time.
+
+    Attributes:
+        choices: what is shown and how.
+        chart: the chart.
+        quantity_menu, scale_menu, smoothing_menu, shown_menu: the menus.
+
+    Signals:
+        changed(): a setting changed: draw again.
+        moment_chosen(float): a step was clicked.
+    """
+
+    changed = Signal()
+    moment_chosen = Signal(float)
+
+    def __init__(
+        self,
+        quantity: Quantity,
+        *,
+        has_step_axis: bool = True,
+        has_range_menu: bool = True,
+        legend: Legend | None = None,
+        aside: Sequence[QWidget] = (),
+    ) -> None:
+        """Creates the panel.
+
+        Args:
+            quantity: what it shows at first.
+            has_step_axis: whether the steps are labelled; else a chart on the same axis stands below.
+            has_range_menu: whether the steps are chosen here; else by the chart above, and by the mouse.
+            legend: of this chart.
+            aside: widgets next to the legend.
+        """
+        super().__init__()
+        self.choices = ChartSettings(quantity)
+        self.chart = LiveChart(has_step_labels=has_step_axis)
+        self.legend = legend
+        self._aside = aside
+        self._drawn: tuple[object, ...] = ()
+        self._curves: RunCurves | None = None
+        self.quantity_menu = ChoiceMenu(
+            "What this chart shows", {name: (text, text) for name, text in QUANTITY_NAMES.items()}
+        )
+        self.scale_menu = ChoiceMenu("Scale of the value axis", SCALE_ENTRIES)
+        self.smoothing_menu = ChoiceMenu("Window of the running mean", SMOOTHING_ENTRIES, "smoothing: ")
+        self.shown_menu = ChoiceMenu("Which steps are shown", SHOWN_ENTRIES)
+        self._has_range_menu = has_range_menu
+        self._lay_out(has_step_axis)
+        self._connect()
+        self._show_choices()
+
+    def show_state(self, state: TrainState, comparison: Comparison, moment: float | None) -> None:
+        """Updates the curves if something changed."""
+        if self._curves is not state.curves:
+            self._forget_zoom()
+            self._curves = state.curves
+        choices = self.choices
+        kind = (choices.quantity, choices.scale, choices.shown, choices.zoom)
+        drawn = (
+            kind,
+            choices.smoothing,
+            state.curves,
+            state.revision,
+            state.num_steps_shown,
+            state.status.is_running,
+            comparison.revision,
+            moment,
+        )
+        if drawn == self._drawn and self.chart.is_drawn:
+            return
+        is_same_kind = bool(self._drawn) and self._drawn[0] == kind and self.chart.picture is not None
+        y_before = self.chart.picture.y_limits if is_same_kind and self.chart.picture else None
+        self._drawn = drawn
+        picture = picture_of(
+            state.curves,
+            choices,
+            state.num_steps_shown,
+            comparison.runs,
+            y_before=y_before,
+            moment=moment,
+            is_live=state.status.is_running,
+        )
+        self.chart.show_picture(picture)
+        if self.legend is not None:
+            self.legend.show_entries(legend_entries(choices.quantity, state.curves, comparison))
+
+    def choose_quantity(self, quantity: Quantity) -> None:
+        """Shows another quantity."""
+        self.choices.quantity = quantity
+        self._on_choice()
+
+    def choose_shown(self, shown: Shown) -> None:
+        """Shows other steps."""
+        self.choices.shown = shown
+        self._on_choice()
+
+    def show_steps_of(self, choices: ChartSettings) -> None:
+        """Shows the same steps as another chart."""
+        self.choices.shown, self.choices.zoom = choices.shown, choices.zoom
+        self._show_choices()
+
+    def _forget_zoom(self) -> None:
+        """The range was chosen for another run."""
+        if self.choices.shown == "zoom":
+            self.choices.shown = "all"
+            self._show_choices()
+
+    def _on_zoom(self, first: float, last: float) -> None:
+        self.choices.zoom_to(first, last)
+        self._on_choice()
+
+    def _on_scale(self, scale: str) -> None:
+        self.choices.scale = cast(Scale, scale)
+        self._on_choice()
+
+    def _on_smoothing(self, smoothing: str) -> None:
+        self.choices.smoothing = cast(Smoothing, smoothing)
+        self._on_choice()
+
+    def _on_choice(self) -> None:
+        self._show_choices()
+        self.changed.emit()
+
+    def _show_choices(self) -> None:
+        choices = self.choices
+        self.quantity_menu.show_choice(choices.quantity)
+        self.quantity_menu.setToolTip(QUANTITY_TIPS[choices.quantity])
+        self.scale_menu.show_choice(choices.scale)
+        self.smoothing_menu.show_choice(choices.smoothing)
+        self.smoothing_menu.setVisible(choices.quantity in SMOOTHED)
+        is_zoomed = choices.shown == "zoom"
+        if is_zoomed != ("zoom" in self.shown_menu.actions_by_name):
+            self.shown_menu.set_entries({**SHOWN_ENTRIES, **(ZOOM_ENTRY if is_zoomed else {})})
+        self.shown_menu.show_choice(choices.shown)
+        self.chart.setAccessibleName(f"{QUANTITY_NAMES[choices.quantity]} over optimiser steps")
+
+    def _connect(self) -> None:
+        self.quantity_menu.chosen.connect(lambda name: self.choose_quantity(cast(Quantity, name)))
+        self.scale_menu.chosen.connect(self._on_scale)
+        self.smoothing_menu.chosen.connect(self._on_smoothing)
+        self.shown_menu.chosen.connect(lambda name: self.choose_shown(cast(Shown, name)))
+        self.chart.range_chosen.connect(self._on_zoom)
+        self.chart.range_reset.connect(lambda: self.choose_shown("all"))
+        self.chart.moment_chosen.connect(self.moment_chosen)
+
+    def _lay_out(self, has_step_axis: bool) -> None:
+        head = QHBoxLayout()
+        scales(head.setSpacing, 2)
+        head.addWidget(self.quantity_menu)
+        self.quantity_menu.setProperty("role", "value-heading")
+        head.addStretch(1)
+        for menu in (self.smoothing_menu, self.scale_menu, self.shown_menu):
+            head.addWidget(menu)
+        self.shown_menu.setVisible(self._has_range_menu)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        scales(column.setSpacing, 2)
+        column.addLayout(head)
+        if self.legend is not None:
+            row = QHBoxLayout()
+            scales(row.setSpacing, 4)
+            row.addWidget(self.legend)
+            row.addStretch(1)
+            for widget in self._aside:
+                row.addWidget(widget)
+            column.addLayout(row)
+        column.addWidget(self.chart, 1)
+        if has_step_axis:
+            steps = label("small")
+            steps.setText("optimiser steps")
+            steps.setToolTip(CHART_TIP)
+            steps.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+            column.addWidget(steps)
+
+
+def legend_entries(quantity: Quantity, curves: RunCurves, comparison: Comparison) -> list[LegendEntry]:
+    """The legend of a chart of this quantity."""
+    if quantity in ("loss", "perplexity"):
+        name = validation_name(curves, any(run.is_batch_mean for run in comparison.runs))
+        entries = [LegendEntry("training", "accent", False), LegendEntry(name, "warm", True)]
+    elif quantity == "bleu":
+        entries = [LegendEntry("this run", "warm", True)]
+    else:
+        entries = [LegendEntry("this run", "accent", False)]
+    return entries + [
+        LegendEntry(run.name, f"run {run.slot}", True, run.key, f"{run.name}\n{run.tip}\nClick to remove.")
+        for run in comparison.runs
+    ]

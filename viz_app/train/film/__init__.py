@@ -1,0 +1,1 @@
+"""The film of attention and the sample translations: one frame for each validation."""

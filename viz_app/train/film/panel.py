@@ -1,0 +1,245 @@
+"""The film of attention: the probe sentence translated at each validation, with the maps of every head."""
+
+from typing import cast
+
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSlider, QStackedLayout, QVBoxLayout, QWidget
+
+from augenmerk.core.model.heads import KIND_TITLES, Head
+from augenmerk.core.translation.result import MAP_KINDS, MapKind
+from augenmerk.viz_app.heatmap.head_grid import HeadGridArea
+from augenmerk.viz_app.heatmap.heatmap import Heatmap
+from augenmerk.viz_app.state import map_text
+from augenmerk.viz_app.theme import PANEL_MARGIN, scaled, scales, set_role
+from augenmerk.viz_app.train.film.grid import FilmGrid
+from augenmerk.viz_app.train.film.playback import Playback, moment_name
+from augenmerk.viz_app.train.film.strip import FilmStrip
+from augenmerk.viz_app.train.film.tabs import PanelTabs
+from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
+from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
+from augenmerk.viz_app.widgets.empty_state import EmptyState
+from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.max_lines_label import MaxLinesLabel
+from augenmerk.viz_app.widgets.parts import label
+
+PLAY_SECONDS = 7.0
+"""Duration of a film, unless it has very few or very many frames."""
+WAITING = (
+    "The probe sentence is translated before the first step and at each validation, and the maps of every head are "
+    "saved. Drag the slider to see how the attention of a head develops during training."
+)
+MAX_LINES = 3
+"""Of the translation; a longer one scrolls, so that the heads below stay visible."""
+TALL_PX = 400
+"""From this height of the panel on, the translation may use all of them."""
+LOW_PX = 256
+"""Below it there is no room for thumbnails; heads are chosen by the menus."""
+EMPTY = "This run has no film."
+
+
+class FilmPanel(QFrame):
+    """Strip, slider and play button; the head's map at the shown moment; all heads to choose from.
+
+    Attributes:
+        tabs: title, or tabs in a narrow window.
+        strip, slider, play_button, heatmap, grid: the parts.
+        kind_menu, layer_menu, head_menu: the head that is shown.
+
+    Signals:
+        moment_chosen(int): the number of a frame, from 0.
+    """
+
+    moment_chosen = Signal(int)
+
+    def __init__(self, playback: Playback, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_role(self, "panel")
+        self._playback = playback
+        self._drawn = -1
+        self._timer = QTimer(self)
+        self._timer.timeout.connect(self._advance)
+        self.tabs = PanelTabs("film")
+        self.probe = ElidingLabel("small")
+        self.kind_menu = ChoiceMenu("Which kind of attention", {kind: (KIND_TITLES[kind],) * 2 for kind in MAP_KINDS})
+        self.layer_menu = ChoiceMenu("Which layer", {})
+        self.head_menu = ChoiceMenu("Which head", {})
+        self.play_button = QPushButton("▶  Play")
+        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider.setProperty("role", "film")
+        self.strip = FilmStrip(playback)
+        self.moment = ElidingLabel("muted")
+        self.text = MaxLinesLabel("sentence", MAX_LINES)
+        self.heatmap = Heatmap(playback.maps)
+        self.grid = FilmGrid(playback.maps)
+        self.area = HeadGridArea(self.grid)
+        scales(self.area.setMinimumSize, 200, 50)
+        scales(self.heatmap.setMinimumSize, 260, 150)
+        self.meaning = label("small", wraps=True)
+        self.empty_state = EmptyState()
+        self._set_tips()
+        self._lay_out()
+        self._connect()
+
+    def show_playback(self, *, is_live: bool) -> None:
+        """Shows the current frame."""
+        playback = self._playback
+        has_film = playback.frame is not None
+        self._stack.setCurrentIndex(1 if has_film else 0)
+        for control in (self.kind_menu, self.layer_menu, self.head_menu, self.probe):
+            control.setVisible(has_film)
+        if not has_film:
+            self.stop_playing()
+            self.empty_state.show_text(WAITING if is_live else EMPTY)
+        if self._drawn == playback.revision:
+            return
+        self._drawn = playback.revision
+        if playback.frame is not None:
+            self._show_frame()
+
+    @property
+    def is_playing(self) -> bool:
+        """Whether the film is playing."""
+        return self._timer.isActive()
+
+    def play(self) -> None:
+        """Plays from the shown frame to the end; from the beginning if it is at the end."""
+        frames, shown = self._playback.frames, self._playback.frame_index
+        if len(frames) < 2 or shown is None:
+            return
+        if shown == len(frames) - 1:
+            self.moment_chosen.emit(0)
+        self._timer.start(int(1000 * min(0.8, max(0.06, PLAY_SECONDS / len(frames)))))
+        self.play_button.setText("❚❚  Pause")
+
+    def stop_playing(self) -> None:
+        """Stays at the shown frame."""
+        self._timer.stop()
+        self.play_button.setText("▶  Play")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a low panel the translation has fewer lines, and there are no thumbnails."""
+        super().resizeEvent(event)
+        set_visible(self.area, self.height() >= scaled(LOW_PX), focus_to=self.strip)
+        self.text.set_max_lines(
+            MAX_LINES if self.height() >= scaled(TALL_PX) else 2 if self.height() >= scaled(TALL_PX) - 70 else 1
+        )
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Stops playing while hidden."""
+        super().hideEvent(event)
+        self.stop_playing()
+
+    def _show_frame(self) -> None:
+        playback = self._playback
+        frame, index = playback.frame, playback.frame_index
+        assert frame is not None
+        assert index is not None
+        with QSignalBlocker(self.slider):
+            self.slider.setRange(0, len(playback.frames) - 1)
+            self.slider.setValue(index)
+        self.slider.setEnabled(len(playback.frames) > 1)
+        self.play_button.setEnabled(len(playback.frames) > 1)
+        self.probe.setText(f"probe: {frame.translation.source_text}")
+        newest = " · the newest" if playback.follows and len(playback.frames) > 1 else ""
+        self.moment.setText(f"{moment_name(frame)}{newest}")
+        self.text.set_text(frame.translation.text or "(empty translation)")
+        self._show_head()
+        self.strip.rebuild()
+
+    def _show_head(self) -> None:
+        state = self._playback.maps
+        head = state.selection.head
+        num_layers, num_heads = state.maps.shape(head.kind)
+        if len(self.layer_menu.actions_by_name) != num_layers or len(self.head_menu.actions_by_name) != num_heads:
+            self.layer_menu.set_entries({str(n): (f"layer {n + 1}",) * 2 for n in range(num_layers)})
+            self.head_menu.set_entries({str(n): (f"head {n + 1}",) * 2 for n in range(num_heads)})
+        self.kind_menu.show_choice(head.kind)
+        self.layer_menu.show_choice(str(head.layer))
+        self.head_menu.show_choice(str(head.head))
+        self.meaning.setText(map_text.meaning_of_query(state))
+
+    def _advance(self) -> None:
+        shown = self._playback.frame_index
+        if shown is None or shown >= len(self._playback.frames) - 1:
+            self.stop_playing()
+        else:
+            self.moment_chosen.emit(shown + 1)
+
+    def _toggle(self) -> None:
+        if self.is_playing:
+            self.stop_playing()
+        else:
+            self.play()
+
+    def _choose_moment(self, index: int) -> None:
+        self.stop_playing()
+        self.moment_chosen.emit(index)
+
+    def _choose_head(self, **change: object) -> None:
+        state = self._playback.maps
+        chosen = state.selection.head
+        kind = cast(MapKind, change.get("kind", chosen.kind))
+        num_layers, num_heads = state.maps.shape(kind)
+        layer = min(int(str(change.get("layer", chosen.layer))), num_layers - 1)
+        head = min(int(str(change.get("head", chosen.head))), num_heads - 1)
+        state.selection.choose(Head(kind, layer, head))
+
+    def _on_head_chosen(self) -> None:
+        if self._playback.frame is not None:
+            self._show_head()
+            self.strip.rebuild()
+
+    def _connect(self) -> None:
+        self.play_button.clicked.connect(self._toggle)
+        self.slider.valueChanged.connect(self._choose_moment)
+        self.strip.frame_chosen.connect(self._choose_moment)
+        self._playback.maps.selection.events.head.connect(self._on_head_chosen, max_args=0)
+        self.kind_menu.chosen.connect(lambda kind: self._choose_head(kind=kind))
+        self.layer_menu.chosen.connect(lambda layer: self._choose_head(layer=layer))
+        self.head_menu.chosen.connect(lambda head: self._choose_head(head=head))
+
+    def _set_tips(self) -> None:
+        self.play_button.setToolTip("Plays the training from here. The dotted line in the chart marks the shown step.")
+        self.slider.setToolTip("Choose a validation. The dotted line in the chart marks the shown step.")
+        self.slider.setAccessibleName("Training step")
+        self.strip.setToolTip("Orange dot: the translation changed here.")
+        self.text.setToolTip("The translation of the probe sentence at this step.")
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        scales(head.setSpacing, 4)
+        head.addWidget(self.tabs)
+        head.addSpacing(8)
+        head.addWidget(self.probe, 1)
+        for menu in (self.kind_menu, self.layer_menu, self.head_menu):
+            head.addWidget(menu)
+        transport = QHBoxLayout()
+        scales(transport.setSpacing, 10)
+        transport.addWidget(self.play_button)
+        transport.addWidget(self.slider, 1)
+        left = QVBoxLayout()
+        scales(left.setSpacing, 4)
+        left.addWidget(self.strip)
+        left.addLayout(transport)
+        left.addWidget(self.moment)
+        left.addWidget(self.text)
+        left.addWidget(self.area, 1)
+        right = QVBoxLayout()
+        scales(right.setSpacing, 2)
+        right.addWidget(self.heatmap, 1)
+        right.addWidget(self.meaning)
+        film = QWidget()
+        row = QHBoxLayout(film)
+        row.setContentsMargins(0, 0, 0, 0)
+        scales(row.setSpacing, PANEL_MARGIN)
+        row.addLayout(left, 5)
+        row.addLayout(right, 5)
+        self._stack = QStackedLayout()
+        self._stack.addWidget(self.empty_state)
+        self._stack.addWidget(film)
+        outer = QVBoxLayout(self)
+        scales(outer.setContentsMargins, PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8)
+        scales(outer.setSpacing, 4)
+        outer.addLayout(head)
+        outer.addLayout(self._stack, 1)

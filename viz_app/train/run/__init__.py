@@ -1,0 +1,1 @@
+"""The form of a new run, the run itself, and its controls."""

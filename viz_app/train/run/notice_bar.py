@@ -1,0 +1,87 @@
+"""The bar above the charts: what just happened, and what the user can do about it."""
+
+from itertools import zip_longest
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
+from augenmerk.viz_app.train.run.status_text import Action, Notice
+
+
+class NoticeBar(QFrame):
+    """Shows a `Notice`; hidden if there is none.
+
+    Signals:
+        try_model_requested(): open the best checkpoint on the Translate page.
+        open_folder_requested(): show the run's folder.
+        action_chosen(str): the key of an action that the notice offers.
+        details_requested(): show the traceback of an unexpected error.
+    """
+
+    try_model_requested = Signal()
+    open_folder_requested = Signal()
+    details_requested = Signal()
+    action_chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_role(self, "panel")
+        self._heading = QLabel()
+        set_role(self._heading, "heading")
+        self._text = QLabel()
+        self._text.setTextFormat(Qt.TextFormat.PlainText)
+        self._text.setWordWrap(True)
+        self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.details_button = QPushButton("Details")
+        self.folder_button = QPushButton("Open folder")
+        self.try_button = QPushButton("Try this model")
+        self.try_button.setToolTip("Opens the best checkpoint so far on the Translate page. Training continues.")
+        words = QVBoxLayout()
+        scales(words.setSpacing, 2)
+        words.addWidget(self._heading)
+        words.addWidget(self._text)
+        row = QHBoxLayout(self)
+        scales(row.setContentsMargins, PANEL_MARGIN, 10, PANEL_MARGIN, 10)
+        row.addLayout(words, 1)
+        for button, signal in (
+            (self.details_button, self.details_requested),
+            (self.folder_button, self.open_folder_requested),
+            (self.try_button, self.try_model_requested),
+        ):
+            row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+            button.clicked.connect(signal)
+        self.action_buttons = [QPushButton(), QPushButton()]
+        self._actions: tuple[Action, ...] = ()
+        for index, button in enumerate(self.action_buttons):
+            set_role(button, "" if index else "primary")
+            row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+            button.clicked.connect(
+                lambda _checked=False, index=index: self.action_chosen.emit(self._actions[index].key)
+            )
+
+    def show_notice(self, notice: Notice | None, *, has_details: bool = False) -> None:
+        """Shows `notice`, or nothing."""
+        self.setVisible(notice is not None)
+        if notice is None:
+            return
+        self._heading.setText(notice.heading)
+        self._text.setText(notice.text)
+        self._text.setVisible(bool(notice.text))
+        role = "warm" if notice.tone == "warm" else "muted"
+        if self._text.property("role") != role:
+            set_role(self._text, role)
+        self.try_button.setVisible(notice.offers_model)
+        self.folder_button.setVisible(notice.offers_folder)
+        self.details_button.setVisible(has_details)
+        self._actions = notice.actions
+        for button, action in zip_longest(self.action_buttons, notice.actions):
+            button.setVisible(action is not None)
+            if action is not None:
+                button.setText(action.text)
+                button.setToolTip(action.tip)
+
+    def text(self) -> str:
+        """The heading and the text."""
+        return f"{self._heading.text()}\n{self._text.text()}"

@@ -1,0 +1,322 @@
+"""The left column of the Train page: the form of a new run, or the run on the page with its settings and buttons."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from augenmerk.viz_app.theme import PANEL_MARGIN, scaled, scales, set_role
+from augenmerk.viz_app.train.charts.run_menu import RunMenu
+from augenmerk.viz_app.train.run.devices import DEFAULT_DEVICES, DeviceOption
+from augenmerk.viz_app.train.run.form import RunForm, add_row, device_entries, number_edit, value_menu
+from augenmerk.viz_app.train.run.status_text import activity, metric_rows, resume_label
+from augenmerk.viz_app.train.state import Status, TrainState
+from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
+from augenmerk.viz_app.widgets.parts import flat_button
+from augenmerk.viz_app.widgets.progress_line import ProgressLine
+from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
+
+WIDTH_PX, NO_MAX_WIDTH = 316, (1 << 24) - 1
+"""At 100 %; what Qt means by no limit."""
+
+
+class RunPanel(QFrame):
+    """Shows either the form, or the run on the page: nothing that concerns a run stands under the form of another.
+
+    Attributes:
+        form: the settings of a new run.
+        start_button: starts it.
+        switch_button: shows the form in place of the run, and the run in place of the form.
+        resume_button, pause_button, stop_button, discard_button: of the run; shown when they apply. To continue stands
+            where to pause stood.
+        epochs_edit: how many epochs a finished run is to have, if it is to go on.
+        device_menu: where the run is to continue.
+        open_menu: runs on the disk.
+
+    Signals:
+        extend_requested(str): a finished run is to go on, to so many epochs as typed.
+    """
+
+    extend_requested = Signal(str)
+
+    def __init__(self, form: RunForm, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_role(self, "panel")
+        scales(self.setFixedWidth, WIDTH_PX)
+        self.form = form
+        self._state: TrainState | None = None
+        self._wants_form = False
+        self._problem = ""
+        self._shown: tuple[list[tuple[str, str]], str, int | None] = ([], "", None)
+        self._title = ElidingLabel("heading", elide=Qt.TextElideMode.ElideMiddle)
+        self.switch_button = flat_button("", "")
+        policy = self.switch_button.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # nothing below moves when a run ends
+        self.switch_button.setSizePolicy(policy)
+        self.start_button = QPushButton("Start training")
+        self.resume_button = QPushButton("Resume")
+        self.extend_button = QPushButton("Train longer")
+        self.extend_button.setToolTip("Continues this finished run to the number of epochs below.")
+        self.stop_button = QPushButton("Stop and save")
+        self.stop_button.setToolTip("Stops after the current batch, validates the model and saves it.")
+        self.pause_button = QPushButton("Pause")
+        self.pause_button.setToolTip("Saves after the current batch and stops. Continue resumes exactly from there.")
+        self.discard_button = QPushButton("Discard…")
+        self.discard_button.setToolTip("Ends the run and deletes its files. Asks first.")
+        self.open_menu = RunMenu("Open run… ▾", "Shows the curves and the film of a run on the disk.")
+        for button in (self.start_button, self.resume_button, self.extend_button):
+            set_role(button, "primary")
+        self.epochs_edit = number_edit("epochs of this run")
+        self.device_menu = value_menu("device to continue on")
+        self.message = QLabel()
+        self.message.setWordWrap(True)
+        self.message.setTextFormat(Qt.TextFormat.PlainText)
+        set_role(self.message, "warm")
+        self.message.hide()
+        self._activity = QLabel()
+        self._activity.setWordWrap(True)
+        set_role(self._activity, "muted")
+        self._progress = ProgressLine()
+        self._patience = ProgressLine()
+        self._patience_text = QLabel()
+        set_role(self._patience_text, "small")
+        self._numbers = NumberTable("number")
+        self._settings = NumberTable("small")
+        self._lay_out()
+        self.set_devices(DEFAULT_DEVICES)
+        self.switch_button.clicked.connect(self._on_switch)
+        self.extend_button.clicked.connect(lambda: self.extend_requested.emit(self.epochs_edit.text()))
+        self.epochs_edit.returnPressed.connect(self.extend_button.click)
+        self.device_menu.chosen.connect(self._choose_device)
+
+    def set_as_wide_as_page(self, is_wide: bool) -> None:
+        """Whether it takes all of the width; else it has one of its own."""
+        if is_wide:
+            self.setMinimumWidth(0)
+            self.setMaximumWidth(NO_MAX_WIDTH)
+        else:
+            self.setFixedWidth(scaled(WIDTH_PX))
+
+    @property
+    def shows_form(self) -> bool:
+        """Whether the form stands there, rather than the run on the page."""
+        state = self._state
+        return state is None or not state.has_run or (self._wants_form and not state.status.is_running)
+
+    @property
+    def device(self) -> str:
+        """Where the run on the page is to continue."""
+        return self.device_menu.choice
+
+    def set_devices(self, options: Sequence[DeviceOption]) -> None:
+        """Offers these devices to continue on. A chosen one that is not among them stays."""
+        chosen = self.device_menu.choice or "auto"
+        self.device_menu.set_entries(device_entries(options))
+        self.device_menu.show_choice(chosen)
+
+    def show_run(self) -> None:
+        """Shows the run on the page, if there is one, in place of the form."""
+        self._wants_form = False
+
+    def show_message(self, text: str) -> None:
+        """Shows below the buttons why the run cannot be started; empty hides it."""
+        self.message.setText(text)
+        self.message.setVisible(bool(text))
+
+    def show_problem(self, text: str) -> None:
+        """Shows why the run of the form cannot be started, and disables the button; an empty text enables it."""
+        self._problem = text
+        self.start_button.setEnabled(not text)
+        self.start_button.setToolTip(text)
+        self.show_message(text)
+
+    def show_state(self, state: TrainState) -> None:
+        """Updates buttons, progress and metrics."""
+        self._state = state
+        status = state.status
+        if status.is_running:
+            self._wants_form = False
+        focus_before = self.window().focusWidget()
+        shows_form, shows_run = self.shows_form, not self.shows_form
+        self.form.setEnabled(not status.is_running)
+        self.form.setVisible(shows_form)
+        self.start_button.setVisible(shows_form)
+        self._settings.setVisible(shows_run)
+        self._show_title(state)
+        self.open_menu.setVisible(not status.is_running)
+        self.resume_button.setVisible(shows_run and state.can_resume)
+        self.resume_button.setText(resume_label(state))
+        self.extend_button.setVisible(shows_run and state.can_extend)
+        self._epochs_row.setVisible(shows_run and state.can_extend)
+        self._device_row.setVisible(shows_run and (state.can_resume or state.can_extend))
+        self._show_stop_buttons(state, shows_run)
+        self._repair_focus(focus_before)
+        is_waiting = status.is_running and (state.started is None or status is Status.PREPARING)
+        self._progress.setVisible(shows_run and (status.is_running or state.fraction_done is not None))
+        self._progress.set_fraction(None if is_waiting else state.fraction_done or 0.0)
+        self._activity.setText(activity(state))
+        self._activity.setVisible(status.is_running)
+        self._numbers.setVisible(shows_run)
+        self._numbers.show_rows(metric_rows(state))
+        for widget in (self._patience, self._patience_text):
+            widget.setVisible(shows_run and bool(self._patience_text.text()))
+
+    def show_settings(self, rows: list[tuple[str, str]], device: str, num_epochs: int | None) -> None:
+        """Shows the settings of the run on the page.
+
+        Args:
+            rows: names and values.
+            device: where it ran.
+            num_epochs: its length; None if it is not known.
+        """
+        if (rows, device, num_epochs) == self._shown:  # else what was chosen here meanwhile would be lost
+            return
+        self._shown = (rows, device, num_epochs)
+        self._settings.show_rows(rows)
+        self.device_menu.show_choice(device)
+        if num_epochs is not None:
+            self.epochs_edit.setText(str(num_epochs + max(1, num_epochs // 2)))
+
+    def show_patience(self, text: str, fraction: float) -> None:
+        """Shows how much of its patience a run has used; an empty text hides it."""
+        self._patience_text.setText(text)
+        self._patience.set_fraction(fraction)
+        self._patience.setAccessibleName(text)
+
+    def _show_title(self, state: TrainState) -> None:
+        name = state.folder.name if state.folder is not None else "Run"
+        self._title.setText("New run" if self.shows_form else name)
+        self.switch_button.setVisible(state.has_run and not state.status.is_running)
+        self.switch_button.setText("‹ Back to the run" if self.shows_form else "New run…")
+        self.switch_button.setToolTip(f"Show {name}" if self.shows_form else "Show the form of a new run")
+
+    def _on_switch(self) -> None:
+        self._wants_form = not self._wants_form
+        self.show_message(self._problem if self._wants_form else "")
+        if self._state is not None:
+            self.show_state(self._state)
+
+    def _choose_device(self, name: str) -> None:
+        self.device_menu.show_choice(name)
+
+    def _repair_focus(self, before: QWidget | None) -> None:
+        """When the focused button disappears, Qt focuses the next one, perhaps “Discard…”: focuses a harmless one."""
+        now = self.window().focusWidget()
+        pushed = (self.start_button, self.resume_button, self.extend_button, self.stop_button, self.pause_button)
+        is_gone = before in pushed and not (before.isVisibleTo(self) and before.isEnabled())
+        if not is_gone and (now is before or now is not self.discard_button):
+            return
+        for button in (self.stop_button, self.resume_button, self.start_button, self.switch_button):
+            if button.isVisibleTo(self) and button.isEnabled():
+                button.setFocus()
+                return
+        if now is self.discard_button:
+            now.clearFocus()
+
+    def _show_stop_buttons(self, state: TrainState, shows_run: bool) -> None:
+        is_running, is_stopping = state.status.is_running, state.status is Status.STOPPING
+        how = state.stop_request or "keep"
+        for button, kind, text, is_offered in (
+            (self.stop_button, "keep", "Stop and save", is_running),
+            (self.pause_button, "pause", "Pause", is_running),
+            (self.discard_button, "discard", "Discard…", shows_run and (is_running or state.can_discard)),
+        ):
+            button.setVisible(is_offered)
+            button.setEnabled(not is_stopping)
+            button.setText(activity(state) if is_stopping and kind == how else text)
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.addWidget(self._title, 1)
+        head.addWidget(self.switch_button)
+        self._epochs_row = _row("epochs", self.epochs_edit)
+        self._device_row = _row("device", self.device_menu)
+        column = QVBoxLayout()
+        scales(column.setContentsMargins, PANEL_MARGIN, PANEL_MARGIN - 4, PANEL_MARGIN, PANEL_MARGIN)
+        scales(column.setSpacing, 8)
+        column.addLayout(head)
+        column.addWidget(self.form)
+        column.addWidget(self._settings)
+        column.addSpacing(2)
+        column.addWidget(self.start_button)
+        buttons = QHBoxLayout()  # to continue stands where to pause stood: one of them is shown
+        scales(buttons.setSpacing, 8)
+        for button in (self.pause_button, self.resume_button, self.extend_button, self.discard_button):
+            buttons.addWidget(button, 1)
+        column.addLayout(buttons)
+        column.addWidget(self.stop_button)
+        column.addWidget(self._epochs_row)
+        column.addWidget(self._device_row)
+        column.addWidget(self.message)
+        column.addSpacing(4)
+        column.addWidget(self._progress)
+        column.addWidget(self._activity)
+        column.addWidget(self._numbers)
+        column.addWidget(self._patience_text)
+        column.addWidget(self._patience)
+        column.addStretch(1)
+        column.addWidget(self.open_menu, 0, Qt.AlignmentFlag.AlignRight)
+        content = QWidget()
+        content.setLayout(column)
+        content.setProperty("role", "transparent")
+        outer = QVBoxLayout(self)
+        scales(outer.setContentsMargins, 1, 1, 1, 1)
+        outer.addWidget(VerticalScrollArea(content, takes_keys=True))
+
+
+def _row(name: str, control: QWidget) -> QWidget:
+    """A row of a form that can be shown and hidden."""
+    row = QWidget()
+    row.setProperty("role", "form")
+    grid = QGridLayout(row)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setColumnStretch(1, 1)
+    add_row(grid, 0, name, control)
+    return row
+
+
+class NumberTable(QWidget):
+    """Names at the left, values at the right."""
+
+    def __init__(self, role: str) -> None:
+        """`role`: of the values, see `viz_app.theme`; small values have small names."""
+        super().__init__()
+        self._roles = ("small", "small") if role == "small" else ("muted", role)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setVerticalSpacing(3)
+        self._grid.setColumnStretch(1, 1)
+        self._names: dict[str, QLabel] = {}
+        self._values: dict[str, ElidingLabel] = {}
+        self._rows: dict[str, int] = {}
+
+    def show_rows(self, rows: list[tuple[str, str]]) -> None:
+        """Shows (name, value) pairs from top to bottom; the rows of names that are missing are hidden."""
+        for name in self._values.keys() - {name for name, _ in rows}:
+            self._set_shown(name, False)
+        for row, (name, value) in enumerate(rows):
+            if name not in self._values:
+                self._add(name)
+            self._put(row, name)
+            self._set_shown(name, True)
+            self._values[name].setText(value)
+
+    def _add(self, name: str) -> None:
+        label, value = QLabel(name), ElidingLabel(self._roles[1])
+        set_role(label, self._roles[0])
+        value.setAccessibleName(name)
+        value.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self._names[name], self._values[name] = label, value
+
+    def _put(self, row: int, name: str) -> None:
+        """Moves a name to another row if rows above it were added or removed."""
+        if self._rows.get(name) == row:
+            return
+        self._rows[name] = row
+        for column, widget in enumerate((self._names[name], self._values[name])):
+            self._grid.removeWidget(widget)
+            self._grid.addWidget(widget, row, column)
+
+    def _set_shown(self, name: str, is_shown: bool) -> None:
+        self._names[name].setVisible(is_shown)
+        self._values[name].setVisible(is_shown)

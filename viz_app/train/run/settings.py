@@ -1,0 +1,153 @@
+"""The values of the form and the unfinished run, saved from one session to the next, as text."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from augenmerk.core.config import PRESETS, RunConfig
+from augenmerk.core.config.dotted import dotted_settings
+from augenmerk.core.errors import ConfigError
+from augenmerk.viz_app.train.run.choices import DATA_KINDS, RunChoices
+
+_PREFIX = "train/"
+NUM_SOURCES = 100
+
+
+_TEXTS = ("preset", "data_kind", "data_path", "device", "probe")
+
+
+class SettingsLike(Protocol):
+    """The part of `QSettings` that this module uses."""
+
+    def value(self, key: str, defaultValue: Any = None) -> Any:
+        """The value under `key`."""
+        ...
+
+    def setValue(self, key: str, value: Any) -> None:
+        """Stores `value` under `key`."""
+        ...
+
+    def remove(self, key: str) -> None:
+        """Removes `key`."""
+        ...
+
+
+@dataclass(frozen=True)
+class UnfinishedRun:
+    """A run that can be resumed.
+
+    Attributes:
+        run, source, folder, device: as it was started.
+        changes: settings changed since it was started, after a failure.
+        last_checkpoint: to resume from.
+        best_checkpoint: None if there was no validation yet.
+    """
+
+    run: RunConfig
+    source: str | Path
+    folder: Path
+    device: str
+    last_checkpoint: Path
+    best_checkpoint: Path | None
+    changes: dict[str, float | int] = field(default_factory=dict)
+
+
+def save_choices(settings: SettingsLike, choices: RunChoices) -> None:
+    """Saves the form."""
+    for name in _TEXTS:
+        settings.setValue(_PREFIX + name, getattr(choices, name))
+    settings.setValue(_PREFIX + "parent_folder", str(choices.parent_folder))
+    settings.setValue(_PREFIX + "settings", json.dumps(dict(choices.settings)))
+
+
+def load_choices(settings: SettingsLike) -> RunChoices:
+    """The saved form; missing or unknown values get their defaults."""
+    default = RunChoices.default()
+
+    def text(name: str, fallback: str) -> str:
+        return str(settings.value(_PREFIX + name, fallback) or fallback)
+
+    chosen_preset = text("preset", default.preset)
+    data_kind = text("data_kind", default.data_kind)
+    if chosen_preset not in PRESETS:
+        return default
+    return RunChoices(
+        preset=chosen_preset,
+        data_kind=next((kind for kind in DATA_KINDS if kind == data_kind), default.data_kind),
+        data_path=text("data_path", ""),
+        device=text("device", default.device),
+        parent_folder=Path(text("parent_folder", str(default.parent_folder))),
+        probe=text("probe", ""),
+        settings={
+            name: typed for name, typed in _load_texts(settings, "settings").items() if name in dotted_settings()
+        },
+    )
+
+
+def save_unfinished(settings: SettingsLike, unfinished: UnfinishedRun) -> None:
+    """Saves what a later session needs to resume."""
+    best = unfinished.best_checkpoint
+    values = {
+        "run": unfinished.run.to_dict(),
+        "source": str(unfinished.source),
+        "folder": str(unfinished.folder),
+        "device": unfinished.device,
+        "last_checkpoint": str(unfinished.last_checkpoint),
+        "best_checkpoint": str(best) if best else "",
+        "changes": unfinished.changes,
+    }
+    settings.setValue(_PREFIX + "unfinished", json.dumps(values))
+
+
+def forget_unfinished(settings: SettingsLike, folder: Path | None) -> None:
+    """Removes the unfinished run if it is the one in `folder`."""
+    earlier = load_unfinished(settings)
+    if earlier is None or earlier.folder == folder:
+        settings.remove(_PREFIX + "unfinished")
+
+
+def save_source(settings: SettingsLike, folder: Path, source: str | Path) -> None:
+    """Saves the data source of the run in `folder`, for the `NUM_SOURCES` newest runs."""
+    sources = _load_texts(settings, "sources")
+    sources.pop(str(folder), None)
+    kept = [*sources.items(), (str(folder), str(source))][-NUM_SOURCES:]
+    settings.setValue(_PREFIX + "sources", json.dumps(dict(kept)))
+
+
+def load_source(settings: SettingsLike, folder: Path) -> str | Path | None:
+    """The data source of the run in `folder`; None if it is not known."""
+    source = _load_texts(settings, "sources").get(str(folder))
+    return source if source in ("multi30k", "copy", None) else Path(source)
+
+
+def _load_texts(settings: SettingsLike, key: str) -> dict[str, str]:
+    """Texts by name, saved as JSON; none if they are damaged."""
+    try:
+        values = json.loads(str(settings.value(_PREFIX + key, "") or "{}"))
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(values, dict):
+        return {}
+    return {name: text for name, text in values.items() if isinstance(text, str) and text}
+
+
+def load_unfinished(settings: SettingsLike) -> UnfinishedRun | None:
+    """The run that can be resumed; None if there is none, or its checkpoint is gone."""
+    text = str(settings.value(_PREFIX + "unfinished", "") or "")
+    try:
+        values = cast(dict[str, Any], json.loads(text)) if text else {}
+        last, best = Path(values["last_checkpoint"]), values["best_checkpoint"]
+        source = values["source"]
+        unfinished = UnfinishedRun(
+            run=RunConfig.from_dict(values["run"]),
+            source=source if source in ("multi30k", "copy") else Path(source),
+            folder=Path(values["folder"]),
+            device=str(values["device"]),
+            last_checkpoint=last,
+            best_checkpoint=Path(best) if best and Path(best).is_file() else None,
+            changes=dict(values.get("changes", {})),
+        )
+    except (ValueError, KeyError, TypeError, ConfigError):  # saved by another version, or edited by hand
+        return None
+    return unfinished if last.is_file() else None
