@@ -1,24 +1,23 @@
 """What all tabs of the Analysis panel have in common."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from augenmerk.core.durations import duration
-from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.progress import Progress
 from augenmerk.viz_app.state.request_state import RequestState
-from augenmerk.viz_app.theme import PANEL_MARGIN, Theme, current_theme, is_theme_change, scales
+from augenmerk.viz_app.theme import PANEL_MARGIN, scales
+from augenmerk.viz_app.views.live_panel import LivePanel
 from augenmerk.viz_app.widgets.focus import set_visible
 from augenmerk.viz_app.widgets.parts import label
-from augenmerk.viz_app.worker import ABOUT_A_RESULT, ExperimentController, Job, Request
+from augenmerk.viz_app.worker import ExperimentController
 
 TOLD_AFTER_S = 5.0
 """Seconds after which it can be said how long something still takes."""
@@ -42,105 +41,36 @@ class AnalysisContext:
     preferences: Preferences
 
 
-class AnalysisTab(QWidget):
+class AnalysisTab(LivePanel):
     """A tab: one sentence on what it shows and what it does not, and the thing itself.
-
-    A tab works only while it is in sight. Subclasses override what they need of:
-
-    - `refresh`: the tab has come into sight, or another result is shown while it is: ask for what is lacking, and show
-      what there is;
-    - `redraw`: show what is known; also called when another head is chosen or the theme changes, while in sight;
-    - `forget_result`: another result is shown, or none, whether in sight or not; questions about the old one are
-      cancelled already;
-    - `begin_model`: another model answers from now on.
 
     Attributes:
         name: on the tab.
         tip: of the tab.
         meaning: the sentence.
-        stops_when_left: whether what it asked is cancelled when it is left, so that nothing waits behind it; it asks
-            again when it is back.
-        context, state, controller, preferences: see `AnalysisContext`.
-        request: the answer that the tab waits for.
-        column: the layout of the content.
+        context, preferences: see `AnalysisContext`.
         explanation: the line with the sentence.
-        problem: the line that says why there is no answer; hidden while `request` has no problem.
-        wait_bar: what the tab waits for, with a way to end it; None of a tab that asks nothing long by itself.
+        wait_bar: the pending computation, with a button to cancel it; None in a tab that only computes on demand.
     """
 
     name: ClassVar[str]
     tip: ClassVar[str]
     meaning: ClassVar[str]
-    stops_when_left: ClassVar[bool] = False
 
     def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.context = context
-        self.state, self.controller, self.preferences = context.state, context.controller, context.preferences
-        self.request = RequestState()
-        self._asked: Request | None = None
-        self.wait_bar: BusyIndicator | None = None
-        self.setProperty("role", "analysis")
         self.explanation = label("small", wraps=True)
         self.explanation.setText(self.meaning)
-        self.problem = label("warm", wraps=True)
-        self.problem.setVisible(False)
-        self.column = QVBoxLayout(self)
+        super().__init__(context.state, context.controller, self.explanation, parent)
+        self.context, self.preferences = context, context.preferences
+        self.wait_bar: BusyIndicator | None = None
+        self.setProperty("role", "analysis")
         scales(self.column.setContentsMargins, PANEL_MARGIN, 4, PANEL_MARGIN - 4, 10)
         scales(self.column.setSpacing, 8)
-        self.column.addWidget(self.explanation)
-        self.column.addWidget(self.problem)
-        self.request.events.problem.connect(self._show_problem, max_args=0)
-        self.state.result_changed.connect(self._on_result_changed)
-        self.state.model_changed.connect(self._on_model_changed)
-        self.state.selection.events.head.connect(self._redraw_in_sight, max_args=0)
-
-    @property
-    def theme(self) -> Theme:
-        """The colours and fonts in use."""
-        return current_theme()
-
-    @property
-    def is_in_sight(self) -> bool:
-        """Whether the tab is shown."""
-        return self.isVisible()
-
-    @property
-    def translation_to_ask_about(self) -> Translation | None:
-        """The translation that is shown, if the model in use made it; else nothing can be asked about it."""
-        return None if self.state.is_of_earlier_model else self.state.translation
-
-    def refresh(self) -> None:
-        """The tab is in sight: asks for what it lacks, and shows what there is."""
-        self.redraw()
-
-    def redraw(self) -> None:
-        """Shows what is known."""
-
-    def forget_result(self) -> None:
-        """Another result is shown, or none."""
-
-    def begin_model(self) -> None:
-        """Another model answers from now on."""
-
-    def ask(
-        self, job: Job, on_result: Callable[[Any], object], *, on_partial: Callable[[Any], object] | None = None
-    ) -> None:
-        """Asks the worker on behalf of `request`; what was asked before is cancelled."""
-        self.cancel()
-        self._asked = self.controller.ask(job, self.request, on_result, on_partial=on_partial)
-
-    def cancel(self) -> None:
-        """Waits no longer."""
-        if self._asked is not None and not self._asked.is_over:
-            self._asked.cancel()
-            self.request.finish()
-        self._asked = None
 
     def stop(self) -> bool:
-        """The user ends what takes long; False if nothing is waited for that is said to.
+        """Cancels a computation that the tab shows as long; False if there is none.
 
-        It is asked for again with the next result, or by the button that stands there then.
+        The next result asks for it again, and so does the button that then takes its place.
         """
         if self.wait_bar is None or not self.wait_bar.is_offered:
             return False
@@ -150,13 +80,13 @@ class AnalysisTab(QWidget):
         return True
 
     def on_stopped(self) -> None:
-        """The user is about to end what was asked for."""
+        """The user is about to cancel the computation."""
 
     def add_wait_bar(self, cancelled: str, again: str) -> "BusyIndicator":
         """Makes `wait_bar`; its button for another try forgets the problem and calls `refresh`.
 
         Args:
-            cancelled: what is said once it was ended.
+            cancelled: the message after it was cancelled.
             again: on the button.
         """
         bar = self.wait_bar = BusyIndicator(self.request, cancelled, again)
@@ -169,50 +99,9 @@ class AnalysisTab(QWidget):
         self.refresh()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape ends what takes long."""
+        """Escape cancels a long computation."""
         if event.key() not in CANCEL_KEYS or not self.stop():
             super().keyPressEvent(event)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """The tab comes into sight."""
-        super().showEvent(event)
-        if not event.spontaneous():
-            self.refresh()
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        """The tab is left."""
-        super().hideEvent(event)
-        if self.stops_when_left and not event.spontaneous():
-            self.cancel()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Other colours."""
-        super().changeEvent(event)
-        if is_theme_change(event):
-            self._redraw_in_sight()
-
-    def _on_result_changed(self) -> None:
-        if self._asked is not None and self._asked.job.scope in ABOUT_A_RESULT:
-            self.cancel()
-        if not self.request.is_running:
-            self.request.problem = ""
-        self.forget_result()
-        if self.is_in_sight:
-            self.refresh()
-
-    def _on_model_changed(self) -> None:
-        if not self.request.is_running:
-            self.request.problem = ""
-        self.begin_model()
-        self._redraw_in_sight()
-
-    def _redraw_in_sight(self) -> None:
-        if self.is_in_sight:
-            self.redraw()
-
-    def _show_problem(self) -> None:
-        self.problem.setText(self.request.problem)
-        self.problem.setVisible(bool(self.request.problem))
 
 
 class BusyIndicator(QWidget):

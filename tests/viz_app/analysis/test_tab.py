@@ -77,11 +77,11 @@ def test_a_tab_works_only_while_it_is_in_sight(tab: RecordingTab, qtbot: QtBot) 
     assert tab.told[3:] == []
 
 
-def test_another_theme_is_taken_up_in_sight(tab: RecordingTab, qapp: QApplication, theme: Theme) -> None:
+def test_another_theme_is_taken_up_in_sight(tab: RecordingTab, qtbot: QtBot, qapp: QApplication, theme: Theme) -> None:
     tab.show()
     tab.told.clear()
     Theme.dark().apply(qapp)
-    assert "redraw" in tab.told
+    qtbot.waitUntil(lambda: "redraw" in tab.told)
     assert tab.theme.is_dark
     theme.apply(qapp)
 

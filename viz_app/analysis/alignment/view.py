@@ -73,8 +73,8 @@ class AlignmentTab(AnalysisTab):
         self.ranker.start_wanted.connect(self._on_start)
         self.ranker.stop_wanted.connect(self.stop)
         self.table.row_chosen.connect(self._on_row)
-        on_redraw(self.state.settings, ("maps", "large map"), self._redraw_in_sight)
-        self.state.measured_changed.connect(self._redraw_in_sight)
+        on_redraw(self.state.settings, ("maps", "large map"), self.redraw_in_sight)
+        self.state.measured_changed.connect(self.redraw_in_sight)
 
     def begin_model(self) -> None:
         """Another model: its heads are others."""
@@ -109,7 +109,7 @@ class AlignmentTab(AnalysisTab):
     def _take(self, ranking: "AlignerRanking | None") -> None:
         self.alignment.ranking = ranking
         self.table.show_rows([cells(each) for each in self.alignment.ranked()])
-        self._redraw_in_sight()
+        self.redraw_in_sight()
 
     def _on_start(self) -> None:
         self.ask(RankAlignersJob(self.state.target_code), self._take)

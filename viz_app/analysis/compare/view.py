@@ -224,7 +224,7 @@ class CompareTab(AnalysisTab):
         self.comparing.take(comparison)
         if candidate is not None and candidate.path is not None:
             self.preferences.recent_models.remember(candidate.path)
-        self._redraw_in_sight()
+        self.redraw_in_sight()
 
     def _on_problem(self) -> None:
         """What was compared before stays; a checkpoint that cannot be read is forgotten."""
@@ -276,8 +276,8 @@ class CompareTab(AnalysisTab):
         self.reads_first.clicked.connect(self._on_reads_first)
         self.request.events.problem.connect(self._on_problem, max_args=0)
         for changed in (self.request.events.is_running, self.request.events.problem):
-            changed.connect(self._redraw_in_sight, max_args=0)
-        on_redraw(self.state.settings, ("maps", "large map"), self._redraw_in_sight)
+            changed.connect(self.redraw_in_sight, max_args=0)
+        on_redraw(self.state.settings, ("maps", "large map"), self.redraw_in_sight)
 
     def _lay_out(self) -> None:
         questions, group = QHBoxLayout(), QButtonGroup(self)

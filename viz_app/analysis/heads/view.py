@@ -109,16 +109,16 @@ class HeadsTab(AnalysisTab):
         self.sample_menu.chosen.connect(self._on_sample)
         self.job.start_wanted.connect(self._on_start)
         self.job.stop_wanted.connect(self.stop)
-        self._keeping.events.problem.connect(self._redraw_in_sight, max_args=0)
+        self._keeping.events.problem.connect(self.redraw_in_sight, max_args=0)
         self.cells.clicked.connect(self._on_cell)
         self.table.row_chosen.connect(self._on_row)
-        self.state.experiment_changed.connect(self._redraw_in_sight)
-        self.request.events.is_running.connect(self._redraw_in_sight, max_args=0)
+        self.state.experiment_changed.connect(self.redraw_in_sight)
+        self.request.events.is_running.connect(self.redraw_in_sight, max_args=0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """In a low panel the answer gets the lines of the explanation, which is the question buttons' tool tip then."""
         super().resizeEvent(event)
-        self._redraw_in_sight()
+        self.redraw_in_sight()
 
     def begin_model(self) -> None:
         """Another model: its heads are others."""
@@ -197,7 +197,7 @@ class HeadsTab(AnalysisTab):
             ]
             self.cells.show_matrices(matrices, found.largest or 1.0)
         self.table.show_rows([cells for _, cells in self.heads.rows()])
-        self._redraw_in_sight()
+        self.redraw_in_sight()
 
     def _take_importance(self, found: "HeadImportance") -> None:
         self.heads.importance = found
@@ -222,7 +222,7 @@ class HeadsTab(AnalysisTab):
 
     def _on_kept(self, _path: object) -> None:
         self._is_kept = True
-        self._redraw_in_sight()
+        self.redraw_in_sight()
 
     def _tip(self, cell: MatrixCell) -> str:
         head = head_of(cell)

@@ -116,7 +116,7 @@ class SourceTab(AnalysisTab):
     def _take(self, findings: SourceFindings) -> None:
         self.source.take(findings)
         self._ask_for_translations()
-        self._redraw_in_sight()
+        self.redraw_in_sight()
 
     def _take_translations(self, found: Mapping[int, str]) -> None:
         self.source.without = found

@@ -81,7 +81,7 @@ class BeamFigure(StationFigure):
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
         self.tree: BeamTree | None = None
-        self._asked: Translation | None = None
+        self._asked_about: Translation | None = None
         self._available_height = 0
         self.drawing = BeamDrawing()
         self.says = label("small", wraps=True)
@@ -108,9 +108,9 @@ class BeamFigure(StationFigure):
         if translation is None or self.state.is_of_earlier_model:
             return
         text = translation.source_text
-        if self._asked is not None and self._asked.source_text == text:
+        if self._asked_about is not None and self._asked_about.source_text == text:
             return
-        self._asked = translation
+        self._asked_about = translation
 
         def take(tree: object) -> None:
             assert isinstance(tree, BeamTree)

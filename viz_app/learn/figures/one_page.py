@@ -89,7 +89,7 @@ class OnePageFigure(StationFigure):
         self.column.addWidget(self.table)
         self.column.addWidget(self.says)
         if context.window_state is not None:
-            context.window_state.model_changed.connect(self._redraw_in_sight)
+            context.window_state.model_changed.connect(self.redraw_in_sight)
 
     def redraw(self) -> None:
         """Another model, another sentence, or other lengths."""

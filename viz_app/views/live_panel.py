@@ -1,0 +1,145 @@
+"""What analysis tabs and the figures of chapters have in common: they show one experiment, while they are in sight."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from PySide6.QtCore import QEvent, QTimer
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+
+from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.request_state import RequestState
+from augenmerk.viz_app.theme import Theme, current_theme, is_theme_change
+from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.worker import ABOUT_A_RESULT, ExperimentController, Job, Request
+
+
+class LivePanel(QFrame):
+    """A column of widgets about one experiment. It asks and draws only while it is in sight.
+
+    Subclasses override what they need of:
+
+    - `refresh`: the panel has come into sight, or another result is shown: ask for what is missing, then draw;
+    - `redraw`: draw what is known; also called after another head was chosen or the theme changed;
+    - `forget_result`: another result is shown, or none, in sight or not; questions about the old one are cancelled;
+    - `begin_model`: another model answers from now on.
+
+    Attributes:
+        stops_when_left: whether leaving the panel cancels its question; the panel asks again when it is back.
+        follows_style: whether a new theme needs no `redraw`, because the style sheet covers all of it.
+        state: the experiment that is shown.
+        controller: answers questions about it.
+        request: the answer that the panel waits for.
+        column: the layout of the content.
+        problem: a line with the problem of `request`; hidden while there is none.
+    """
+
+    stops_when_left: ClassVar[bool] = False
+    follows_style: ClassVar[bool] = False
+
+    def __init__(
+        self, state: ExperimentState, controller: ExperimentController, heading: QWidget, parent: QWidget | None = None
+    ) -> None:
+        """Builds the column: `heading`, then the problem."""
+        super().__init__(parent)
+        self.state, self.controller = state, controller
+        self.request = RequestState()
+        self._asked: Request | None = None
+        self._drawn_theme = current_theme()
+        self.problem = label("warm", wraps=True)
+        self.problem.setVisible(False)
+        self.column = QVBoxLayout(self)
+        self.column.addWidget(heading)
+        self.column.addWidget(self.problem)
+        self.request.events.problem.connect(self._show_problem)
+        state.result_changed.connect(self._on_result_changed)
+        state.model_changed.connect(self._on_model_changed)
+        state.selection.events.head.connect(self.redraw_in_sight, max_args=0)
+
+    @property
+    def theme(self) -> Theme:
+        """The colours and fonts in use."""
+        return current_theme()
+
+    @property
+    def is_in_sight(self) -> bool:
+        """Whether the panel is shown."""
+        return self.isVisible()
+
+    @property
+    def translation_to_ask_about(self) -> Translation | None:
+        """The translation that is shown, if the model in use made it; else nothing can be asked about it."""
+        return None if self.state.is_of_earlier_model else self.state.translation
+
+    def refresh(self) -> None:
+        """Asks for what is missing, and draws what there is."""
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Draws what is known."""
+
+    def forget_result(self) -> None:
+        """Another result is shown, or none."""
+
+    def begin_model(self) -> None:
+        """Another model answers from now on."""
+
+    def ask(
+        self, job: Job, on_result: Callable[[Any], object], *, on_partial: Callable[[Any], object] | None = None
+    ) -> None:
+        """Asks the worker on behalf of `request`; the previous question is cancelled."""
+        self.cancel()
+        self._asked = self.controller.ask(job, self.request, on_result, on_partial=on_partial)
+
+    def cancel(self) -> None:
+        """Cancels the question."""
+        if self._asked is not None and not self._asked.is_over:
+            self._asked.cancel()
+            self.request.finish()
+        self._asked = None
+
+    def redraw_in_sight(self) -> None:
+        """Calls `redraw` if the panel is in sight."""
+        if self.is_in_sight:
+            self.redraw()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """The panel comes into sight."""
+        super().showEvent(event)
+        if not event.spontaneous():
+            self.refresh()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """The panel is left."""
+        super().hideEvent(event)
+        if self.stops_when_left and not event.spontaneous():
+            self.cancel()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Other colours or another scale."""
+        super().changeEvent(event)
+        if is_theme_change(event) and not self.follows_style and self._drawn_theme != current_theme():
+            self._drawn_theme = current_theme()
+            QTimer.singleShot(0, self, self.redraw_in_sight)  # widgets that `redraw` measures have their new style then
+
+    def _on_result_changed(self) -> None:
+        if self._asked is not None and self._asked.job.scope in ABOUT_A_RESULT:
+            self.cancel()
+        self._forget_problem()
+        self.forget_result()
+        if self.is_in_sight:
+            self.refresh()
+
+    def _on_model_changed(self) -> None:
+        self._forget_problem()
+        self.begin_model()
+        self.redraw_in_sight()
+
+    def _forget_problem(self) -> None:
+        if not self.request.is_running:
+            self.request.problem = ""
+
+    def _show_problem(self, problem: str) -> None:
+        self.problem.setText(problem)
+        self.problem.setVisible(bool(problem))
