@@ -12,7 +12,7 @@ import numpy as np
 from augenmerk.core.analysis.alignment import AlignmentScore, GoldPair, Links, diagonal_links, score_links
 from augenmerk.core.analysis.alignment_links import WordLink, word_links, word_maps
 from augenmerk.core.analysis.capture import trace_pair, trace_translation
-from augenmerk.core.analysis.measures import MEASURES, Measure, measure_maps
+from augenmerk.core.analysis.measures import MEASURES, Measure, measure_maps, measures_of
 from augenmerk.core.analysis.selection import LABEL_MODES, LabelMode
 from augenmerk.core.analysis.trace import Trace
 from augenmerk.core.errors import AnalysisError, TextError
@@ -24,7 +24,7 @@ from augenmerk.core.translation.source import encode_source
 from augenmerk.core.translation.target import encode_target
 from augenmerk.core.translation.translator import Translator
 
-ALIGNING_MEASURES: tuple[Measure, ...] = tuple(name for name, measure in MEASURES.items() if "cross" in measure.kinds)
+ALIGNING_MEASURES: tuple[Measure, ...] = tuple(name for name in measures_of("cross") if MEASURES[name].ranks_aligners)
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Aligner:
         if self.head is not None:
             which = f"head {self.head + 1}"
         else:
-            which = "all heads at once" if self.measure == "norm-layer" else "mean of heads"
+            which = "mean of heads" if self.kind in MEASURES[self.measure].per_head else "all heads at once"
         return f"{where} {which}, {MEASURES[self.measure].title}, token {self.label_mode}"
 
 

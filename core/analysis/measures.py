@@ -1,82 +1,62 @@
-"""Measures beside the raw weight: how long the mixed vectors are, and what reaches a layer through those below it.
+"""What a cell of a map can say: the weight, how long the mixed vectors are, and what reaches a layer from below.
 
 Plain arithmetic on arrays; nothing here needs torch. Shape legend: `core.analysis`.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from augenmerk.core.analysis.trace import HeadTrace, Trace
 from augenmerk.core.errors import AnalysisError, NonFiniteError
-from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, read_only
+from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation, read_only
 
-Measure = Literal["weight", "norm", "norm-layer", "rollout"]
+Measure = str
+"""The name of a measure: a key of `MEASURES`."""
 
 
 @dataclass(frozen=True)
 class MeasureDescription:
-    """What a measure is, for people.
+    """A measure: everything that depends on it follows from this declaration.
 
     Attributes:
+        compute: the maps of one kind, from what went on inside the heads: [L, H, Q, M], or [L, 1, Q, M] for the kinds
+            that are not in `per_head`.
+        name: in menus and captions.
+        value_name: what a cell is called, in short.
         title: a few words.
         meaning: one sentence: what a cell says.
         caveat: one sentence: what it does not say.
         kinds: the kinds of map it exists for.
         per_head: the kinds for which each head has its own map; for the others there is one for each layer.
         rows_sum_to_one: whether cells are shares of a row.
+        ranks_aligners: whether word alignments are read off its cross maps, in the ranking of aligners.
     """
 
+    compute: Callable[[Trace, MapKind], FloatArray]
+    name: str
+    value_name: str
     title: str
     meaning: str
     caveat: str
     kinds: tuple[MapKind, ...]
     per_head: tuple[MapKind, ...]
     rows_sum_to_one: bool
+    ranks_aligners: bool = True
 
 
-MEASURES: dict[Measure, MeasureDescription] = {
-    "weight": MeasureDescription(
-        title="attention weight α",
-        meaning="The share of its attention that this head gives to the key, after softmax.",
-        caveat="It does not say how much arrives: a large weight on a short value vector adds little, and no weight "
-        "says why a word was chosen (Jain & Wallace 2019).",
-        kinds=MAP_KINDS,
-        per_head=MAP_KINDS,
-        rows_sum_to_one=True,
-    ),
-    "norm": MeasureDescription(
-        title="norm ‖α·f(x)‖",
-        meaning="How much this word contributes: the length of the vector that the key adds to this head's output, "
-        "which is the weight times the length of its value vector behind the output projection (Kobayashi et al. "
-        "2020).",
-        caveat="It sees neither whether vectors cancel each other nor what the residual connection carries.",
-        kinds=MAP_KINDS,
-        per_head=MAP_KINDS,
-        rows_sum_to_one=False,
-    ),
-    "norm-layer": MeasureDescription(
-        title="norm of the layer ‖Σ α·f(x)‖",
-        meaning="How much this word contributes: the length of the vector that the key adds to the layer's output, all "
-        "heads summed before the length is taken (Kobayashi et al. 2020).",
-        caveat="Heads that pull in opposite directions cancel here; the residual connection is not counted.",
-        kinds=MAP_KINDS,
-        per_head=(),
-        rows_sum_to_one=False,
-    ),
-    "rollout": MeasureDescription(
-        title="rollout",
-        meaning="The share of each input word in a position, if every layer passed on half by attention (mean of its "
-        "heads) and half by the residual connection; for cross-attention, a head's weights spread over the input words "
-        "this way (Abnar & Zuidema 2020).",
-        caveat="It takes weights for flow: value vectors, feed-forward networks and, in cross maps, the decoder's own "
-        "layers are left out.",
-        kinds=("encoder", "cross"),
-        per_head=("cross",),
-        rows_sum_to_one=True,
-    ),
-}
+@dataclass(frozen=True, eq=False)
+class MeasuredMaps:
+    """The maps of one translation in every measure except the weight.
+
+    Attributes:
+        translation: whose maps these are.
+        maps: [L, H, Q, M] by measure and kind; [L, 1, Q, M] where a measure has one map for each layer.
+    """
+
+    translation: Translation
+    maps: Mapping[tuple[Measure, MapKind], FloatArray]
 
 
 def measure_maps(trace: Trace, measure: Measure, kind: MapKind) -> FloatArray:
@@ -84,21 +64,21 @@ def measure_maps(trace: Trace, measure: Measure, kind: MapKind) -> FloatArray:
 
     Raises:
         AnalysisError: there is no such measure, or not for this kind.
-        NonFiniteError: a length is larger than numbers can be.
+        NonFiniteError: a value is not a number, or larger than numbers can be.
     """
     description = MEASURES.get(measure)
     if description is None or kind not in description.kinds:
-        possible = ", ".join(name for name, described in MEASURES.items() if kind in described.kinds)
-        raise AnalysisError(f"There is no measure {measure!r} for {kind} maps. One of {possible} was expected.")
-    heads = trace.of_kind(kind)
-    if measure == "weight":
-        return heads.weights
-    if measure in ("norm", "norm-layer"):
-        with np.errstate(over="ignore", invalid="ignore"):
-            norms = head_norms(heads) if measure == "norm" else layer_norms(heads)[:, None]
-        return read_only(finite_by_layer(kind, norms))
-    flow = rollout(trace.encoder.weights)
-    return read_only(flow[:, None] if kind == "encoder" else cross_rollout(trace.cross.weights, flow[-1]))
+        raise AnalysisError(
+            f"There is no measure {measure!r} for {kind} maps. One of {', '.join(measures_of(kind))} was expected."
+        )
+    with np.errstate(over="ignore", invalid="ignore"):
+        maps = description.compute(trace, kind)
+    return read_only(finite_by_layer(kind, maps))
+
+
+def measures_of(kind: MapKind) -> tuple[Measure, ...]:
+    """The measures that exist for a kind of map."""
+    return tuple(name for name, description in MEASURES.items() if kind in description.kinds)
 
 
 def finite_by_layer(kind: MapKind, values: FloatArray) -> FloatArray:
@@ -155,3 +135,75 @@ def cross_rollout(cross: FloatArray, encoder_flow: FloatArray) -> FloatArray:
     """
     carried: FloatArray = cross @ encoder_flow
     return carried
+
+
+def rollout_maps(trace: Trace, kind: MapKind) -> FloatArray:
+    """Rollout of the encoder, [L, 1, S, S], or cross-attention carried down to the input words, [L, H, T, S]."""
+    flow = rollout(trace.encoder.weights)
+    return flow[:, None] if kind == "encoder" else cross_rollout(trace.cross.weights, flow[-1])
+
+
+def row_entropy(weights: FloatArray) -> FloatArray:
+    """The entropy of each row of weights [..., Q, M] in nats, [..., Q]; 0 · log 0 is 0."""
+    entropy: FloatArray = -(weights * np.log(np.where(weights > 0, weights, 1))).sum(axis=-1)
+    return entropy
+
+
+MEASURES: dict[Measure, MeasureDescription] = {
+    "weight": MeasureDescription(
+        compute=lambda trace, kind: trace.of_kind(kind).weights,
+        name="weight α",
+        value_name="weight",
+        title="attention weight α",
+        meaning="The share of its attention that this head gives to the key, after softmax.",
+        caveat="It does not say how much arrives: a large weight on a short value vector adds little, and no weight "
+        "says why a word was chosen (Jain & Wallace 2019).",
+        kinds=MAP_KINDS,
+        per_head=MAP_KINDS,
+        rows_sum_to_one=True,
+    ),
+    "norm": MeasureDescription(
+        compute=lambda trace, kind: head_norms(trace.of_kind(kind)),
+        name="norm ‖α·f(x)‖",
+        value_name="‖α·f(x)‖",
+        title="norm ‖α·f(x)‖",
+        meaning="How much this word contributes: the length of the vector that the key adds to this head's output, "
+        "which is the weight times the length of its value vector behind the output projection (Kobayashi et al. "
+        "2020).",
+        caveat="It sees neither whether vectors cancel each other nor what the residual connection carries.",
+        kinds=MAP_KINDS,
+        per_head=MAP_KINDS,
+        rows_sum_to_one=False,
+    ),
+    "norm-layer": MeasureDescription(
+        compute=lambda trace, kind: layer_norms(trace.of_kind(kind))[:, None],
+        name="norm of the layer",
+        value_name="‖Σ α·f(x)‖",
+        title="norm of the layer ‖Σ α·f(x)‖",
+        meaning="How much this word contributes: the length of the vector that the key adds to the layer's output, all "
+        "heads summed before the length is taken (Kobayashi et al. 2020).",
+        caveat="Heads that pull in opposite directions cancel here; the residual connection is not counted.",
+        kinds=MAP_KINDS,
+        per_head=(),
+        rows_sum_to_one=False,
+    ),
+    "rollout": MeasureDescription(
+        compute=rollout_maps,
+        name="rollout",
+        value_name="rollout",
+        title="rollout",
+        meaning="The share of each input word in a position, if every layer passed on half by attention (mean of its "
+        "heads) and half by the residual connection; for cross-attention, a head's weights spread over the input words "
+        "this way (Abnar & Zuidema 2020).",
+        caveat="It takes weights for flow: value vectors, feed-forward networks and, in cross maps, the decoder's own "
+        "layers are left out.",
+        kinds=("encoder", "cross"),
+        per_head=("cross",),
+        rows_sum_to_one=True,
+    ),
+}
+"""Every measure, by name; its order is that of menus and options. See "A new measure" in docs/architecture.md."""
+BESIDE_WEIGHT: tuple[tuple[Measure, MapKind], ...] = tuple(
+    (measure, kind) for kind in MAP_KINDS for measure in measures_of(kind) if measure != "weight"
+)
+"""What `MeasuredMaps` contains."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from augenmerk.core.analysis.measures import row_entropy
 from augenmerk.core.analysis.selection import is_hidden
 from augenmerk.core.errors import AnalysisError, TextError
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
@@ -36,7 +37,7 @@ class HeadProfiles:
     Attributes:
         kind: encoder, decoder or cross.
         num_rows: rows counted.
-        entropy: [L, H], in nats, 0 · log 0 being 0.
+        entropy: [L, H], mean of `row_entropy`, in nats.
         relative_entropy: [L, H], from 0 to 1: the entropy over that of equal weights on all keys the row may see.
         confidence: [L, H], mean of the largest weight in a row (Voita et al. 2019, section 4, for all tokens).
         start_share, end_share: [L, H], weight on the keys `<sos>` and `<eos>`.
@@ -200,7 +201,7 @@ class _Sums:
         rows = maps[..., counted, :]
         start = np.array([is_hidden(key, {"start"}) for key in keys])
         end = np.array([is_hidden(key, {"end"}) for key in keys])
-        entropy = -(rows * np.log(np.where(rows > 0, rows, 1))).sum(axis=-1)
+        entropy = row_entropy(rows)
         found = {
             "entropy": entropy.sum(axis=-1),
             "relative_entropy": (entropy / np.log(visible[counted])).sum(axis=-1),

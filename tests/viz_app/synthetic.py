@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from augenmerk.core.analysis.measures import BESIDE_WEIGHT, MeasuredMaps
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.config import preset
 from augenmerk.core.config.presets import RunConfig
@@ -30,7 +31,6 @@ from augenmerk.core.translation.result import (
     Translation,
     Word,
 )
-from augenmerk.viz_app.state.measuring import BESIDE_WEIGHT, MeasuredMaps
 
 NUM_LAYERS, NUM_HEADS = 3, 8
 

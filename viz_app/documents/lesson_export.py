@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from augenmerk.core.analysis.measures import MEASURES
+from augenmerk.core.analysis.measures import MEASURES, MeasuredMaps
 from augenmerk.core.translation.lesson_file import Lesson, Scene
 from augenmerk.core.translation.result import ExperimentResult
 from augenmerk.viz_app.documents.view_values import apply_view
@@ -13,7 +13,6 @@ from augenmerk.viz_app.export.saving import page_content
 from augenmerk.viz_app.export.worksheet import SceneMap
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.measuring import MeasuredMaps
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.state.snapshot import take_snapshot
 from augenmerk.viz_app.worker.jobs import JobScope, MeasureJob, ShouldStop, Tell, TranslatorLike

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from augenmerk.core.analysis.measures import MEASURES, Measure, measure_maps
+from augenmerk.core.analysis.measures import MEASURES, Measure, measure_maps, measures_of
 from augenmerk.core.analysis.selection import (
     COMBINATIONS,
     DEFAULT_LABEL_MODE,
@@ -27,7 +27,6 @@ from augenmerk.core.errors import AnalysisError, ConfigError
 from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
 from augenmerk.core.translation.result import FloatArray, MapKind, Translation
 from augenmerk.viz_app.state.map_text import KIND_NAMES
-from augenmerk.viz_app.state.measuring import SHORT_NAMES
 
 if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator
@@ -103,7 +102,7 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigError(f"--head {options.head} needs a layer. Give --layer too.")
     found = measured(load_translator(options), options)
     if options.kind not in found.maps:
-        measure_names = ", ".join(name for name, described in MEASURES.items() if options.kind in described.kinds)
+        measure_names = ", ".join(measures_of(options.kind))
         raise AnalysisError(
             f"There is no measure {options.measure!r} for {options.kind} maps. One of {measure_names} was expected."
         )
@@ -217,7 +216,7 @@ def caption(found: Measured, title: str, options: argparse.Namespace, *, rows: s
         "sentence": found.translation.source_text,
         "translation": found.translation.text + (" (given)" if found.translation.is_given else ""),
         "map": title,
-        "measure": SHORT_NAMES[found.measure],
+        "measure": MEASURES[found.measure].name,
         "rows": rows or f"token {options.label}, in encoder maps source token",
     }
     if hidden or options.hide:

@@ -28,7 +28,6 @@ from augenmerk.core.storage import write_text
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
 from augenmerk.viz_app.heatmap.colormap import EMBER, PAPER, rgb_table, signed_rgb_table
 from augenmerk.viz_app.state.map_source import spread
-from augenmerk.viz_app.state.measuring import SHORT_NAMES
 
 LARGEST = 65_535
 ZERO, MISSING = 32_767, 65_535
@@ -88,7 +87,7 @@ def _data(content: PageContent) -> dict[str, Any]:
         **content.facts,
         "sentence": content.translation.source_text,
         "given translation" if content.translation.is_given else "translation": content.translation.text,
-        "measure": SHORT_NAMES[content.measure],
+        "measure": MEASURES[content.measure].name,
     }
     return {
         "facts": facts,

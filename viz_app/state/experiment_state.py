@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from psygnal import Signal
 
+from augenmerk.core.analysis.measures import MeasuredMaps
 from augenmerk.core.analysis.sample_roles import SampleRoles
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import (
@@ -27,7 +28,6 @@ from augenmerk.viz_app.state.map_selection import MapSelection
 from augenmerk.viz_app.state.map_source import MapSource
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings, ShownMaps
-from augenmerk.viz_app.state.measuring import MeasuredMaps
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.state.request_state import RequestState
 from augenmerk.viz_app.state.token_partners import pair_in

@@ -10,7 +10,6 @@ from augenmerk.core.text.vocabulary import MARKS
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import MapView
-from augenmerk.viz_app.state.measuring import SHORT_NAMES
 from augenmerk.viz_app.state.role_words import role_in_words
 
 BEWARE = (
@@ -81,8 +80,8 @@ def _example(state: ExperimentState, view: MapView) -> str:
     more = "more" if value >= 0 else "less"
     if measure != "weight":
         if is_signed:
-            return f"{when}, “{looked_at}” counts {abs(value):.2f} {more} than before by {SHORT_NAMES[measure]}."
-        return f"{when}, “{looked_at}” counts most: {value:.2f} by {SHORT_NAMES[measure]}."
+            return f"{when}, “{looked_at}” counts {abs(value):.2f} {more} than before by {MEASURES[measure].name}."
+        return f"{when}, “{looked_at}” counts most: {value:.2f} by {MEASURES[measure].name}."
     who, gives, its = _who(state)
     if is_signed:
         points = f"{100 * abs(value):.0f} percentage points {more}"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from augenmerk.core.analysis.comparing import MapDifference, NothingInCommonError, difference
-from augenmerk.core.analysis.measures import MEASURES, Measure
+from augenmerk.core.analysis.measures import MEASURES, Measure, MeasuredMaps
 from augenmerk.core.analysis.selection import LabelledMap, Selection, combine, is_hidden
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import Head
@@ -15,7 +15,6 @@ from augenmerk.core.translation.result import ExperimentResult, FloatArray, MapK
 from augenmerk.viz_app.state.map_selection import MapSelection
 from augenmerk.viz_app.state.map_view import MapView
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings, ShownMaps
-from augenmerk.viz_app.state.measuring import MeasuredMaps
 
 MAX_CACHED = 200
 LEAST_DIFFERENCE = 0.01

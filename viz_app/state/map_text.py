@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from augenmerk.core.analysis.measures import MEASURES, Measure
+from augenmerk.core.analysis.measures import MEASURES
 from augenmerk.core.analysis.selection import Combination
 from augenmerk.core.model.heads import KIND_TITLES
 from augenmerk.core.translation.result import MapKind
@@ -12,7 +12,6 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_source import has_split_words
 from augenmerk.viz_app.state.map_view import Band, MapView, Pair
 from augenmerk.viz_app.state.marks import query_sum
-from augenmerk.viz_app.state.measuring import SHORT_NAMES
 from augenmerk.viz_app.state.picked_tokens import SHORTENED
 from augenmerk.viz_app.state.visible_text import elided
 
@@ -24,12 +23,6 @@ KIND_DIRECTIONS: dict[MapKind, str] = {
 }
 COMBINATION_NAMES: dict[Combination, str] = {"mean": "mean", "max": "maximum"}
 OFF_NOTE = "Switched off: its weights are still computed, its output is dropped."
-_VALUE_NAMES: dict[Measure, str] = {
-    "weight": "weight",
-    "norm": "‖α·f(x)‖",
-    "norm-layer": "‖Σ α·f(x)‖",
-    "rollout": "rollout",
-}
 
 
 def title(state: ExperimentState) -> str:
@@ -71,14 +64,14 @@ def measure_note(state: ExperimentState) -> str:
     if state.result is None or measure == "weight":
         return ""
     if kind not in MEASURES[measure].kinds:
-        return f"There is no {SHORT_NAMES[measure]} for these maps: the weights are shown."
+        return f"There is no {MEASURES[measure].name} for these maps: the weights are shown."
     if state.maps.shown_measure(kind) != measure:
         if state.measuring.problem:
-            return f"{SHORT_NAMES[measure].capitalize()} could not be computed; the weights are shown."
-        return f"Computing: {SHORT_NAMES[measure]} …"
+            return f"{MEASURES[measure].name.capitalize()} could not be computed; the weights are shown."
+        return f"Computing: {MEASURES[measure].name} …"
     description = MEASURES[measure]
     one = "" if kind in description.per_head else " One map for each layer, whatever the head."
-    return f"{SHORT_NAMES[measure]}: {description.meaning[0].lower()}{description.meaning[1:]}{one}"
+    return f"{MEASURES[measure].name}: {description.meaning[0].lower()}{description.meaning[1:]}{one}"
 
 
 def hiding_note(state: ExperimentState) -> str:
@@ -110,7 +103,7 @@ def value_name(state: ExperimentState) -> str:
     """What a cell of the large map is called, in short."""
     how = "" if state.settings.scope == "head" else f"{COMBINATION_NAMES[state.settings.combination]} "
     change = "change of " if state.maps.is_signed(state.selection.head.kind) else ""
-    return change + how + _VALUE_NAMES[state.maps.shown_measure(state.selection.head.kind)]
+    return change + how + MEASURES[state.maps.shown_measure(state.selection.head.kind)].value_name
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from augenmerk.core.analysis.measures import MEASURES
 from augenmerk.core.errors import StorageError
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import atomic_path
@@ -21,7 +22,6 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import MapView
 from augenmerk.viz_app.state.map_view_settings import ShownMaps
 from augenmerk.viz_app.state.marks import query_sum
-from augenmerk.viz_app.state.measuring import SHORT_NAMES
 
 NUMBER_FORMATS = ("csv", "json", "npz")
 CORNER = "query \\ key"
@@ -69,7 +69,7 @@ def take_snapshot(state: ExperimentState, model: str) -> Snapshot | None:
     facts = {
         **facts_of(state, model),
         "map": title,
-        "measure": SHORT_NAMES[state.maps.shown_measure(head.kind)],
+        "measure": MEASURES[state.maps.shown_measure(head.kind)].name,
         f"{axes.query}s": "source token" if head.kind == "encoder" else f"token {settings.label_mode}",
     }
     if settings.selection.hide and state.maps.hides_nothing:

@@ -18,7 +18,6 @@ from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.evented_options import on_redraw
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.explain import explain
-from augenmerk.viz_app.state.measuring import SHORT_NAMES
 from augenmerk.viz_app.state.role_words import role_in_words
 from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales
 from augenmerk.viz_app.views.cell_menu import CellMenu
@@ -222,9 +221,10 @@ class HeadPanel(QFrame):
             SWITCH_TEXTS[False], "See what the translation becomes without this head (key O)"
         )
         self.switch_button.clicked.connect(self._switch_head)
-        self.measure_menu = ChoiceMenu("What a cell tells", {each: (name, name) for each, name in SHORT_NAMES.items()})
+        names = {measure: (described.name, described.name) for measure, described in MEASURES.items()}
+        self.measure_menu = ChoiceMenu("What a cell tells", names)
         for measure, action in self.measure_menu.actions_by_name.items():
-            described = MEASURES[measure]  # type: ignore[index]
+            described = MEASURES[measure]
             action.setToolTip(f"<p>{described.meaning}</p><p>{described.caveat}</p>")
         self.picture_menu = ChoiceMenu("How the map is drawn", PICTURES)
         self.scope_menu = ChoiceMenu("Which heads the map is made of", SCOPES)

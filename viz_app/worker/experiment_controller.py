@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
+from augenmerk.core.analysis.measures import MeasuredMaps
 from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.measuring import MeasuredMaps
 from augenmerk.viz_app.state.progress import Progress
 from augenmerk.viz_app.state.request_state import RequestState
 from augenmerk.viz_app.worker.failure import Failure

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
+from augenmerk.core.analysis.measures import BESIDE_WEIGHT, MeasuredMaps, measure_maps
 from augenmerk.core.analysis.trace import Trace
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.config import RunConfig
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import ExperimentResult, Translation
-from augenmerk.viz_app.state.measuring import BESIDE_WEIGHT, MeasuredMaps
 from augenmerk.viz_app.state.progress import Progress
 
 if TYPE_CHECKING:
@@ -205,7 +205,6 @@ class MeasureJob:
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> MeasuredMaps:
         """See `Job.run`."""
         from augenmerk.core.analysis.capture import trace_translation
-        from augenmerk.core.analysis.measures import measure_maps
 
         trace = trace_translation(real(translator), self.translation)
         maps = {}

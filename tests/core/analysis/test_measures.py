@@ -1,6 +1,8 @@
 """Norms and rollout against direct formulas, computed here from the model's parameters one vector at a time."""
 
 import tracemalloc
+from argparse import ArgumentParser
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +10,18 @@ import pytest
 import torch
 
 from augenmerk.core.analysis.capture import trace_pair, trace_translation
-from augenmerk.core.analysis.measures import MEASURES, cross_rollout, head_norms, layer_norms, measure_maps, rollout
+from augenmerk.core.analysis.measures import (
+    MEASURES,
+    cross_rollout,
+    head_norms,
+    layer_norms,
+    measure_maps,
+    measures_of,
+    rollout,
+    row_entropy,
+)
 from augenmerk.core.analysis.trace import HeadTrace, Trace
+from augenmerk.core.cli import analyze
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.attention import MultiHeadAttention
 from augenmerk.core.model.heads import Head
@@ -257,3 +269,25 @@ def test_a_translation_is_traced_under_its_own_interventions(word_translator: Tr
     norms = head_norms(trace.cross)[1, 2, 1]
     assert norms[0] == pytest.approx(expected, rel=1e-4), "a row of one weight is the norm of that value, twice"
     assert not norms[1:].any()
+
+
+def test_the_entropy_of_a_row_is_that_of_its_shares_in_nats() -> None:
+    rows = np.array([[[0.25] * 4, [0.5, 0.5, 0, 0], [1, 0, 0, 0]]], dtype=np.float32)
+    np.testing.assert_allclose(row_entropy(rows), [[np.log(4), np.log(2), 0]], atol=1e-6)
+
+
+def test_a_declaration_is_all_that_a_new_measure_needs(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    squares = replace(
+        MEASURES["weight"],
+        compute=lambda trace, kind: trace.of_kind(kind).weights ** 2,
+        name="squared weight",
+        kinds=("decoder", "cross"),
+    )
+    monkeypatch.setitem(MEASURES, "squares", squares)
+    np.testing.assert_array_equal(measure_maps(trace, "squares", "cross"), trace.cross.weights**2)
+    assert "squares" in measures_of("decoder")
+    with pytest.raises(AnalysisError, match="no measure 'squares' for encoder"):
+        measure_maps(trace, "squares", "encoder")
+    parser = ArgumentParser()
+    analyze.add_command(parser.add_subparsers())
+    assert "squares" in parser.parse_args(["analyze", "--text", "a", "--measure", "squares"]).measure

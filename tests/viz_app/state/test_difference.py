@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
+from augenmerk.core.analysis.measures import BESIDE_WEIGHT, MeasuredMaps
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, HeadScaled
 from augenmerk.core.translation.result import Translation
@@ -13,7 +14,6 @@ from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE
 from augenmerk.viz_app.state.map_text import describe, difference_note
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
-from augenmerk.viz_app.state.measuring import BESIDE_WEIGHT, MeasuredMaps
 from tests.viz_app.synthetic import make_result, make_translation
 
 HEAD = Head("cross", 0, 1)

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from augenmerk.core.analysis.measures import MEASURES
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import FloatArray
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.measuring import SHORT_NAMES
 
 if TYPE_CHECKING:  # these import torch, which is of the worker's thread
     from augenmerk.core.analysis.alignment_ranking import Aligner, AlignerRanking, AlignerScore, BaselineScore
@@ -111,8 +111,9 @@ class AlignmentState:
         settings.combination = "mean"
         if aligner.layer is None:
             settings.scope = "all"
-        else:  # in this measure a layer has one map, whatever the head
-            settings.scope = "layer" if aligner.head is None and aligner.measure != "norm-layer" else "head"
+        else:
+            has_own_maps = aligner.kind in MEASURES[aligner.measure].per_head
+            settings.scope = "layer" if aligner.head is None and has_own_maps else "head"
         settings.measure = aligner.measure
 
 
@@ -124,7 +125,7 @@ def cells(ranked: "Ranked") -> tuple[str, ...]:
         return (*rates, "–", "–", "–", name_of(ranked))
     layer = "all" if aligner.layer is None else str(aligner.layer + 1)
     head = "all" if aligner.head is None else str(aligner.head + 1)
-    return (*rates, layer, head, aligner.label_mode, SHORT_NAMES[aligner.measure])
+    return (*rates, layer, head, aligner.label_mode, MEASURES[aligner.measure].name)
 
 
 def aligner_of(ranked: "Ranked") -> "Aligner | None":

@@ -110,9 +110,9 @@ class StepsState:
         return frozenset(step for word in words for step in range(word.start, word.end))
 
     @property
-    def entropy_bits(self) -> float:
-        """How undecided the model was at this step."""
-        return self.translation.entropies[self.position] / math.log(2) if self.translation is not None else 0.0
+    def entropy(self) -> float:
+        """How undecided the model was at this step, in nats."""
+        return self.translation.entropies[self.position] if self.translation is not None else 0.0
 
     def candidates(self) -> list[Candidate]:
         """What this step could choose, best first; what it did choose comes last if there is much better."""

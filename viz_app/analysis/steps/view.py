@@ -157,7 +157,7 @@ class StepsTab(AnalysisTab):
         read = translation.read_tokens[self.steps.position]
         rank = next(each.rank for each in self._shown if each.is_chosen)
         self._candidates_title.setText(
-            f"after “{visible(read)}”\nentropy {self.steps.entropy_bits:.2f} bits"
+            f"after “{visible(read)}”\nentropy {self.steps.entropy:.2f} nats"
             + (f"\nrank {rank} chosen" if rank > 1 else "")
         )
         self.candidates.show_bars([_candidate_bar(each, translation) for each in self._shown])

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QWidget
@@ -90,7 +89,7 @@ def test_the_steps_are_those_of_the_translation_that_is_shown(tab: StepsTab) -> 
     assert [bar.label for bar in tab.candidates.bars] == [each.token for each in translation.alternatives[0]]
     assert len(tab.candidates.bars) == 10
     assert tab.candidates.bars[0].is_lit
-    assert f"entropy {translation.entropies[0] / np.log(2):.2f} bits" in tab._candidates_title.text()
+    assert f"entropy {translation.entropies[0]:.2f} nats" in tab._candidates_title.text()
     assert not tab.unreached.isVisible()
 
 
