@@ -290,4 +290,4 @@ def test_a_declaration_is_all_that_a_new_measure_needs(trace: Trace, monkeypatch
         measure_maps(trace, "squares", "encoder")
     parser = ArgumentParser()
     analyze.add_command(parser.add_subparsers())
-    assert "squares" in parser.parse_args(["analyze", "--text", "a", "--measure", "squares"]).measure
+    assert parser.parse_args(["analyze", "a", "--measure", "squares"]).measure == "squares"
