@@ -52,9 +52,9 @@ def test_words_that_are_gone_and_numbers_that_changed_are_stale(
 def test_the_command_prints_each_claim_and_fails_when_one_is_stale(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    some = (claims.Claim("a file", "42 %", "41 %", holds=False), claims.Claim("a file", "one", "one", holds=True))
+    some = (claims.Claim("a file", "42%", "41%", holds=False), claims.Claim("a file", "one", "one", holds=True))
     monkeypatch.setattr(claims, "all_claims", lambda translator: iter(some))
     assert claims.main([]) == 1
     printed = capsys.readouterr().out
-    assert "NO a file\n      says:  42 %\n      today: 41 %" in printed
+    assert "NO a file\n      says:  42%\n      today: 41%" in printed
     assert "2 claims, 1 of them stale" in printed

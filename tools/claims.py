@@ -137,7 +137,7 @@ def of_lessons(translator: Translator) -> Iterator[Claim]:
 
 
 def _of_scene(where: str, scene: Scene, result: ExperimentResult) -> Iterator[Claim]:
-    claimed = {int(each) for each in re.findall(r"(\d+) %", scene.text)} - {100}
+    claimed = {int(each) for each in re.findall(r"(\d+)%", scene.text)} - {100}
     view: Mapping[str, Any] = scene.saved.view  # checked when the file was read
     pinned = view.get("pinned")
     if pinned is not None:
@@ -147,10 +147,10 @@ def _of_scene(where: str, scene: Scene, result: ExperimentResult) -> Iterator[Cl
         inside = query < weights.shape[0] and key < weights.shape[1]
         weight = round(100 * float(weights[query, key])) if inside else -1
         holds = claimed == {weight} and int(weights[query].argmax()) == key
-        says = f"{', '.join(map(str, claimed))} %, the largest of its row, at the pinned cell"
-        yield Claim(where, says, f"{weight} %" if inside else "no such cell", holds)
+        says = f"{', '.join(map(str, claimed))}%, the largest of its row, at the pinned cell"
+        yield Claim(where, says, f"{weight}%" if inside else "no such cell", holds)
     elif claimed:
-        yield Claim(where, f"{claimed} % without a pinned cell", "cannot be computed", holds=False)
+        yield Claim(where, f"{claimed}% without a pinned cell", "cannot be computed", holds=False)
     tokens = {
         token for each in (result.changed, result.original) for token in (*each.source_tokens, *each.predicted_tokens)
     }

@@ -68,7 +68,7 @@ LESSONS = {
             ),
             Draft(
                 "One row",
-                "The weights of a row add up to 100 %. The largest weight in the row of “ladder” is {weight}, at “in”. "
+                "The weights of a row add up to 100%. The largest weight in the row of “ladder” is {weight}, at “in”. "
                 "This head spreads its attention.",
                 "Choose another head. Is its row of “ladder” more or less spread?",
                 LADDER,
@@ -202,7 +202,7 @@ LESSONS = {
             ),
             Draft(
                 "Nothing to look at",
-                "A row adds up to 100 % even where no German word is needed. While the model predicts the full stop, "
+                "A row adds up to 100% even where no German word is needed. While the model predicts the full stop, "
                 "this head gives {weight} to “<sos>”, the start token.",
                 "Find another row of this head that looks at “<sos>”.",
                 LADDER,
@@ -317,7 +317,7 @@ def scene_of(draft: Draft, translator: Translator, reference: ModelReference) ->
     weight = "no cell is pinned"
     if draft.cell is not None:
         view["pinned"] = pair = pinned_cell(translation, head, draft.cell)
-        weight = f"{100 * translation.maps.of_kind(head.kind)[head.layer, head.head][pair]:.0f} %"
+        weight = f"{100 * translation.maps.of_kind(head.kind)[head.layer, head.head][pair]:.0f}%"
     print(f"  {draft.title}: {translation.text} {draft.cell or ''} {weight}")
     text = draft.text.format(weight=weight, translation=translation.text)
     return Scene(draft.title, text, SavedExperiment(experiment, reference, view), draft.question)

@@ -62,10 +62,10 @@ TRANSLATE, LEARN, TRAIN = 0, 1, 2
 CLOSE_POLL_MS = 100
 MIN_SIZE = 960, 620
 CONTENT_SIZE = 940, 596
-"""The least at 100 %: a little less than the window has, so that a screen of 1440 × 900 shows all of it at 150 %."""
+"""The least at 100%: a little less than the window has, so that a screen of 1440 × 900 shows all of it at 150%."""
 NARROW_CONTENT_SIZE = 465, 700
 """The least where the window is narrower than that at its scale: parts stand one below the other then. The smallest
-window has this width at 200 %, beside its scroll bar."""
+window has this width at 200%, beside its scroll bar."""
 ALT_DIRECTIONS: dict[str, Direction] = {"left": "left", "right": "right", "up": "up", "down": "down"}
 STANDARD_KEYS = {
     "Undo": QKeySequence.StandardKey.Undo,
@@ -75,7 +75,7 @@ STANDARD_KEYS = {
 MORE_KEYS = {"Larger: the whole interface": ("Ctrl+=",), "Smaller: the whole interface": ("Ctrl+_",)}
 """The same keys without Shift, or with it, as keyboards differ."""
 EXPORT_PREFIX = "Export: "
-TRANSLATING = "Translating …\nA sentence that is typed meanwhile is translated instead."
+TRANSLATING = "Translating…\nA sentence that is typed meanwhile is translated instead."
 LESSON_EDITS = {
     "update": "update this scene from the screen",
     "texts": "change the texts of this scene",
@@ -275,7 +275,7 @@ class MainWindow(QMainWindow):
         if percent != self._preferences.scale:
             self._preferences.scale = percent
             self._apply_theme()
-        self.top_bar.show_notice(f"Size of the interface: {percent} %")
+        self.top_bar.show_notice(f"Size of the interface: {percent}%")
 
     def _step_scale(self, num_steps: int) -> None:
         place = SCALES.index(self._preferences.scale) + num_steps
@@ -393,7 +393,7 @@ class MainWindow(QMainWindow):
             Command("Full screen", self._toggle_full_screen, "F11", "Window"),
             Command("Larger: the whole interface", partial(self._step_scale, 1), "Ctrl++", "Window"),
             Command("Smaller: the whole interface", partial(self._step_scale, -1), "Ctrl+-", "Window"),
-            Command("Usual size: 100 %", partial(self.set_scale, 100), "Ctrl+0", "Window"),
+            Command("Usual size: 100%", partial(self.set_scale, 100), "Ctrl+0", "Window"),
             Command("Quit", self.close, "Ctrl+Q", "Window"),
         )
 
@@ -554,10 +554,10 @@ class MainWindow(QMainWindow):
 
     def _on_model_loading(self, name: str) -> None:
         if self.model is None:
-            self.top_bar.show_model(f"opening {name} …", "")
-            self.translate_page.show_message(f"Opening {name} …")
+            self.top_bar.show_model(f"opening {name}…", "")
+            self.translate_page.show_message(f"Opening {name}…")
         else:
-            self.top_bar.show_device(f"opening {name} …")
+            self.top_bar.show_device(f"opening {name}…")
 
     def _on_import_offered(self, name: str) -> None:
         if self.model is None:
@@ -597,7 +597,7 @@ class MainWindow(QMainWindow):
         is_requested = self.state.experiment.source_text == self.translate_page.sentence.requested_text
         model, offers_bundled, self._offers_bundled = self.model, self._offers_bundled, False
         if offers_bundled and is_requested and not failure.details and model is not None and not model.is_bundled:
-            self.translate_page.show_message(f"{_cannot_read(model)}.\nOpening the bundled model …")
+            self.translate_page.show_message(f"{_cannot_read(model)}.\nOpening the bundled model…")
             self._loader.stand_in()
         else:
             self.failed.emit(failure)
@@ -716,7 +716,7 @@ class MainWindow(QMainWindow):
             self._show_closing()
 
     def _show_closing(self) -> None:
-        text = "stopping the training, saving the model …"
+        text = "stopping the training, saving the model…"
         if self._may_leave_training():
             text += " Close again to quit without it."
         self.top_bar.show_status(text)

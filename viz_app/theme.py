@@ -105,7 +105,7 @@ class Theme:
         name: "light" or "dark".
         palette: its colours.
         base_px: pixel size of body text, scaled.
-        scale: by how much all lengths are larger than at 100 %.
+        scale: by how much all lengths are larger than at 100%.
     """
 
     name: Literal["light", "dark"]
@@ -377,7 +377,7 @@ def scales(setter: Callable[..., object], *lengths: int) -> None:
 
     Args:
         setter: a method of a QObject, such as `layout.setContentsMargins`.
-        lengths: its arguments at 100 %.
+        lengths: its arguments at 100%.
     """
     owner: QObject = setter.__self__  # type: ignore[attr-defined]  # of a bound method
     owner.setProperty(f"{_SCALED}{setter.__name__}", " ".join(map(str, lengths)))

@@ -165,7 +165,7 @@ class TopBar(QWidget):
         menu.addAction("Full screen\tF11").triggered.connect(self.full_screen_requested)
         menu.addAction("Larger\tCtrl++").triggered.connect(lambda: self.scale_stepped.emit(1))
         menu.addAction("Smaller\tCtrl+-").triggered.connect(lambda: self.scale_stepped.emit(-1))
-        menu.addAction("100 %\tCtrl+0").triggered.connect(self.usual_scale_requested)
+        menu.addAction("100%\tCtrl+0").triggered.connect(self.usual_scale_requested)
         menu.addSeparator()
         menu.addAction("What is this?\tF1").triggered.connect(self.explanation_requested)
         menu.addAction("All keys\t?").triggered.connect(self.keys_requested)

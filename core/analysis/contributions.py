@@ -19,9 +19,9 @@ COLLAPSED_SHARE = 0.38
 """Below this a word depends on the source so little that it deserves a look.
 
 With the bundled model it is the lowest hundredth of the words in reference translations (the 72 pairs of
-`resources/alignments`, 979 words: 1 % lie below 0.38, 5 % below 0.46, half below 0.66; 200 other pairs of the
+`resources/alignments`, 979 words: 1% lie below 0.38, 5% below 0.46, half below 0.66; 200 other pairs of the
 validation split give 0.39, 0.46 and 0.66). The end token is left out: it is decided by what is written, at about 0.27.
-It is no test of a translation's being wrong: read with a foreign source, the same words lose 0.04 on average, and 2 %
+It is no test of a translation's being wrong: read with a foreign source, the same words lose 0.04 on average, and 2%
 of them fall this low. Another model has another distribution: `share_floor` finds its hundredth.
 """
 FLOOR_PERCENT = 1.0

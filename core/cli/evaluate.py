@@ -82,9 +82,9 @@ def _print(scores: "CorpusScores", loss: "CorpusLoss | None", decoding: str, cha
     if changes:
         print(f"changed                              {changes}")
     print(f"BLEU, spaCy tokens, lower-cased      {scores.bleu_tokenized_lowercased:.2f}")
-    print(f"  95 % bootstrap interval            {interval(scores.bleu_tokenized_lowercased_interval)}")
+    print(f"  95% bootstrap interval            {interval(scores.bleu_tokenized_lowercased_interval)}")
     print(f"sacreBLEU, cased, detokenized        {scores.sacrebleu:.2f}   {scores.sacrebleu_signature}")
-    print(f"  95 % bootstrap interval            {interval(scores.sacrebleu_interval)}")
+    print(f"  95% bootstrap interval            {interval(scores.sacrebleu_interval)}")
     print(f"chrF                                 {scores.chrf:.2f}")
     if loss is not None:
         print(f"loss of the references, a token      {loss.token_weighted:.3f}   perplexity {loss.perplexity:.2f}")

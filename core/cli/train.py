@@ -331,7 +331,7 @@ class TerminalProgress:
             unit=" steps",
             file=sys.stderr,
             mininterval=0.2,
-            bar_format="{percentage:3.0f} % |{bar:20}| {n_fmt}/{total_fmt}{postfix}",
+            bar_format="{percentage:3.0f}% |{bar:20}| {n_fmt}/{total_fmt}{postfix}",
         )
 
     def _step(self, event: "StepDone") -> None:

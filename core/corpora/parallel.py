@@ -159,7 +159,7 @@ def read_folder(
 def hold_out(pairs: SentencePairs, seed: int) -> tuple[SentencePairs, SentencePairs]:
     """Splits `pairs` into training pairs and a random validation split, both in their original order.
 
-    The validation split has 5 % of the pairs, at most 1,000 and at least one, chosen by `seed`.
+    The validation split has 5% of the pairs, at most 1,000 and at least one, chosen by `seed`.
 
     Raises:
         CorpusError: there are fewer than two pairs.

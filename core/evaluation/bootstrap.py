@@ -66,7 +66,7 @@ def bootstrap_bleu(statistics: Statistics, num_resamples: int = NUM_RESAMPLES, s
 
 
 def interval_95(scores: NDArray[np.float64]) -> tuple[float, float]:
-    """The middle 95 % of `scores`: their 2.5th and 97.5th percentile."""
+    """The middle 95% of `scores`: their 2.5th and 97.5th percentile."""
     low, high = np.percentile(scores, [2.5, 97.5])
     return float(low), float(high)
 
@@ -77,7 +77,7 @@ class PairedDifference:
 
     Attributes:
         difference: BLEU of the second less that of the first.
-        interval: of the difference over the resamples, the middle 95 %.
+        interval: of the difference over the resamples, the middle 95%.
         p_value: share of the resamples in which the second is not better.
     """
 

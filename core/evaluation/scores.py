@@ -22,10 +22,10 @@ class CorpusScores:
         bleu_tokenized_lowercased: BLEU-4 as pytorch-seq2seq counts it: spaCy tokens, lower-cased,
             `torchtext.data.metrics.bleu_score`; references are not passed through the vocabulary. White space is no
             word on either side.
-        bleu_tokenized_lowercased_interval: its 95 % interval: percentiles of 1,000 bootstrap resamples of the
+        bleu_tokenized_lowercased_interval: its 95% interval: percentiles of 1,000 bootstrap resamples of the
             sentences, fixed seed.
         sacrebleu: BLEU of cased, detokenized text by sacreBLEU.
-        sacrebleu_interval: its 95 % interval by sacreBLEU's own bootstrap: mean of 1,000 resamples, less and plus the
+        sacrebleu_interval: its 95% interval by sacreBLEU's own bootstrap: mean of 1,000 resamples, less and plus the
             half width, from 0 to 100.
         sacrebleu_signature: what sacreBLEU says of how it counted.
         chrf: chrF2 of the same text, by sacreBLEU.

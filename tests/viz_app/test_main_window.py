@@ -220,7 +220,7 @@ def test_a_first_translation_that_takes_long_is_no_model_that_is_being_opened(
     window = make_window(loader=_Endless, wait=False)
     qtbot.waitUntil(lambda: window.model is not None)
     assert window.translate_page.message.isVisible()
-    assert window.translate_page.message.label.text().startswith("Translating …")
+    assert window.translate_page.message.label.text().startswith("Translating…")
 
 
 def test_escape_cancels_a_translation_that_takes_long_from_the_top_bar_too(

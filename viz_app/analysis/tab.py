@@ -252,4 +252,4 @@ class JobBar(QWidget):
         progress = self._request.progress
         self.bar.setRange(0, max(progress.total, 0) if progress else 0)
         self.bar.setValue(progress.done if progress else 0)
-        self.text.setText(f"{progress.text}{self._time_left()}" if progress else "waiting …")
+        self.text.setText(f"{progress.text}{self._time_left()}" if progress else "waiting…")

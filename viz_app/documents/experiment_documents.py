@@ -88,8 +88,8 @@ class ExperimentDocuments(QObject):
                 action.setShortcut(QKeySequence(keys))
                 action.setShortcutVisibleInContextMenu(True)
 
-        add("Save experiment …", self.ask_where_to_save, "Ctrl+E")
-        add("Open experiment …", self.ask_what_to_open, "Ctrl+Shift+O")
+        add("Save experiment…", self.ask_where_to_save, "Ctrl+E")
+        add("Open experiment…", self.ask_what_to_open, "Ctrl+Shift+O")
         recent = menu.addMenu("Recent experiments")
         recent.aboutToShow.connect(lambda: self._fill_recent(recent))
         menu.aboutToShow.connect(

@@ -164,15 +164,15 @@ class LessonBar(QFrame):
         for name, text, tip in (
             (
                 "add",
-                "Add scene …",
+                "Add scene…",
                 "A new scene after this one, of what is on the screen now",
             ),
             ("update", "Update scene", "What is on the screen now takes the place of this scene; its texts stay"),
-            ("texts", "Texts …", "The title, the sentence and the question of this scene"),
+            ("texts", "Texts…", "The title, the sentence and the question of this scene"),
             ("earlier", "Earlier", "Moves this scene one place towards the beginning"),
             ("later", "Later", "Moves this scene one place towards the end"),
             ("delete", "Delete scene", "Takes this scene out of the lesson"),
-            ("rename", "Rename lesson …", "Another title for the whole lesson"),
+            ("rename", "Rename lesson…", "Another title for the whole lesson"),
             ("save", "Save", "Writes the lesson to its file, or asks for one"),
         ):
             button = flat_button(text, tip)

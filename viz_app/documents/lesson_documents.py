@@ -102,8 +102,8 @@ class LessonDocuments(QObject):
             action.setEnabled(is_enabled)
             return action
 
-        add("Add scene …", self.ask_for_scene)
-        add("Open lesson …", self._experiments.ask_what_to_open)
+        add("Add scene…", self.ask_for_scene)
+        add("Open lesson…", self._experiments.ask_what_to_open)
         menu.addSeparator()
         for path in shipped:  # read for their titles, which takes a while
             add(title_of(path), partial(self._experiments.open, path, is_shipped=True))
@@ -112,9 +112,9 @@ class LessonDocuments(QObject):
         edit.setCheckable(True)
         edit.setChecked(self.bar.is_editing)
         add("Save lesson", self.save, is_enabled=is_changed)
-        add("Save lesson as …", self.ask_where_to_save, is_enabled=is_open)
-        add("Export as a page for the browser (HTML) …", self.ask_for_page, is_enabled=bool(self.lesson.scenes))
-        add("Export a worksheet …", self.ask_for_worksheet, is_enabled=bool(self.lesson.scenes))
+        add("Save lesson as…", self.ask_where_to_save, is_enabled=is_open)
+        add("Export as a page for the browser (HTML)…", self.ask_for_page, is_enabled=bool(self.lesson.scenes))
+        add("Export a worksheet…", self.ask_for_worksheet, is_enabled=bool(self.lesson.scenes))
         add("Close lesson", self.close, is_enabled=is_open)
 
     @property
@@ -358,7 +358,7 @@ class LessonDocuments(QObject):
         def refuse(failure: Failure) -> None:
             show_failure(self._window, f"The {what} was not saved", failure)
 
-        self.done.emit(f"computing {len(lesson.scenes)} scenes …")
+        self.done.emit(f"computing {len(lesson.scenes)} scenes…")
         self._worker.submit(Request(LessonResultsJob(lesson.scenes), self, on_result=use, on_error=refuse))
 
     def _ask_for_file(self, heading: str, filters: str, suffix: str, act: Callable[[Path], None]) -> None:

@@ -161,7 +161,7 @@ def picture_of(found: Measured, heads: Sequence[tuple[int, int]], options: argpa
     weights = combine(found.maps[options.kind], options.combine, heads)
     shown = _selection(options).apply(weights, found.translation, options.kind)
     _refuse_empty(shown.weights)
-    words = f"{100 * float(shown.hidden_mass_in_all):.1f} % of the attention" if options.hide else ""
+    words = f"{100 * float(shown.hidden_mass_in_all):.1f}% of the attention" if options.hide else ""
     return MapPicture(
         shown.weights,
         shown.queries.labels,

@@ -53,7 +53,7 @@ class FilmDialog(QDialog):
         self.setWindowTitle("Export the film")
         self.setProperty("role", "form")
         self.status, self.progress = label("small"), ProgressLine()
-        self.status.setText(f"Preparing {target.name} …")
+        self.status.setText(f"Preparing {target.name}…")
         self.progress.set_fraction(None)
         self.cancel_button = QPushButton("Cancel")
         self.cancel_button.clicked.connect(self.reject)

@@ -70,7 +70,7 @@ def lesson_page_html(title: str, parts: Sequence[ScenePart]) -> str:
 
 
 def unbroken(text: str) -> str:
-    """No line ends between a number and its unit: “100 %”."""
+    """Keep a number and a percent sign after a space on one line."""
     return _UNIT.sub(NO_BREAK_SPACE, text)
 
 

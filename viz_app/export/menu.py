@@ -163,40 +163,40 @@ class ExportMenu(QMenu):
         )
         self._add(
             "heads",
-            "All heads, small (PNG, SVG, PDF) …",
+            "All heads, small (PNG, SVG, PDF)…",
             partial(self._ask, partial(self.try_to, Saving.save_heads), PICTURES, "heads"),
             all_heads,
         )
         self._add(
             "page",
-            "The whole page (PNG, SVG, PDF) …",
+            "The whole page (PNG, SVG, PDF)…",
             partial(self._ask, partial(self.try_to, Saving.save_page), PICTURES, "page"),
             page,
         )
         self.addSeparator()
         self._add(
             "numbers",
-            "The numbers (CSV, JSON, NPZ) …",
+            "The numbers (CSV, JSON, NPZ)…",
             partial(self._ask, partial(self.try_to, Saving.save_table), NUMBERS, "map"),
             numbers,
             "Ctrl+Shift+S",
         )
         self._add(
             "html",
-            "All maps as a page for the browser (HTML) …",
+            "All maps as a page for the browser (HTML)…",
             partial(self._ask, partial(self.try_to, Saving.save_html), PAGES, "maps"),
             html,
         )
         self.addSeparator()
         self._add(
             "charts",
-            "The charts (PNG, SVG, PDF) …",
+            "The charts (PNG, SVG, PDF)…",
             partial(self._ask, partial(self.try_to, Saving.save_charts), PICTURES, "charts"),
             "The charts of this run as they are shown: quantity, scale, smoothing, range, runs compared",
         )
         self._add(
             "metrics",
-            "The metrics of every step (CSV) …",
+            "The metrics of every step (CSV)…",
             partial(self._ask, partial(self.try_to, Saving.save_metrics), TABLES, "metrics"),
             "A line for each step of this run: loss, rate, gradient norm, speed; and what each validation found",
         )
@@ -227,7 +227,7 @@ class ExportMenu(QMenu):
         """Names the large map as it is drawn, and offers what there is."""
         source = self._page_in_sight().export_source()
         is_lines = source.state is not None and source.state.settings.picture == "lines"
-        self.entries["map"].setText(f"The large map, {'as lines' if is_lines else 'as a heatmap'} (PNG, SVG, PDF) …")
+        self.entries["map"].setText(f"The large map, {'as lines' if is_lines else 'as a heatmap'} (PNG, SVG, PDF)…")
         for name in OF_MAPS:
             self.entries[name].setEnabled(source.has_maps)
         self._name_films(source.state)
@@ -237,7 +237,7 @@ class ExportMenu(QMenu):
 
     def _name_films(self, state: ExperimentState | None) -> None:
         has_mp4 = "mp4" in formats()
-        kinds = f"(GIF{', MP4' if has_mp4 else '; MP4 needs ffmpeg'}) …"
+        kinds = f"(GIF{', MP4' if has_mp4 else '; MP4 needs ffmpeg'})…"
         where = KIND_TITLES[state.selection.head.kind].lower() if state is not None else "this kind of attention"
         layer = f"layer {state.selection.head.layer + 1}" if state is not None else "this layer"
         for name, whose, what in (

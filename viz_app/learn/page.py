@@ -174,7 +174,7 @@ class LearnPage(QWidget):
         if not self._has_asked and not event.spontaneous():
             self._has_asked = True
             self._begin_with_translate_sentence()
-            self._message.show_text("Opening the bundled model …")
+            self._message.show_text("Opening the bundled model…")
             self._worker.submit(Request(LoadJob(None, "cpu"), self.state, on_result=self._begin, on_error=self._refuse))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

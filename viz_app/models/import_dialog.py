@@ -120,7 +120,7 @@ class ImportDialog(QDialog):
         self._show_about()
         if source.is_dir():
             self.import_button.setEnabled(False)  # until it is known what it takes
-            self.status.setText("Looking at the files …")
+            self.status.setText("Looking at the files…")
             self.status.show()
             self._request = self._worker.submit(
                 Request(InspectJob(source), self, on_result=self._on_summary, on_error=self._on_error)
@@ -187,7 +187,7 @@ class ImportDialog(QDialog):
         self._add_row("Heads of each layer", self.heads_edit, None, HEADS_ROW)
         self.data_edit.show()
         self.data_edit.setPlaceholderText("for notebook 6 and the Annotated Transformer")
-        choose = QPushButton("Choose …")
+        choose = QPushButton("Choose…")
         choose.clicked.connect(self._choose_data)
         self._add_row("Folder with Multi30k", self.data_edit, choose, DATA_ROW)
 
@@ -273,7 +273,7 @@ class ImportDialog(QDialog):
     def _on_progress(self, progress: Progress) -> None:
         done, total = progress.done, progress.total
         size = f": {done / _MEGABYTE:,.1f} of {total / _MEGABYTE:,.1f} MB" if total else ""
-        self.status.setText(f"{progress.text}{size} …")
+        self.status.setText(f"{progress.text}{size}…")
         self.progress.set_fraction(done / total if total else None)
 
     def _on_imported(self, imported: Imported) -> None:
@@ -311,7 +311,7 @@ class ImportDialog(QDialog):
         self.setMinimumWidth(WIDTH_PX)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setColumnStretch(1, 1)
-        change = QPushButton("Change …")
+        change = QPushButton("Change…")
         change.clicked.connect(self._choose_target)
         self._add_row("Weights", self.precision, None, PRECISION_ROW)
         self._add_row("Save as", self.target_edit, change, SAVE_ROW)

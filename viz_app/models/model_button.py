@@ -81,13 +81,13 @@ class ModelButton(MenuButton):
 
     def _fill(self, menu: QMenu, *, offers_bundled: bool) -> None:
         menu.clear()
-        open_action = menu.addAction("Open model …")
+        open_action = menu.addAction("Open model…")
         open_action.setShortcut(QKeySequence.StandardKey.Open)
         open_action.setShortcutVisibleInContextMenu(True)
         open_action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)  # shown here, but the window's own one acts
         open_action.triggered.connect(self.open_requested)
-        menu.addAction("Open the folder of a model …").triggered.connect(self.folder_requested)
-        menu.addAction("From Hugging Face …").triggered.connect(self.name_requested)
+        menu.addAction("Open the folder of a model…").triggered.connect(self.folder_requested)
+        menu.addAction("From Hugging Face…").triggered.connect(self.name_requested)
         if offers_bundled:
             menu.addAction("Bundled model").triggered.connect(self.bundled_requested)
         if self.recent:

@@ -45,7 +45,7 @@ def explain(state: ExperimentState) -> tuple[Part, ...]:
     if settings.selection.hide and state.maps.hides_nothing:
         parts.append(Part("Hidden", map_text.hiding_note(state)))
     elif settings.selection.hide:
-        share = f"Hidden tokens took {100 * view.hidden_share:.0f} % of these {axes.query}s"
+        share = f"Hidden tokens took {100 * view.hidden_share:.0f}% of these {axes.query}s"
         parts.append(Part("Hidden", f"{share}; what is left of each {axes.query} is scaled up to its former sum."))
     parts.append(Part("Beware:", BEWARE))
     return tuple(parts)
@@ -86,7 +86,7 @@ def _example(state: ExperimentState, view: MapView) -> str:
     if is_signed:
         points = f"{100 * abs(value):.0f} percentage points {more}"
         return f"{when}, {who} {gives} “{looked_at}” {points} of {its} attention than in the original."
-    return f"{when}, {who} {gives} {100 * value:.0f} % of {its} attention to “{looked_at}”."
+    return f"{when}, {who} {gives} {100 * value:.0f}% of {its} attention to “{looked_at}”."
 
 
 def _who(state: ExperimentState) -> tuple[str, str, str]:

@@ -68,7 +68,7 @@ def measure_note(state: ExperimentState) -> str:
     if state.maps.shown_measure(kind) != measure:
         if state.measuring.problem:
             return f"{MEASURES[measure].name.capitalize()} could not be computed; the weights are shown."
-        return f"Computing: {MEASURES[measure].name} …"
+        return f"Computing: {MEASURES[measure].name}…"
     description = MEASURES[measure]
     one = "" if kind in description.per_head else " One map for each layer, whatever the head."
     return f"{MEASURES[measure].name}: {description.meaning[0].lower()}{description.meaning[1:]}{one}"
@@ -84,7 +84,7 @@ def hiding_note(state: ExperimentState) -> str:
         ends = "start, end and" if settings.hides_punctuation else "start and end"
         kinds = f"{ends * settings.hides_wrapping}{' punctuation' * settings.hides_punctuation}".strip()
         return f"Without {kinds} nothing would be left of this map, so nothing is hidden."
-    return f"{100 * view.hidden_share:.0f} % of their attention lies on hidden tokens."
+    return f"{100 * view.hidden_share:.0f}% of their attention lies on hidden tokens."
 
 
 def difference_note(state: ExperimentState) -> str:

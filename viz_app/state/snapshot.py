@@ -76,7 +76,7 @@ def take_snapshot(state: ExperimentState, model: str) -> Snapshot | None:
         facts["hidden"] = "nothing: no token would be left"
     elif settings.selection.hide:
         facts["hidden"] = (
-            f"{100 * view.hidden_share:.1f} % of the attention, {axes.query}s scaled up to their former sum"
+            f"{100 * view.hidden_share:.1f}% of the attention, {axes.query}s scaled up to their former sum"
         )
     if settings.merges_words and map_text.splits_words(state):
         facts["words"] = f"pieces merged: {axes.key}s summed, {axes.query}s averaged"

@@ -106,7 +106,7 @@ def query_key_view(state: ExperimentState, explanation: WeightExplanation) -> Qu
     if trace is None:
         if state.is_of_earlier_model:
             return "Another model is in use now; its answer is awaited."
-        return explanation.request.problem or "Reading queries and keys …"
+        return explanation.request.problem or "Reading queries and keys…"
     detail = query_key_detail(trace, head, pair.query, pair.key)
     keys = trace.of_kind(head.kind).keys[head.layer, head.head]
     logits = (keys.astype(np.float64) @ detail.query_vector.astype(np.float64)) / np.sqrt(len(detail.query_vector))

@@ -232,7 +232,7 @@ class FirstSteps(QFrame):
     def _say_switched_off(self) -> str:
         result = self._state.result
         if result is None or not result.is_changed:
-            return "A head is switched off, and the sentence is translated again …"
+            return "A head is switched off, and the sentence is translated again…"
         off = ", ".join(head.short_name for head in sorted(result.experiment.heads_off, key=str))
         if result.changed.text == result.original.text:
             told = "The words stay the same: the other heads are enough. Right-click other maps to switch them off too."

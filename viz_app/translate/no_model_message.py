@@ -24,7 +24,7 @@ class NoModelMessage(EmptyState):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("role", "panel")
-        self.open_button = self.add_button("Open model …", is_primary=True)
+        self.open_button = self.add_button("Open model…", is_primary=True)
         self.open_button.clicked.connect(self.open_requested)
         self.train_button = self.add_button("Train a model")
         self.train_button.clicked.connect(self.train_requested)

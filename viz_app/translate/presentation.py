@@ -21,7 +21,7 @@ from augenmerk.viz_app.theme import current_theme
 from augenmerk.viz_app.translate.keys import ARROWS, DIRECTIONS, ENDS, SCENE_KEYS, SWITCH_KEYS
 
 USUAL_SIZE = 800, 520
-"""Of a window in which the letters are as large as in the interface at 100 %."""
+"""Of a window in which the letters are as large as in the interface at 100%."""
 WORDS_LARGER = 1.7
 """Than the labels of the map."""
 PAGE_KEYS: dict[int, int] = {Qt.Key.Key_PageUp: -1, Qt.Key.Key_PageDown: 1}

@@ -114,8 +114,8 @@ def _name(token: str, chosen: str, link: str, color: str) -> str:
 def _percent(log_probability: float) -> str:
     percent = 100 * math.exp(log_probability)
     if percent < 0.1:
-        return "&lt; 0.1 %"
-    return f"{percent:.1f} %"
+        return "&lt; 0.1%"
+    return f"{percent:.1f}%"
 
 
 def _minus(number: str) -> str:

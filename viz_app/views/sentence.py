@@ -46,12 +46,12 @@ LONG_TEXT = 150
 LOW_PAGE = 820
 NARROW_PAGE, LOW_PAGE_TO_FOLD = 1264, 680
 """Pixels of the page, which is a little smaller than the window, below which the card is folded."""
-GALLERY_ENTRY = "What attention shows: a gallery …"
+GALLERY_ENTRY = "What attention shows: a gallery…"
 MORE_SENTENCES = "More sentences, without a note"
 EXAMPLES_LANGUAGE, BUNDLED_LANGUAGE = "German", "de"
 """Of the examples; of the model that opens if no other does."""
 EDIT_TIP = "Write a translation of your own (or double-click it): the model then reads it instead of choosing words"
-BUSY = "translating …"
+BUSY = "translating…"
 GALLERY_OF_ANOTHER_MODEL = (
     "The gallery is about the bundled model, and another one is open. Open the bundled model for it."
 )

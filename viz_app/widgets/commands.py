@@ -57,7 +57,7 @@ class Command:
 
 def command_of(action: QAction, prefix: str = "") -> Command:
     """The entry of a menu of files, named for where no menu says what it belongs to."""
-    name = action.text().removesuffix(" …")
+    name = action.text().removesuffix("…")
     return Command(f"{prefix}{name}", action.trigger, action.shortcut().toString(), "Files")
 
 

@@ -159,8 +159,8 @@ class WindowScrollArea(ScrollArea):
 
     Args:
         content: the widget.
-        size: the smallest at 100 %.
-        narrow_size: the smallest at 100 % in a narrow window; higher, where its parts need more.
+        size: the smallest at 100%.
+        narrow_size: the smallest at 100% in a narrow window; higher, where its parts need more.
     """
 
     def __init__(

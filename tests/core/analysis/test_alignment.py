@@ -222,7 +222,7 @@ def test_the_agreement_of_the_blind_reading_is_as_the_readme_says() -> None:
     assert f"it has an F1 of {f1(table, 2):.3f} over sure links" in text
     assert f"and of {f1(table, 1):.3f} over all links" in text
     assert f"kappa over {table.total():,} pairs of words is {kappa(table):.3f}" in text
-    assert f"error rate of {100 * rates[0].aer:.1f} % against the gold, and so have the gold's" in text
+    assert f"error rate of {100 * rates[0].aer:.1f}% against the gold, and so have the gold's" in text
     assert f"{rates[0].aer:.3f}" == f"{rates[1].aer:.3f}"
 
 

@@ -122,7 +122,7 @@ def test_without_cross_attention_every_word_is_told(tiny: Path, capsys) -> None:
         capsys, tiny, "analyze", SENTENCE, "--target", "a man stands", "--off", "cross:1:1", "--source-share", "--words"
     )
     assert len(found["source_share_warnings"]) == 3
-    assert found["source_share_warnings"][0].startswith("Only 0 % of “a” comes from the source")
+    assert found["source_share_warnings"][0].startswith("Only 0% of “a” comes from the source")
 
 
 def test_every_head_off_is_read_too(tiny: Path, capsys) -> None:

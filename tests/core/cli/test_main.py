@@ -162,7 +162,7 @@ def test_evaluate_says_how_it_decoded(
     told = capsys.readouterr().out
     assert re.search(r"decoding +greedy\n", told)
     assert re.search(r"loss of the references, a token +\d+\.\d{3}   perplexity \d+\.\d\d\n", told)
-    assert len(re.findall(r"95 % bootstrap interval +\d+\.\d\d to \d+\.\d\d\n", told)) == 2
+    assert len(re.findall(r"95% bootstrap interval +\d+\.\d\d to \d+\.\d\d\n", told)) == 2
     assert main([*evaluate, "--beam", "3", "--length-penalty", "0.6"]) == 0
     assert re.search(r"decoding +beam 3, length penalty 0\.6\n", capsys.readouterr().out)
 

@@ -190,8 +190,8 @@ class TestChanges:
         longer = copy_run(num_epochs=4, cooldown_epochs=1, sample_size=0)
         _, said = record(longer, tmp_path / "run", resume=True, stop_after=1)
         (note,) = said.of(Noted)
-        assert "its rate had cooled down to 0 % of the schedule's, because it was set to 2 epochs" in note.text
-        assert "It is set to 4 now, so it continues at 100 %" in note.text
+        assert "its rate had cooled down to 0% of the schedule's, because it was set to 2 epochs" in note.text
+        assert "It is set to 4 now, so it continues at 100%" in note.text
 
     def test_a_run_made_longer_before_it_cools_says_nothing(self, tmp_path: Path) -> None:
         record(copy_run(num_epochs=3, cooldown_epochs=1, sample_size=0), tmp_path / "run", stop_after=8)

@@ -146,7 +146,7 @@ class TestEvents:
 
     @pytest.mark.slow
     def test_a_short_run_that_fits_its_schedule_rises_to_the_full_rate_and_cools_down(self, tmp_path: Path) -> None:
-        """As set, it would begin at 30 % of its rate and only fall, and its warm-up would never end."""
+        """As set, it would begin at 30% of its rate and only fall, and its warm-up would never end."""
         run = text_run(
             schedule="noam", warmup_steps=400, num_epochs=3, cooldown_epochs=10, fit_schedule=True, sample_size=0
         )

@@ -132,8 +132,8 @@ class TestShortRuns:
         )
         unfitted = self.ours.replace(num_epochs=3, fit_schedule=False)
         assert describe_schedule(unfitted, 6) == (
-            "A run of 3 epochs is shorter than its cool-down of 10 epochs: the rate begins at 30 % and only falls. "
+            "A run of 3 epochs is shorter than its cool-down of 10 epochs: the rate begins at 30% and only falls. "
             "Raise num_epochs, lower cooldown_epochs, or set fit_schedule. The learning rate rises for 400 steps "
-            "(warm-up), but this run has 18: it ends at 4 % of the highest rate. Raise num_epochs, lower warmup_steps, "
+            "(warm-up), but this run has 18: it ends at 4% of the highest rate. Raise num_epochs, lower warmup_steps, "
             "or set fit_schedule."
         )

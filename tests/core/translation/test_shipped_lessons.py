@@ -74,7 +74,7 @@ def test_texts_are_short(path: Path) -> None:
 def test_percentages_are_the_weight_of_the_pinned_cell(results: dict[tuple[str, int], ExperimentResult]) -> None:
     num_pinned = 0
     for name, index, scene in scenes():
-        claimed = {int(each) for each in re.findall(r"(\d+) %", scene.text)} - {100}
+        claimed = {int(each) for each in re.findall(r"(\d+)%", scene.text)} - {100}
         pinned = scene.saved.view.get("pinned")
         if pinned is None:
             assert not claimed, scene.title

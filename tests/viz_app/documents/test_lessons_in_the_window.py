@@ -458,7 +458,7 @@ def lesson_menu(window: MainWindow) -> QMenu:
 def test_the_menu_offers_the_lessons_that_ship(qtbot: QtBot, window: MainWindow, preferences: Preferences) -> None:
     actions = {each.text(): each for each in lesson_menu(window).actions()}
     assert len(shipped_lessons()) == 4
-    assert not actions["Save lesson as …"].isEnabled()
+    assert not actions["Save lesson as…"].isEnabled()
     for name in ("Attention in five scenes", "Word order", "Why heads differ", "Attention is not explanation"):
         assert name in actions
     actions["Word order"].trigger()
@@ -467,17 +467,17 @@ def test_the_menu_offers_the_lessons_that_ship(qtbot: QtBot, window: MainWindow,
     assert window.lessons.lesson.path is None, "it is never written to"
     assert preferences.recent_experiments.paths == ()
     actions = {each.text(): each for each in lesson_menu(window).actions()}
-    assert actions["Save lesson as …"].isEnabled()
+    assert actions["Save lesson as…"].isEnabled()
     actions["Edit lesson"].trigger()
     assert window.lessons.bar.is_editing
 
 
 def test_a_worksheet_is_exported_from_the_menu(qtbot: QtBot, window: MainWindow, path: Path) -> None:
     actions = {each.text(): each for each in lesson_menu(window).actions()}
-    assert not actions["Export a worksheet …"].isEnabled()
+    assert not actions["Export a worksheet…"].isEnabled()
     window.documents.open(path)
     actions = {each.text(): each for each in lesson_menu(window).actions()}
-    actions["Export a worksheet …"].trigger()
+    actions["Export a worksheet…"].trigger()
     dialog = window.lessons.dialog
     assert isinstance(dialog, QFileDialog)
     assert dialog.defaultSuffix() == "html"
@@ -550,7 +550,7 @@ def test_scenes_of_shipped_lessons_are_exported_with_their_pinned_cell(path: Pat
             kind, layer, head = part.content.shown.kind, part.content.shown.layer, part.content.shown.head
             shown = part.content.selection.apply(part.content.maps[kind], part.content.translation, kind)
             percent = round(100 * float(shown.weights[layer, head][part.content.pinned]))
-            assert f"{percent} %" in scene.text, "the map shows what the sentence says"
+            assert f"{percent}%" in scene.text, "the map shows what the sentence says"
         assert "the scene was made with the model" not in part.content.facts
 
 

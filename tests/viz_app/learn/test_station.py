@@ -49,7 +49,7 @@ def test_a_text_becomes_a_station(tmp_path: Path) -> None:
     first, second, button, question = station.blocks
     assert isinstance(first, Paragraph)
     assert first.values == ("weight",)
-    assert first.filled({"weight": "99 %"}) == "A paragraph with **99 %** in\ntwo lines."
+    assert first.filled({"weight": "99%"}) == "A paragraph with **99%** in\ntwo lines."
     assert second == Paragraph("Another.")
     assert button == Try("Softer, please", {"temperature": "4"})
     assert isinstance(question, Predict)

@@ -82,7 +82,7 @@ def test_frames_and_what_is_written_below_them_fit(figure: TrainHereFigure, widt
 
 def test_nothing_is_said_to_go_on_once_the_training_has_ended(figure: TrainHereFigure) -> None:
     figure._on_events([PhaseStarted("Translating a sample")])
-    assert figure.progress.text() == "Translating a sample …"
+    assert figure.progress.text() == "Translating a sample…"
     figure.pictures.add(1, make_translation())
     figure._on_finished(None)
     assert figure.progress.text() == "1 epoch done"

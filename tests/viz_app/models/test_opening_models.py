@@ -130,7 +130,7 @@ def test_a_dropped_folder_is_imported_once_and_then_opened(make_window: MakeWind
     drop(window, folder)
     dialog = dialog_of(window)
     assert not dialog.import_button.isEnabled(), "not before it is known what it takes"
-    assert dialog.status.text() == "Looking at the files …"
+    assert dialog.status.text() == "Looking at the files…"
     qtbot.waitUntil(lambda: "Marian, by Hugging Face transformers · German to French" in dialog.about.text())
     assert dialog.import_button.isEnabled()
     assert dialog.focusWidget() is dialog.import_button, "Enter imports"

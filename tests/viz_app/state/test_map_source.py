@@ -165,7 +165,7 @@ def test_the_example_is_the_largest_cell_between_two_words(state: ExperimentStat
     column = translation.source_tokens[3]
     for state.settings.label_mode, verb in (("read", "reads"), ("predicted", "predicts")):
         row = state.maps.view().row_labels[2]  # type: ignore[union-attr]
-        expected = f"While the model {verb} “{row}”, this head gives 87 % of its attention to “{column}”."
+        expected = f"While the model {verb} “{row}”, this head gives 87% of its attention to “{column}”."
         assert explain(state)[0] == ("For example:", expected)
     state.settings.scope, state.settings.combination = "layer", "max"
     assert "one of these 8 heads gives" in explain(state)[0].text
@@ -177,7 +177,7 @@ def test_lines_are_explained_as_lines(state: ExperimentState) -> None:
     assert [part.about for part in explain(state)][1:4] == ["Rows", "Columns", "Cells"]
     state.settings.picture, state.settings.line_threshold = "lines", 0.25
     parts = {part.about: part.text for part in explain(state)}
-    assert "under 25 %" in parts["Lines"]
+    assert "under 25%" in parts["Lines"]
     assert "Cells" not in parts
     assert "German tokens" in parts["At the right"]
 
@@ -207,7 +207,7 @@ def test_where_a_sample_was_measured_its_roles_count_and_the_sentence_stands_bes
     assert translation is not None
     head = Head("encoder", 0, 0)
     assert state.roles.where_they_hold == "in this sentence"
-    assert role_in_words(state.roles, head).startswith("In this sentence this head gives at least 30 % of its")
+    assert role_in_words(state.roles, head).startswith("In this sentence this head gives at least 30% of its")
     state.choose_head(head)
     state.take_roles(_all_of("previous", translation))
     assert state.roles.of(head) == "previous"
@@ -215,8 +215,8 @@ def test_where_a_sample_was_measured_its_roles_count_and_the_sentence_stands_bes
     assert state.roles.count() == {"previous": 72}
     assert role_in_short(state.roles, head).endswith("on 9 pairs\nself in this sentence")
     expected = (
-        "Over 9 pairs this head gives at least 30 % of its weight to the token before (“previous”); in this sentence "
-        "it gives at least 30 % of its weight to the token itself (“self”)."
+        "Over 9 pairs this head gives at least 30% of its weight to the token before (“previous”); in this sentence "
+        "it gives at least 30% of its weight to the token itself (“self”)."
     )
     assert Part("This head", expected) in explain(state)
     state.take_roles(_all_of("self", translation))
@@ -226,7 +226,7 @@ def test_where_a_sample_was_measured_its_roles_count_and_the_sentence_stands_bes
     assert role_in_words(state.roles, head).startswith(
         "Over 9 pairs this head spreads its weight over many tokens (“broad”)"
     )
-    assert "(entropy at least 73 % of that of equal weights), on 9 pairs" in role_in_short(state.roles, head)
+    assert "(entropy at least 73% of that of equal weights), on 9 pairs" in role_in_short(state.roles, head)
 
 
 def test_heads_stand_by_the_roles_of_the_sample() -> None:

@@ -62,7 +62,7 @@ def test_hiding_says_how_much_is_hidden(make_window: MakeWindow, qtbot: QtBot, p
     _click_box(qtbot, page.head.controls.hide_punctuation)
     view = _view(page)
     assert view.column_labels == ("ein", "mann", "schläft")
-    assert f"{100 * view.hidden_share:.0f} % of their attention lies on hidden tokens." in page.head.meaning.text()
+    assert f"{100 * view.hidden_share:.0f}% of their attention lies on hidden tokens." in page.head.meaning.text()
     page.save()
     assert preferences.restored(MapViewSettings()).hides_punctuation
 

@@ -80,7 +80,7 @@ def test_the_card_names_log_probability_and_probability() -> None:
     translation = make_translation(target="a man .")
     text = alternatives_html(translation, translation.target_words[2], BLUE)
     assert "−1.25" in text
-    assert f"{100 * math.exp(-1.25):.1f} %" in text
+    assert f"{100 * math.exp(-1.25):.1f}%" in text
 
 
 def test_tokens_are_shown_as_text_never_as_markup() -> None:

@@ -230,7 +230,7 @@ def test_a_sentence_unlike_the_training_data_is_told_in_one_line(panel: Sentence
 
 
 class KnowingTranslator(FakeTranslator):
-    """Has seen captions alone: each word of "foreign …" is rare."""
+    """Has seen captions alone: each word of "foreign…" is rare."""
 
     def run(self, experiment, *, should_stop=lambda: False) -> Translation:
         translation = super().run(experiment, should_stop=should_stop)
@@ -258,7 +258,7 @@ def test_in_the_window_the_notice_opens_the_menu_of_models(make_window: MakeWind
     menu.aboutToShow.connect(lambda: offered.extend(action.text() for action in menu.actions()))
     menu.aboutToShow.connect(menu.close, Qt.ConnectionType.QueuedConnection)
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    assert offered[:3] == ["Open model …", "Open the folder of a model …", "From Hugging Face …"]
+    assert offered[:3] == ["Open model…", "Open the folder of a model…", "From Hugging Face…"]
     assert "Bundled model" not in offered
     with qtbot.waitSignal(model_button.name_requested):
         next(action for action in menu.actions() if action.text().startswith("From Hugging Face")).trigger()

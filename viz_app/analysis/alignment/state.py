@@ -119,7 +119,7 @@ class AlignmentState:
 
 def cells(ranked: "Ranked") -> tuple[str, ...]:
     """A line of the table: error rate reported, that chosen by, layer, head, rows, measure."""
-    rates = (f"{100 * ranked.reporting.aer:.1f} %", f"{100 * ranked.choosing.aer:.1f} %")
+    rates = (f"{100 * ranked.reporting.aer:.1f}%", f"{100 * ranked.choosing.aer:.1f}%")
     aligner = aligner_of(ranked)
     if aligner is None:
         return (*rates, "–", "–", "–", name_of(ranked))
@@ -143,10 +143,10 @@ def summary(ranking: "AlignerRanking") -> str:
     if ranking.best is None:
         return ""
     best = 100 * ranking.best.reporting.aer
-    others = ", ".join(f"{each.name} {100 * each.reporting.aer:.1f} %" for each in ranking.baselines)
+    others = ", ".join(f"{each.name} {100 * each.reporting.aer:.1f}%" for each in ranking.baselines)
     pairs = "1 pair was" if ranking.num_skipped == 1 else f"{ranking.num_skipped} pairs were"
     skipped = f" {pairs} left out: the model cuts other words." if ranking.num_skipped else ""
     return (
-        f"Best: {best:.1f} % of links wrong (AER); {others}. Chosen on {ranking.num_choosing} pairs aligned by hand, "
+        f"Best: {best:.1f}% of links wrong (AER); {others}. Chosen on {ranking.num_choosing} pairs aligned by hand, "
         f"reported on {ranking.num_reporting} others.{skipped} Click a row to see it."
     )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 NO_LINKS = "Choose a cross-attention head: its rows are target words, its columns source words."
 HEADINGS = {
-    "AER": "Alignment error rate on the pairs that it was not chosen by: 0 % is perfect",
+    "AER": "Alignment error rate on the pairs that it was not chosen by: 0% is perfect",
     "chosen by": "The same on the pairs that it was chosen by",
     "layer": "Of the cross-attention; all: the mean over layers",
     "head": "all: the mean over the heads of the layer, or a measure of the whole layer",

@@ -165,7 +165,7 @@ class CompareTab(AnalysisTab):
         set_visible(self.checkpoint_button, not is_sentence, focus_to=chosen)
         set_visible(self.close_button, not is_sentence and model is not None, focus_to=self.checkpoint_button)
         is_opening = comparing.candidate is not None and not comparing.candidate.is_open
-        self._waiting.say(f"opening {model.name} …" if is_opening and model else "translating …")
+        self._waiting.say(f"opening {model.name}…" if is_opening and model else "translating…")
         self._waiting.offer_again(not is_sentence)
         self._hint.setText(HINTS[comparing.question])
         self._hint.setVisible(not is_running and comparing.comparison is None and not self.request.problem)
@@ -258,7 +258,7 @@ class CompareTab(AnalysisTab):
     def _fill_menu(self) -> None:
         menu = self.checkpoint_menu
         menu.clear()
-        menu.addAction("Open a checkpoint …").triggered.connect(self.choose_file)
+        menu.addAction("Open a checkpoint…").triggered.connect(self.choose_file)
         menu.addAction("Bundled model").triggered.connect(lambda: self.use_checkpoint(None))
         recent = self.preferences.recent_models.paths
         if recent:

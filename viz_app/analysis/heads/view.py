@@ -47,7 +47,7 @@ SAMPLES = {
     "gold": ("validation pairs", "Sentence pairs of the validation split that are shipped"),
     "examples": ("examples", "The example sentences, with the model's own translations"),
     "multi30k": ("Multi30k validation", "200 pairs of Multi30k's validation split, if it was fetched"),
-    "file": ("a file …", "A text file: a sentence a line, or sentence, tab, translation"),
+    "file": ("a file…", "A text file: a sentence a line, or sentence, tab, translation"),
 }
 HEADINGS = {
     "head": "Kind, layer and head",

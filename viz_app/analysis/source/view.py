@@ -88,7 +88,7 @@ class SourceTab(AnalysisTab):
         translation = self.translation_to_ask_about
         if translation is not None and not self.request.is_running and not self.request.problem:
             if self.source.findings is None:
-                self._waiting.say("computing …")
+                self._waiting.say("computing…")
                 self.ask(SourceJob(translation, self.source.original, self.source.known_original), self._take)
             else:
                 self._ask_for_translations()
@@ -230,7 +230,7 @@ def _word_bar(word: SourceWord, scale: float, *, is_lit: bool, is_waiting: bool)
     elif isinstance(word.edit, SourceWordRemoved):
         tip = f"{word.text} is removed\nClick to put it back"
     elif word.change is not None:
-        without = "is being translated …" if word.without is None else word.without or "nothing"
+        without = "is being translated…" if word.without is None else word.without or "nothing"
         tip = f"without {word.text}: {without}\nClick to remove it"
     value = number(word.change, signed=True) if word.change is not None else WAITING if is_waiting else ""
     is_removed = isinstance(word.edit, SourceWordRemoved)

@@ -66,7 +66,7 @@ class StepsTab(AnalysisTab):
         self.candidates = BarList("Candidates", "Click a token to force it here; click a forced one to let it go")
         self.word = QLineEdit()
         self.word.setMaxLength(MAX_CHARACTERS)
-        self.word.setPlaceholderText("other word …")
+        self.word.setPlaceholderText("other word…")
         self.word.setAccessibleName("Another word to force at this step")
         self.word.setToolTip(
             "A word, or an exact token of the vocabulary, such as the end token; Return forces it here"
@@ -329,8 +329,8 @@ def _row_bars(row: StepRow, draft: tuple[float, ...] | None) -> list[Bar]:
 
 
 def _share(share: float) -> str:
-    return f"{100 * share:.1f} %" if share >= 0.001 else "< 0.1 %"
+    return f"{100 * share:.1f}%" if share >= 0.001 else "< 0.1%"
 
 
 def _percent(log_probability: float) -> str:
-    return f"{100 * math.exp(log_probability):.1f} %"
+    return f"{100 * math.exp(log_probability):.1f}%"

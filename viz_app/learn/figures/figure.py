@@ -63,7 +63,7 @@ class StationFigure(LivePanel):
         self.context, self.options = context, options
         self.setProperty("role", "panel")
         self.waiting = label("small")
-        self.waiting.setText("computing …")
+        self.waiting.setText("computing…")
         self.waiting.setVisible(False)
         self._waiting_timer = QTimer(self, singleShot=True, interval=WAITING_DELAY_MS)
         self._waiting_timer.timeout.connect(lambda: self.waiting.setVisible(self.request.is_running))

@@ -45,7 +45,7 @@ class LayersFigure(StationFigure):
             cell_heights=CELL_HEIGHTS,
             aimed_height=AIMED_HEIGHT,
             cell_text=lambda value: f"{value * 100:.0f}",
-            legend=lambda top: ("0 %", "", "100 %"),
+            legend=lambda top: ("0%", "", "100%"),
         )
         self.matrix = LabelledMatrix("Logit lens", style)
         self.matrix.tip_of = self._tip_of

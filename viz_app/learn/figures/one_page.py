@@ -234,7 +234,7 @@ class SizeTable(QWidget):
 
 def share_in_words(share: float) -> str:
     """To a tenth of a per cent."""
-    return f"{share * 100:.1f} %" if share else "0 %"
+    return f"{share * 100:.1f}%" if share else "0%"
 
 
 def _side_of(column: int) -> Qt.AlignmentFlag:

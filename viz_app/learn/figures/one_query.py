@@ -38,7 +38,7 @@ class OneQueryFigure(StationFigure):
             cell_heights=CELLS,
             aimed_height=AIMED_HEIGHT,
             is_clickable=True,
-            legend=lambda top: ("0 %", "", "100 %"),
+            legend=lambda top: ("0%", "", "100%"),
         )
         self.matrix = LabelledMatrix("Weights of one query in all heads of a layer", style)
         self.matrix.tip_of = self._tip_of

@@ -104,7 +104,7 @@ class TrainHereFigure(StationFigure):
                 case ProbeTranslated(epoch=epoch, translation=translation):
                     self.pictures.add(epoch, translation)
                 case PhaseStarted(text):
-                    self.progress.setText(f"{text} …")
+                    self.progress.setText(f"{text}…")
                 case TrainingStarted(num_parameters=number):
                     self.progress.setText(f"{number:,} parameters")
                 case StepDone(step=step, epoch=epoch, loss=loss):

@@ -17,7 +17,7 @@ from augenmerk.viz_app.widgets.progress_line import ProgressLine
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 
 WIDTH_PX, NO_MAX_WIDTH = 316, (1 << 24) - 1
-"""At 100 %; what Qt means by no limit."""
+"""At 100%; what Qt means by no limit."""
 
 
 class RunPanel(QFrame):

@@ -459,7 +459,7 @@ def test_the_menu_offers_a_file_and_what_was_opened_before(
     tab.preferences.recent_models.remember(model_files["pieces"])
     tab._fill_menu()
     texts = [action.text() for action in tab.checkpoint_menu.actions()]
-    assert texts[:2] == ["Open a checkpoint …", "Bundled model"]
+    assert texts[:2] == ["Open a checkpoint…", "Bundled model"]
     assert any(text.startswith("pieces") for text in texts)
     tab.checkpoint_menu.actions()[0].trigger()
     dialog = tab.findChild(QFileDialog)
@@ -612,7 +612,7 @@ def test_a_long_comparison_can_be_cancelled_and_asked_for_again(
     assert tab.request.is_running
     assert not bar.isVisible(), "not before it takes long"
     qtbot.waitUntil(bar.stop.isVisible)
-    assert bar.text.text() == "translating …"
+    assert bar.text.text() == "translating…"
     if by_key:
         qtbot.keyClick(tab.sentence, Qt.Key.Key_Escape)
     else:
