@@ -7,21 +7,24 @@
 # MUTANTS=10000       how many damaged checkpoints `make fuzz` tries
 # MINUTES=60          how long `make soak` uses a window
 # TESTS="tests/core"  which tests are run, and any other words for pytest
+# UPGRADE="spacy uv"  the packages of which `make lock` takes the newest version that fits
 # JOBS=1              run so many tests at a time, else one for each processor core, at most 8; 0 runs them where a
 #                     debugger can stop them
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help run test-quick test test-all test-cpus test-avx2 test-emulated test-wheel check check-static lint format \
-	types contract claims bench soak fuzz screenshot learn-picture train-picture curve wheel clean
+	types contract claims bench soak fuzz screenshot learn-picture train-picture curve lock wheel clean
 .NOTPARALLEL:
 
 VENV := .venv
 RUN := $(VENV)/bin/python
-PINS := pyproject.toml hatch_build.py constraints.txt tools/set_up.sh
+PINS := pyproject.toml hatch_build.py constraints.txt constraints-dev.txt tools/set_up.sh
 TESTS ?=
 JOBS ?= auto
 PYTEST := -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist worksteal
+LOCK := $(RUN) -m uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url \
+	--custom-compile-command "make lock" $(addprefix --upgrade-package ,$(UPGRADE)) pyproject.toml
 AVX2_ONLY := ATEN_CPU_CAPABILITY=avx2 FBGEMM_ENABLE_INSTRUCTIONS=AVX2 ONEDNN_MAX_CPU_ISA=AVX2
 KILLS ?= 100
 MUTANTS ?= 10000
@@ -119,7 +122,11 @@ fuzz: $(VENV)/.ready-dev ## Try damaged files by the thousand, random texts and 
 # --- ship ------------------------------------------------------------------------------------------------------------
 
 wheel: $(VENV)/.ready-dev ## Build the wheel and the source archive into dist/
-	PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(RUN) -m build
+	PIP_CONSTRAINT=constraints-dev.txt PIP_BUILD_CONSTRAINT=constraints-dev.txt $(RUN) -m build
+
+lock: $(VENV)/.ready-dev ## Resolve pyproject.toml into constraints.txt and constraints-dev.txt; UPGRADE=spacy takes a newer spacy
+	$(LOCK) --extra hub --extra tensorboard --output-file constraints.txt
+	$(LOCK) --extra dev --group build --constraint constraints.txt --output-file constraints-dev.txt
 
 clean: ## Remove what was built, and all caches; .venv stays
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -1,4 +1,4 @@
-"""What is installed is what `constraints.txt` says."""
+"""What is installed is what `constraints-dev.txt` says, and `constraints.txt` says the same of the app."""
 
 import re
 from importlib.metadata import PackageNotFoundError, distribution
@@ -10,14 +10,12 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-PIN = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)$", re.MULTILINE)
+PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;]+)", re.MULTILINE)
 
 
-def pins() -> dict[str, str]:
+def pins(file: str = "constraints-dev.txt") -> dict[str, str]:
     """Canonical name to version, as pinned."""
-    return {
-        canonicalize_name(name): version for name, version in PIN.findall((REPOSITORY / "constraints.txt").read_text())
-    }
+    return {canonicalize_name(name): version for name, version in PIN.findall((REPOSITORY / file).read_text())}
 
 
 def installed_requirements(root: str, extras: tuple[str, ...]) -> dict[str, str]:
@@ -56,5 +54,17 @@ def test_everything_installed_stands_at_its_pin() -> None:
     assert not astray
 
 
-def test_torch_is_pinned_without_a_local_version() -> None:
-    assert "+" not in pins()["torch"]
+def test_the_app_alone_has_the_same_pins_and_no_development_tools() -> None:
+    app, dev = pins("constraints.txt"), pins()
+    assert app.items() <= dev.items()
+    assert {"torch", "pyside6-essentials", "huggingface-hub", "tensorboard"} <= app.keys()
+    assert not app.keys() & {"pytest", "mypy", "ruff", "hatchling"}
+    assert {"hatchling", "editables"} <= dev.keys()
+
+
+@pytest.mark.parametrize("file", ["constraints.txt", "constraints-dev.txt"])
+def test_pins_hold_on_every_machine(file: str) -> None:
+    text = (REPOSITORY / file).read_text()
+    assert "+" not in pins(file)["torch"], "a local version is that of one build"
+    assert "://" not in text
+    assert not re.search(r"^(-|.*@)", text, re.MULTILINE), "an index, a path or an address"

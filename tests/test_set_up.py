@@ -106,7 +106,8 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "pyproject.toml").write_text(PROJECT)
     imports = "import zipfile\nfrom pathlib import Path\n"
     (folder / "backend.py").write_text(imports + inspect.getsource(write_wheel) + BACKEND)
-    (folder / "constraints.txt").write_text("torch==2.13.0\n")
+    for name in ("constraints.txt", "constraints-dev.txt"):
+        (folder / name).write_text("torch==2.13.0\n")
     subprocess.run([sys.executable, "-m", "venv", folder / ".venv"], check=True)
     return folder
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes a virtual environment and installs the product into it at the versions of constraints.txt.
+# Makes a virtual environment and installs the product into it at the versions of constraints.txt, or for its developers
+# at those of constraints-dev.txt.
 #
 #   tools/set_up.sh app     into .venv: what the app needs, and the system libraries of a window
 #   tools/set_up.sh dev     into .venv: the tools for tests and checks as well; system libraries for drawing offscreen only
@@ -12,6 +13,7 @@ set -eu
 cd "$(dirname "$0")/.."
 kind=${1:-app}
 venv=.venv
+pins=constraints.txt
 torch_index=${TORCH_INDEX:-https://download.pytorch.org/whl/cpu}
 
 supported='import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))'
@@ -75,7 +77,7 @@ wants_cpu_torch() {
     [ -n "${TORCH:-}" ] || ! has_nvidia_driver || return 1
     [ "${TORCH:-cpu}" = cpu ] || return 1
     installed=$($venv/bin/python -c 'from importlib.metadata import version; print(version("torch"))' 2>/dev/null) || return 0
-    ! grep -qx "torch==${installed%+*}" constraints.txt
+    ! grep -qx "torch==${installed%+*}" "$pins"
 }
 
 # pip would try an index that is out of reach for minutes. An error of TLS is an answer: pip may know the certificate.
@@ -95,8 +97,8 @@ install() {
     [ -t 1 ] && quiet=
     # The two variables hold the build's own tools to the same pins: older versions of pip read the first, newer the second.
     # shellcheck disable=SC2086
-    PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 \
-        $venv/bin/python -m pip install $quiet -c constraints.txt "$@"
+    PIP_CONSTRAINT=$pins PIP_BUILD_CONSTRAINT=constraints-dev.txt PIP_DISABLE_PIP_VERSION_CHECK=1 \
+        $venv/bin/python -m pip install $quiet -c "$pins" "$@"
 }
 
 install_cpu_torch() {
@@ -108,7 +110,7 @@ install_cpu_torch() {
 }
 
 install_packages() {
-    say "Installing at the versions of constraints.txt; the first time this takes some minutes"
+    say "Installing at the versions of $pins; the first time this takes some minutes"
     if wants_cpu_torch; then
         install_cpu_torch
     fi
@@ -122,7 +124,7 @@ case ${TORCH:-cpu} in
 esac
 case $kind in
     app) screen=window editable=-e what=. ;;
-    dev) screen=offscreen editable=-e what=".[dev]" ;;
+    dev) screen=offscreen editable=-e what=".[dev]" pins=constraints-dev.txt ;;
     wheel)
         screen=offscreen editable='' venv=build/wheel-venv what=$(ls -t dist/augenmerk-*.whl | head -n 1)
         rm -rf $venv
