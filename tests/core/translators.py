@@ -1,6 +1,7 @@
 """Translators made in a moment: words, subwords, and a copy task that was really learned."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -16,6 +17,7 @@ from augenmerk.core.training.loop import train
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, Intervention
 from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator
+from tests.made_once import made_once
 
 PEOPLE = {"Mann": "man", "Hund": "dog", "Junge": "boy", "Arbeiter": "worker", "Fußballspieler": "football player"}
 DEEDS = {"steht": "stands", "schläft": "sleeps", "wartet": "waits", "singt": "sings", "läuft": "walks"}
@@ -89,8 +91,15 @@ def subword_translator() -> Translator:
 @pytest.fixture(scope="session")
 def copy_translator(tmp_path_factory: pytest.TempPathFactory) -> Translator:
     """The small copy task after 240 steps: it repeats what it reads."""
-    base = preset("copy-task-small")
-    run = replace(base, training=base.training.replace(max_steps=240, warmup_steps=150, checkpoint_steps=1000))
-    folder = tmp_path_factory.mktemp("copy") / "run"
-    train(run, prepare_copy_task(run.data, seed=1), folder, device="cpu")
-    return Translator.load(folder / "last.safetensors", "cpu")
+
+    def train_it(folder: Path) -> None:
+        base = preset("copy-task-small")
+        run = replace(
+            base,
+            data=base.data.replace(copy_validation_pairs=15),
+            training=base.training.replace(max_steps=240, warmup_steps=150, checkpoint_steps=1000, sample_size=1),
+        )
+        train(run, prepare_copy_task(run.data, seed=1), folder / "run", device="cpu")
+
+    folder = made_once(tmp_path_factory, "copy-task", train_it)
+    return Translator.load(folder / "run" / "last.safetensors", "cpu")

@@ -31,6 +31,7 @@ from augenmerk.core.translation.result import Translation, TranslationStoppedErr
 from augenmerk.core.translation.translator import Translator
 
 SENTENCE = "Ein Arbeiter schläft vor dem Haus."
+SCALED = (HeadScaled(Head("cross", 1, 0)), HeadScaled(Head("encoder", 0, 1), 2.0))
 
 
 def greedy_by_hand(translator: Translator, ids: list[int], limit: int, *changed: Intervention) -> list[int]:
@@ -55,12 +56,18 @@ def scored_by_hand(translator: Translator, ids: list[int], old: Translation, *ch
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("name", ["word", "subword"])
-@pytest.mark.parametrize("replacement", [None, UNKNOWN, "Junge", "der kleine Junge"])
 @pytest.mark.parametrize(
-    "changed",
-    [(), (HeadScaled(Head("cross", 1, 0)), HeadScaled(Head("encoder", 0, 1), 2.0))],
-    ids=["plain", "heads scaled"],
+    ("name", "replacement", "changed"),
+    [
+        ("word", None, ()),
+        ("word", UNKNOWN, SCALED),
+        ("word", "Junge", SCALED),
+        ("word", "der kleine Junge", ()),
+        ("subword", None, SCALED),
+        ("subword", UNKNOWN, ()),
+        ("subword", "Junge", ()),
+        ("subword", "der kleine Junge", SCALED),
+    ],
 )
 def test_each_word_is_changed_alone(
     request: pytest.FixtureRequest, name: str, replacement: str | None, changed: tuple[Intervention, ...]

@@ -34,7 +34,7 @@ from tests.core.translation.naive import NaiveResult, naive_run, naive_scores
 from tests.core.translation.random_experiments import ValuesForModel, random_experiment
 from tests.core.translation.random_models import MODELS, all_heads, make_translator
 
-NUM_EXPERIMENTS = 25
+NUM_EXPERIMENTS = 20
 """Of each model: 200 in all."""
 NEAR_TIE = 1e-4
 MAX_NEAR_TIES = 1

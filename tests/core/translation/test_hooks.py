@@ -27,15 +27,23 @@ MODEL_NAMES = {
     "pre": "subwords, pre-norm, all tied",
     "marian": "words, post-norm, Marian's shape",
 }
-SENTENCES = ("ein mann steht am see", "zwei hund rennt auf gras und rot")
+SENTENCES = ("ein mann steht", "zwei hund auf gras")
 NEAR_TIE = 1e-4
 MAX_NEAR_TIES = 1
 """Of the translations with one model and one hook."""
+
+Ways = tuple[list[Translation], list[list[Hypothesis]]]
 
 
 @pytest.fixture(scope="module", params=list(MODEL_NAMES))
 def translator(request: pytest.FixtureRequest) -> Translator:
     return make_translator(MODEL_NAMES[request.param])
+
+
+@pytest.fixture(scope="module")
+def plain(translator: Translator) -> Ways:
+    """All ways, without a hook."""
+    return all_ways(translator)
 
 
 def growing(states: Tensor) -> Tensor:
@@ -73,17 +81,17 @@ def tokens_of(translator: Translator, sentence: str, output: Output) -> tuple[in
     return translator.run(Experiment(sentence, output)).predicted_ids
 
 
-def all_ways(translator: Translator) -> tuple[list[Translation], list[list[Hypothesis]]]:
+def all_ways(translator: Translator) -> Ways:
     """What every public way to translate gives."""
-    outputs = (Greedy(), Beam(3), GivenTarget("a man stands"))
+    outputs = (Greedy(), Beam(2), GivenTarget("a man stands"))
     experiments = [Experiment(sentence, output) for sentence in SENTENCES for output in outputs]
     translations = [translator.run(each) for each in experiments]
     translations += translator.run_many(experiments)
     translations += [translator.compare(experiments[0]).changed]
-    return translations, [translator.translate_corpus(SENTENCES, beam=beam) for beam in (1, 3)]
+    return translations, [translator.translate_corpus(SENTENCES, beam=beam) for beam in (1, 2)]
 
 
-def check_same(found: tuple[list[Translation], Any], expected: tuple[list[Translation], Any]) -> None:
+def check_same(found: Ways, expected: Ways) -> None:
     """Bit for bit."""
     assert found[1] == expected[1]
     for mine, other in zip(found[0], expected[0], strict=True):
@@ -93,7 +101,7 @@ def check_same(found: tuple[list[Translation], Any], expected: tuple[list[Transl
             np.testing.assert_array_equal(mine.maps.of_kind(kind), other.maps.of_kind(kind))
 
 
-def check_same_but_for_rounding(found: tuple[list[Translation], Any], expected: tuple[list[Translation], Any]) -> None:
+def check_same_but_for_rounding(found: Ways, expected: Ways) -> None:
     assert found[1] == expected[1]
     for mine, other in zip(found[0], expected[0], strict=True):
         assert mine.predicted_ids == other.predicted_ids
@@ -125,9 +133,9 @@ def test_every_way_to_translate_heeds_what_a_hook_changes(translator: Translator
     differences, near_ties = 0.0, 0
     with ExitStack() as hooks:
         hooks.callback(with_output_changed(module).remove)
-        by_corpus = {beam: translator.translate_corpus(SENTENCES, beam=beam) for beam in (1, 3)}
+        by_corpus = {beam: translator.translate_corpus(SENTENCES, beam=beam) for beam in (1, 2)}
         for place, sentence in enumerate(SENTENCES):
-            for beam, output in ((1, Greedy()), (3, Beam(3))):
+            for beam, output in ((1, Greedy()), (2, Beam(2))):
                 experiment = Experiment(sentence, output)
                 expected = naive_run(translator, experiment, {name: growing})
                 if expected.margin < NEAR_TIE:
@@ -146,15 +154,14 @@ def test_every_way_to_translate_heeds_what_a_hook_changes(translator: Translator
 
 
 @pytest.mark.heavy
-def test_after_hooks_are_removed_everything_is_bit_for_bit_as_before(translator: Translator) -> None:
-    before = all_ways(translator)
+def test_after_hooks_are_removed_everything_is_bit_for_bit_as_before(translator: Translator, plain: Ways) -> None:
     with ExitStack() as hooks:
         for name in ("encoder_layers.0", "decoder_layers.1", "output"):
             hooks.callback(with_output_changed(translator.model.get_submodule(name)).remove)
         changed = all_ways(translator)
-    check_same(all_ways(translator), before)
+    check_same(all_ways(translator), plain)
     with pytest.raises(AssertionError):
-        check_same(changed, before)
+        check_same(changed, plain)
 
 
 @pytest.mark.parametrize("output", [Greedy(), Beam(2), GivenTarget("a man")], ids=lambda output: type(output).__name__)
@@ -310,21 +317,23 @@ WAYS: dict[str, Callable[[Translator], Callable[[], None]]] = {
 @pytest.mark.heavy
 @pytest.mark.parametrize("translator", ["pre"], indirect=True)
 @pytest.mark.parametrize("way", WAYS)
-def test_all_ways_to_change_a_module_are_heeded_by_all_ways_to_translate(translator: Translator, way: str) -> None:
-    before = all_ways(translator)
+def test_all_ways_to_change_a_module_are_heeded_by_all_ways_to_translate(
+    translator: Translator, plain: Ways, way: str
+) -> None:
+    if way == "parametrization":  # undoing it stores the weight again; other kernels read it, so rounding differs
+        translator, check = make_translator(MODEL_NAMES["pre"]), check_same_but_for_rounding
+    else:
+        check = check_same
     undo = WAYS[way](translator)
     try:
         changed = all_ways(translator)
     finally:
         undo()
-    if way == "parametrization":  # PyTorch stores the weight anew, and other kernels read it, so that rounding differs
-        check_same_but_for_rounding(all_ways(translator), before)
-    else:
-        check_same(all_ways(translator), before)
+    check(all_ways(translator), plain)
     alone, together = changed[0][: len(changed[0]) // 2], changed[0][len(changed[0]) // 2 : -1]
-    for mine, other, plain in zip(alone, together, before[0], strict=False):
+    for mine, other, unchanged in zip(alone, together, plain[0], strict=False):
         assert mine.predicted_ids == other.predicted_ids
-        assert mine.log_probabilities != plain.log_probabilities
+        assert mine.log_probabilities != unchanged.log_probabilities
     texts = [each.text for each in alone]
     assert [each.text for each in changed[1][0]] == texts[0::3]
     assert [each.text for each in changed[1][1]] == texts[1::3]
