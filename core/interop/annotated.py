@@ -20,6 +20,7 @@ from augenmerk.core.errors import ConfigError, ModelImportError
 from augenmerk.core.interop.model import ForeignModel, ImportOptions
 from augenmerk.core.interop.state_dicts import (
     DATA_NEEDED,
+    LayerNames,
     StateDictModel,
     WeightMap,
     check_heads,
@@ -28,7 +29,7 @@ from augenmerk.core.interop.state_dicts import (
     split_lines_of,
     vocabularies_do_not_fit,
 )
-from augenmerk.core.interop.weights import tying_of
+from augenmerk.core.interop.weights import check_finite, tying_of
 from augenmerk.core.model.positions import sinusoidal_table
 from augenmerk.core.text.codec import CodecPair, split_lines
 from augenmerk.core.text.legacy import vocabulary_tokens
@@ -56,9 +57,8 @@ def read_annotated(path: Path, weights: Mapping[str, Tensor], options: ImportOpt
     """
     sizes = (size_of(path, weights, "src_embed.0.lut.weight"), size_of(path, weights, "tgt_embed.0.lut.weight"))
     model = _model_config(path, weights, options)
-    converted = _map(model, sizes, weights).convert(
-        path, weights, _TABLES, half_precision=options.half_precision is True
-    )
+    check_finite(path, weights, half_precision=options.half_precision is True)
+    converted = _map(model, sizes).convert(path, weights, _TABLES)
     model = model.replace(tied_embeddings=_tying(converted))
     if model.tied_embeddings != "none":
         del converted["output.weight"]
@@ -152,39 +152,21 @@ def _vocabularies_of_2018(kept: Sequence[tuple[list[str], list[str]]]) -> tuple[
     )
 
 
-def _map(config: ModelConfig, sizes: tuple[int, int], weights: Mapping[str, Tensor]) -> WeightMap:
-    names, width = WeightMap(), config.width
-    scale, shift = ("a_2", "b_2") if config.norm_kind == "annotated" else ("weight", "bias")
-
-    def attention(ours: str, theirs: str) -> None:
-        parts = [f"{theirs}.linears.{part}" for part in range(3)]
-        names.attention(ours, parts, f"{theirs}.linears.3", width)
-
-    def norm(ours: str, theirs: str) -> None:
-        names.add(f"{ours}.weight", f"{theirs}.{scale}", width)
-        names.add(f"{ours}.bias", f"{theirs}.{shift}", width)
-
-    def feed_forward(ours: str, theirs: str, inner: int) -> None:
-        names.linear(f"{ours}.feed_forward.expand", f"{theirs}.feed_forward.w_1", inner, width)
-        names.linear(f"{ours}.feed_forward.contract", f"{theirs}.feed_forward.w_2", width, inner)
-
-    names.add("source_embedding.tokens.weight", "src_embed.0.lut.weight", sizes[0], width)
-    names.add("target_embedding.tokens.weight", "tgt_embed.0.lut.weight", sizes[1], width)
-    for layer in range(config.num_encoder_layers):
-        ours, theirs = f"encoder_layers.{layer}", f"encoder.layers.{layer}"
-        attention(f"{ours}.self_attention", f"{theirs}.self_attn")
-        norm(f"{ours}.attention_residual.norm", f"{theirs}.sublayer.0.norm")
-        feed_forward(ours, theirs, config.feed_forward_width)
-        norm(f"{ours}.feed_forward_residual.norm", f"{theirs}.sublayer.1.norm")
-    for layer in range(config.num_decoder_layers):
-        ours, theirs = f"decoder_layers.{layer}", f"decoder.layers.{layer}"
-        attention(f"{ours}.self_attention", f"{theirs}.self_attn")
-        norm(f"{ours}.self_residual.norm", f"{theirs}.sublayer.0.norm")
-        attention(f"{ours}.cross_attention", f"{theirs}.src_attn")
-        norm(f"{ours}.cross_residual.norm", f"{theirs}.sublayer.1.norm")
-        feed_forward(ours, theirs, config.decoder_inner_width)
-        norm(f"{ours}.feed_forward_residual.norm", f"{theirs}.sublayer.2.norm")
-    norm("encoder_norm", "encoder.norm")
-    norm("decoder_norm", "decoder.norm")
-    names.linear("output", "generator.proj", sizes[1], width)
+def _map(config: ModelConfig, sizes: tuple[int, int]) -> WeightMap:
+    names = WeightMap(
+        config,
+        LayerNames(
+            attentions=("self_attn", "self_attn", "src_attn"),
+            projections=("linears.0", "linears.1", "linears.2", "linears.3"),
+            feed_forward=("feed_forward.w_1", "feed_forward.w_2"),
+            encoder_norms=("sublayer.0.norm", "sublayer.1.norm"),
+            decoder_norms=("sublayer.0.norm", "sublayer.1.norm", "sublayer.2.norm"),
+            scale_and_shift=("a_2", "b_2") if config.norm_kind == "annotated" else ("weight", "bias"),
+        ),
+    )
+    names.add("source_embedding.tokens.weight", "src_embed.0.lut.weight", sizes[0], config.width)
+    names.add("target_embedding.tokens.weight", "tgt_embed.0.lut.weight", sizes[1], config.width)
+    names.norm("encoder_norm", "encoder.norm")
+    names.norm("decoder_norm", "decoder.norm")
+    names.linear("output", "generator.proj", sizes[1], config.width)
     return names

@@ -21,9 +21,9 @@ from augenmerk.core.interop.folder import ModelFolder
 from augenmerk.core.interop.languages import first_language, given_language
 from augenmerk.core.interop.model import ImportedModel, ImportOptions, ImportSummary, with_weights_read
 from augenmerk.core.interop.pickled import read_pickled
-from augenmerk.core.interop.state_dicts import WeightMap
+from augenmerk.core.interop.state_dicts import LayerNames, WeightMap
 from augenmerk.core.interop.stopping import ImportStoppedError
-from augenmerk.core.interop.weights import check_memory, check_shapes, tying_of
+from augenmerk.core.interop.weights import check_finite, check_memory, check_shapes, tying_of
 from augenmerk.core.model.positions import sinusoidal_table
 from augenmerk.core.plain_text import name_of
 from augenmerk.core.strict_json import Field, JsonError, path_of_member, shown
@@ -38,6 +38,13 @@ _ACTIVATIONS: dict[str, Activation] = {"relu": "relu", "gelu": "gelu", "swish": 
 _SPECIALS = {"unk": "<unk>", "pad": "<pad>", "bos": "<s>", "eos": "</s>"}
 """In the order of their ids."""
 _NUM_POSITIONS = 5000
+_LAYER_NAMES = LayerNames(
+    attentions=("src_src_att", "trg_trg_att", "src_trg_att"),
+    projections=("q_layer", "k_layer", "v_layer", "output_layer"),
+    feed_forward=("feed_forward.pwff_layer.0", "feed_forward.pwff_layer.3"),
+    encoder_norms=("layer_norm", "feed_forward.layer_norm"),
+    decoder_norms=("x_layer_norm", "dec_layer_norm", "feed_forward.layer_norm"),
+)
 _TABLES = ("encoder.pe.pe", "decoder.pe.pe")
 _MOST_STEPS, _MOST_BEAMS = 10**6, 64
 _ROUNDING = 2.4e-7
@@ -398,45 +405,20 @@ class JoeyNMTFolder:
             )
 
     def _weight_map(self) -> WeightMap:
-        names, width, config = WeightMap(), self._model.width, self._model
-
-        def attention(ours: str, theirs: str) -> None:
-            parts = [f"{theirs}.{part}_layer" for part in "qkv"]
-            names.attention(ours, parts, f"{theirs}.output_layer", width)
-
-        def norm(ours: str, theirs: str) -> None:
-            names.add(f"{ours}.weight", f"{theirs}.weight", width)
-            names.add(f"{ours}.bias", f"{theirs}.bias", width)
-
-        def feed_forward(ours: str, theirs: str, inner: int) -> None:
-            names.linear(f"{ours}.feed_forward.expand", f"{theirs}.feed_forward.pwff_layer.0", inner, width)
-            names.linear(f"{ours}.feed_forward.contract", f"{theirs}.feed_forward.pwff_layer.3", width, inner)
-            norm(f"{ours}.feed_forward_residual.norm", f"{theirs}.feed_forward.layer_norm")
-
+        config = self._model
+        names = WeightMap(config, _LAYER_NAMES)
         num_source, num_target = len(self._codecs.source.vocabulary), len(self._codecs.target.vocabulary)
-        names.add("source_embedding.tokens.weight", "src_embed.lut.weight", num_source, width)
-        names.add("target_embedding.tokens.weight", "trg_embed.lut.weight", num_target, width)
-        for layer in range(config.num_encoder_layers):
-            ours, theirs = f"encoder_layers.{layer}", f"encoder.layers.{layer}"
-            attention(f"{ours}.self_attention", f"{theirs}.src_src_att")
-            norm(f"{ours}.attention_residual.norm", f"{theirs}.layer_norm")
-            feed_forward(ours, theirs, config.feed_forward_width)
-        for layer in range(config.num_decoder_layers):
-            ours, theirs = f"decoder_layers.{layer}", f"decoder.layers.{layer}"
-            attention(f"{ours}.self_attention", f"{theirs}.trg_trg_att")
-            norm(f"{ours}.self_residual.norm", f"{theirs}.x_layer_norm")
-            attention(f"{ours}.cross_attention", f"{theirs}.src_trg_att")
-            norm(f"{ours}.cross_residual.norm", f"{theirs}.dec_layer_norm")
-            feed_forward(ours, theirs, config.decoder_inner_width)
+        names.add("source_embedding.tokens.weight", "src_embed.lut.weight", num_source, config.width)
+        names.add("target_embedding.tokens.weight", "trg_embed.lut.weight", num_target, config.width)
         if config.final_norm:
-            norm("encoder_norm", "encoder.layer_norm")
-            norm("decoder_norm", "decoder.layer_norm")
-        names.add("output.weight", "decoder.output_layer.weight", num_target, width)
+            names.norm("encoder_norm", "encoder.layer_norm")
+            names.norm("decoder_norm", "decoder.layer_norm")
+        names.add("output.weight", "decoder.output_layer.weight", num_target, config.width)
         return names
 
     def _count_parameters(self) -> int:
         """As far as the configuration tells."""
-        shapes = {name: shape for group in self._weight_map().parts.values() for name, shape in group.items()}
+        shapes = self._weight_map().shapes
         if self._settings.flag("tied_softmax"):
             del shapes["decoder.output_layer.weight"]
             if self._settings.flag("tied_embeddings"):
@@ -446,8 +428,8 @@ class JoeyNMTFolder:
     def _converted(self, weights: Mapping[str, Tensor]) -> tuple[ModelConfig, dict[str, Tensor]]:
         """The weights by the names they have here, and the configuration with what only they tell."""
         path, config = self._checkpoint, self._model
-        names = self._weight_map()
-        converted = names.convert(path, weights, _TABLES, half_precision=self._options.half_precision is True)
+        check_finite(path, weights, half_precision=self._options.half_precision is True)
+        converted = self._weight_map().convert(path, weights, _TABLES)
         self._check_tied(weights)
         for stack, weight in zip(("encoder_layers.", "decoder_layers."), self._residual_weights, strict=True):
             for name, value in converted.items():

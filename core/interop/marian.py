@@ -21,9 +21,9 @@ from augenmerk.core.errors import ConfigError, ModelImportError
 from augenmerk.core.interop.folder import ModelFolder
 from augenmerk.core.interop.languages import first_language, given_language
 from augenmerk.core.interop.model import ImportedModel, ImportOptions, ImportSummary, with_weights_read
+from augenmerk.core.interop.state_dicts import LayerNames, WeightMap
 from augenmerk.core.interop.stopping import ImportStoppedError
 from augenmerk.core.interop.weights import (
-    check_all_known,
     check_finite,
     check_memory,
     check_shapes,
@@ -51,6 +51,14 @@ _MOST_STEPS, _MOST_BEAMS = 10**6, 64
 _NUM_HEADS = ("encoder_attention_heads", "decoder_attention_heads")
 _SPECIALS = {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
 _PAIR = re.compile(r"opus-mt-(?:tc-(?:big|base|bible-big)-|tatoeba-)?([A-Za-z_]+)-([A-Za-z_]+)$")
+_LAYER_NAMES = LayerNames(
+    attentions=("self_attn", "self_attn", "encoder_attn"),
+    projections=("q_proj", "k_proj", "v_proj", "out_proj"),
+    feed_forward=("fc1", "fc2"),
+    encoder_norms=("self_attn_layer_norm", "final_layer_norm"),
+    decoder_norms=("self_attn_layer_norm", "encoder_attn_layer_norm", "final_layer_norm"),
+    prefix="model.",
+)
 _TABLES = ("model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight")
 _SHARED, _LM_HEAD, _BIAS = "model.shared.weight", "lm_head.weight", "final_logits_bias"
 _EMBEDDINGS = ("model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight")
@@ -446,17 +454,9 @@ class MarianFolder:
         path = self._folder.path / self._weight_files[0].name
         config = self._model
         num_source, num_target = len(self._codecs.source.vocabulary), len(self._codecs.target.vocabulary)
-        names = _names_of_layers(config)
-        shapes = {name: shape for group in names.values() for name, shape in group.items()}
-        check_shapes(path, weights, shapes)
-        matrices = self._matrices(path, weights, num_source, num_target)
-        known = [*shapes, *_EMBEDDINGS, *_TABLES, _SHARED, _LM_HEAD, _BIAS]
-        check_all_known(path, weights, known)
-        converted = {
-            name: torch.cat([weights[part].float() for part in parts]) if len(parts) > 1 else weights[next(iter(parts))]
-            for name, parts in names.items()
-        }
-        source, target, output = matrices
+        ignored = [*_EMBEDDINGS, *_TABLES, _SHARED, _LM_HEAD, _BIAS]
+        converted = WeightMap(config, _LAYER_NAMES).convert(path, weights, ignored)
+        source, target, output = self._matrices(path, weights, num_source, num_target)
         config = config.replace(tied_embeddings=tying_of(source, target, output))
         converted |= {
             "source_embedding.tokens.weight": source,
@@ -470,11 +470,11 @@ class MarianFolder:
             converted |= learned
         for name in _SHARED_NAMES[config.tied_embeddings]:
             del converted[name]
-        return config, {name: value.to(torch.float32, copy=True) for name, value in converted.items()}
+        return config, {name: value.to(torch.float32) for name, value in converted.items()}
 
     def _count_parameters(self, num_source: int, num_target: int) -> int:
         """As far as the configuration tells."""
-        layers = (shape for group in _names_of_layers(self._model).values() for shape in group.values())
+        layers = WeightMap(self._model, _LAYER_NAMES).shapes.values()
         matrices = {"none": num_source + 2 * num_target, "output": num_source + num_target, "all": num_source}
         embeddings = matrices[self._model.tied_embeddings] * self._model.width
         return sum(math.prod(shape) for shape in layers) + embeddings + num_target
@@ -575,41 +575,6 @@ class MarianFolder:
 
 def _is_id(value: object, num_tokens: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < num_tokens
-
-
-def _names_of_layers(config: ModelConfig) -> dict[str, dict[str, tuple[int, ...]]]:
-    """For each parameter of a layer here, the ones it is made of there, with their shapes."""
-    names: dict[str, dict[str, tuple[int, ...]]] = {}
-    width = config.width
-
-    def pair(ours: str, theirs: str, rows: int, columns: int | None = None) -> None:
-        names[f"{ours}.weight"] = {f"{theirs}.weight": (rows,) if columns is None else (rows, columns)}
-        names[f"{ours}.bias"] = {f"{theirs}.bias": (rows,)}
-
-    def attention(ours: str, theirs: str) -> None:
-        parts = [f"{theirs}.{part}_proj" for part in "qkv"]
-        names[f"{ours}.in_proj_weight"] = {f"{part}.weight": (width, width) for part in parts}
-        names[f"{ours}.in_proj_bias"] = {f"{part}.bias": (width,) for part in parts}
-        pair(f"{ours}.out_proj", f"{theirs}.out_proj", width, width)
-
-    def rest(ours: str, theirs: str, inner: int) -> None:
-        pair(f"{ours}.feed_forward.expand", f"{theirs}.fc1", inner, width)
-        pair(f"{ours}.feed_forward.contract", f"{theirs}.fc2", width, inner)
-        pair(f"{ours}.feed_forward_residual.norm", f"{theirs}.final_layer_norm", width)
-
-    for layer in range(config.num_encoder_layers):
-        ours, theirs = f"encoder_layers.{layer}", f"model.encoder.layers.{layer}"
-        attention(f"{ours}.self_attention", f"{theirs}.self_attn")
-        pair(f"{ours}.attention_residual.norm", f"{theirs}.self_attn_layer_norm", width)
-        rest(ours, theirs, config.feed_forward_width)
-    for layer in range(config.num_decoder_layers):
-        ours, theirs = f"decoder_layers.{layer}", f"model.decoder.layers.{layer}"
-        attention(f"{ours}.self_attention", f"{theirs}.self_attn")
-        pair(f"{ours}.self_residual.norm", f"{theirs}.self_attn_layer_norm", width)
-        attention(f"{ours}.cross_attention", f"{theirs}.encoder_attn")
-        pair(f"{ours}.cross_residual.norm", f"{theirs}.encoder_attn_layer_norm", width)
-        rest(ours, theirs, config.decoder_inner_width)
-    return names
 
 
 def _with_tables(path: Path, config: ModelConfig, tables: list[Tensor | None]) -> tuple[ModelConfig, dict[str, Tensor]]:

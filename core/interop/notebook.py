@@ -6,12 +6,13 @@ from pathlib import Path
 from torch import Tensor
 
 from augenmerk.core.checkpoint.file import Checkpoint
-from augenmerk.core.config import RunConfig, preset
+from augenmerk.core.config import ModelConfig, RunConfig, preset
 from augenmerk.core.corpora.known_text import kind_of_text
 from augenmerk.core.errors import ConfigError, ModelImportError
 from augenmerk.core.interop.model import ForeignModel, ImportOptions
 from augenmerk.core.interop.state_dicts import (
     DATA_NEEDED,
+    LayerNames,
     StateDictModel,
     WeightMap,
     check_heads,
@@ -20,12 +21,12 @@ from augenmerk.core.interop.state_dicts import (
     size_of,
     split_lines_of,
 )
+from augenmerk.core.interop.weights import check_finite
 from augenmerk.core.text.codec import CodecPair, split_lines
 from augenmerk.core.text.tokenizers import make_tokenizer
 from augenmerk.core.text.word_counts import WordCounts
 
 FORMAT = ("notebook", "pytorch-seq2seq, notebook 6")
-_PROJECTIONS = ("fc_q", "fc_k", "fc_v")
 
 
 def read_notebook(path: Path, weights: Mapping[str, Tensor], options: ImportOptions) -> ForeignModel:
@@ -57,7 +58,8 @@ def read_notebook(path: Path, weights: Mapping[str, Tensor], options: ImportOpti
         size_of(path, weights, "decoder.tok_embedding.weight"),
     )
     run = RunConfig("notebook", base.description, model, base.data, base.training)
-    converted = _map(run, sizes, weights).convert(path, weights, half_precision=options.half_precision is True)
+    check_finite(path, weights, half_precision=options.half_precision is True)
+    converted = _map(model, sizes, weights).convert(path, weights)
     codecs, word_counts = _vocabularies(run, path, options)
     assert options.data is not None
     check_vocabularies(path, codecs, sizes, options.data)
@@ -78,41 +80,22 @@ def _vocabularies(run: RunConfig, path: Path, options: ImportOptions) -> tuple[C
     return CodecPair.learn(run.data, *words), WordCounts.of_sentences(words[0], kind_of_text(*lines))
 
 
-def _map(run: RunConfig, sizes: tuple[int, int], weights: Mapping[str, Tensor]) -> WeightMap:
-    names, config = WeightMap(), run.model
-    width, positions = config.width, config.max_positions
-
-    def attention(ours: str, theirs: str) -> None:
-        parts = [f"{theirs}.{part}" for part in _PROJECTIONS]
-        names.attention(ours, parts, f"{theirs}.fc_o", width)
-
-    def feed_forward(ours: str, theirs: str, inner: int) -> None:
-        names.linear(f"{ours}.feed_forward.expand", f"{theirs}.positionwise_feedforward.fc_1", inner, width)
-        names.linear(f"{ours}.feed_forward.contract", f"{theirs}.positionwise_feedforward.fc_2", width, inner)
-
-    def norm(ours: str, layer: str, name: str) -> None:
-        """The norm of a sublayer; in the notebook's first edition each layer has but one for all of them."""
-        theirs = f"{layer}.{name}" if f"{layer}.{name}.weight" in weights else f"{layer}.layer_norm"
-        names.add(f"{ours}.weight", f"{theirs}.weight", width)
-        names.add(f"{ours}.bias", f"{theirs}.bias", width)
-
-    for side, count in (("encoder", sizes[0]), ("decoder", sizes[1])):
-        ours = "source_embedding" if side == "encoder" else "target_embedding"
-        names.add(f"{ours}.tokens.weight", f"{side}.tok_embedding.weight", count, width)
-        names.add(f"{ours}.positions", f"{side}.pos_embedding.weight", positions, width)
-    for layer in range(config.num_encoder_layers):
-        ours, theirs = f"encoder_layers.{layer}", f"encoder.layers.{layer}"
-        attention(f"{ours}.self_attention", f"{theirs}.self_attention")
-        norm(f"{ours}.attention_residual.norm", theirs, "self_attn_layer_norm")
-        feed_forward(ours, theirs, config.feed_forward_width)
-        norm(f"{ours}.feed_forward_residual.norm", theirs, "ff_layer_norm")
-    for layer in range(config.num_decoder_layers):
-        ours, theirs = f"decoder_layers.{layer}", f"decoder.layers.{layer}"
-        attention(f"{ours}.self_attention", f"{theirs}.self_attention")
-        norm(f"{ours}.self_residual.norm", theirs, "self_attn_layer_norm")
-        attention(f"{ours}.cross_attention", f"{theirs}.encoder_attention")
-        norm(f"{ours}.cross_residual.norm", theirs, "enc_attn_layer_norm")
-        feed_forward(ours, theirs, config.decoder_inner_width)
-        norm(f"{ours}.feed_forward_residual.norm", theirs, "ff_layer_norm")
-    names.linear("output", "decoder.fc_out", sizes[1], width)
+def _map(config: ModelConfig, sizes: tuple[int, int], weights: Mapping[str, Tensor]) -> WeightMap:
+    norms = ("self_attn_layer_norm", "enc_attn_layer_norm", "ff_layer_norm")
+    if f"encoder.layers.0.{norms[0]}.weight" not in weights:  # the first edition: one norm for all of a layer
+        norms = ("layer_norm", "layer_norm", "layer_norm")
+    names = WeightMap(
+        config,
+        LayerNames(
+            attentions=("self_attention", "self_attention", "encoder_attention"),
+            projections=("fc_q", "fc_k", "fc_v", "fc_o"),
+            feed_forward=("positionwise_feedforward.fc_1", "positionwise_feedforward.fc_2"),
+            encoder_norms=(norms[0], norms[2]),
+            decoder_norms=norms,
+        ),
+    )
+    for side, theirs, count in (("source", "encoder", sizes[0]), ("target", "decoder", sizes[1])):
+        names.add(f"{side}_embedding.tokens.weight", f"{theirs}.tok_embedding.weight", count, config.width)
+        names.add(f"{side}_embedding.positions", f"{theirs}.pos_embedding.weight", config.max_positions, config.width)
+    names.linear("output", "decoder.fc_out", sizes[1], config.width)
     return names

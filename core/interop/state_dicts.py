@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -9,12 +10,12 @@ from torch import Tensor
 
 from augenmerk.core.checkpoint.file import Checkpoint
 from augenmerk.core.checkpoint.origin import Origin
-from augenmerk.core.config import RunConfig
+from augenmerk.core.config import ModelConfig, RunConfig
 from augenmerk.core.corpora.parallel import read_lines
 from augenmerk.core.errors import CorpusError, ModelImportError
 from augenmerk.core.interop.model import ImportedModel, ImportOptions, ImportSummary, with_weights_read
 from augenmerk.core.interop.pickled import is_pytorch_file
-from augenmerk.core.interop.weights import check_all_known, check_finite, check_shapes
+from augenmerk.core.interop.weights import check_all_known, check_shapes
 from augenmerk.core.plain_text import name_of
 from augenmerk.core.text.codec import CodecPair
 
@@ -25,11 +26,47 @@ DATA_NEEDED = (
 )
 
 
-class WeightMap:
-    """For each parameter here, those of the file that it is made of, with their shapes."""
+@dataclass(frozen=True)
+class LayerNames:
+    """What another project calls the parameters of its layers.
 
-    def __init__(self) -> None:
+    Attributes:
+        attentions: self-attention of the encoder and of the decoder, cross-attention.
+        projections: of an attention: queries, keys, values, output.
+        feed_forward: the expanding and the contracting matrix.
+        encoder_norms: of self-attention and feed-forward.
+        decoder_norms: of self-attention, cross-attention and feed-forward.
+        scale_and_shift: of a norm.
+        prefix: of all names.
+    """
+
+    attentions: tuple[str, str, str]
+    projections: tuple[str, str, str, str]
+    feed_forward: tuple[str, str]
+    encoder_norms: tuple[str, str]
+    decoder_norms: tuple[str, str, str]
+    scale_and_shift: tuple[str, str] = ("weight", "bias")
+    prefix: str = ""
+
+
+class WeightMap:
+    """For each parameter here, those of the file that it is made of, with their shapes.
+
+    Args:
+        config: of the model.
+        names: of its layers in the file.
+    """
+
+    def __init__(self, config: ModelConfig, names: LayerNames) -> None:
         self.parts: dict[str, dict[str, tuple[int, ...]]] = {}
+        self._width, self._names = config.width, names
+        in_encoder, in_decoder, cross = names.attentions
+        encoder = (("attention_residual", "self_attention", in_encoder),)
+        decoder = (("self_residual", "self_attention", in_decoder), ("cross_residual", "cross_attention", cross))
+        for layer in range(config.num_encoder_layers):
+            self._layer(f"encoder_layers.{layer}", encoder, names.encoder_norms, config.feed_forward_width)
+        for layer in range(config.num_decoder_layers):
+            self._layer(f"decoder_layers.{layer}", decoder, names.decoder_norms, config.decoder_inner_width)
 
     def add(self, ours: str, theirs: str, *shape: int) -> None:
         """One parameter."""
@@ -40,35 +77,42 @@ class WeightMap:
         self.add(f"{ours}.weight", f"{theirs}.weight", rows, columns)
         self.add(f"{ours}.bias", f"{theirs}.bias", rows)
 
-    def attention(self, ours: str, queries_keys_values: Sequence[str], output: str, width: int) -> None:
-        """An attention with three projections of its own."""
-        self.parts[f"{ours}.in_proj_weight"] = {f"{part}.weight": (width, width) for part in queries_keys_values}
-        self.parts[f"{ours}.in_proj_bias"] = {f"{part}.bias": (width,) for part in queries_keys_values}
-        self.linear(f"{ours}.out_proj", output, width, width)
+    def norm(self, ours: str, theirs: str) -> None:
+        """Scale and shift of a norm."""
+        for part, name in zip(("weight", "bias"), self._names.scale_and_shift, strict=True):
+            self.add(f"{ours}.{part}", f"{theirs}.{name}", self._width)
 
-    def convert(
-        self,
-        path: Path,
-        weights: Mapping[str, Tensor],
-        ignored: Sequence[str] = (),
-        *,
-        half_precision: bool = False,
-    ) -> dict[str, Tensor]:
+    def _layer(self, ours: str, attentions: Sequence[tuple[str, str, str]], norms: Sequence[str], inner: int) -> None:
+        names, width = self._names, self._width
+        theirs = names.prefix + ours.replace("_", ".")
+        for (residual, attention, name), norm in zip(attentions, norms[:-1], strict=True):
+            *projections, output = (f"{theirs}.{name}.{part}" for part in names.projections)
+            for part, shape in (("weight", (width, width)), ("bias", (width,))):
+                self.parts[f"{ours}.{attention}.in_proj_{part}"] = {f"{each}.{part}": shape for each in projections}
+            self.linear(f"{ours}.{attention}.out_proj", output, width, width)
+            self.norm(f"{ours}.{residual}.norm", f"{theirs}.{norm}")
+        self.linear(f"{ours}.feed_forward.expand", f"{theirs}.{names.feed_forward[0]}", inner, width)
+        self.linear(f"{ours}.feed_forward.contract", f"{theirs}.{names.feed_forward[1]}", width, inner)
+        self.norm(f"{ours}.feed_forward_residual.norm", f"{theirs}.{norms[-1]}")
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shape of each parameter of the file."""
+        return {name: shape for group in self.parts.values() for name, shape in group.items()}
+
+    def convert(self, path: Path, weights: Mapping[str, Tensor], ignored: Sequence[str] = ()) -> dict[str, Tensor]:
         """The parameters by the names they have here, in single precision.
 
         Args:
             path: of the file, for messages.
             weights: as in the file.
             ignored: names that may be there.
-            half_precision: whether they are to be stored as 16-bit floats.
 
         Raises:
-            ModelImportError: a tensor is missing, of another shape, unknown, or not finite in that precision.
+            ModelImportError: a tensor is missing, of another shape, or unknown.
         """
-        shapes = {name: shape for group in self.parts.values() for name, shape in group.items()}
-        check_shapes(path, weights, shapes)
-        check_all_known(path, weights, [*shapes, *ignored])
-        check_finite(path, weights, half_precision=half_precision)
+        check_shapes(path, weights, self.shapes)
+        check_all_known(path, weights, [*self.shapes, *ignored])
         converted = {}
         for ours, parts in self.parts.items():
             values = [weights[part].to(torch.float32, copy=True) for part in parts]

@@ -16,7 +16,6 @@ from augenmerk.core.config import preset
 from augenmerk.core.errors import ModelImportError
 from augenmerk.core.interop.importing import import_model
 from augenmerk.core.interop.model import ImportOptions
-from augenmerk.core.interop.state_dicts import WeightMap
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.translator import Translator
 from tests.core.interop.published import EncoderDecoder, NotebookSeq2Seq, save_whole, shaken
@@ -224,12 +223,24 @@ def test_vocabularies_of_multi30k_have_the_published_sizes(multi30k_folder: Path
     assert ours.checkpoint.codecs.target.vocabulary.tokens[4] == "a"
 
 
-def test_numbers_that_are_lost_in_single_precision_are_refused() -> None:
-    names = WeightMap()
-    names.add("ours", "theirs", 2)
-    with pytest.raises(ModelImportError, match=r"model\.pt: theirs holds 1e\+300, which 32-bit floats cannot hold"):
-        names.convert(Path("model.pt"), {"theirs": torch.tensor([1e300, 1.0], dtype=torch.float64)})
-    values = {"theirs": torch.tensor([1e6, 1.0])}
-    assert torch.equal(names.convert(Path("model.pt"), values)["ours"], values["theirs"])
-    with pytest.raises(ModelImportError, match=r"model\.pt: theirs holds 1e\+06, which 16-bit floats cannot hold"):
-        names.convert(Path("model.pt"), values, half_precision=True)
+@pytest.mark.parametrize(
+    ("number", "half", "message"),
+    [
+        (1e300, None, r"model\.safetensors: decoder\.fc_out\.bias holds 1e\+300, which 32-bit floats cannot hold"),
+        (1e6, True, r"model\.safetensors: decoder\.fc_out\.bias holds 1e\+06, which 16-bit floats cannot hold"),
+        (1e6, None, None),
+    ],
+)
+def test_numbers_that_are_lost_in_the_precision_here_are_refused(
+    data: Path, tmp_path: Path, number: float, half: bool | None, message: str | None
+) -> None:
+    weights = NotebookSeq2Seq(*sizes("notebook", data), **SHAPE).state_dict()
+    weights["decoder.fc_out.bias"] = weights["decoder.fc_out.bias"].double().index_fill(0, torch.tensor([0]), number)
+    save_file(weights, tmp_path / "model.safetensors")
+    options = ImportOptions(data=data, num_heads=4, half_precision=half)
+    if message is None:
+        found = import_model(tmp_path / "model.safetensors", options).checkpoint.weights
+        assert found["output.bias"][0] == number
+    else:
+        with pytest.raises(ModelImportError, match=message):
+            import_model(tmp_path / "model.safetensors", options)
