@@ -57,6 +57,7 @@ QUIET = Head("encoder", 2, 5)
 """The head that the same station chooses with the workshop."""
 BAND = "Das ist eine Art Band oder Orchester beim Üben."
 OFFICE = "Ein Mann telefoniert in einem unaufgeräumten Büro."
+VIOLIN = "Eine Frau spielt ein Lied auf ihrer Geige."
 MADE_UP = "unfinish "
 VAIN = Head("cross", 1, 7)
 """The head that the station about what attention is not shows with it."""
@@ -199,13 +200,14 @@ def of_stations(translator: Translator) -> Iterator[Claim]:
     yield claim("positions", "the shortest is 6 positions long", waves)
     yield claim("positions", "the longest is over 50,000", waves)
     yield claim("heads", "Together they cost as much as one head of the full width", lambda: _cost_of_one(translator))
-    yield claim("layers", "the score of a word is a sum: it has a part from every head", lambda: _parts_sum(translator))
+    yield claim("layers", "the logit of a word is a sum: it has a part from every head", lambda: _parts_sum(translator))
     said = "Mostly this makes up for some of the loss"
     yield claim("layers", said, lambda: _parts_and_changes(translator))
     yield claim("heads", "A head that looks at the token before", lambda: _previous_share(translator))
     yield claim("words", f'A word that was not in its training data" text="{STREET_BAND}', pieces)
     for sentence in (BAND, OFFICE):
         yield claim("decoding", sentence, partial(_beam_is_better, run, sentence, texts["decoding"]))
+    yield claim("decoding", "even of the greedy one", lambda: _beam_is_less_probable(run))
     yield claim("decoding", "For most sentences it does not", lambda: _beams_are_greedy(run))
     yield claim("decoding", "in which it makes up a word", lambda: _makes_up_a_word(run))
     yield claim("not", "head looks at these for “shirt”", lambda: _looks_in_vain(run(SHIRT)))
@@ -219,7 +221,7 @@ def of_stations(translator: Translator) -> Iterator[Claim]:
     shared = model.tied_embeddings
     yield claim("model", "shares no matrix", lambda: (f"tied embeddings: {shared}", shared == "none"))
     wraps = translator.run_config.data.wrap_source
-    yield claim("words", "The German one has them because it had them in training", lambda: (str(wraps), wraps))
+    yield claim("words", "The German sentence has them because it had them in training", lambda: (str(wraps), wraps))
     yield claim("training", "in the bundled model to zero", lambda: _rate_at_the_end(translator))
     smoothing = preset("annotated-2022").training.label_smoothing
     yield claim(
@@ -297,6 +299,11 @@ def _beam_is_better(run: Callable[..., Translation], start: str, text: str) -> t
     greedy, beam = run(sentence), run(sentence, Beam(4))
     found = [each.log_probability for each in (greedy, beam)]
     return f"log-probability {found[0]:.2f} greedy, {found[1]:.2f} beam 4", found[1] > found[0] + 0.01
+
+
+def _beam_is_less_probable(run: Callable[..., Translation]) -> tuple[str, bool]:
+    greedy, beam = (run(VIOLIN, output).log_probability for output in (Greedy(), Beam(4, 0.0)))
+    return f"log-probability {greedy:.2f} greedy, {beam:.2f} beam 4", beam < greedy - 0.01
 
 
 def _beams_are_greedy(run: Callable[..., Translation]) -> tuple[str, bool]:

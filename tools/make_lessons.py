@@ -1,8 +1,8 @@
-"""Writes the lessons that ship to `resources/lessons`: `python -m tools.make_lessons`. Loads the bundled model.
+"""Write the shipped lessons to `resources/lessons`: `python -m tools.make_lessons`. Loads the bundled model.
 
-Needed when the bundled model is replaced, as a lesson names its model by a digest. In a scene's text, {weight} becomes
-the weight of the pinned cell, and {translation} what the model says. A test recomputes both, and the other claims.
-Change the texts where the model does something else now.
+Run it after replacing the bundled model: a lesson names its model by a digest. In the text of a scene, {weight} becomes
+the weight of the pinned cell and {translation} the model's translation. A test recomputes both, and the other claims.
+Edit the texts where the new model behaves differently.
 """
 
 from dataclasses import dataclass
@@ -28,14 +28,14 @@ NUM_LAYERS, NUM_HEADS = 3, 8
 
 @dataclass(frozen=True)
 class Draft:
-    """A scene before its positions are known.
+    """A scene whose token positions are not yet known.
 
     Attributes:
         title, question: see `Scene`.
-        text: the scene's, with {weight} for that of the pinned cell and {translation} for that with all changes.
+        text: with {weight} for the pinned cell and {translation} for the translation with all changes.
         sentence: in German.
-        head: as people count: "cross 2·7".
-        cell: tokens of the row and the column that are pinned, the first such; empty if nothing is.
+        head: counted from 1: "cross 2·7".
+        cell: the tokens of the pinned row and column; None pins nothing.
         changes: interventions.
     """
 
@@ -59,26 +59,26 @@ LESSONS = {
         (
             Draft(
                 "One cell",
-                "Each row is an English token while it is predicted. Each column is a German token. While the model "
-                "predicts “blue”, this head gives {weight} of its attention to “blauen”.",
-                "Which German word does this head look at while the model predicts “ladder”?",
+                "Each row is an English token that the model predicts. Each column is a German token that it reads. To "
+                "predict “blue”, this head gives {weight} of its attention to “blauen”.",
+                "Which German word does this head look at to predict “ladder”?",
                 LADDER,
                 "cross 2·5",
                 ("blue", "blauen"),
             ),
             Draft(
                 "One row",
-                "The weights of a row add up to 100%. The largest weight in the row of “ladder” is {weight}, at “in”. "
-                "This head spreads its attention.",
-                "Choose another head. Is its row of “ladder” more or less spread?",
+                "The weights of a row add up to 100%. The largest weight in the row of “ladder” is only {weight}, "
+                "at “in”. This head spreads its attention.",
+                "Choose another head. Is its row of “ladder” sharper or more spread out?",
                 LADDER,
                 "cross 1·1",
                 ("ladder", "in"),
             ),
             Draft(
                 "Looking back",
-                "The decoder also looks at the English tokens that it has read. While the model predicts “on”, "
-                "this head gives {weight} to “standing”. Tokens that come later are masked.",
+                "The decoder also looks at the English tokens that it has read. To predict “on”, this head gives "
+                "{weight} to “standing”. Later tokens are masked.",
                 "Why is one half of this map empty?",
                 LADDER,
                 "decoder 1·1",
@@ -86,8 +86,8 @@ LESSONS = {
             ),
             Draft(
                 "Both directions",
-                "Inside the encoder, German tokens look at German tokens, before and after them. “blauen” gives "
-                "{weight} to “hemd”, which comes after it.",
+                "In the encoder, German tokens look at German tokens before and after them. “blauen” gives {weight} to "
+                "“hemd”, which comes after it.",
                 "Why does the encoder need no causal mask?",
                 LADDER,
                 "encoder 1·7",
@@ -95,9 +95,9 @@ LESSONS = {
             ),
             Draft(
                 "Without cross-attention",
-                "All cross-attention heads are switched off. The decoder still writes English, but it cannot see the "
-                "German sentence. Cross-attention connects the two.",
-                "Can any word of the new translation come from the German sentence? Give a reason.",
+                "All cross-attention heads are off. The decoder still writes English, but it cannot see the German "
+                "sentence. Cross-attention is the only connection between the two.",
+                "Can any word of this translation come from the German sentence? Why?",
                 LADDER,
                 "cross 2·5",
                 None,
@@ -110,8 +110,8 @@ LESSONS = {
         (
             Draft(
                 "The same order",
-                "German and English have the same order here. From row to row, the largest weight mostly moves to the "
-                "right. “in” gives {weight} to “im”.",
+                "German and English have the same word order here. From row to row, the largest weight mostly moves to "
+                "the right. “in” gives {weight} to “im”.",
                 "In which rows does the largest weight not move to the right?",
                 DOGS,
                 "cross 2·5",
@@ -119,8 +119,8 @@ LESSONS = {
             ),
             Draft(
                 "The verb before its subject",
-                "In the German sentence, the verb comes before its subject. For “selling”, this head goes back to "
-                "“verkauft” with {weight}.",
+                "In the German sentence, the verb comes before its subject. To predict “selling”, this head goes back "
+                "and gives {weight} to “verkauft”.",
                 "Which English words come before “selling”, and where do they stand in German?",
                 MARKET,
                 "cross 2·1",
@@ -128,17 +128,16 @@ LESSONS = {
             ),
             Draft(
                 "The place moves to the end",
-                "The German sentence begins with the place. In English, the place comes last. “market” gives {weight} "
-                "to “markt”.",
-                "Write the English words in the order of their German partners.",
+                "German starts with the place. English puts it last. “market” gives {weight} to “markt”.",
+                "Write down the English words in the order of their German partners.",
                 MARKET,
                 "cross 2·4",
                 ("market", "markt"),
             ),
             Draft(
                 "The object moves forward",
-                "“gemüse” is the last German word. “vegetables” is the fourth English word. The cell of the two lies "
-                "far from the diagonal, with {weight}.",
+                "“gemüse” is the last German word, “vegetables” the fourth English word. Their cell, with {weight}, "
+                "lies far from the diagonal.",
                 "How many columns lie between this cell and the diagonal?",
                 COOK,
                 "cross 3·3",
@@ -146,18 +145,18 @@ LESSONS = {
             ),
             Draft(
                 "The verb at the end of a clause",
-                "In a relative clause, the German verb comes last. For “wearing”, this head looks ahead to “trägt” "
-                "with {weight}.",
-                "Which other heads look at “trägt” while “wearing” is predicted?",
+                "In a German relative clause, the verb comes last. To predict “wearing”, this head looks ahead and "
+                "gives {weight} to “trägt”.",
+                "Which other heads look at “trägt” to predict “wearing”?",
                 NEWSPAPER,
                 "cross 3·2",
                 ("wearing", "trägt"),
             ),
             Draft(
                 "One verb in two places",
-                "The two words “hält” and “hoch” are one German verb. For “up”, this head looks at the second part, "
-                "“hoch”, with {weight}.",
-                "Where does this head look while the model predicts “holding”?",
+                "“hält” and “hoch” are two parts of one German verb. To predict “up”, this head gives {weight} to the "
+                "second part, “hoch”.",
+                "Where does this head look to predict “holding”?",
                 SIGN,
                 "cross 3·2",
                 ("up", "hoch"),
@@ -169,15 +168,15 @@ LESSONS = {
         (
             Draft(
                 "The token before",
-                "Many tokens in this head look at the token before them. “auf” gives {weight} to “steht”.",
-                "Find a token in this map that does not look at the token before it.",
+                "In this head, most tokens look at the token before them. “auf” gives {weight} to “steht”.",
+                "Find a token that does not look at the token before it.",
                 LADDER,
                 "encoder 3·3",
                 ("auf", "steht"),
             ),
             Draft(
                 "The noun ahead",
-                "This head has learned something else. “auf” gives {weight} to “leiter”, the noun that follows it.",
+                "This head does something else. “auf” gives {weight} to “leiter”, the noun that follows.",
                 "Where do “in” and “ein” look?",
                 LADDER,
                 "encoder 1·8",
@@ -185,25 +184,25 @@ LESSONS = {
             ),
             Draft(
                 "The word that is translated",
-                "This head finds the German word that is being translated. “on” gives {weight} to “auf”.",
-                "Read the largest cell of each row. Which rows do not point at their translation?",
+                "This head finds the German word to translate next. “on” gives {weight} to “auf”.",
+                "Find the largest cell of each row. Which rows do not point at the word they translate?",
                 LADDER,
                 "cross 2·5",
                 ("on", "auf"),
             ),
             Draft(
                 "Another place for the same word",
-                "Head cross 1·3 looks at the German “in” while the model predicts the English “in”. This head looks at "
-                "“steht” with {weight}. Heads differ because each has its own queries and keys.",
-                "What could the verb tell the model about the next word?",
+                "To predict the English “in”, head cross 1·3 looks at the German “in”. This head gives {weight} to "
+                "“steht”. Heads differ because each has its own queries and keys.",
+                "What could the verb reveal about the next word?",
                 LADDER,
                 "cross 2·1",
                 ("in", "steht"),
             ),
             Draft(
                 "Nothing to look at",
-                "A row adds up to 100% even where no German word is needed. While the model predicts the full stop, "
-                "this head gives {weight} to “<sos>”, the start token.",
+                "A row adds up to 100% even if no German word is needed. To predict the full stop, this head gives "
+                "{weight} to “<sos>”, the start token.",
                 "Find another row of this head that looks at “<sos>”.",
                 LADDER,
                 "cross 3·6",
@@ -211,8 +210,8 @@ LESSONS = {
             ),
             Draft(
                 "Eight heads fewer",
-                "All eight cross-attention heads of layer 2 are switched off. The translation stays “{translation}” "
-                "The other layers still read the German.",
+                "All eight cross-attention heads of layer 2 are off. The translation is still “{translation}” The "
+                "other layers still read the German sentence.",
                 "Switch off the cross-attention of layer 1 as well. What changes?",
                 LADDER,
                 "cross 2·5",
@@ -226,8 +225,8 @@ LESSONS = {
         (
             Draft(
                 "A large weight",
-                "“kein” means no. While the model predicts “shirt”, this head gives {weight} to “·ein”, the second "
-                "piece of “kein”. The translation is wrong all the same: “{translation}”",
+                "“kein” means no. To predict “shirt”, this head gives {weight} to “·ein”, the second piece of “kein”. "
+                "But the translation is wrong: “{translation}”",
                 "What should the translation be?",
                 NO_SHIRT,
                 "cross 2·8",
@@ -235,9 +234,8 @@ LESSONS = {
             ),
             Draft(
                 "Without the head",
-                "That head is switched off now. The translation is still “{translation}” A large weight "
-                "need not have an effect.",
-                "Compare the probabilities of the tokens with and without the head. Which changes most?",
+                "Now that head is off. The translation is still “{translation}” A large weight may have no effect.",
+                "Compare the probabilities of the tokens with and without the head. Which one changes most?",
                 NO_SHIRT,
                 "cross 2·8",
                 None,
@@ -245,9 +243,9 @@ LESSONS = {
             ),
             Draft(
                 "Without the word",
-                "Now “kein” is replaced by “ein” in the German sentence. The translation is again “{translation}” "
-                "The head looked at a word without which the model says the same.",
-                "What would you have to see to say that the model understood “kein”?",
+                "Now “ein” replaces “kein” in the German sentence. The translation is again “{translation}” The head "
+                "looked at a word that made no difference.",
+                "What evidence would convince you that a model understands “kein”?",
                 NO_SHIRT,
                 "cross 2·8",
                 None,
@@ -255,9 +253,9 @@ LESSONS = {
             ),
             Draft(
                 "A head that matters",
-                "One encoder head is switched off. “shop” becomes “outfit”. The map does not show this: at “·werk”, "
-                "a piece of the compound, the largest weight of this head is only {weight}, at “in”.",
-                "Switch the head on again. Which heads of the encoder look at “·werk” most?",
+                "One encoder head is off, and “shop” becomes “outfit”. The map does not explain this: at “·werk”, a "
+                "piece of the compound, the largest weight of this head is only {weight}, at “in”.",
+                "Switch the head on again. Which encoder heads look at “·werk” most?",
                 WORKSHOP,
                 "encoder 2·5",
                 ("·werk", "in"),
@@ -265,9 +263,9 @@ LESSONS = {
             ),
             Draft(
                 "Look, change, compare",
-                "All 24 decoder heads are switched off. The translation becomes “{translation}” A map shows where a "
-                "head looks. Only a change shows what that is worth.",
-                "Which of the three kinds of attention does the model need most for this sentence? Try it.",
+                "All 24 heads of decoder self-attention are off. The translation becomes “{translation}” A map shows "
+                "where a head looks. Only a change shows what that is worth.",
+                "Which of the three kinds of attention does this sentence need most? Try it.",
                 LADDER,
                 "decoder 1·1",
                 None,
@@ -279,14 +277,14 @@ LESSONS = {
 
 
 def head_of(name: str) -> Head:
-    """A head as people count, such as "cross 2·7", by its positions, which count from 0."""
+    """The head with this name, such as "cross 2·7", which counts from 1."""
     kind, _, place = name.partition(" ")
     layer, _, head = place.partition("·")
     return Head(kind, int(layer) - 1, int(head) - 1)  # type: ignore[arg-type]
 
 
 def pinned_cell(translation: Translation, head: Head, cell: tuple[str, str]) -> tuple[int, int]:
-    """The positions of two tokens; of the query the first from which the key is looked at most."""
+    """The positions of two tokens. If they occur more than once, the pair with the largest weight."""
     queries = translation.source_tokens if head.kind == "encoder" else translation.predicted_tokens
     keys = translation.read_tokens if head.kind == "decoder" else translation.source_tokens
     weights = translation.maps.of_kind(head.kind)[head.layer, head.head]
@@ -300,7 +298,7 @@ def pinned_cell(translation: Translation, head: Head, cell: tuple[str, str]) -> 
 
 
 def scene_of(draft: Draft, translator: Translator, reference: ModelReference) -> Scene:
-    """The scene, with the positions that the bundled model's translation gives."""
+    """The scene, with positions from the bundled model's translation."""
     experiment = Experiment(draft.sentence, interventions=draft.changes)
     translation = translator.run(experiment)
     head = head_of(draft.head)
@@ -309,12 +307,12 @@ def scene_of(draft: Draft, translator: Translator, reference: ModelReference) ->
         "measure": "weight",
         "shown": "changed",
         "label_mode": "predicted",
-        "merges_words": False,  # weights as the texts name them: of tokens, none of them hidden
+        "merges_words": False,  # the texts name weights of single tokens, none of them hidden
         "hides_wrapping": False,
         "hides_punctuation": False,
         "head": (head.kind, head.layer, head.head),
     }
-    weight = "no cell is pinned"
+    weight = "no pinned cell"
     if draft.cell is not None:
         view["pinned"] = pair = pinned_cell(translation, head, draft.cell)
         weight = f"{100 * translation.maps.of_kind(head.kind)[head.layer, head.head][pair]:.0f}%"
@@ -324,7 +322,7 @@ def scene_of(draft: Draft, translator: Translator, reference: ModelReference) ->
 
 
 def main() -> None:
-    """Writes the files, and prints what there is to see in each scene."""
+    """Write the files and print what each scene shows."""
     translator = Translator.load(device="cpu")
     reference = ModelReference(translator.name, translator.digest)
     for name, (title, drafts) in LESSONS.items():

@@ -131,7 +131,7 @@ def test_a_short_label_without_a_tip_is_explained_by_its_terms(qtbot: QtBot, mak
     label.show()
     place = label.mapToGlobal(QPoint(2, 2))
     QApplication.sendEvent(label, QHelpEvent(QEvent.Type.ToolTip, QPoint(2, 2), place))
-    qtbot.waitUntil(lambda: "How uncertain a choice is" in QToolTip.text())
+    qtbot.waitUntil(lambda: "The uncertainty of a choice" in QToolTip.text())
     QToolTip.hideText()
 
 
@@ -144,7 +144,7 @@ def test_terms_are_explained_in_dialogs_too(qtbot: QtBot, make_window: MakeWindo
     field.setFocus()
     qtbot.waitUntil(field.hasFocus)
     QApplication.sendEvent(label, QHelpEvent(QEvent.Type.ToolTip, QPoint(2, 2), label.mapToGlobal(QPoint(2, 2))))
-    qtbot.waitUntil(lambda: "How uncertain a choice is" in QToolTip.text())
+    qtbot.waitUntil(lambda: "The uncertainty of a choice" in QToolTip.text())
     QToolTip.hideText()
     dialog.close()
 
