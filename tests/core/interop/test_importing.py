@@ -39,6 +39,7 @@ from augenmerk.core.translation.experiment import (
 )
 from augenmerk.core.translation.translator import Translator
 from tests.core.interop.marian_models import make_folder
+from tests.core.interop.pickles import pickles_read_here
 
 pytestmark = pytest.mark.heavy  # models are made by transformers, which takes three seconds to be imported
 
@@ -433,12 +434,12 @@ def test_weights_that_are_not_finite_are_refused(folder: Path) -> None:
         import_model(folder)
 
 
-@pytest.mark.subprocess
 def test_a_pickle_as_small_as_one_of_16_bit_floats_that_holds_others_is_told_of(tmp_path: Path) -> None:
     """Before it is read, only its size tells of them."""
     folder = make_folder(tmp_path / "model", file="bin", dtype=torch.bfloat16)
     assert recognize(folder).summary.half_precision
-    imported = import_model(folder)
+    with pickles_read_here():
+        imported = import_model(folder)
     assert not imported.half_precision
     assert imported.summary.precision_note == "stored in 32 bits, as the file holds torch.bfloat16"
 

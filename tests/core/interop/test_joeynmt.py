@@ -25,6 +25,7 @@ from augenmerk.core.translation.decoding import greedy_from
 from augenmerk.core.translation.experiment import Beam, Experiment, HeadScaled, SourceWordRemoved
 from augenmerk.core.translation.translator import Translator
 from tests.core.interop.joeynmt_models import START, Made, make_folder, save
+from tests.core.interop.pickles import pickles_read_here
 from tests.core.interop.test_pickled import malicious
 
 pytestmark = pytest.mark.subprocess  # a pickled file is read by another process
@@ -68,7 +69,8 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
             is_encoder = stack is made.model.encoder
             for layer in stack.layers:
                 layer.alpha = 0.81 * (4**4 * 4) ** (1 / 16) if is_encoder else 12 ** (1 / 4)
-    import_model(made.folder).save(folder / "imported.safetensors")
+    with pickles_read_here():
+        import_model(made.folder).save(folder / "imported.safetensors")
     return made, Translator.load(folder / "imported.safetensors", "cpu")
 
 
@@ -107,7 +109,7 @@ def test_greedy_translations_are_theirs_token_by_token(pair: tuple[Made, Transla
     is_limited = ours.checkpoint.decoding.max_steps is not None
     options = {"limit": 15, "least": 6} if is_limited else {}
     found = []
-    for words in random_rows(50, len(made.source), 10):
+    for words in random_rows(25, len(made.source), 10):
         source = [*words, 3]
         limit = ours.max_steps(len(source))
         found.append(greedy_from(ours.model, ours.model.encode(torch.tensor([source])), [limit], ours.rules)[0])
@@ -180,10 +182,12 @@ def test_a_model_is_imported_and_used(folder: Path, tmp_path: Path, capsys: pyte
 def test_translations_that_cannot_end_are_told_of(folder: Path) -> None:
     change(folder, "testing.min_output_length", 12)
     change(folder, "testing.max_output_length", 12)
-    assert not import_model(folder).summary.notes
+    with pickles_read_here():
+        assert not import_model(folder).summary.notes
     change(folder, "testing.max_output_length", 11)
     told = "min_output_length = 12 is above max_output_length = 11: no translation comes to an end"
-    assert import_model(folder).summary.notes == (told,)
+    with pickles_read_here():
+        assert import_model(folder).summary.notes == (told,)
 
 
 def test_languages_and_the_name_are_told_by_options_then_the_configuration(folder: Path) -> None:
@@ -534,5 +538,8 @@ def test_a_checkpoint_with_code_is_refused_and_nothing_of_it_runs(folder: Path, 
 
 
 def test_a_checkpoint_alone_names_its_folder(folder: Path) -> None:
-    with pytest.raises(ModelImportError, match=r"is the checkpoint of a JoeyNMT model alone.*name .*tiny-de-en, if it"):
+    with (
+        pickles_read_here(),
+        pytest.raises(ModelImportError, match=r"is the checkpoint of a JoeyNMT model alone.*name .*tiny-de-en, if it"),
+    ):
         recognize(folder / "best.ckpt")

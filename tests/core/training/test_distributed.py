@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from tests.core.training.runs import record
 from tests.core.training.two_processes import corpus_for, with_dropout, without_dropout
 from tests.signals import use_default_signals
 
+OF_TORCHRUN = {"WORLD_SIZE": "2", "RANK": "0", "LOCAL_RANK": "0", "MASTER_ADDR": "localhost", "MASTER_PORT": "29500"}
 LAUNCH = (sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-addr", "localhost")
 
 
@@ -55,9 +57,26 @@ def launch(*command: str) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What two processes told of their runs."""
-    folder = tmp_path_factory.mktemp("two")
-    done = launch(str(Path(__file__).with_name("two_processes.py")), str(folder))
-    assert done.returncode == 0, done.stderr
+    folder, port = tmp_path_factory.mktemp("two"), str(free_port())
+    command = [sys.executable, str(Path(__file__).with_name("two_processes.py")), str(folder)]
+    with ExitStack() as running:  # as torchrun starts them, without its own process
+        processes = [
+            running.enter_context(
+                subprocess.Popen(
+                    command,
+                    cwd=REPOSITORY,
+                    env=environment() | OF_TORCHRUN | {"RANK": rank, "LOCAL_RANK": rank, "MASTER_PORT": port},
+                    stderr=subprocess.PIPE,
+                    text=True,
+                )
+            )
+            for rank in "01"
+        ]
+        for process in processes:
+            running.callback(process.kill)
+        for process in processes:
+            said = process.communicate(timeout=280)[1]
+            assert process.returncode == 0, said
     main = json.loads((folder / "main.json").read_text(encoding="utf-8"))
     return main | {"worker": json.loads((folder / "worker.json").read_text(encoding="utf-8")), "folder": folder}
 
@@ -184,9 +203,6 @@ def test_outside_of_torchrun_a_process_is_alone(monkeypatch: pytest.MonkeyPatch)
     assert not SINGLE_PROCESS.is_main
     assert SINGLE_PROCESS.all_reduce_max(1) == 1
     assert SINGLE_PROCESS.all_reduce_sum(torch.tensor(2.5)) == 2.5
-
-
-OF_TORCHRUN = {"WORLD_SIZE": "2", "RANK": "0", "LOCAL_RANK": "0", "MASTER_ADDR": "localhost", "MASTER_PORT": "29500"}
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ from augenmerk.viz_app.models.import_dialog import ImportDialog, precision_entri
 from augenmerk.viz_app.preferences import Preferences
 from tests.core.interop import joeynmt_models
 from tests.core.interop.marian_models import make_folder
+from tests.core.interop.pickles import pickles_read_here
 from tests.core.interop.published import NotebookSeq2Seq, save_whole
 from tests.core.interop.test_hub import NAME, Hub
 from tests.core.interop.test_importing import change
@@ -248,7 +249,6 @@ def test_languages_that_a_folder_does_not_say_are_asked_for(
 
 
 @pytest.mark.heavy
-@pytest.mark.subprocess
 def test_the_lines_that_convert_a_whole_model_can_be_copied(
     make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -257,8 +257,9 @@ def test_the_lines_that_convert_a_whole_model_can_be_copied(
     window = make_window()
     window.open_model(file)
     dialog = dialog_of(window)
-    dialog.import_button.click()
-    qtbot.waitUntil(dialog.problem.isVisible, timeout=LIMIT_MS)
+    with pickles_read_here():
+        dialog.import_button.click()
+        qtbot.waitUntil(dialog.problem.isVisible, timeout=LIMIT_MS)
     assert "Do this only if you trust the file" in dialog.problem.text()
     assert how_to_convert(file) in dialog.problem.text()
     assert dialog.problem.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse
