@@ -29,7 +29,7 @@ from augenmerk.core.interop.state_dicts import (
     split_lines_of,
     vocabularies_do_not_fit,
 )
-from augenmerk.core.interop.weights import check_finite, tying_of
+from augenmerk.core.interop.weights import check_finite, tied
 from augenmerk.core.model.positions import sinusoidal_table
 from augenmerk.core.text.codec import CodecPair, split_lines
 from augenmerk.core.text.legacy import vocabulary_tokens
@@ -59,9 +59,7 @@ def read_annotated(path: Path, weights: Mapping[str, Tensor], options: ImportOpt
     model = _model_config(path, weights, options)
     check_finite(path, weights, half_precision=options.half_precision is True)
     converted = _map(model, sizes).convert(path, weights, _TABLES)
-    model = model.replace(tied_embeddings=_tying(converted))
-    if model.tied_embeddings != "none":
-        del converted["output.weight"]
+    model = tied(model, converted, one_vocabulary=False)
     if options.data is None:
         raise ModelImportError(f"{path} is a model of the Annotated Transformer. {DATA_NEEDED}")
     edition, codecs, word_counts = _vocabularies(path, options.data, sizes)
@@ -105,12 +103,6 @@ def _model_config(path: Path, weights: Mapping[str, Tensor], options: ImportOpti
 
 def _are_waves(table: Tensor) -> bool:
     return table.size(1) % 2 == 0 and torch.allclose(table.float(), sinusoidal_table(*table.shape), atol=2e-3)
-
-
-def _tying(converted: Mapping[str, Tensor]) -> str:
-    target, output = converted["target_embedding.tokens.weight"], converted["output.weight"]
-    tying = tying_of(converted["source_embedding.tokens.weight"], target, output)
-    return "output" if tying == "all" else tying  # the vocabularies are two
 
 
 def _vocabularies(path: Path, data: Path, sizes: tuple[int, int]) -> tuple[str, CodecPair, WordCounts | None]:

@@ -2,14 +2,18 @@
 
 import os
 import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeVar
 
 import sentencepiece
 import yaml
 
 from augenmerk.core.errors import ModelImportError
 from augenmerk.core.interop.pickled import kind_of_other_file
-from augenmerk.core.strict_json import Field, JsonError, parse
+from augenmerk.core.strict_json import Field, JsonError, parse, path_of_member, shown
 from augenmerk.core.text.subword_check import check_foreign_model
 
 MAX_JSON_BYTES = 64 * 2**20
@@ -18,6 +22,7 @@ _MAX_NAME_BYTES = 255
 _MAX_YAML_BYTES = 256 * 2**10
 _MAX_YAML_ALIASES, _MAX_YAML_MERGED = 100, 10_000
 _MAX_TEXT_BYTES = _MAX_SPM_BYTES = 64 * 2**20
+ReadT = TypeVar("ReadT")
 _LICENCE = re.compile(r"^licen[sc]e:\s*[\"']?([\w.\- ]+?)[\"']?\s*$", re.MULTILINE)
 
 
@@ -38,6 +43,94 @@ class _PlainLoader(yaml.SafeLoader):  # type: ignore[misc]  # yaml has no types
         super().flatten_mapping(node)
         if len(node.value) > _MAX_YAML_MERGED:
             raise yaml.YAMLError(f"a part of it has more than {_MAX_YAML_MERGED:,} members")
+
+
+@dataclass(frozen=True)
+class Section:
+    """Settings in a file: all of it, or a part.
+
+    Attributes:
+        file: of the whole.
+        path: where the part stands in it; empty for the whole.
+        everything: values by name.
+    """
+
+    file: Path
+    path: str
+    everything: Mapping[str, object]
+
+    @cached_property
+    def values(self) -> dict[str, object]:
+        """Without those that are null, which count as missing."""
+        return {name: value for name, value in self.everything.items() if value is not None}
+
+    @classmethod
+    def of(cls, file: Path, field: Field) -> "Section":
+        """Raises `ModelImportError` unless the field holds names with values."""
+        if not isinstance(field.value, dict):
+            found = "missing" if field.value is None else _described(field.value)
+            raise ModelImportError(
+                f"{file}: {field.path or 'the whole text'} is {found}; names with values were expected. It is no "
+                "configuration of a model; choose another folder."
+            )
+        return cls(file, field.path, {str(name): value for name, value in field.value.items()})
+
+    def field(self, name: str, default: object) -> Field:
+        """A value and where it stands."""
+        return Field(self.values.get(name, default), path_of_member(self.path, name))
+
+    def section(self, name: str, default: object = None) -> "Section":
+        """A part of this part."""
+        return Section.of(self.file, self.field(name, default))
+
+    def whole(self, name: str, default: int | None, low: int, high: int) -> int:
+        """A whole number."""
+        return self._checked(lambda: self.field(name, default).whole_number(low, high))
+
+    def number(self, name: str, default: float, low: float, high: float) -> float:
+        """A number."""
+        return self._checked(lambda: self.field(name, default).number(low, high))
+
+    def text(self, name: str, default: str) -> str:
+        """A text."""
+        return self._checked(lambda: self.field(name, default).text(1000))
+
+    def choice(self, name: str, default: str | None, *known: str) -> str:
+        """One of these texts."""
+        if default is None and name not in self.values:
+            raise self.refused(name, f"one of {', '.join(known)} was expected", "Use another copy.")
+        return self._checked(lambda: self.field(name, default).choice(known), "This model cannot be read.")
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        """True or false."""
+        value = self.values.get(name, default)
+        if not isinstance(value, bool):
+            raise self.refused(name, "true or false was expected", "Use another copy.")
+        return value
+
+    def items(self, name: str) -> list[Any]:
+        """The items of a list; none if it is missing."""
+        value = self.values.get(name, [])
+        if not isinstance(value, list):
+            raise self.refused(name, "a list was expected", "Use another copy.")
+        return value
+
+    def refused(self, name: str, expected: str, advice: str = "This model cannot be read.") -> ModelImportError:
+        """The error about a value."""
+        value = _described(self.values[name]) if name in self.values else "missing"
+        path = path_of_member(self.path, name)
+        return ModelImportError(f"{self.file}: {path} is {value}; {expected}. {advice}")
+
+    def _checked(self, read: Callable[[], ReadT], advice: str = "Use another copy.") -> ReadT:
+        try:
+            return read()
+        except JsonError as error:
+            raise ModelImportError(f"{self.file}: {error} {advice}") from error
+
+
+def _described(value: object) -> str:
+    """A value in a message; of what holds others the size alone, as aliases make it long out of a short text."""
+    return shown(value) if isinstance(value, list | dict | int) else repr(value)[:80]
 
 
 class ModelFolder:
@@ -128,17 +221,23 @@ class ModelFolder:
                 raise ModelImportError(f"{path} is {kind}. A complete JSON text was expected.") from error
             raise ModelImportError(f"{path}: {error} Use another copy.") from error
 
-    def read_yaml(self, name: str) -> Field:
-        """The value of a YAML file, of plain values alone. Raises `ModelImportError`."""
+    def settings(self, name: str) -> Section:
+        """The settings in a JSON file; none if there is no such file. Raises `ModelImportError`."""
+        fields = self.read_json(name) if self.has(name) else {}
+        return Section(self.path / name, "", {name: field.value for name, field in fields.items()})
+
+    def read_yaml(self, name: str) -> Section:
+        """The settings in a YAML file, of plain values alone. Raises `ModelImportError`."""
         path = self.path / name
         data = self.read_bytes(name, _MAX_YAML_BYTES)
         try:
-            return Field(yaml.load(data.decode("utf-8"), _PlainLoader))
+            values = yaml.load(data.decode("utf-8"), _PlainLoader)
         except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
             reason = kind_of_other_file(path) or " ".join(str(error).split())[:200]
             raise ModelImportError(
                 f"{path} is no YAML text with plain values ({reason}). Settings were expected; use another copy."
             ) from error
+        return Section.of(path, Field(values))
 
     def read_text(self, name: str) -> str:
         """The text in a file. Raises `ModelImportError`."""

@@ -5,28 +5,25 @@ only their last parts count, as names of files in the folder.
 """
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Literal, TypeVar
 
 import torch
 from torch import Tensor
 
-from augenmerk.core.checkpoint.file import Checkpoint
-from augenmerk.core.checkpoint.origin import Origin
-from augenmerk.core.config import Activation, DataConfig, DecodingConfig, ModelConfig, RunConfig, TrainingConfig
+from augenmerk.core.config import Activation, DecodingConfig, ModelConfig
 from augenmerk.core.errors import ConfigError, ModelImportError
-from augenmerk.core.interop.folder import ModelFolder
-from augenmerk.core.interop.languages import first_language, given_language
-from augenmerk.core.interop.model import ImportedModel, ImportOptions, ImportSummary, with_weights_read
+from augenmerk.core.interop.folder import ModelFolder, Section
+from augenmerk.core.interop.languages import languages_of
+from augenmerk.core.interop.model import FolderModel, ForeignModel, ImportOptions, OnPhase, ShouldStop
 from augenmerk.core.interop.pickled import read_pickled
 from augenmerk.core.interop.state_dicts import LayerNames, WeightMap
 from augenmerk.core.interop.stopping import ImportStoppedError
-from augenmerk.core.interop.weights import check_finite, check_memory, check_shapes, tying_of
+from augenmerk.core.interop.weights import check_finite, check_shapes, tied, with_positions
 from augenmerk.core.model.positions import sinusoidal_table
-from augenmerk.core.plain_text import name_of
-from augenmerk.core.strict_json import Field, JsonError, path_of_member, shown
+from augenmerk.core.strict_json import shown
 from augenmerk.core.text.codec import CodecPair
 from augenmerk.core.text.joeynmt import JoeyNMTCodec, Level
 from augenmerk.core.text.vocabulary import ENDS, STARTS, Vocabulary
@@ -53,178 +50,61 @@ _Side = Literal["src", "trg"]
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True)
-class _Section:
-    """A part of `config.yaml`.
-
-    Attributes:
-        file: of the whole.
-        path: where it stands there.
-        values: by name; what is null is as if it were missing.
-    """
-
-    file: Path
-    path: str
-    values: Mapping[str, object]
-
-    @classmethod
-    def of(cls, file: Path, field: Field) -> "_Section":
-        """Raises `ModelImportError` unless it holds names with values."""
-        if not isinstance(field.value, dict):
-            told = "missing" if field.value is None else _described(field.value)
-            raise ModelImportError(
-                f"{file}: {field.path or 'the whole text'} is {told}; names with values were "
-                "expected. It is no configuration of JoeyNMT 2; choose another folder."
-            )
-        return cls(file, field.path, {str(name): value for name, value in field.value.items() if value is not None})
-
-    def field(self, name: str, default: object) -> Field:
-        """A value and where it stands."""
-        return Field(self.values.get(name, default), path_of_member(self.path, name))
-
-    def section(self, name: str, default: object = None) -> "_Section":
-        """A part of this part."""
-        return _Section.of(self.file, self.field(name, default))
-
-    def whole(self, name: str, default: int | None, low: int, high: int) -> int:
-        """A whole number."""
-        return self._checked(lambda: self.field(name, default).whole_number(low, high))
-
-    def number(self, name: str, default: float, low: float, high: float) -> float:
-        """A number."""
-        return self._checked(lambda: self.field(name, default).number(low, high))
-
-    def text(self, name: str, default: str) -> str:
-        """A text."""
-        return self._checked(lambda: self.field(name, default).text(1000))
-
-    def choice(self, name: str, default: str | None, *known: str) -> str:
-        """One of these texts."""
-        if default is None and name not in self.values:
-            raise self.refused(name, f"one of {', '.join(known)} was expected", "Use another copy.")
-        return self._checked(lambda: self.field(name, default).choice(known), "This model cannot be read.")
-
-    def flag(self, name: str, default: bool = False) -> bool:
-        """True or false."""
-        value = self.values.get(name, default)
-        if not isinstance(value, bool):
-            raise self.refused(name, "true or false was expected", "Use another copy.")
-        return value
-
-    def refused(self, name: str, expected: str, advice: str = "This model cannot be read.") -> ModelImportError:
-        """What to raise for a value."""
-        value = _described(self.values[name]) if name in self.values else "missing"
-        path = path_of_member(self.path, name)
-        return ModelImportError(f"{self.file}: {path} is {value}; {expected}. {advice}")
-
-    def _checked(self, read: Callable[[], _T], advice: str = "Use another copy.") -> _T:
-        try:
-            return read()
-        except JsonError as error:
-            raise ModelImportError(f"{self.file}: {error} {advice}") from error
-
-
-class JoeyNMTFolder:
-    """A folder with a model of JoeyNMT, its configuration and vocabularies read, its weights not.
-
-    Args:
-        folder: with `config.yaml`.
-        options: what the files may not say.
+def read_joeynmt(folder: ModelFolder, options: ImportOptions) -> ForeignModel:
+    """The model in a folder with `config.yaml`.
 
     Raises:
         ModelImportError: a file is missing, damaged, or does not fit the others; or the model is of another
             architecture, or has what cannot be represented here.
     """
+    reader = _Reader(folder, options)
+    decoding, notes = _decoding_config(reader.testing)
+    return FolderModel(
+        kind="joeynmt",
+        format=FORMAT,
+        folder=folder,
+        options=options,
+        codecs=reader.codecs,
+        decoding=decoding,
+        notes=notes,
+        files=[reader.checkpoint],
+        num_parameters=reader.count_parameters(),
+        has_half_precision=False,
+        read_weights=reader.read_weights,
+        convert=reader.convert,
+    )
+
+
+class _Reader:
+    """What the configuration and the vocabularies say, and what is to be done with the weights."""
 
     def __init__(self, folder: ModelFolder, options: ImportOptions) -> None:
         self._folder, self._options = folder, options
-        self._name = options.name or name_of(folder.path.resolve())
-        config = _Section.of(folder.path / CONFIG, folder.read_yaml(CONFIG))
+        config = folder.read_yaml(CONFIG)
         self._data, self._settings = _known_sections(config)
         self._encoder, self._decoder = (self._settings.section(name, {}) for name in ("encoder", "decoder"))
         _check_transformer(self._encoder, "recurrent")
         _check_transformer(self._decoder, "transformer")
-        testing = config.section("testing", {})
-        self._checkpoint = self._find_checkpoint(testing)
+        self.testing = config.section("testing", {})
+        self.checkpoint = self._find_checkpoint()
         self._model = self._model_config()
         self._residual_weights = self._find_residual_weights()
         self._languages = self._find_languages()
         self._marks = self._special_symbols()
-        self._codecs = CodecPair(self._read_codec("src"), self._read_codec("trg"))
+        self.codecs = CodecPair(self._read_codec("src"), self._read_codec("trg"))
         self._check_tied_vocabularies()
-        self._decoding, notes = _decoding_config(testing)
-        file_bytes = self._checkpoint.stat().st_size
-        num_parameters = self._count_parameters()
-        self._summary = ImportSummary(
-            name=self._name,
-            format=FORMAT,
-            languages=self._languages,
-            target_codes=(),
-            num_parameters=num_parameters,
-            memory_bytes=4 * num_parameters + 2 * file_bytes,
-            read_bytes=file_bytes,
-            is_pickled=True,
-            has_half_precision=False,
-            half_precision=False,
-            notes=notes,
-        ).stored_as(options.half_precision)
 
-    @property
-    def summary(self) -> ImportSummary:
-        """What is known of it."""
-        return self._summary
-
-    def read(
-        self,
-        on_phase: Callable[[str], None] = lambda text: None,
-        should_stop: Callable[[], bool] = lambda: False,
-    ) -> ImportedModel:
-        """Reads the weights.
-
-        Raises:
-            ModelImportError: they do not fit the configuration, are damaged, or memory does not suffice.
-            ImportStoppedError: `should_stop` said so.
-        """
-        check_memory(self._folder.path, self._summary.memory_bytes)
-        on_phase(f"Reading {self._checkpoint.name}")
+    def read_weights(self, on_phase: OnPhase, should_stop: ShouldStop) -> dict[str, Tensor]:
+        """The tensors of the checkpoint by name. Raises `ModelImportError` or `ImportStoppedError`."""
+        on_phase(f"Reading {self.checkpoint.name}")
         if should_stop():
             raise ImportStoppedError
-        weights = _only_tensors(
-            self._checkpoint, read_pickled(self._checkpoint, member=_MEMBER, should_stop=should_stop)
-        )
-        on_phase("Converting the weights")
-        model, converted = self._converted(weights)
-        checkpoint = Checkpoint(
-            run=self._run_config(model),
-            codecs=self._codecs,
-            weights=converted,
-            decoding=self._decoding,
-            origin=Origin("joeynmt", self._name, self._options.revision, self._folder.licence()),
-        )
-        return ImportedModel(checkpoint, with_weights_read(self._summary, self._options.half_precision, weights))
+        return _only_tensors(self.checkpoint, read_pickled(self.checkpoint, member=_MEMBER, should_stop=should_stop))
 
-    def _run_config(self, model: ModelConfig) -> RunConfig:
-        source, target = self._languages
-        return RunConfig(
-            preset="joeynmt",
-            description=f"{self._name}: a model of JoeyNMT, imported.",
-            model=model,
-            data=DataConfig(
-                tokenization="joeynmt",
-                source_language=source,
-                target_language=target,
-                source_case="keep",
-                target_case="keep",
-                wrap_source=False,
-                end_source=True,
-            ),
-            training=TrainingConfig(),
-        )
-
-    def _find_checkpoint(self, testing: _Section) -> Path:
+    def _find_checkpoint(self) -> Path:
         """The one that `testing.load_model` names, the best, the latest, or the one of most steps."""
         folder = self._folder
-        named = PurePath(testing.text("load_model", "best.ckpt").replace("\\", "/")).name
+        named = PurePath(self.testing.text("load_model", "best.ckpt").replace("\\", "/")).name
         steps = {int(name[:-5]): name for name in folder.names() if name.endswith(".ckpt") and name[:-5].isdecimal()}
         for name in (named, "best.ckpt", "latest.ckpt", steps[max(steps)] if steps else ""):
             if name and folder.has(name):
@@ -279,7 +159,7 @@ class JoeyNMTFolder:
         except ConfigError as error:
             raise ModelImportError(f"{encoder.file}: {error}") from error
 
-    def _embeddings(self) -> tuple[_Section, _Section]:
+    def _embeddings(self) -> tuple[Section, Section]:
         """Of both sides: where they are tied, the encoder's settings hold for both."""
         source = self._encoder.section("embeddings", {})
         return source, source if self._settings.flag("tied_embeddings") else self._decoder.section("embeddings", {})
@@ -305,13 +185,9 @@ class JoeyNMTFolder:
         return found[0], found[1]
 
     def _find_languages(self) -> tuple[str, str]:
-        given = (
-            given_language("source", self._options.source_language),
-            given_language("target", self._options.target_language),
-        )
-        told = [self._data.section(side).values.get("lang") for side in ("src", "trg")]
-        told = ["no" if language is False else language for language in told]  # YAML reads Norwegian's code as false
-        return first_language((given[0], told[0])), first_language((given[1], told[1]))
+        source, target = (self._data.section(side).values.get("lang") for side in ("src", "trg"))
+        # YAML reads Norwegian's code as false
+        return languages_of(self._options, ("no" if source is False else source, "no" if target is False else target))
 
     def _special_symbols(self) -> list[str]:
         """What the four special tokens are called, in the order of their ids."""
@@ -370,7 +246,7 @@ class JoeyNMTFolder:
                 "copy."
             ) from error
 
-    def _named(self, section: _Section, name: str) -> str:
+    def _named(self, section: Section, name: str) -> str:
         """The name of a file in the folder that the configuration gives the path of, as it was in training."""
         path = section.text(name, "")
         if not (file := PurePath(path.replace("\\", "/")).name):
@@ -382,7 +258,7 @@ class JoeyNMTFolder:
             )
         return file
 
-    def _read_vocabulary(self, side: _Side, section: _Section) -> Vocabulary:
+    def _read_vocabulary(self, side: _Side, section: Section) -> Vocabulary:
         """The special tokens and, behind them, what is in the file and none of these, each token once."""
         name = f"{side}_vocab.txt"
         told = PurePath(section.text("voc_file", name).replace("\\", "/")).name
@@ -397,7 +273,7 @@ class JoeyNMTFolder:
     def _check_tied_vocabularies(self) -> None:
         if not self._settings.flag("tied_embeddings"):
             return
-        if self._codecs.source.vocabulary != self._codecs.target.vocabulary:
+        if self.codecs.source.vocabulary != self.codecs.target.vocabulary:
             raise self._settings.refused(
                 "tied_embeddings",
                 "but source and target have different vocabularies. One for both was expected",
@@ -407,7 +283,7 @@ class JoeyNMTFolder:
     def _weight_map(self) -> WeightMap:
         config = self._model
         names = WeightMap(config, _LAYER_NAMES)
-        num_source, num_target = len(self._codecs.source.vocabulary), len(self._codecs.target.vocabulary)
+        num_source, num_target = len(self.codecs.source.vocabulary), len(self.codecs.target.vocabulary)
         names.add("source_embedding.tokens.weight", "src_embed.lut.weight", num_source, config.width)
         names.add("target_embedding.tokens.weight", "trg_embed.lut.weight", num_target, config.width)
         if config.final_norm:
@@ -416,7 +292,7 @@ class JoeyNMTFolder:
         names.add("output.weight", "decoder.output_layer.weight", num_target, config.width)
         return names
 
-    def _count_parameters(self) -> int:
+    def count_parameters(self) -> int:
         """As far as the configuration tells."""
         shapes = self._weight_map().shapes
         if self._settings.flag("tied_softmax"):
@@ -425,9 +301,9 @@ class JoeyNMTFolder:
                 del shapes["trg_embed.lut.weight"]
         return sum(map(math.prod, shapes.values()))
 
-    def _converted(self, weights: Mapping[str, Tensor]) -> tuple[ModelConfig, dict[str, Tensor]]:
+    def convert(self, weights: Mapping[str, Tensor]) -> tuple[ModelConfig, dict[str, Tensor]]:
         """The weights by the names they have here, and the configuration with what only they tell."""
-        path, config = self._checkpoint, self._model
+        path, config = self.checkpoint, self._model
         check_finite(path, weights, half_precision=self._options.half_precision is True)
         converted = self._weight_map().convert(path, weights, _TABLES)
         self._check_tied(weights)
@@ -439,13 +315,8 @@ class JoeyNMTFolder:
         if scales[0] != scales[1]:  # one setting holds for both sides here, which is the target's
             converted["source_embedding.tokens.weight"] *= math.sqrt(config.width) ** (1 if scales[0] else -1)
             config = config.replace(scale_embeddings=scales[1])
-        config, tables = _with_tables(path, config, [weights.get(name) for name in _TABLES])
-        converted |= tables
-        matrices = ("source_embedding.tokens.weight", "target_embedding.tokens.weight", "output.weight")
-        tying = tying_of(*(converted[name] for name in matrices))
-        for name in {"none": (), "output": matrices[2:], "all": matrices[1:]}[tying]:
-            del converted[name]
-        return config.replace(tied_embeddings=tying), converted
+        config = _with_tables(path, config, converted, [weights.get(name) for name in _TABLES])
+        return tied(config, converted), converted
 
     def _check_tied(self, weights: Mapping[str, Tensor]) -> None:
         target = weights["trg_embed.lut.weight"]
@@ -455,17 +326,12 @@ class JoeyNMTFolder:
         ):
             if self._settings.flag(setting) and not torch.equal(weights[name], target):
                 raise ModelImportError(
-                    f"{self._checkpoint}: {name} is another matrix than trg_embed.lut.weight. One was expected, as "
+                    f"{self.checkpoint}: {name} is another matrix than trg_embed.lut.weight. One was expected, as "
                     f"{CONFIG} says ({setting}); use files that belong together."
                 )
 
 
-def _described(value: object) -> str:
-    """A value in a message; of what holds others the size alone, as aliases make it long out of a short text."""
-    return shown(value) if isinstance(value, list | dict | int) else repr(value)[:80]
-
-
-def _known_sections(config: _Section) -> tuple[_Section, _Section]:
+def _known_sections(config: Section) -> tuple[Section, Section]:
     """What is said of data and model. Raises `ModelImportError` unless they are those of version 2."""
     missing = [name for name in ("data", "model") if name not in config.values]
     if missing:
@@ -485,7 +351,7 @@ def _known_sections(config: _Section) -> tuple[_Section, _Section]:
     return data, config.section("model")
 
 
-def _check_transformer(section: _Section, default: str) -> None:
+def _check_transformer(section: Section, default: str) -> None:
     kind = section.text("type", default)
     if kind != "transformer":
         cell = f" ({section.text('rnn_type', 'gru')})" if kind == "recurrent" else ""
@@ -495,7 +361,7 @@ def _check_transformer(section: _Section, default: str) -> None:
         )
 
 
-def _num_heads(section: _Section, default: int, width: int) -> int:
+def _num_heads(section: Section, default: int, width: int) -> int:
     """Of each layer of a side. Raises `ModelImportError` unless they can share its width."""
     num_heads = section.whole("num_heads", default, 1, 512)
     if width % num_heads:
@@ -503,7 +369,7 @@ def _num_heads(section: _Section, default: int, width: int) -> int:
     return num_heads
 
 
-def _decoding_config(testing: _Section) -> tuple[DecodingConfig, tuple[str, ...]]:
+def _decoding_config(testing: Section) -> tuple[DecodingConfig, tuple[str, ...]]:
     """How the model is asked for a translation, and what of that is not applied."""
     notes = [
         f"{name} = {value:g} is not applied"
@@ -546,7 +412,9 @@ def _only_tensors(path: Path, found: Mapping[str, object]) -> dict[str, Tensor]:
     return weights
 
 
-def _with_tables(path: Path, config: ModelConfig, tables: list[Tensor | None]) -> tuple[ModelConfig, dict[str, Tensor]]:
+def _with_tables(
+    path: Path, config: ModelConfig, converted: dict[str, Tensor], tables: list[Tensor | None]
+) -> ModelConfig:
     """The configuration with positions as they are in the file: the waves, or tables of their own."""
     count = next((table.size(1) for table in tables if table is not None and table.dim() == 3), _NUM_POSITIONS)
     check_shapes(
@@ -558,10 +426,6 @@ def _with_tables(path: Path, config: ModelConfig, tables: list[Tensor | None]) -
         config = replace(config, max_positions=count)
     except ConfigError as error:
         raise ModelImportError(f"{path}: {error}") from error
-    found = [table[0].float() for table in tables if table is not None]
-    waves = sinusoidal_table(count, config.width)
     tolerance = 1e-6 + _ROUNDING * torch.arange(count)[:, None]
-    if all(bool(((table - waves).abs() <= tolerance).all()) for table in found):
-        return config, {}
-    names = ("source_embedding.positions", "target_embedding.positions")
-    return replace(config, positions="learned"), dict(zip(names, found, strict=True))
+    found = [None if table is None else table[0] for table in tables]
+    return with_positions(config, converted, found, sinusoidal_table(count, config.width), tolerance)

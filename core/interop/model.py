@@ -1,19 +1,27 @@
 """What an import is told, what it tells of a model before reading its weights, and what it gives."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from torch import Tensor
 
 from augenmerk.core.checkpoint.file import Checkpoint, save_checkpoint
+from augenmerk.core.checkpoint.origin import Origin
+from augenmerk.core.config import DataConfig, DecodingConfig, ModelConfig, RunConfig, TrainingConfig
+from augenmerk.core.interop.folder import ModelFolder
 from augenmerk.core.interop.target import check_target
-from augenmerk.core.interop.weights import are_half_precision, check_finite, too_large_for_half
+from augenmerk.core.interop.weights import are_half_precision, check_finite, check_memory, too_large_for_half
+from augenmerk.core.plain_text import name_of
+from augenmerk.core.text.codec import CodecPair
 from augenmerk.core.text.languages import UNDETERMINED
 
 _STARTING_SECONDS, _PICKLED_SECONDS, _BYTES_PER_SECOND = 1.0, 3.0, 150e6
 """Measured on one core, with 300 MB and 944 MB read and as much written."""
+OnPhase = Callable[[str], None]
+ShouldStop = Callable[[], bool]
 HALF_ABOVE_BYTES = 100_000_000
 """Unless somebody chooses, weights that take more than this in 32 bits are stored in 16."""
 
@@ -188,8 +196,8 @@ class ForeignModel(Protocol):
 
     def read(
         self,
-        on_phase: Callable[[str], None] = lambda text: None,
-        should_stop: Callable[[], bool] = lambda: False,
+        on_phase: OnPhase = lambda text: None,
+        should_stop: ShouldStop = lambda: False,
     ) -> ImportedModel:
         """Reads the weights.
 
@@ -198,3 +206,81 @@ class ForeignModel(Protocol):
             ImportStoppedError: `should_stop` said so.
         """
         ...
+
+
+@dataclass(frozen=True, eq=False)
+class FolderModel:
+    """A model in a folder, with configuration and vocabularies read.
+
+    Attributes:
+        kind: of its origin: "marian".
+        format: in words, for people.
+        folder: with its files.
+        options: of the import.
+        codecs: of its two languages.
+        decoding: what its settings say of decoding.
+        notes: what of its settings is not applied here.
+        files: with the weights.
+        num_parameters: shared ones counted once.
+        has_half_precision: whether its files have 16-bit floats.
+        read_weights: the tensors by the names in the files.
+        convert: from these, the configuration with what only weights tell, and the weights by their names here.
+    """
+
+    kind: Literal["marian", "joeynmt"]
+    format: str
+    folder: ModelFolder
+    options: ImportOptions
+    codecs: CodecPair
+    decoding: DecodingConfig
+    notes: tuple[str, ...]
+    files: Sequence[Path]
+    num_parameters: int
+    has_half_precision: bool
+    read_weights: Callable[[OnPhase, ShouldStop], dict[str, Tensor]]
+    convert: Callable[[Mapping[str, Tensor]], tuple[ModelConfig, dict[str, Tensor]]]
+
+    @cached_property
+    def summary(self) -> ImportSummary:
+        """What is known of it."""
+        file_bytes = sum(path.stat().st_size for path in self.files)
+        return ImportSummary(
+            name=self.options.name or name_of(self.folder.path.resolve()),
+            format=self.format,
+            languages=(self.codecs.source.language, self.codecs.target.language),
+            target_codes=self.codecs.source.target_codes,
+            num_parameters=self.num_parameters,
+            memory_bytes=4 * self.num_parameters + 2 * file_bytes,
+            read_bytes=file_bytes,
+            is_pickled=self.files[0].suffix != ".safetensors",
+            has_half_precision=self.has_half_precision,
+            half_precision=False,
+            notes=self.notes,
+        ).stored_as(self.options.half_precision)
+
+    def read(self, on_phase: OnPhase = lambda text: None, should_stop: ShouldStop = lambda: False) -> ImportedModel:
+        """Reads the weights; see `ForeignModel`."""
+        check_memory(self.folder.path, self.summary.memory_bytes)
+        weights = self.read_weights(on_phase, should_stop)
+        on_phase("Converting the weights")
+        summary = with_weights_read(self.summary, self.options.half_precision, weights)
+        model, converted = self.convert(weights)
+        source, target = self.summary.languages
+        data = DataConfig(
+            tokenization=self.kind,
+            source_language=source,
+            target_language=target,
+            source_case="keep",
+            target_case="keep",
+            wrap_source=False,
+            end_source=True,
+        )
+        description = f"{summary.name}: imported from {self.format}."
+        checkpoint = Checkpoint(
+            run=RunConfig(self.kind, description, model, data, TrainingConfig()),
+            codecs=self.codecs,
+            weights=converted,
+            decoding=self.decoding,
+            origin=Origin(self.kind, summary.name, self.options.revision, self.folder.licence()),
+        )
+        return ImportedModel(checkpoint, summary)

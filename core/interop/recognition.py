@@ -7,8 +7,8 @@ from pathlib import Path
 from augenmerk.core.errors import ModelImportError
 from augenmerk.core.interop.annotated import read_annotated
 from augenmerk.core.interop.folder import ModelFolder
-from augenmerk.core.interop.joeynmt import CONFIG, JoeyNMTFolder
-from augenmerk.core.interop.marian import MarianFolder
+from augenmerk.core.interop.joeynmt import CONFIG, read_joeynmt
+from augenmerk.core.interop.marian import read_marian
 from augenmerk.core.interop.model import ForeignModel, ImportOptions
 from augenmerk.core.interop.notebook import read_notebook
 from augenmerk.core.interop.pickled import is_pytorch_file, kind_of_other_file
@@ -40,13 +40,13 @@ def recognize(
     if source.is_dir():
         folder = ModelFolder(source)
         if folder.has(CONFIG) and not folder.has("config.json"):
-            return JoeyNMTFolder(folder, options)
+            return read_joeynmt(folder, options)
         if not folder.has("config.json"):
             found = ", ".join(folder.names()[:12]) or "nothing"
             raise ModelImportError(
                 f"{source} has no config.json and no {CONFIG}; it holds {found}. {_EXPECTED}; choose another folder."
             )
-        return MarianFolder(folder, options)
+        return read_marian(folder, options)
     if not source.is_file():
         raise ModelImportError(f"{source} is no regular file. {_EXPECTED}; choose another.")
     return _recognize_file(source, options, should_stop)

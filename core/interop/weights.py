@@ -7,12 +7,14 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
+from augenmerk.core.config import ModelConfig
 from augenmerk.core.errors import ModelImportError
 from augenmerk.core.interop.pickled import kind_of_other_file, read_pickled
 from augenmerk.core.memory import available_memory
 from augenmerk.core.model.finite import is_finite
 from augenmerk.core.tensor_file import open_foreign_tensors
 
+MATRICES = ("source_embedding.tokens.weight", "target_embedding.tokens.weight", "output.weight")
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 _RESERVE_BYTES = 256 * 2**20
 
@@ -162,11 +164,38 @@ def are_half_precision(weights: Mapping[str, Tensor]) -> bool:
     )
 
 
-def tying_of(source: Tensor, target: Tensor, output: Tensor) -> str:
-    """How three matrices [V, D] are shared, as `ModelConfig.tied_embeddings` says it."""
-    if not _same(target, output):
-        return "none"
-    return "all" if _same(source, target) else "output"
+def tied(config: ModelConfig, weights: dict[str, Tensor], *, one_vocabulary: bool = True) -> ModelConfig:
+    """The configuration with `tied_embeddings` as the matrices in `weights` are; copies of a matrix are taken out.
+
+    Args:
+        config: of the model.
+        weights: by their names here.
+        one_vocabulary: whether source and target can share their embeddings.
+    """
+    source, target, output = (weights[name] for name in MATRICES)
+    tying = "none" if not _same(target, output) else "all" if one_vocabulary and _same(source, target) else "output"
+    for name in {"none": (), "output": MATRICES[2:], "all": MATRICES[1:]}[tying]:
+        del weights[name]
+    return config.replace(tied_embeddings=tying)
+
+
+def with_positions(
+    config: ModelConfig, weights: dict[str, Tensor], tables: Sequence[Tensor | None], waves: Tensor, tolerance: Tensor
+) -> ModelConfig:
+    """The configuration with positions as in the file; tables that are not these waves are put into `weights`.
+
+    Args:
+        config: of the model.
+        weights: by their names here.
+        tables: of source and target, [P, D]; None if the file has none.
+        waves: what they are usually, [P, D].
+        tolerance: of each wave.
+    """
+    if all(table is None or bool(((table.float() - waves).abs() <= tolerance).all()) for table in tables):
+        return config
+    for side, table in zip(("source", "target"), tables, strict=True):
+        weights[f"{side}_embedding.positions"] = waves if table is None else table.to(torch.float32, copy=True)
+    return config.replace(positions="learned")
 
 
 def _same(one: Tensor, other: Tensor) -> bool:

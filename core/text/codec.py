@@ -1,6 +1,6 @@
 """The codecs of both sides of a pair, as a model is stored with them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,9 @@ from augenmerk.core.text.tokenizers import make_tokenizer
 from augenmerk.core.text.vocabulary import Vocabulary
 
 __all__ = ["CONTINUATION", "CodecPair", "DecodedWord", "EncodedWord", "TextCodec", "fold_case", "split_lines"]
+
+_FOREIGN: Mapping[str, type[MarianCodec] | type[JoeyNMTCodec]] = {"marian": MarianCodec, "joeynmt": JoeyNMTCodec}
+"""Codecs of imported models, by their names in files."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +64,9 @@ class CodecPair:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that is not in the `DataConfig`, as JSON-ready values."""
-        if isinstance(self.source, MarianCodec) and isinstance(self.target, MarianCodec):
-            return {"marian": {"source": self.source.to_dict(), "target": self.target.to_dict()}}
-        if isinstance(self.source, JoeyNMTCodec) and isinstance(self.target, JoeyNMTCodec):
-            return {"joeynmt": {"source": self.source.to_dict(), "target": self.target.to_dict()}}
+        for name, kind in _FOREIGN.items():
+            if isinstance(self.source, kind) and isinstance(self.target, kind):
+                return {name: {"source": self.source.to_dict(), "target": self.target.to_dict()}}
         if self.source.subwords is not None:
             return {"subwords": self.source.subwords.to_text()}
         return {"source": self.source.vocabulary.to_dict(), "target": self.target.vocabulary.to_dict()}
@@ -77,18 +79,13 @@ class CodecPair:
             CheckpointError: the description is damaged.
         """
         try:
-            if "marian" in values:
-                sides = values["marian"]
-                return cls(
-                    MarianCodec.from_dict(config.source_language, sides["source"]),
-                    MarianCodec.from_dict(config.target_language, sides["target"]),
-                )
-            if "joeynmt" in values:
-                sides = values["joeynmt"]
-                return cls(
-                    JoeyNMTCodec.from_dict(config.source_language, sides["source"]),
-                    JoeyNMTCodec.from_dict(config.target_language, sides["target"]),
-                )
+            for name, kind in _FOREIGN.items():
+                if name in values:
+                    source_values, target_values = values[name]["source"], values[name]["target"]
+                    return cls(
+                        kind.from_dict(config.source_language, source_values),
+                        kind.from_dict(config.target_language, target_values),
+                    )
             if "subwords" in values:
                 subwords = Subwords.from_text(values["subwords"])
                 vocabulary = subwords.vocabulary

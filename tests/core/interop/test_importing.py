@@ -262,7 +262,7 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "activation that is a list": (
         lambda folder: change(folder / "config.json", activation_function=["relu"]),
-        r"activation_function is \['relu'\]; one of relu, gelu, .*gelu_new, .*silu was expected",
+        r"activation_function is a list of 1 item; one of relu, gelu, .*gelu_new, .*silu was expected",
     ),
     "a number for a list of words": (
         lambda folder: change(folder / "generation_config.json", bad_words_ids=7),
