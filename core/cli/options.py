@@ -157,7 +157,7 @@ def read_training_corpus(
         CheckpointError: such a model reads text with other settings, or there is no run to resume.
         AugenmerkError: as for `read_corpus`.
     """
-    from augenmerk.core.training.vocabularies import codecs_to_keep
+    from augenmerk.core.training.loop import codecs_to_keep
 
     codecs = codecs_to_keep(run, options.out, resume=options.resume, initial=initial, teachers=teachers)
     return read_corpus(options, run, on_phase, codecs)

@@ -32,8 +32,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 def run(options: argparse.Namespace) -> int:
     """Prints a table for each folder that holds runs. Raises `AugenmerkError`."""
     from augenmerk.core.training.folder import default_runs_folder
-    from augenmerk.core.training.overview import list_runs
-    from augenmerk.core.training.run_folders import remembered_run_folders
+    from augenmerk.core.training.overview import list_runs, remembered_run_folders
 
     expected = [options.folder] if options.folder is not None else [HERE, default_runs_folder()]
     folders = expected if options.folder is not None else [*expected, *remembered_run_folders()]

@@ -20,8 +20,7 @@ _FAILED = 1
 def train_with_others(options: argparse.Namespace, lead: Callable[["World"], int]) -> int:
     """Leads, with `lead`, or follows, whichever torchrun wants of this process. Raises `AugenmerkError`."""
     from augenmerk.core.cli.stopping import stop_on_interrupt
-    from augenmerk.core.training.distributed import process_group
-    from augenmerk.core.training.distributed_commands import commanding_workers
+    from augenmerk.core.training.distributed import commanding_workers, process_group
     from augenmerk.core.training.distributed_worker import run_worker
 
     with process_group(options.device) as world:

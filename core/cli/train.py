@@ -146,8 +146,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _train(options: argparse.Namespace, wanted: RunConfig, world: "World", echo_seconds: float = ECHO_SECONDS) -> int:
     from augenmerk.core.device import choose_device
+    from augenmerk.core.training.checks import check_address_space, check_memory_for_training
     from augenmerk.core.training.loop import train
-    from augenmerk.core.training.memory import check_address_space, check_memory_for_training
     from augenmerk.core.training.tensorboard import tensorboard_log
 
     changes = read_changes(options.change)

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path, PurePath
-from typing import Literal, TypeVar
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -47,7 +47,6 @@ _MOST_STEPS, _MOST_BEAMS = 10**6, 64
 _ROUNDING = 2.4e-7
 """Of the angle of a wave, for each position: what another machine's exp and sin may make of it."""
 _Side = Literal["src", "trg"]
-_T = TypeVar("_T")
 
 
 def read_joeynmt(folder: ModelFolder, options: ImportOptions) -> ForeignModel:

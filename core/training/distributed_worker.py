@@ -11,10 +11,8 @@ from augenmerk.core.corpora.batches import Batch
 from augenmerk.core.corpora.prepared import PreparedCorpus
 from augenmerk.core.device import choose_device
 from augenmerk.core.errors import TrainingError
-from augenmerk.core.training.determinism import deterministic
-from augenmerk.core.training.distributed import World
-from augenmerk.core.training.distributed_commands import CommandKind, receive_command
-from augenmerk.core.training.randomness import random_state
+from augenmerk.core.training.distributed import CommandKind, World, receive_command
+from augenmerk.core.training.randomness import deterministic, random_state
 from augenmerk.core.training.session import TrainingSession
 
 

@@ -12,9 +12,9 @@ from augenmerk.core.config.toml import read_toml
 from augenmerk.core.corpora.prepared import PreparedCorpus
 from augenmerk.core.device import choose_device
 from augenmerk.core.errors import ConfigError
+from augenmerk.core.text.codec import CodecPair
 from augenmerk.core.training.checkpoint_manager import CheckpointManager, OnSaveFailed, load_resumable
-from augenmerk.core.training.checks import check_corpus_fits
-from augenmerk.core.training.determinism import deterministic
+from augenmerk.core.training.checks import check_address_space, check_corpus_fits, check_memory_for_training
 from augenmerk.core.training.device_report import describe_device_choices
 from augenmerk.core.training.distributed import SINGLE_PROCESS, World
 from augenmerk.core.training.epochs import EpochLoop, OnEvent, ShouldStop
@@ -31,10 +31,9 @@ from augenmerk.core.training.folder import (
     require_no_other_run,
 )
 from augenmerk.core.training.lock import locked
-from augenmerk.core.training.memory import check_address_space, check_memory_for_training
-from augenmerk.core.training.randomness import random_state_restored
+from augenmerk.core.training.randomness import deterministic, random_state_restored
 from augenmerk.core.training.record import RunRecord, was_interrupted_before_first_checkpoint
-from augenmerk.core.training.resuming import require_initial_model, require_same_run
+from augenmerk.core.training.resuming import require_initial_model, require_same_reading, require_same_run
 from augenmerk.core.training.session import TrainingSession
 from augenmerk.core.training.validation import Validator
 
@@ -187,3 +186,49 @@ def _probe_of_film(folder: Path) -> str | None:
     """The sentence of the film in `folder`."""
     frames = read_film(folder).frames
     return frames[-1].translation.source_text if frames else None
+
+
+def codecs_to_keep(
+    run: RunConfig,
+    folder: Path,
+    *,
+    resume: bool = False,
+    initial: Checkpoint | None = None,
+    teachers: Sequence[Checkpoint] = (),
+) -> CodecPair | None:
+    """The codecs for `core.corpora.loading.load_corpus`; None if they are to be learned from the data.
+
+    A model that is trained further has its vocabularies already, and a student those of its teachers, whatever data the
+    run has. A run that began so and is resumed has them in its checkpoints. The same holds for runs of earlier versions
+    whose source vocabulary has start and end tokens that no source sentence has: today these would be left out.
+
+    Args:
+        run: all settings.
+        folder: of the run.
+        resume: whether the run in it goes on.
+        initial: the model to begin with.
+        teachers: the models to learn from.
+
+    Raises:
+        CheckpointError: the model to begin with, or the first teacher, reads text with other settings than `run` has;
+            or there is no checkpoint to resume from.
+        ConfigError: the settings name a model to begin with, and none is given.
+    """
+    if resume and not was_interrupted_before_first_checkpoint(folder):
+        checkpoint, _, _ = load_resumable(folder, with_state=False)
+        begun = checkpoint.run.training
+        is_learned = begun.initial_model is None and begun.teachers is None and not _has_unused_marks(checkpoint)
+        return None if is_learned else checkpoint.codecs
+    require_initial_model(run.training, initial is not None)
+    if initial is not None:
+        require_same_reading(run.data, initial.run.data, "The model to begin with")
+        return initial.codecs
+    if teachers:
+        require_same_reading(run.data, teachers[0].run.data, "Teacher 1")
+        return teachers[0].codecs
+    return None
+
+
+def _has_unused_marks(checkpoint: Checkpoint) -> bool:
+    data, source = checkpoint.run.data, checkpoint.codecs.source
+    return not data.wrap_source and source.subwords is None and source.vocabulary.end_id is not None

@@ -1,20 +1,41 @@
-"""Lists the runs on the disk. No torch here: a window lists them before torch is imported."""
+"""Lists the runs on the disk, and remembers their folders. No torch here: a window lists runs before it is imported.
 
+The folders that runs of the window were saved to are remembered so that `augenmerk runs` finds them: a list of paths in
+the user's state folder, newest first. It is a convenience: what cannot be read is empty, and what cannot be written is
+not remembered.
+"""
+
+import contextlib
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import platformdirs
+
 from augenmerk.core.checkpoint.history import EpochRecord, read_history
 from augenmerk.core.config import RunConfig
 from augenmerk.core.config.toml import read_toml
-from augenmerk.core.errors import CheckpointError, ConfigError
-from augenmerk.core.training.folder import BEST, HISTORY, LAST, RUN_SETTINGS, describe_checkpoint, kept_checkpoints
+from augenmerk.core.errors import CheckpointError, ConfigError, StorageError
+from augenmerk.core.storage import read_bytes, write_text
+from augenmerk.core.strict_json import JsonError, parse
+from augenmerk.core.training.folder import (
+    BEST,
+    HISTORY,
+    LAST,
+    RUN_SETTINGS,
+    default_runs_folder,
+    describe_checkpoint,
+    kept_checkpoints,
+)
 from augenmerk.core.training.lock import is_locked
 from augenmerk.core.training.record import read_starts
 
 RunState = Literal["running", "finished", "stopped", "interrupted"]
+MAX_REMEMBERED = 16
+_MAX_BYTES = 2**18
 
 
 @dataclass(frozen=True)
@@ -120,3 +141,32 @@ def _state(folder: Path, run: RunConfig | None, history: tuple[EpochRecord, ...]
 
 def _sortable(loss: float) -> float:
     return math.inf if math.isnan(loss) else loss
+
+
+def remembered_run_folders() -> list[Path]:
+    """The folders that runs were saved to, newest first; those that are gone now are among them."""
+    try:
+        stored = parse(read_bytes(_list_path(), _MAX_BYTES), max_depth=2).value
+    except (OSError, JsonError):
+        return []
+    paths = stored if isinstance(stored, list) else []
+    return [Path(path) for path in paths if isinstance(path, str) and Path(path).is_absolute()][:MAX_REMEMBERED]
+
+
+def remember_run_folder(folder: Path) -> None:
+    """Puts the folder that holds runs at the head of the list, unless that is `default_runs_folder`."""
+    folder = Path(folder).absolute()
+    if folder == default_runs_folder():
+        return
+    before = remembered_run_folders()
+    paths = [folder, *(each for each in before if each != folder)][:MAX_REMEMBERED]
+    if paths == before:
+        return
+    text = json.dumps([str(path) for path in paths], ensure_ascii=False)
+    with contextlib.suppress(StorageError, UnicodeError):
+        text.encode("utf-8")  # a name that is not UTF-8 cannot be read back
+        write_text(_list_path(), text)
+
+
+def _list_path() -> Path:
+    return platformdirs.user_state_path("augenmerk", appauthor=False) / "run-folders.json"

@@ -19,12 +19,11 @@ from augenmerk.core.errors import CheckpointError, ConfigError
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.text.word_counts import WordCounts
 from augenmerk.core.training.compiling import choose_compiled
-from augenmerk.core.training.distributed import SINGLE_PROCESS, World
-from augenmerk.core.training.distributed_commands import request_random_states, send_join, send_step
+from augenmerk.core.training.distributed import SINGLE_PROCESS, World, request_random_states, send_join, send_step
 from augenmerk.core.training.failures import ChangedDataError, DivergedError, Proposal
 from augenmerk.core.training.gradients import Gradients, LossSum
 from augenmerk.core.training.precision import choose_precision
-from augenmerk.core.training.randomness import random_state, set_random_state
+from augenmerk.core.training.randomness import random_state, random_states, restore_random_states, set_random_state
 from augenmerk.core.training.resuming import (
     Progress,
     fit_to_changed_data,
@@ -252,11 +251,7 @@ class TrainingSession:
     def resumable_snapshot(self) -> Checkpoint:
         """A checkpoint with everything needed to resume: optimiser, random numbers, position in the data."""
         plain = self.snapshot(self.progress.history)
-        state = {"random.cpu": torch.get_rng_state()}
-        if self.device.type == "cuda":
-            state["random.cuda"] = torch.cuda.get_rng_state(self.device)
-        if self.device.type == "mps":
-            state["random.mps"] = torch.mps.get_rng_state()
+        state = random_states(self.device)
         if self._has_joined:
             request_random_states(self.world)
             state["random.world"] = torch.stack(self.world.all_gather(random_state(self.device)))
@@ -387,11 +382,7 @@ class TrainingSession:
                 self._restore_optimizer(checkpoint.state)
             states = checkpoint.state.get("random.world")
             self._random_states = states if states is not None and len(states) == self.world.size else None
-            torch.set_rng_state(checkpoint.state["random.cpu"])
-            if self.device.type == "cuda" and "random.cuda" in checkpoint.state:
-                torch.cuda.set_rng_state(checkpoint.state["random.cuda"], self.device)
-            if self.device.type == "mps" and "random.mps" in checkpoint.state:
-                torch.mps.set_rng_state(checkpoint.state["random.mps"])
+            restore_random_states(self.device, checkpoint.state)
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise CheckpointError(
                 f"The resume state in this checkpoint is damaged ({error}). The complete file last.safetensors "

@@ -12,10 +12,9 @@ from augenmerk.core.corpora.prepared import load_prepared, prepare_copy_task
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.interop.importing import import_model
-from augenmerk.core.training.checks import check_corpus_fits
+from augenmerk.core.training.checks import check_corpus_fits, check_memory_for_training
 from augenmerk.core.training.folder import STEPS, describe_checkpoint
 from augenmerk.core.training.loop import train
-from augenmerk.core.training.memory import check_memory_for_training
 from augenmerk.core.training.overview import summarize
 from augenmerk.core.training.step_metrics import read_step_metrics
 from augenmerk.core.translation.experiment import Experiment

@@ -230,8 +230,7 @@ def _read_and_train(
     leave_a_core_to_the_window()
     from augenmerk.core.corpora.loading import load_corpus
     from augenmerk.core.corpora.multi30k import DownloadStoppedError
-    from augenmerk.core.training.loop import train
-    from augenmerk.core.training.vocabularies import codecs_to_keep
+    from augenmerk.core.training.loop import codecs_to_keep, train
 
     codecs = codecs_to_keep(request.run, request.folder, resume=request.resume)
     try:

@@ -14,9 +14,9 @@ from augenmerk.core.errors import ConfigError, TrainingError
 from augenmerk.core.memory import MemoryLimit, is_out_of_memory, memory_limit
 from augenmerk.core.model.outline import parameter_shapes
 from augenmerk.core.model.transformer import Transformer
-from augenmerk.core.training import memory as training_memory
+from augenmerk.core.training import checks
+from augenmerk.core.training.checks import check_address_space, check_memory_for_training
 from augenmerk.core.training.failures import with_explained_lack_of_memory
-from augenmerk.core.training.memory import check_address_space, check_memory_for_training
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 
@@ -81,7 +81,7 @@ def test_a_model_for_a_gpu_is_held_against_the_gpu(monkeypatch: pytest.MonkeyPat
     class Small:
         total_memory = 10**8
 
-    monkeypatch.setattr(training_memory.torch.cuda, "get_device_properties", lambda name: Small)
+    monkeypatch.setattr(checks.torch.cuda, "get_device_properties", lambda name: Small)
     with pytest.raises(ConfigError, match=r"but cuda:0 has 0\.1 GB"):
         check_memory_for_training(preset("notebook").model, "cuda:0", 7_853, 5_893)
 

@@ -15,7 +15,7 @@ from augenmerk.core.corpora.prepared import PreparedCorpus, prepare, save_prepar
 from augenmerk.core.errors import CheckpointError, ConfigError
 from augenmerk.core.training.events import StepDone, TrainingEvent
 from augenmerk.core.training.folder import BEST, LAST, RUN_SETTINGS
-from augenmerk.core.training.vocabularies import codecs_to_keep
+from augenmerk.core.training.loop import codecs_to_keep
 from tests.core.training.runs import record, sentences, text_run
 
 RUN = text_run({"dropout": 0.1}, num_epochs=2)

@@ -9,8 +9,7 @@ from typing import Any
 from augenmerk.core.config import RunConfig
 from augenmerk.core.corpora.prepared import PreparedCorpus
 from augenmerk.core.errors import TrainingError
-from augenmerk.core.training.distributed import World, process_group
-from augenmerk.core.training.distributed_commands import commanding_workers
+from augenmerk.core.training.distributed import World, commanding_workers, process_group
 from augenmerk.core.training.distributed_worker import run_worker
 from augenmerk.core.training.events import StepDone
 from augenmerk.core.training.loop import train

@@ -19,7 +19,7 @@ from augenmerk.core.config.toml import to_toml
 from augenmerk.core.errors import DeviceError, StorageError, TrainingError
 from augenmerk.core.training.failures import ChangedDataError, DivergedError, OutOfMemoryError, Proposal
 from augenmerk.core.training.film import FilmFrame, write_frame
-from augenmerk.core.training.run_folders import remembered_run_folders
+from augenmerk.core.training.overview import remembered_run_folders
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.train.charts.picture import _why_empty
 from augenmerk.viz_app.train.page import TrainPage

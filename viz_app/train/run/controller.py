@@ -18,8 +18,7 @@ from augenmerk.core.training.events import (
 )
 from augenmerk.core.training.film import read_film
 from augenmerk.core.training.folder import BEST, LAST, discard_run
-from augenmerk.core.training.overview import summarize, with_best
-from augenmerk.core.training.run_folders import remember_run_folder
+from augenmerk.core.training.overview import remember_run_folder, summarize, with_best
 from augenmerk.core.training.step_metrics import StepMetrics, read_step_metrics
 from augenmerk.viz_app.state.languages import language_names
 from augenmerk.viz_app.train.run import settings as run_settings
