@@ -1,4 +1,4 @@
-"""What README.md promises to whoever copies a line from it is true."""
+"""Commands and Python that README.md and the pages in docs/ show can be copied and run."""
 
 import json
 import re
@@ -14,8 +14,12 @@ from augenmerk.viz_app.export import figure_command
 from augenmerk.viz_app.launch import main, window_parser
 from augenmerk.viz_app.train import charts_command
 
-README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
-COMMANDS = [shlex.split(line, comments=True)[1:] for line in re.findall(r"^    (augenmerk\b.*)$", README, re.MULTILINE)]
+ROOT = Path(__file__).resolve().parent.parent
+README, *PAGES = (path.read_text("utf-8") for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))))
+TEXT = "\n".join((README, *PAGES)).replace("\\\n", "")
+"""The backslash at the end of a line joins it to the next."""
+LINES = dict.fromkeys(re.findall(r"^ +(?:torchrun .* -m )?(augenmerk\b.*)$", TEXT, re.MULTILINE))
+COMMANDS = [shlex.split(line.partition(" < ")[0], comments=True)[1:] for line in LINES]
 with_bundled_model = pytest.mark.skipif(not bundled_model_path().is_file(), reason="the bundled model is not here")
 
 
@@ -25,6 +29,14 @@ def commands_that(name: str) -> list[list[str]]:
 
 def ids(commands: list[list[str]]) -> list[str]:
     return [" ".join(command) for command in commands]
+
+
+@with_bundled_model
+@pytest.mark.heavy
+@pytest.mark.parametrize("code", re.findall(r"```python\n(.*?)```", "\n".join(PAGES), re.DOTALL))
+def test_python_of_the_pages_runs(code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    exec(code, {})
+    assert "dogs" in capsys.readouterr().out
 
 
 @with_bundled_model
@@ -44,11 +56,12 @@ def test_the_lines_of_python_run_and_give_the_rows_and_columns_they_name() -> No
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=ids(COMMANDS))
-def test_every_command_is_one_that_there_is(command: list[str]) -> None:
-    if not command:
-        return  # the window
-    name, *arguments = command
-    if name == "app":
+def test_every_command_exists_and_takes_its_options(command: list[str]) -> None:
+    name, *arguments = command or ["app"]
+    if "--list-settings" in arguments:  # prints while options are read
+        with pytest.raises(SystemExit, match=r"^0$"):
+            make_parser().parse_args(command)
+    elif name == "app":
         window_parser().parse_args(arguments)
     elif name == "figure":
         figure_command.make_parser().parse_args(arguments)
@@ -61,7 +74,7 @@ def test_every_command_is_one_that_there_is(command: list[str]) -> None:
 @pytest.mark.heavy
 @with_bundled_model
 @pytest.mark.parametrize("command", commands_that("analyze"), ids=ids(commands_that("analyze")))
-def test_what_is_said_about_analyze_runs(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_examples_of_analyze_run(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(command) == 0
     assert json.loads(capsys.readouterr().out)
 
@@ -70,7 +83,7 @@ def test_what_is_said_about_analyze_runs(command: list[str], capsys: pytest.Capt
 @pytest.mark.figures
 @with_bundled_model
 @pytest.mark.parametrize("command", commands_that("figure"), ids=ids(commands_that("figure")))
-def test_what_is_said_about_figure_draws_its_file(
+def test_the_examples_of_figure_draw_their_file(
     command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -84,3 +97,15 @@ def test_what_is_said_about_figure_draws_its_file(
 def test_there_are_examples_of_the_commands_for_numbers_and_pictures() -> None:
     assert len(commands_that("analyze")) >= 2
     assert len(commands_that("figure")) >= 2
+
+
+@pytest.mark.parametrize(
+    "path", [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))], ids=lambda path: path.name
+)
+def test_links_within_the_repository_lead_somewhere(path: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", path.read_text("utf-8")):
+        assert "://" in target or (path.parent / target).exists(), target
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.split()) < 900

@@ -365,12 +365,12 @@ def of_card_and_readme(translator: Translator) -> Iterator[Claim]:
     numbers = ("nine", "ten", "eleven", "twelve", "thirteen")
     count = len(read_stations())
     word = numbers[count - 9] if 9 <= count < 9 + len(numbers) else str(count)
-    yield Claim("README.md", "eleven stations", word, f"{word} stations" in readme)
+    yield Claim("README.md", "eleven chapters", word, f"{word} chapters" in readme)
     for name, row in _role_rows(card).items():
         found = _roles_of(name)
         yield Claim(f"{CARD}: roles, {name}", " ".join(map(str, row)), " ".join(map(str, found)), row == found)
     named = _score_of(card, "greedy")
-    said = re.search(r"The bundled model scores ([\d.]+), greedy", readme)
+    said = re.search(r"The bundled model scores ([\d.]+) BLEU", readme)
     score = said[1] if said is not None else "?"
     yield Claim("README.md", f"BLEU {score}, greedy", f"{named} in {CARD}", score == named)
 
