@@ -58,8 +58,9 @@ def _in_app(run_config: RunConfig) -> float:
     from PySide6.QtCore import QSettings, QTimer
     from PySide6.QtWidgets import QApplication
 
+    from augenmerk.core.training.request import TrainingRequest
     from augenmerk.viz_app.train.page import TrainPage
-    from augenmerk.viz_app.worker import TrainingRequest, _read_and_train
+    from augenmerk.viz_app.worker.training import _read_and_train
 
     app = QApplication.instance() or QApplication([])
     clock = _Clock()
@@ -76,7 +77,7 @@ def _in_app(run_config: RunConfig) -> float:
         page = TrainPage(settings, body=body)
         page.resize(1280, 800)
         page.show()
-        page.begin(TrainingRequest(run_config, COPY, Path(folder) / "run", "cpu"))
+        page.run_actions.begin(TrainingRequest(run_config, COPY, Path(folder) / "run", "cpu"))
         look = QTimer(page, interval=200)
         look.timeout.connect(lambda: None if page.is_running() else app.quit())
         look.start()

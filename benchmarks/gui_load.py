@@ -71,7 +71,7 @@ def _endless(run: RunConfig) -> RunConfig:
 
 def _compare(window: "MainWindow", name: str, run: RunConfig, folder: Path) -> Ratio:
     """Idle and beside a training, in turn, so that a change in the machine's speed meets both alike."""
-    from augenmerk.viz_app.worker import TrainingRequest
+    from augenmerk.core.training.request import TrainingRequest
 
     page = window.train_page
     assert page is not None
@@ -80,8 +80,8 @@ def _compare(window: "MainWindow", name: str, run: RunConfig, folder: Path) -> R
     measure(window, 2.0)
     for turn in range(TURNS):
         idle += measure(window, SECONDS)
-        page.begin(TrainingRequest(run, COPY, folder / f"{name}-{turn}", "cpu"))
-        _wait(lambda: page.state.latest_step is not None)
+        page.run_actions.begin(TrainingRequest(run, COPY, folder / f"{name}-{turn}", "cpu"))
+        _wait(lambda: page.state.run.latest_step is not None)
         beside += measure(window, SECONDS)
         page.controller.stop("discard")
         _wait(lambda: not page.is_running())

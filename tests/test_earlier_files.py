@@ -172,9 +172,9 @@ def test_settings_of_the_train_page_are_restored(tmp_path: Path) -> None:
     assert choices.settings == {"model.width": "64", "training.learning_rate": "0.001"}
     unfinished = load_unfinished(settings)
     assert unfinished is not None
-    assert (unfinished.folder, unfinished.run.preset, unfinished.run.model.width) == (
+    assert (unfinished.request.folder, unfinished.request.run.preset, unfinished.request.run.model.width) == (
         Path("/runs/copy"),
         "copy-task-small",
         64,
     )
-    assert unfinished.changes == {"learning_rate": 0.0001}
+    assert unfinished.request.changes == {"learning_rate": 0.0001}

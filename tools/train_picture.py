@@ -43,9 +43,9 @@ def main(words: list[str]) -> int:
         choices = replace(page.form.choices(), preset="copy-task-small", device="cpu")
         choices = replace(choices, parent_folder=Path(folder))
         page.form.set_choices(choices.with_settings(str(NUM_EPOCHS), "training.num_epochs"))
-        page.start()
+        page.run_actions.start()
         is_there = wait_until(lambda: len(page.state.playback.frames) > EPOCHS_SHOWN and page.is_running())
-        wait_until(lambda: page.state.curves.last_step >= page.state.curves.validations[-1].step + STEPS_LATER)
+        wait_until(lambda: page.state.run.curves.last_step >= page.state.run.curves.validations[-1].step + STEPS_LATER)
         if is_there:
             save_picture(window, target)
             print(target)

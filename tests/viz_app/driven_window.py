@@ -82,8 +82,8 @@ class DrivenWindow(main_window.MainWindow):
         assert page is not None
         choices = replace(page.form.choices(), preset="copy-task-small", device="cpu")
         page.form.set_choices(choices.with_settings("1000", "training.num_epochs"))
-        page.start()
-        run = page.controller._run
+        page.run_actions.start()
+        run = page.controller._training
         assert run is not None
         run.events.connect(lambda events: [say(f"step {each.step}") for each in events if isinstance(each, StepDone)])
 

@@ -184,7 +184,7 @@ class Soak:
         self._wait_until(lambda: page.view is not None)
         for place in range(len(page.stations)):
             page.open_station(place)
-            self._wait_until(lambda: not page.state.request.is_running)
+            self._wait_until(lambda: not page.state.run.request.is_running)
             self._wait(150)
 
     def _train(self) -> None:
@@ -194,11 +194,11 @@ class Soak:
         choices = page.form.choices()
         choices = replace(choices, preset="copy-task-small", settings={"training.num_epochs": "1"}, device="cpu")
         page.form.set_choices(replace(choices, parent_folder=self._folder / "runs"))
-        page.start()
+        page.run_actions.start()
         self._wait_until(lambda: not page.is_running())
-        assert page.state.status is Status.FINISHED, page.notice_bar.text()
-        assert page._run_view is not None
-        page._run_view.film.play()
+        assert page.state.run.status is Status.FINISHED, page.notice_bar.text()
+        assert page.run_view is not None
+        page.run_view.film.play()
         self._wait(400)
         page.controller.discard()
         self._wait_until(lambda: not any((self._folder / "runs").iterdir()))

@@ -35,20 +35,20 @@ def test_a_model_can_be_tried_while_it_is_trained_and_closing_keeps_it(
     assert page is not None
     choices = replace(page.form.choices(), preset="copy-task-small", settings={"training.num_epochs": "500"})
     page.form.set_choices(replace(choices, device="cpu", parent_folder=tmp_path / "runs"))
-    page.start()
-    qtbot.waitUntil(lambda: page.state.best_checkpoint is not None, timeout=120_000)
+    page.run_actions.start()
+    qtbot.waitUntil(lambda: page.state.run.best_checkpoint is not None, timeout=120_000)
     assert "copy-task-small" in window.top_bar.status.text()
 
-    assert page.state.best_checkpoint is not None
+    assert page.state.run.best_checkpoint is not None
     with qtbot.waitSignal(window.translation_shown, timeout=60_000):
-        page.model_ready.emit(page.state.best_checkpoint)
+        page.model_ready.emit(page.state.run.best_checkpoint)
     assert page.is_running()
     assert window.translate_page.isVisible()
     assert window.model is not None
     assert window.model.run.preset == "copy-task-small"
     assert window.translate_page.sentence.input.text.split() == [str(number) for number in range(1, 11)]
 
-    folder = page.state.best_checkpoint.parent
+    folder = page.state.run.best_checkpoint.parent
     _close(window, qtbot)
     assert (folder / "last.safetensors").is_file()
 
@@ -67,11 +67,11 @@ def test_the_small_copy_task_is_learned_in_the_app(
     assert page is not None
     choices = replace(page.form.choices(), preset="copy-task-small", settings={"training.num_epochs": "10"})
     page.form.set_choices(replace(choices, device="cpu", parent_folder=tmp_path / "runs"))
-    page.start()
+    page.run_actions.start()
     qtbot.waitUntil(lambda: not page.is_running(), timeout=240_000)
-    assert page.state.best_checkpoint is not None
+    assert page.state.run.best_checkpoint is not None
     with qtbot.waitSignal(window.translation_shown, timeout=60_000) as shown:
-        page.model_ready.emit(page.state.best_checkpoint)
+        page.model_ready.emit(page.state.run.best_checkpoint)
     assert shown.args[0].text == "1 2 3 4 5 6 7 8 9 10"
-    assert (page.state.best_checkpoint.parent / "history.csv").read_text().count("\n") == 1 + 10
+    assert (page.state.run.best_checkpoint.parent / "history.csv").read_text().count("\n") == 1 + 10
     _close(window, qtbot)

@@ -39,9 +39,9 @@ def _train(window: MainWindow, qtbot: QtBot, folder: Path) -> None:
     assert page is not None
     choices = replace(page.form.choices(), preset="copy-task-small", settings={"training.num_epochs": "500"})
     page.form.set_choices(replace(choices, device="cpu", parent_folder=folder))
-    page.start()
+    page.run_actions.start()
     window.show_page(TRANSLATE)
-    qtbot.waitUntil(lambda: page.state.latest_step is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: page.state.run.latest_step is not None, timeout=60_000)
 
 
 def _shown(page: TranslatePage) -> str:

@@ -3,41 +3,37 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSettings, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QMenu, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QSettings, QTimer, Signal
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.viz_app.export.exportable import ExportSource
 from augenmerk.viz_app.export.plotting import import_matplotlib
 from augenmerk.viz_app.theme import GAP, scaled, scales
 from augenmerk.viz_app.train.charts.comparison import Comparison
-from augenmerk.viz_app.train.charts.comparison_controller import ComparisonController
-from augenmerk.viz_app.train.film.playback import moment_name
+from augenmerk.viz_app.train.playback import moment_name
 from augenmerk.viz_app.train.run import settings as run_settings
+from augenmerk.viz_app.train.run.actions import RunActions
 from augenmerk.viz_app.train.run.all_settings import AllSettings
-from augenmerk.viz_app.train.run.choices import RunChoices, new_run_folder, run_summary_rows, whole_number, with_tilde
+from augenmerk.viz_app.train.run.choices import RunChoices
 from augenmerk.viz_app.train.run.controller import RunController
 from augenmerk.viz_app.train.run.devices import DeviceFinder
-from augenmerk.viz_app.train.run.draw_budget import DrawBudget
 from augenmerk.viz_app.train.run.form import RunForm
 from augenmerk.viz_app.train.run.intro import Intro
 from augenmerk.viz_app.train.run.notice_bar import NoticeBar
 from augenmerk.viz_app.train.run.panel import RunPanel
-from augenmerk.viz_app.train.run.status_text import notice, patience_used, status_line
+from augenmerk.viz_app.train.run.status_text import status_line
 from augenmerk.viz_app.train.run_export import RunExport
-from augenmerk.viz_app.train.run_files import runs_in
-from augenmerk.viz_app.train.state import Status, TrainState
-from augenmerk.viz_app.worker import ANSWER_SECONDS, DRAIN_INTERVAL_MS, TrainingBody, TrainingRequest
+from augenmerk.viz_app.train.state import Run, Status, TrainState
+from augenmerk.viz_app.worker import ANSWER_SECONDS, TrainingBody
 
 if TYPE_CHECKING:
     from augenmerk.viz_app.train.run_view import RunView
 
 
-DRAWING_SHARE = 0.04
-"""Share of the time that drawing may take: where the processor is busy, training gets the rest."""
 STACKED = 600
-"""Pixels below which charts do not fit beside the run."""
+"""Pixels below which charts do not fit next to the run."""
 HEIGHTS_STACKED = 300, 420
 """The least of the run, which scrolls, and of the charts."""
 
@@ -49,7 +45,8 @@ class TrainPage(QWidget):
         state: all that is shown of the run.
         comparison: other runs, drawn in the same charts.
         controller: starts, stops and resumes the training.
-        form, panel, notice_bar: the parts of the page.
+        run_actions: what the buttons do.
+        form, panel, notice_bar, run_view: the parts of the page; `run_view` is None until there is something to draw.
         all_settings: every setting of the form; None until it is first shown.
 
     Signals:
@@ -68,25 +65,22 @@ class TrainPage(QWidget):
         self.state = TrainState()
         self.comparison = Comparison()
         self.controller = RunController(self.state, settings, self, body)
+        self.controller.offer_unfinished_run()
         self.form = RunForm(run_settings.load_choices(settings))
-        self.panel = RunPanel(self.form)
-        self.notice_bar = NoticeBar()
-        self._run_view: RunView | None = None
+        self.panel = RunPanel(self.state, self.form)
+        self.notice_bar = NoticeBar(self.state)
+        self.run_actions = RunActions(self.state, self.controller, self.panel, self.notice_bar, self)
+        self.run_view: RunView | None = None
         self.all_settings: AllSettings | None = None
         self._export_menu: QMenu | None = None
-        self._comparison_controller = ComparisonController(self.comparison, self)
         self._intro = Intro()
         self._stack = QStackedWidget()
         self._stack.addWidget(self._intro)
         self._devices = DeviceFinder(self)
-        self._budget = DrawBudget(DRAWING_SHARE)
-        self._late_refresh = QTimer(self, singleShot=True, interval=DRAIN_INTERVAL_MS)
-        self._late_refresh.timeout.connect(self._refresh_soon)
         self._lay_out()
         self._connect()
-        self.controller.offer_unfinished_run()
         self._on_form_changed()
-        self._refresh()
+        self._on_run_changed(self.state.run)
 
     def hasHeightForWidth(self) -> bool:
         """No: what is too high for the page shrinks or scrolls within it, so that charts and film are both in sight."""
@@ -98,7 +92,7 @@ class TrainPage(QWidget):
 
     def request_stop(self) -> None:
         """Pauses the training after the current batch; nothing is lost. Returns at once. For closing the window."""
-        if self.state.status is not Status.STOPPING:
+        if self.state.run.status is not Status.STOPPING:
             self.controller.stop("pause")
 
     @property
@@ -116,21 +110,21 @@ class TrainPage(QWidget):
             Whether they have ended; False if one of them did not in time, and is left behind.
         """
         has_ended = self.controller.shutdown(self.limit_to_end_s if waits_for_training else 0.0)
-        if self._run_view is not None:
-            self._run_view.film.stop_playing()
-        self._late_refresh.stop()
+        if self.run_view is not None:
+            self.run_view.film.stop_playing()
         return self._devices.join(ANSWER_SECONDS) and has_ended
 
     def export_source(self) -> ExportSource:
         """The run, and the film's maps if they are in sight; see `viz_app.export.exportable.Exportable`."""
-        folder, view, playback = self.state.folder, self._run_view, self.state.playback
+        shown, view, playback = self.state.run, self.run_view, self.state.playback
+        folder = shown.folder
         run = f"run {folder.name}" if folder is not None else "no run yet"
-        if view is None or folder is None or not self.state.has_curves:
+        if view is None or folder is None or not shown.has_curves:
             return ExportSource(self, caption=run)
         source = RunExport(
             folder.name,
             folder,
-            self.state.curves,
+            shown.curves,
             view.charts.shown,
             tuple(playback.frames),
             playback.maps.selection.head if playback.frame is not None else None,
@@ -145,8 +139,8 @@ class TrainPage(QWidget):
     def offer_export(self, menu: QMenu) -> None:
         """Puts the export menu beside the charts, once there are some."""
         self._export_menu = menu
-        if self._run_view is not None:
-            self._run_view.charts.export_button.setMenu(menu)
+        if self.run_view is not None:
+            self.run_view.charts.export_button.setMenu(menu)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Looks for devices when the page is shown for the first time: this imports torch, in a thread.
@@ -155,183 +149,40 @@ class TrainPage(QWidget):
         """
         super().showEvent(event)
         self._devices.start()
-        if self._run_view is None and self.state.has_curves:
-            QTimer.singleShot(0, self, self._show_earlier_run)
+        QTimer.singleShot(0, self, self._show_right)
 
-    def _show_earlier_run(self) -> None:
-        self._make_charts()
-        self._refresh()
-
-    def start(self) -> None:
-        """Starts the run that the form describes, or shows why it cannot be started."""
-        choices = self.form.choices()
-        try:
-            run, source = choices.run_config(), choices.source()
-        except AugenmerkError as error:
-            self.panel.show_message(str(error))
-            return
-        folder = new_run_folder(choices.parent_folder, choices.preset)
-        probe = choices.probe.strip() or None
-        self.begin(TrainingRequest(run, source, folder, choices.device, probe=probe))
-
-    def resume(self) -> None:
-        """Resumes the run on the page from its last checkpoint, on the device chosen beside it."""
-        self._make_charts()
-        self.panel.show_message("")
-        self.controller.resume(self.panel.device)
-
-    def extend(self, num_epochs: str) -> None:
-        """Continues the finished run on the page to more epochs, as typed, or shows why it cannot be."""
-        request = self.controller.request
-        if request is None:
-            return
-        done = request.run.training.num_epochs
-        try:
-            number = whole_number("epochs", num_epochs, at_least=done + 1)
-        except AugenmerkError as error:
-            self.panel.show_message(str(error))
-            return
-        self._make_charts()
-        self.panel.show_message("")
-        self.controller.extend(self.panel.device, number)
-
-    def begin(self, request: TrainingRequest) -> None:
-        """Starts the requested run, unless one is running."""
-        if self.controller.is_running:
-            return
-        self.panel.show_message("")
-        self.form.settings_button.setChecked(False)
-        self._make_charts()  # before the worker competes for the interpreter
-        self.controller.begin(request)
-
-    def _make_charts(self) -> None:
-        """Creates the charts when they are first needed: this imports matplotlib."""
-        if self._run_view is None:
-            import_matplotlib()
-            from augenmerk.viz_app.train.run_view import RunView
-
-            self._run_view = watch = RunView(self.state.playback)
-            self._stack.addWidget(watch)
-            if self._export_menu is not None:
-                watch.charts.export_button.setMenu(self._export_menu)
-            self._comparison_controller.connect_to(watch.charts)
-            watch.charts.changed.connect(self._refresh)
-            watch.moment_chosen.connect(self._on_moment)
-            watch.film.moment_chosen.connect(self._on_frame)
-            watch.samples.stepped.connect(self._on_stepped)
-
-    def _on_moment(self, step: float) -> None:
-        self.state.playback.show_step(step)
-        self._refresh()
-
-    def _on_frame(self, index: int) -> None:
-        self.state.playback.show_frame(index)
-        self._refresh()
-
-    def _on_stepped(self, offset: int) -> None:
-        self.state.playback.walk(offset)
-        self._refresh()
-
-    def _refresh_soon(self) -> None:
-        """Draws the state now, or as soon as the drawing budget allows it."""
-        if self._budget.allows:
-            self._refresh()
-        elif not self._late_refresh.isActive():
-            self._late_refresh.start()
-
-    def _refresh(self) -> None:
-        """Draws the state."""
-        self._late_refresh.stop()
-        with self._budget.spend():
-            self._draw(self.state)
-
-    def _draw(self, state: TrainState) -> None:
-        request, failure = self.controller.request, self.controller.failure
-        if request is not None:
-            training = request.run.training
-            rows = run_summary_rows(request.run, request.source, request.probe)
-            self.panel.show_settings(rows, request.device, training.num_epochs)
-            self.panel.show_patience(*patience_used(state, training.patience))
-        else:
-            self.panel.show_settings([], "auto", None)
-            self.panel.show_patience("", 0.0)
-        self.panel.show_state(state)
-        self.notice_bar.show_notice(notice(state), has_details=bool(failure and failure.details))
+    def _on_run_changed(self, run: Run) -> None:
         self._show_right()
-        if self._stack.currentWidget() is self._run_view and self._run_view is not None:
-            self._run_view.show_state(state, self.comparison)
-        preset = request.run.preset if request else ""
-        line = status_line(state, preset)
+        line = status_line(run)
         if line != self._status_line:
             self._status_line = line
             self.status_changed.emit(line)
 
     def _show_right(self) -> None:
         """Shows all settings next to the form if they are wanted, else the run, else the introduction."""
+        run = self.state.run
+        if run.status is not Status.IDLE or (run.has_curves and self.isVisible()):
+            self._make_run_view()  # before a worker competes for the interpreter
         if self.panel.shows_form and self.form.settings_button.isChecked():
             if self.all_settings is None:
                 self.all_settings = AllSettings(self.form)
                 self._stack.addWidget(self.all_settings)
             self._stack.setCurrentWidget(self.all_settings)
-        elif self._run_view is not None and self.state.has_curves:
-            self._stack.setCurrentWidget(self._run_view)
+        elif self.run_view is not None and run.has_curves:
+            self._stack.setCurrentWidget(self.run_view)
         else:
             self._stack.setCurrentWidget(self._intro)
 
-    def _offer_runs(self) -> None:
-        name = self.state.folder.name if self.state.folder else ""
-        preset = self.controller.request.run.preset if self.controller.request else ""
-        is_notebook = preset == "notebook" or name.startswith("notebook")
-        self._comparison_controller.offer(self.form.choices().parent_folder, self.state, is_notebook=is_notebook)
+    def _make_run_view(self) -> None:
+        """Creates charts and film when they are first needed: this imports matplotlib."""
+        if self.run_view is None:
+            import_matplotlib()
+            from augenmerk.viz_app.train.run_view import RunView
 
-    def _fill_open_menu(self) -> None:
-        parent = self.form.choices().parent_folder
-        self.panel.open_menu.offer(runs_in(parent), parent, shown=self.state.folder)
-
-    def _open_run(self, folder: Path) -> None:
-        self._make_charts()
-        try:
-            self.panel.show_run()
-            self.controller.open_run(folder, self._source_of_form())
-        except AugenmerkError as error:
-            self.panel.show_message(str(error))
-
-    def _source_of_form(self) -> str | Path:
-        """The data chosen in the form, for a run whose own data source is unknown."""
-        try:
-            source = self.form.choices().source()
-        except AugenmerkError:
-            return "multi30k"
-        return "multi30k" if source == "copy" else source
-
-    def _on_action(self, key: str) -> None:
-        if key == "change":
-            self._make_charts()
-            self.controller.continue_with_proposal(self.panel.device)
-        else:
-            self.controller.answer_failed_save("retry" if key == "retry" else "stop")
-
-    def _ask_to_discard(self) -> None:
-        folder = self.state.folder
-        if folder is None:
-            return
-        box = QMessageBox(QMessageBox.Icon.Question, "Discard this run?", "Discard this run?", parent=self)
-        box.setInformativeText(
-            f"Its checkpoints, history and film in {with_tilde(folder)} will be deleted permanently. Other files stay."
-        )
-        discard = box.addButton("Discard the run", QMessageBox.ButtonRole.DestructiveRole)
-        box.setDefaultButton(box.addButton("Keep the run", QMessageBox.ButtonRole.RejectRole))
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        discard.clicked.connect(lambda: self._discard(folder))
-        box.open()
-
-    def _discard(self, folder: Path) -> None:
-        if folder != self.state.folder:  # another run was started while the question was open
-            return
-        try:
-            self.controller.discard()
-        except AugenmerkError as error:
-            self.panel.show_message(str(error))
+            self.run_view = RunView(self.state, self.comparison, lambda: self.form.choices().parent_folder)
+            self._stack.addWidget(self.run_view)
+            if self._export_menu is not None:
+                self.run_view.charts.export_button.setMenu(self._export_menu)
 
     def _on_form_changed(self) -> None:
         choices = self.form.choices()
@@ -339,44 +190,13 @@ class TrainPage(QWidget):
         self.panel.show_problem(_problem_of(choices))
         self._intro.show_choices(choices)
 
-    def _on_try_model(self) -> None:
-        if self.state.best_checkpoint is not None:
-            self.model_ready.emit(self.state.best_checkpoint)
-
-    def _on_open_folder(self) -> None:
-        if self.state.folder is not None:
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.state.folder)))
-
-    def _on_details(self) -> None:
-        failure = self.controller.failure
-        if failure is None:
-            return
-        box = QMessageBox(QMessageBox.Icon.Warning, "Training ended", failure.message, parent=self)
-        box.setDetailedText(failure.details)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.open()
-
     def _connect(self) -> None:
+        self.state.run_changed.connect(self._on_run_changed)
         self.form.changed.connect(self._on_form_changed)
-        self.form.settings_button.toggled.connect(self._refresh)
-        self.panel.switch_button.clicked.connect(self._refresh)
-        self.panel.start_button.clicked.connect(self.start)
-        self.panel.resume_button.clicked.connect(self.resume)
-        self.panel.extend_requested.connect(self.extend)
-        self.panel.stop_button.clicked.connect(lambda: self.controller.stop("keep"))
-        self.panel.pause_button.clicked.connect(lambda: self.controller.stop("pause"))
-        self.panel.discard_button.clicked.connect(self._ask_to_discard)
-        self.panel.open_menu.about_to_show.connect(self._fill_open_menu)
-        self.panel.open_menu.folder_chosen.connect(self._open_run)
-        self.controller.stepped.connect(self._refresh_soon)
-        self.controller.changed.connect(self._refresh)
+        self.form.settings_button.toggled.connect(self._show_right)
+        self.panel.switched.connect(self._show_right)
+        self.run_actions.model_ready.connect(self.model_ready)
         self.controller.ended.connect(self.form.refresh_folder)
-        self.notice_bar.action_chosen.connect(self._on_action)
-        self.notice_bar.try_model_requested.connect(self._on_try_model)
-        self.notice_bar.open_folder_requested.connect(self._on_open_folder)
-        self.notice_bar.details_requested.connect(self._on_details)
-        self._comparison_controller.changed.connect(self._refresh)
-        self._comparison_controller.menu_opening.connect(self._offer_runs)
         self._devices.found.connect(self.form.set_devices)
         self._devices.found.connect(self.panel.set_devices)
 

@@ -13,7 +13,7 @@ from augenmerk.viz_app.train.charts.metrics_table import save_metrics
 from augenmerk.viz_app.train.charts.picture import ShownChart
 from augenmerk.viz_app.train.charts.settings import QUANTITY_NAMES
 from augenmerk.viz_app.train.curves import RunCurves
-from augenmerk.viz_app.train.film.playback import moment_name
+from augenmerk.viz_app.train.playback import moment_name
 
 NUM_ACROSS_OF_LAYER = 4
 """Maps side by side in the film of a layer: two lines of larger maps for the usual eight heads."""

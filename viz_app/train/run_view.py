@@ -1,6 +1,9 @@
 """The view of a run: charts at the top; below them the film of attention and the sample translations."""
 
-from PySide6.QtCore import Qt, Signal
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
@@ -8,7 +11,6 @@ from augenmerk.viz_app.theme import GAP, scales
 from augenmerk.viz_app.train.charts.comparison import Comparison
 from augenmerk.viz_app.train.charts.pair import ChartPair
 from augenmerk.viz_app.train.film.panel import FilmPanel
-from augenmerk.viz_app.train.film.playback import Playback
 from augenmerk.viz_app.train.film.samples import SamplesPanel
 from augenmerk.viz_app.train.film.tabs import LowerPanel
 from augenmerk.viz_app.train.state import TrainState
@@ -26,22 +28,21 @@ class RunView(QWidget):
     Attributes:
         charts, film, samples: the parts.
         parts: the area in which they scroll.
-
-    Signals:
-        moment_chosen(float): a step was clicked in a chart.
     """
 
-    moment_chosen = Signal(float)
-
-    def __init__(self, playback: Playback, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        state: TrainState,
+        comparison: Comparison,
+        runs_folder: Callable[[], Path],
+        parent: QWidget | None = None,
+    ) -> None:
+        """`runs_folder`: returns the folder whose runs can be compared."""
         super().__init__(parent)
-        self._playback = playback
         self._lower: LowerPanel = "film"
-        self._is_live = True
-        self.charts = ChartPair()
-        self.film = FilmPanel(playback)
-        self.samples = SamplesPanel(playback)
-        self.charts.moment_chosen.connect(self.moment_chosen)
+        self.charts = ChartPair(state, comparison, runs_folder)
+        self.film = FilmPanel(state)
+        self.samples = SamplesPanel(state)
         for panel in (self.film, self.samples):
             panel.tabs.chosen.connect(self.show_lower)
         scales(self.charts.setMinimumSize, 560, 286)  # size hints are too large before the style is known
@@ -49,14 +50,6 @@ class RunView(QWidget):
         scales(self.samples.setMinimumSize, 380, 250)
         self._lay_out()
         self._fit()
-
-    def show_state(self, state: TrainState, comparison: Comparison) -> None:
-        """Updates what changed."""
-        moment = self._playback.shown_step if self._playback.frames else None
-        self.charts.show_state(state, comparison, moment)
-        self._is_live = state.status.is_running
-        self.film.show_playback(is_live=self._is_live)
-        self.samples.show_playback(is_live=self._is_live)
 
     def show_lower(self, lower: LowerPanel) -> None:
         """Shows film or translations, where there is no room for both."""

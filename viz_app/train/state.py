@@ -1,10 +1,12 @@
-"""The state that the Train page shows, without Qt: updated by the events of the training loop."""
+"""The state of the Train page, without Qt: the run, its film, and one event that reports changes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 
-from augenmerk.core.checkpoint.history import EpochRecord
+from psygnal import Signal
+
 from augenmerk.core.training.events import (
     CheckpointSaved,
     EpochDone,
@@ -21,10 +23,10 @@ from augenmerk.core.training.events import (
 )
 from augenmerk.core.training.failures import Proposal
 from augenmerk.core.training.film import FilmFrame
-from augenmerk.core.training.step_metrics import StepMetrics
+from augenmerk.core.training.request import TrainingRequest
+from augenmerk.viz_app.state.languages import language_names
 from augenmerk.viz_app.train.curves import RunCurves, ValidationPoint
-from augenmerk.viz_app.train.film.playback import Playback
-from augenmerk.viz_app.train.series import BoundedSeries
+from augenmerk.viz_app.train.playback import Playback
 
 
 class Status(Enum):
@@ -33,7 +35,7 @@ class Status(Enum):
     IDLE = "idle"  # nothing has been started yet
     PREPARING = "preparing"  # reading, tokenizing, moving to the device
     TRAINING = "training"
-    STOPPING = "stopping"  # asked to stop; the current batch is being finished
+    STOPPING = "stopping"  # the current batch is being finished
     WAITING = "waiting"  # a save failed; the run waits for the decision whether to retry
     FINISHED = "finished"  # completed or stopped; everything is saved
     FAILED = "failed"  # an error ended the run
@@ -45,201 +47,52 @@ class Status(Enum):
         return self in (Status.PREPARING, Status.TRAINING, Status.STOPPING, Status.WAITING)
 
 
-class TrainState:
-    """The state of the page and of its run.
+@dataclass(frozen=True, eq=False)
+class Run:
+    """The run on the page at one moment; only its curves grow.
 
     Attributes:
         status: what the page shows or waits for.
-        phase: the current activity other than training steps ("Tokenizing 29,000 sentence pairs").
-        folder: of this run.
-        started: sizes of the run, once it has begun; else None.
-        latest_step: the last step reported; else None.
+        request: how it was started or can be resumed; None before the first run, or if its settings are lost.
+        folder: of its files; None if there is no run.
         curves: all steps and validations.
-        playback: translations and attention maps at each validation.
+        phase: the current activity other than training steps ("Tokenizing 29,000 sentence pairs").
+        started: its sizes, once it has begun; else None.
+        latest_step: the last step reported; else None.
         best_checkpoint, last_checkpoint: complete files on the disk; else None.
-        finish: how the run ended; None while it runs or if it failed.
-        error: the message for the user if the run failed.
+        finish: how it ended; None while it runs or if it failed.
+        error: the message for the user if it failed.
+        error_details: the traceback of an unexpected error; empty for none.
         proposal: changed settings to continue with after an error; else None.
         resumable_checkpoint: the last good checkpoint after an error with a proposal; None if there is none.
         save_failure: what could not be written, while the run waits for a decision; else None.
-        stop_request: how the run was asked to end; None if it was not.
+        stop_request: how the run was stopped by the user; None if it was not.
         note: an informational message for the user; empty for none.
         saved_step: the step in the last checkpoint of a run of an earlier session; 0 if not known.
-        was_interrupted: whether that run ended without saving.
-        is_complete: whether a run from the disk has come to its end.
+        was_interrupted: whether that run ended without saving, so that the steps after that one are lost.
+        is_complete: whether a run from the disk has come to its end: it can be given more epochs, but not resumed.
     """
 
-    status: Status
-    phase: str
-    folder: Path | None
-    started: TrainingStarted | None
-    latest_step: StepDone | None
-    best_checkpoint: Path | None
-    last_checkpoint: Path | None
-    finish: TrainingFinished | None
-    error: str
-    proposal: Proposal | None
-    resumable_checkpoint: Path | None
-    save_failure: SaveFailed | None
-    curves: RunCurves
-    stop_request: StopRequest | None
-    note: str
-    saved_step: int
-    was_interrupted: bool
-    is_complete: bool
-
-    def __init__(self, capacity: int = 2000) -> None:
-        self._capacity = capacity
-        self.playback = Playback()
-        self.status = Status.IDLE
-        self._clear_run()
-
-    @property
-    def training_loss(self) -> BoundedSeries:
-        """What was minimised, by step."""
-        return self.curves.training_loss
-
-    @property
-    def learning_rate(self) -> BoundedSeries:
-        """The rate, by step."""
-        return self.curves.learning_rate
-
-    @property
-    def validations(self) -> list[ValidationPoint]:
-        """All validations, by rising step."""
-        return self.curves.validations
-
-    @property
-    def best(self) -> ValidationPoint | None:
-        """The validation with the lowest loss; None before the first."""
-        return self.curves.best
-
-    @property
-    def revision(self) -> int:
-        """Grows whenever a curve changes."""
-        return self.curves.revision
-
-    def begin(self, folder: Path, *, resume: bool = False) -> None:
-        """A run is about to start in `folder`. A resumed one keeps its curves."""
-        if not resume or folder != self.folder:
-            self._clear_run()
-        self.folder = folder
-        self.status, self.is_complete = Status.PREPARING, False
-        self.phase = "Resuming" if resume else "Starting"
-        self.finish = None
-        self._clear_problems()
-
-    def offer_resume(
-        self,
-        folder: Path,
-        last_checkpoint: Path,
-        best_checkpoint: Path | None,
-        history: Sequence[EpochRecord],
-        metrics: StepMetrics | None = None,
-        *,
-        latest_step: StepDone | None = None,
-        saved_step: int = 0,
-        was_interrupted: bool = False,
-    ) -> None:
-        """Offers to resume the run of an earlier session.
-
-        Args:
-            folder, last_checkpoint, best_checkpoint: where it is.
-            history: its known epochs.
-            metrics: of its steps; None if they are not known.
-            latest_step: the last of them, if that is known.
-            saved_step: the step in its last checkpoint; 0 if not known.
-            was_interrupted: it ended without saving, so that the steps after that one are lost.
-        """
-        self._clear_run()
-        self.latest_step = latest_step
-        self.saved_step, self.was_interrupted = saved_step, was_interrupted
-        self.folder, self.last_checkpoint, self.best_checkpoint = folder, last_checkpoint, best_checkpoint
-        self.curves.add_run(history, metrics)
-
-    def open_run(
-        self,
-        folder: Path,
-        curves: RunCurves,
-        frames: Iterable[FilmFrame],
-        best: Path | None,
-        last: Path | None = None,
-        *,
-        is_complete: bool = False,
-        latest_step: StepDone | None = None,
-        note: str = "",
-    ) -> None:
-        """Shows a run from the disk instead of one of this page.
-
-        Args:
-            folder, curves, frames: the run.
-            best: a checkpoint to try, if there is one.
-            last: a checkpoint to go on from, if there is one.
-            is_complete: whether it has come to its end: then it can be given more epochs, else be resumed.
-            latest_step: its last one, if that is known.
-            note: what else the user should know of it.
-        """
-        self._clear_run()
-        self.note = note
-        self.latest_step = latest_step
-        self.last_checkpoint, self.is_complete = last, is_complete
-        self.status, self.folder, self.best_checkpoint = Status.VIEWING, folder, best
-        self.curves = curves
-        self.playback.set_film(frames)
-
-    def request_stop(self, how: StopRequest = "keep") -> None:
-        """The user asked the run to stop; it ends after the current batch."""
-        if self.status.is_running:
-            self.status = Status.STOPPING
-            self.stop_request = how
-            self.save_failure = None
-
-    def answer_failed_save(self) -> None:
-        """The run retries or ends: it no longer waits."""
-        if self.status is Status.WAITING:
-            self.status = Status.TRAINING
-            self.save_failure = None
-
-    def fail(self, message: str, proposal: Proposal | None = None, resumable_checkpoint: Path | None = None) -> None:
-        """The run ended with an error. Curves and files are kept."""
-        self.status = Status.FAILED
-        self.phase = ""
-        self.error, self.proposal, self.resumable_checkpoint = message, proposal, resumable_checkpoint
-        self.save_failure = None
-
-    def discard(self) -> None:
-        """The run's files were deleted: it is no longer shown."""
-        name = self.folder.name if self.folder else "The run"
-        self._clear_run()
-        self.status = Status.IDLE
-        self.note = f"{name} was discarded: its files were deleted."
-
-    def stop_before_training(self) -> None:
-        """The run was stopped during preparation: there is nothing to save."""
-        self.status = Status.FINISHED if self.last_checkpoint is not None else Status.IDLE
-        self.phase = ""
-
-    def apply(self, event: TrainingEvent) -> None:
-        """Takes in one event of the training loop."""
-        match event:
-            case PhaseStarted():
-                self.phase = event.text
-            case TrainingStarted():
-                self._on_started(event)
-            case StepDone():
-                self._on_step(event)
-            case EpochDone():
-                self._on_epoch(event)
-            case SampleTranslated() | ProbeTranslated():
-                self.playback.add(event)
-            case SaveFailed():
-                self._on_save_failed(event)
-            case Noted():
-                self.note = event.text
-            case CheckpointSaved():
-                self._on_saved(event)
-            case TrainingFinished():
-                self._on_finished(event)
+    status: Status = Status.IDLE
+    request: TrainingRequest | None = None
+    folder: Path | None = None
+    curves: RunCurves = field(default_factory=RunCurves)
+    phase: str = ""
+    started: TrainingStarted | None = None
+    latest_step: StepDone | None = None
+    best_checkpoint: Path | None = None
+    last_checkpoint: Path | None = None
+    finish: TrainingFinished | None = None
+    error: str = ""
+    error_details: str = ""
+    proposal: Proposal | None = None
+    resumable_checkpoint: Path | None = None
+    save_failure: SaveFailed | None = None
+    stop_request: StopRequest | None = None
+    note: str = ""
+    saved_step: int = 0
+    was_interrupted: bool = False
+    is_complete: bool = False
 
     @property
     def fraction_done(self) -> float | None:
@@ -253,7 +106,7 @@ class TrainState:
 
     @property
     def num_steps_shown(self) -> int:
-        """Right end of the step axis: at least 100, growing by doubling, so that the axis seldom changes.
+        """Right end of the step axis: at least 100, growing by doubling, so that the axis rarely changes.
 
         The axis of a run from the disk ends with the run.
         """
@@ -268,36 +121,17 @@ class TrainState:
 
     @property
     def can_resume(self) -> bool:
-        """Whether the run on the page can be resumed from its last checkpoint."""
+        """Whether it can be resumed from its last checkpoint."""
         if self.status.is_running or self.last_checkpoint is None or self.is_complete:
             return False
         return self.finish is None or self.finish.reason not in ("completed", "patience", "discarded")
 
     @property
     def can_extend(self) -> bool:
-        """Whether the run on the page has come to its end, and can be given more epochs."""
+        """Whether it has come to its end, and can be given more epochs."""
         if self.status.is_running or self.last_checkpoint is None:
             return False
         return self.is_complete or (self.finish is not None and self.finish.reason in ("completed", "patience"))
-
-    @property
-    def has_run(self) -> bool:
-        """Whether there is a run on the page, running or with something to show or to continue from."""
-        if self.status.is_running or self.last_checkpoint is not None:
-            return True
-        return self.status is Status.VIEWING or (self.status is Status.FINISHED and self.folder is not None)
-
-    @property
-    def num_stale_validations(self) -> int:
-        """How many validations there were since the best one."""
-        if self.best is None:
-            return 0
-        return sum(1 for point in self.validations if point.step > self.best.step)
-
-    @property
-    def is_paused(self) -> bool:
-        """Whether the run was paused, and nothing else has happened since."""
-        return self.finish is not None and self.finish.reason == "paused"
 
     @property
     def can_discard(self) -> bool:
@@ -305,70 +139,154 @@ class TrainState:
         return not self.status.is_running and self.status is not Status.VIEWING and self.last_checkpoint is not None
 
     @property
-    def has_curves(self) -> bool:
-        """Whether there are curves to show."""
-        return self.started is not None or bool(self.validations) or len(self.training_loss) > 0
-
-    @property
     def can_try_model(self) -> bool:
         """Whether there is a best checkpoint that the Translate page can open."""
         return self.best_checkpoint is not None
 
-    def _clear_run(self) -> None:
-        self.phase = ""
-        self.folder = None
-        self.started = None
-        self.latest_step = None
-        self.best_checkpoint = None
-        self.last_checkpoint = None
-        self.finish = None
-        self.saved_step, self.was_interrupted, self.is_complete = 0, False, False
-        self._clear_problems()
-        self.curves = RunCurves(self._capacity)  # not cleared: the curves may also be in use by the comparison
+    @property
+    def is_on_page(self) -> bool:
+        """Whether there is a run, running or with something to show or to continue from."""
+        if self.status.is_running or self.last_checkpoint is not None:
+            return True
+        return self.status is Status.VIEWING or (self.status is Status.FINISHED and self.folder is not None)
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether it was paused, and nothing else has happened since."""
+        return self.finish is not None and self.finish.reason == "paused"
+
+    @property
+    def has_curves(self) -> bool:
+        """Whether there are curves to show."""
+        return self.started is not None or bool(self.curves.validations) or len(self.curves.training_loss) > 0
+
+
+class TrainState:
+    """The run on the page and its film.
+
+    Attributes:
+        run: the current value; replaced at each change.
+        playback: translations and attention maps at each validation.
+
+    Signals (psygnal):
+        run_changed(Run): something about the run changed, or its curves grew; once for all events of one `apply`.
+    """
+
+    run_changed = Signal(Run)
+
+    def __init__(self) -> None:
+        self.run = Run()
+        self.playback = Playback()
+
+    def show_run(self, run: Run, frames: Iterable[FilmFrame] = ()) -> None:
+        """Shows a run from the disk, or none, instead of the present one."""
         self.playback.clear()
+        self.playback.maps.languages = language_names(run.request.run if run.request is not None else None)
+        self.playback.set_film(frames)
+        self._set(run)
 
-    def _clear_problems(self) -> None:
-        self.error = self.note = ""
-        self.proposal = self.resumable_checkpoint = self.save_failure = self.stop_request = None
+    def begin(self, request: TrainingRequest) -> None:
+        """The requested run is about to start. A resumed one keeps its curves and its film."""
+        before = self.run
+        phase = "Resuming" if request.resume else "Starting"
+        run = Run(Status.PREPARING, request, request.folder, phase=phase)
+        if not request.resume or request.folder != before.folder:
+            self.show_run(run)
+            return
+        self.playback.maps.languages = language_names(request.run)
+        self._set(
+            replace(
+                run,
+                curves=before.curves,
+                started=before.started,
+                latest_step=before.latest_step,
+                best_checkpoint=before.best_checkpoint,
+                last_checkpoint=before.last_checkpoint,
+                saved_step=before.saved_step,
+                was_interrupted=before.was_interrupted,
+            )
+        )
 
-    def _on_saved(self, event: CheckpointSaved) -> None:
-        if event.kind == "best":
-            self.best_checkpoint = event.path
-        else:
-            self.last_checkpoint = event.path
+    def request_stop(self, how: StopRequest = "keep") -> None:
+        """The user stops the run; it ends after the current batch."""
+        if self.run.status.is_running:
+            self._set(replace(self.run, status=Status.STOPPING, stop_request=how, save_failure=None))
 
-    def _on_save_failed(self, event: SaveFailed) -> None:
-        self.phase = ""
-        if self.status is not Status.STOPPING:
-            self.status, self.save_failure = Status.WAITING, event
+    def answer_failed_save(self) -> None:
+        """The run retries or ends: it no longer waits."""
+        if self.run.status is Status.WAITING:
+            self._set(replace(self.run, status=Status.TRAINING, save_failure=None))
 
-    def _on_started(self, event: TrainingStarted) -> None:
-        self.started = event
-        self.folder = event.folder
-        self.curves.drop_after(event.first_step)
-        self.playback.drop_after(event.first_step)
-        if self.latest_step and self.latest_step.step > event.first_step:
-            self.latest_step = None
-        self.phase = ""
-        if self.status is not Status.STOPPING:
-            self.status = Status.TRAINING
+    def fail(
+        self,
+        message: str,
+        proposal: Proposal | None = None,
+        resumable_checkpoint: Path | None = None,
+        details: str = "",
+    ) -> None:
+        """The run ended with an error. Curves and files are kept."""
+        failed = replace(self.run, status=Status.FAILED, phase="", save_failure=None, error=message)
+        self._set(replace(failed, error_details=details, proposal=proposal, resumable_checkpoint=resumable_checkpoint))
 
-    def _on_step(self, event: StepDone) -> None:
-        self.phase = ""
-        self.latest_step = event
-        self.curves.add_step(event)
+    def discard(self) -> None:
+        """The run's files were deleted: it is no longer shown."""
+        name = self.run.folder.name if self.run.folder else "The run"
+        self.show_run(Run(request=self.run.request, note=f"{name} was discarded: its files were deleted."))
 
-    def _on_epoch(self, event: EpochDone) -> None:
-        self.phase = ""
-        losses = event.validation_loss, event.training_loss, event.validation_loss_batch_mean
-        self.curves.add_validation(ValidationPoint(event.epoch, event.step, *losses))
-        if event.bleu is not None:
-            self.curves.add_bleu(event.step, event.bleu)
+    def stop_before_training(self) -> None:
+        """The run was stopped during preparation: there is nothing to save."""
+        status = Status.FINISHED if self.run.last_checkpoint is not None else Status.IDLE
+        self._set(replace(self.run, status=status, phase=""))
 
-    def _on_finished(self, event: TrainingFinished) -> None:
-        self.status = Status.FINISHED
-        self.phase = ""
-        self.finish = event
-        if event.best_epoch:  # there may have been no step to validate
-            self.best_checkpoint = event.best_checkpoint
-        self.last_checkpoint = event.last_checkpoint
+    def apply(self, *events: TrainingEvent) -> None:
+        """Takes in events of the training loop, in order, and publishes the result."""
+        for event in events:
+            if isinstance(event, TrainingStarted):
+                self.playback.drop_after(event.first_step)
+            if isinstance(event, SampleTranslated | ProbeTranslated):
+                self.playback.add(event)
+            else:
+                self.run = _after(self.run, event)
+        self._set(self.run)
+
+    def _set(self, run: Run) -> None:
+        self.run = run
+        self.run_changed.emit(run)
+
+
+def _after(run: Run, event: TrainingEvent) -> Run:
+    """The run after one event of the training loop, which is added to its curves."""
+    match event:
+        case PhaseStarted():
+            return replace(run, phase=event.text)
+        case Noted():
+            return replace(run, note=event.text)
+        case CheckpointSaved() if event.kind == "best":
+            return replace(run, best_checkpoint=event.path)
+        case CheckpointSaved():
+            return replace(run, last_checkpoint=event.path)
+        case StepDone():
+            run.curves.add_step(event)
+            return replace(run, phase="", latest_step=event)
+        case EpochDone():
+            losses = event.validation_loss, event.training_loss, event.validation_loss_batch_mean
+            run.curves.add_validation(ValidationPoint(event.epoch, event.step, *losses))
+            if event.bleu is not None:
+                run.curves.add_bleu(event.step, event.bleu)
+        case SaveFailed() if run.status is not Status.STOPPING:
+            return replace(run, phase="", status=Status.WAITING, save_failure=event)
+    return _begun_or_ended(replace(run, phase=""), event)
+
+
+def _begun_or_ended(run: Run, event: TrainingEvent) -> Run:
+    if isinstance(event, TrainingStarted):
+        run.curves.drop_after(event.first_step)
+        is_repeated = run.latest_step is not None and run.latest_step.step > event.first_step
+        status = run.status if run.status is Status.STOPPING else Status.TRAINING
+        latest_step = None if is_repeated else run.latest_step
+        return replace(run, status=status, started=event, folder=event.folder, latest_step=latest_step)
+    if isinstance(event, TrainingFinished):
+        best = event.best_checkpoint if event.best_epoch else run.best_checkpoint  # perhaps no step was validated
+        last = event.last_checkpoint
+        return replace(run, status=Status.FINISHED, finish=event, best_checkpoint=best, last_checkpoint=last)
+    return run

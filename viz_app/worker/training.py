@@ -3,15 +3,13 @@
 import queue
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from augenmerk.core.config import RunConfig
 from augenmerk.core.threads import available_cores, compute_on
 from augenmerk.core.training.events import (
     AfterFailedSave,
@@ -22,6 +20,7 @@ from augenmerk.core.training.events import (
     TrainingFinished,
 )
 from augenmerk.core.training.failures import InterruptedTrainingError, Proposal
+from augenmerk.core.training.request import TrainingRequest
 from augenmerk.viz_app.worker.failure import Failure
 from augenmerk.viz_app.worker.inference import THREAD_PREFIX
 
@@ -29,31 +28,6 @@ DRAIN_INTERVAL_MS = 200
 SWITCH_INTERVAL_SECONDS = 0.0005
 """How long the training may keep the interpreter when the window wants it; Python's own 5 ms are felt at each of the
 many turns that one redrawing takes."""
-
-
-@dataclass(frozen=True)
-class TrainingRequest:
-    """All that one press of Start asks for.
-
-    Attributes:
-        run: the configuration.
-        source: a folder, a prepared file, "multi30k" or "copy" (see `core.corpora.load_corpus`).
-        folder: where checkpoints and history go.
-        device: "auto", "cpu", "cuda:0" …
-        resume: go on from the folder's last checkpoint.
-        changes: settings of `TrainingConfig` that the run is to have otherwise from here on.
-        probe: the sentence of the film; None for the one it has already, or one of the validation split.
-        allow_changed_data: resume even if the training data has changed since the run was saved.
-    """
-
-    run: RunConfig
-    source: str | Path
-    folder: Path
-    device: str = "auto"
-    resume: bool = False
-    changes: Mapping[str, Any] = field(default_factory=dict)
-    probe: str | None = None
-    allow_changed_data: bool = False
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.viz_app.export.menu import NOTHING
 from augenmerk.viz_app.main_window import TRAIN, TRANSLATE, MainWindow
 from tests.viz_app.conftest import MakeWindow
-from tests.viz_app.train.scripted import epoch_done, probe, started, step_done
+from tests.viz_app.train.scripted import epoch_done, probe, request, started, step_done
 
 
 @pytest.fixture
@@ -63,11 +63,9 @@ def test_the_film_is_exported_while_it_is_in_sight(window: MainWindow, tmp_path:
     window.show_page(TRAIN)
     page = window.train_page
     assert page is not None
-    page._make_charts()
-    page.state.begin(tmp_path / "run")
+    page.state.begin(request(tmp_path / "run"))
     for event in (started(tmp_path / "run"), step_done(1), epoch_done(1), probe(1, "zwei .")):
         page.state.apply(event)
-    page._refresh()
     qtbot.waitUntil(lambda: page.export_source().has_maps)
     _save(window, "numbers", tmp_path / "film.csv")
     assert ",mann," in (tmp_path / "film.csv").read_text(encoding="utf-8")

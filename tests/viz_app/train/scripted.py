@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from augenmerk.core.config import preset
 from augenmerk.core.errors import StorageError
 from augenmerk.core.training.events import (
     CheckpointSaved,
@@ -22,7 +23,7 @@ from augenmerk.core.training.events import (
     TrainingStarted,
     TranslatedExample,
 )
-from augenmerk.viz_app.worker import TrainingRequest
+from augenmerk.core.training.request import TrainingRequest
 from augenmerk.viz_app.worker.training import OnEvent, OnSaveFailed, ShouldStop
 from tests.viz_app.synthetic import make_translation
 
@@ -34,6 +35,10 @@ REASONS: dict[bool | StopRequest, EndReason] = {
     "pause": "paused",
     "discard": "discarded",
 }
+
+
+def request(folder: Path, *, resume: bool = False) -> TrainingRequest:
+    return TrainingRequest(preset("notebook"), "multi30k", folder, resume=resume)
 
 
 def started(folder: Path, *, num_epochs: int = 3, first_step: int = 0) -> TrainingStarted:

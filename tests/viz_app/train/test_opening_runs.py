@@ -13,11 +13,11 @@ from augenmerk.core.checkpoint.history import EpochRecord, read_history, write_h
 from augenmerk.core.training.events import StepDone, TrainingEvent, TrainingFinished
 from augenmerk.core.training.folder import HISTORY, LAST, RUN_SETTINGS
 from augenmerk.core.training.lock import locked
+from augenmerk.core.training.request import TrainingRequest
 from augenmerk.viz_app.train.page import TrainPage
 from augenmerk.viz_app.train.run import settings as run_settings
 from augenmerk.viz_app.train.run.status_text import metric_rows
 from augenmerk.viz_app.train.run_files import known_records, read_run, runs_in
-from augenmerk.viz_app.worker import TrainingRequest
 from tests.core.training.runs import copy_run, record
 from tests.viz_app.train.scripted import ScriptedTraining
 
@@ -66,8 +66,8 @@ def test_unfinished_run_goes_on_after_another_was_looked_at(
     assert not page.panel.resume_button.isVisible()
     choose(page, "stopped")
     assert page.panel.resume_button.isVisible()
-    assert page.state.best is not None
-    assert page.state.best.loss == stopped.best_validation_loss, "what Stop said"
+    assert page.state.run.curves.best is not None
+    assert page.state.run.curves.best.loss == stopped.best_validation_loss, "what Stop said"
     assert not page.panel.discard_button.isVisible()
     page.panel.resume_button.click()
     qtbot.waitUntil(lambda: bool(script.requests))
@@ -84,7 +84,8 @@ def test_run_paused_before_its_first_validation_is_in_the_menu_and_can_go_on(pag
     assert "Not validated yet" in page.notice_bar.text()
     assert page.panel.resume_button.isVisible()
     assert "unfinished: step 3" in read_run(folder).summary
-    page._comparison_controller.offer(tmp_path / "runs", page.state, is_notebook=False)
+    assert page.run_view is not None
+    page.run_view.charts.compare.menu().aboutToShow.emit()
     (folder / LAST).unlink()
     assert runs_in(tmp_path / "runs") == []
 
@@ -172,8 +173,8 @@ def test_more_epochs_are_really_trained(qtbot: QtBot, tmp_path: Path) -> None:
     page.panel.extend_button.click()
     qtbot.waitUntil(lambda: not page.is_running(), timeout=60_000)
     page.shutdown()
-    assert page.state.finish is not None
-    assert (page.state.finish.reason, page.state.finish.step) == ("completed", 21)
+    assert page.state.run.finish is not None
+    assert (page.state.run.finish.reason, page.state.run.finish.step) == ("completed", 21)
     assert [record.epoch for record in read_history(tmp_path / "runs" / "ended" / HISTORY)] == [1, 2, 3]
 
 
@@ -185,13 +186,13 @@ def test_a_reopened_run_has_the_curves_that_it_had(qtbot: QtBot, tmp_path: Path)
     page.resize(1200, 760)
     page.show()
     request = TrainingRequest(copy_run(num_epochs=2), "copy", tmp_path / "runs" / "mine", "cpu")
-    page.begin(request)
+    page.run_actions.begin(request)
     qtbot.waitUntil(lambda: not page.is_running(), timeout=60_000)
-    before = page.state.curves
-    figures = dict(metric_rows(page.state))
-    page._open_run(request.folder)
+    before = page.state.run.curves
+    figures = dict(metric_rows(page.state.run))
+    page.run_actions.open_run(request.folder)
     page.shutdown()
-    after = page.state.curves
+    after = page.state.run.curves
     assert after is not before
     for name in ("training_loss", "learning_rate", "gradient_norm", "tokens_per_second"):
         shown, again = getattr(before, name), getattr(after, name)
@@ -200,8 +201,8 @@ def test_a_reopened_run_has_the_curves_that_it_had(qtbot: QtBot, tmp_path: Path)
         assert np.array_equal(shown.since(3)[1], again.since(3)[1]), name
     assert after.validations == before.validations
     assert after.bleu == before.bleu
-    assert page.state.fraction_done == 1
-    again = dict(metric_rows(page.state))
+    assert page.state.run.fraction_done == 1
+    again = dict(metric_rows(page.state.run))
     assert {name: again[name] for name in ("loss", "learning rate", "gradient norm", "tokens / s", "best")} == {
         name: figures[name] for name in ("loss", "learning rate", "gradient norm", "tokens / s", "best")
     }
@@ -220,11 +221,11 @@ def test_the_next_start_tells_how_many_steps_are_lost_and_shows_them(
     later = TrainPage(page._settings)
     qtbot.addWidget(later)
     assert "at step 7; the 2 steps after that are lost" in later.notice_bar.text()
-    assert later.state.training_loss.xy()[0].tolist() == list(range(1, 10))
-    assert dict(metric_rows(later.state))["step"] == "9"
-    assert later._run_view is None, "the start does not wait for the charts"
+    assert later.state.run.curves.training_loss.xy()[0].tolist() == list(range(1, 10))
+    assert dict(metric_rows(later.state.run))["step"] == "9"
+    assert later.run_view is None, "the start does not wait for the charts"
     later.show()
-    qtbot.waitUntil(lambda: later._run_view is not None and later._run_view.isVisible())
+    qtbot.waitUntil(lambda: later.run_view is not None and later.run_view.isVisible())
 
 
 def test_history_of_a_run_is_read_back(tmp_path: Path) -> None:
@@ -249,16 +250,17 @@ def test_the_menu_lists_the_run_on_the_page_too(page: TrainPage, tmp_path: Path)
     page.panel.open_menu.menu().aboutToShow.emit()
     first = page.panel.open_menu.menu().actions()[0]
     assert (first.text(), first.isEnabled()) == ("ended  (shown)", False)
-    page._make_charts()
-    assert page._run_view is not None
-    page._run_view.charts.compare.menu().aboutToShow.emit()
-    assert page._run_view.charts.compare.menu().actions()[0].text() == "no other runs in this folder"
+    page._make_run_view()
+    assert page.run_view is not None
+    page.run_view.charts.compare.menu().aboutToShow.emit()
+    assert page.run_view.charts.compare.menu().actions()[0].text() == "no other runs in this folder"
 
 
 def remember_unfinished(settings: QSettings, folder: Path) -> None:
     """As a window does with each checkpoint of its run."""
     run_settings.save_unfinished(
-        settings, run_settings.UnfinishedRun(copy_run(num_epochs=2), "copy", folder, "cpu", folder / LAST, None)
+        settings,
+        run_settings.UnfinishedRun(TrainingRequest(copy_run(num_epochs=2), "copy", folder, "cpu"), folder / LAST, None),
     )
 
 
@@ -293,10 +295,10 @@ def test_a_run_that_another_process_goes_on_with_says_so_when_it_is_opened(page:
     folder = tmp_path / "runs" / "elsewhere"
     make_run(folder, 10)
     with locked(folder):
-        page._open_run(folder)
+        page.run_actions.open_run(folder)
         assert "in epoch 2. Another process is training it: open it again" in page.notice_bar.text()
         assert not page.panel.resume_button.isVisible()
-    page._open_run(folder)
+    page.run_actions.open_run(folder)
     assert "in epoch 2. It is unfinished: Resume continues from its last checkpoint." in page.notice_bar.text()
 
 

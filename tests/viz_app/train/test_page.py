@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMessageBox,
 from pytestqt.qtbot import QtBot
 
 import augenmerk.viz_app.state.experiment_state
-import augenmerk.viz_app.train.film.playback
+import augenmerk.viz_app.train.playback
 from augenmerk.core.checkpoint.history import EpochRecord, write_history
 from augenmerk.core.config import preset
 from augenmerk.core.config.toml import to_toml
@@ -20,6 +20,7 @@ from augenmerk.core.errors import DeviceError, StorageError, TrainingError
 from augenmerk.core.training.failures import ChangedDataError, DivergedError, OutOfMemoryError, Proposal
 from augenmerk.core.training.film import FilmFrame, write_frame
 from augenmerk.core.training.overview import remembered_run_folders
+from augenmerk.core.training.request import TrainingRequest
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.train.charts.picture import _why_empty
 from augenmerk.viz_app.train.page import TrainPage
@@ -27,7 +28,7 @@ from augenmerk.viz_app.train.run import devices
 from augenmerk.viz_app.train.run.devices import DeviceOption
 from augenmerk.viz_app.train.run.status_text import metric_rows
 from augenmerk.viz_app.train.state import Status
-from augenmerk.viz_app.worker import DRAIN_INTERVAL_MS, TrainingRequest
+from augenmerk.viz_app.worker import DRAIN_INTERVAL_MS
 from tests.viz_app.train.scripted import ScriptedTraining, epoch_done, probe
 
 MakePage = Callable[[ScriptedTraining], TrainPage]
@@ -70,7 +71,7 @@ def type_over(qtbot: QtBot, edit: QLineEdit, text: str) -> None:
 
 
 def wait_for_step(qtbot: QtBot, page: TrainPage, step: int) -> None:
-    qtbot.waitUntil(lambda: page.state.latest_step is not None and page.state.latest_step.step >= step)
+    qtbot.waitUntil(lambda: page.state.run.latest_step is not None and page.state.run.latest_step.step >= step)
 
 
 def wait_for_end(qtbot: QtBot, page: TrainPage) -> None:
@@ -80,7 +81,7 @@ def wait_for_end(qtbot: QtBot, page: TrainPage) -> None:
 @pytest.mark.heavy
 def test_page_says_what_will_happen_before_the_first_run(make_page: MakePage) -> None:
     page = make_page(ScriptedTraining())
-    assert page.state.status is Status.IDLE
+    assert page.state.run.status is Status.IDLE
     assert page.panel.start_button.isVisible()
     assert not page.panel.stop_button.isVisible()
     assert not page.notice_bar.isVisible()
@@ -108,13 +109,13 @@ def test_run_is_shown_step_by_step_to_its_end(
     click(qtbot, page.panel.start_button)
     assert page.is_running()
     assert not page.form.isEnabled()
-    qtbot.waitUntil(lambda: page.state.status is Status.TRAINING)
+    qtbot.waitUntil(lambda: page.state.run.status is Status.TRAINING)
     script.allow(7)
     wait_for_step(qtbot, page, 7)
-    assert dict(metric_rows(page.state))["step"] == "7 of 15"
+    assert dict(metric_rows(page.state.run))["step"] == "7 of 15"
     script.allow(8)
     wait_for_end(qtbot, page)
-    assert page.state.status is Status.FINISHED
+    assert page.state.run.status is Status.FINISHED
     assert page.form.isEnabled()
     assert page.notice_bar.text().startswith("Finished")
     assert not page.panel.resume_button.isVisible()
@@ -145,7 +146,7 @@ def test_stop_is_said_at_once_and_the_run_can_be_resumed(make_page: MakePage, qt
     assert page.notice_bar.text().startswith("Finished")
     assert script.requests[1].resume
     assert script.requests[1].folder == script.requests[0].folder
-    assert page.state.training_loss.xy()[0].tolist() == list(range(1, 16))
+    assert page.state.run.curves.training_loss.xy()[0].tolist() == list(range(1, 16))
 
 
 @pytest.mark.heavy
@@ -187,8 +188,8 @@ def test_page_is_redrawn_five_times_a_second_at_most(make_page: MakePage, qtbot:
     click(qtbot, page.panel.start_button)
     script.allow(5)
     wait_for_step(qtbot, page, 5)
-    assert page._run_view is not None
-    chart = page._run_view.charts.loss_chart
+    assert page.run_view is not None
+    chart = page.run_view.charts.loss_chart
     drawn, began = chart.num_blits + chart.num_full_draws, time.monotonic()
     while time.monotonic() < began + 1.0:
         script.allow(3)
@@ -230,11 +231,11 @@ def test_error_in_the_worker_is_shown_and_loses_nothing(make_page: MakePage, qtb
     click(qtbot, page.panel.start_button)
     script.allow(7)
     wait_for_end(qtbot, page)
-    assert page.state.status is Status.FAILED
+    assert page.state.run.status is Status.FAILED
     assert str(error) in page.notice_bar.text()
     assert page.form.isEnabled()
     assert page.form.seed_edit.text() == "99"
-    assert len(page.state.training_loss) == 7
+    assert len(page.state.run.curves.training_loss) == 7
     assert not page.notice_bar.details_button.isVisible()
     assert page.panel.resume_button.isVisible()
 
@@ -342,7 +343,7 @@ def test_stopped_run_can_be_resumed_at_the_next_start(make_page: MakePage, qtbot
     script.allow(9)
     click(qtbot, second.panel.resume_button)
     wait_for_end(qtbot, second)
-    assert second.state.status is Status.FINISHED
+    assert second.state.run.status is Status.FINISHED
     third = make_page(script)
     assert not third.panel.resume_button.isVisible()
 
@@ -356,8 +357,8 @@ def test_shutdown_stops_the_run_and_delivers_its_end(make_page: MakePage, qtbot:
     wait_for_step(qtbot, page, 2)
     page.shutdown()
     assert not page.is_running()
-    assert page.state.finish is not None
-    assert page.state.finish.reason == "paused"
+    assert page.state.run.finish is not None
+    assert page.state.run.finish.reason == "paused"
 
 
 @pytest.mark.heavy
@@ -368,8 +369,8 @@ def test_theme_changes_while_training(make_page: MakePage, qapp: QApplication, q
     script.allow(3)
     wait_for_step(qtbot, page, 3)
     Theme.dark().apply(qapp)
-    assert page._run_view is not None
-    chart = page._run_view.charts.loss_chart
+    assert page.run_view is not None
+    chart = page.run_view.charts.loss_chart
     qtbot.waitUntil(lambda: chart.grab().toImage().pixelColor(2, 2).name() == Theme.dark().palette.panel)
     assert page.is_running()
 
@@ -385,8 +386,8 @@ def test_runs_are_laid_over_one_another_and_taken_away_by_a_click(
     click(qtbot, page.panel.start_button)
     script.allow(6)
     wait_for_step(qtbot, page, 6)
-    assert page._run_view is not None
-    charts = page._run_view.charts
+    assert page.run_view is not None
+    charts = page.run_view.charts
     charts.compare.menu().aboutToShow.emit()
     actions = {action.text(): action for action in charts.compare.menu().actions()}
     actions["earlier"].trigger()
@@ -408,8 +409,8 @@ def test_folder_without_a_run_is_refused_with_a_message(make_page: MakePage, qtb
     click(qtbot, page.panel.start_button)
     script.allow(1)
     wait_for_step(qtbot, page, 1)
-    assert page._run_view is not None
-    page._run_view.charts.compare.folder_chosen.emit(tmp_path)
+    assert page.run_view is not None
+    page.run_view.charts.compare.folder_chosen.emit(tmp_path)
     box = page.findChild(QMessageBox)
     assert box is not None
     assert "not the folder of a run" in box.text()
@@ -424,8 +425,8 @@ def test_chart_follows_its_menus(make_page: MakePage, qtbot: QtBot) -> None:
     click(qtbot, page.panel.start_button)
     script.allow(6)
     wait_for_step(qtbot, page, 6)
-    assert page._run_view is not None
-    panel = page._run_view.charts.main
+    assert page.run_view is not None
+    panel = page.run_view.charts.main
     panel.quantity_menu.actions_by_name["gradient_norm"].trigger()
     picture = panel.chart.picture
     assert picture is not None
@@ -448,15 +449,15 @@ def test_loss_and_learning_rate_are_both_in_sight_while_training(
     page = make_page(script)
     page.resize(*size)
     start_and_take(qtbot, page, script, 6)
-    assert page._run_view is not None
-    charts = page._run_view.charts
+    assert page.run_view is not None
+    charts = page.run_view.charts
     for panel, quantity in ((charts.main, "loss"), (charts.second, "learning_rate")):
         assert panel.choices.quantity == quantity
         assert panel.chart.picture is not None
         assert panel.chart.visibleRegion().boundingRect().size() == panel.chart.size(), "all of it is in sight"
         area = panel.chart.axes.get_window_extent()
         assert area.height >= 40
-    assert page._run_view.film.isVisible()
+    assert page.run_view.film.isVisible()
 
 
 @pytest.mark.heavy
@@ -470,7 +471,7 @@ def test_charts_and_film_do_not_overlap_below_the_notice_of_a_finished_run(
     start_and_take(qtbot, page, script, 15)
     wait_for_end(qtbot, page)
     qtbot.wait(20)
-    view = page._run_view
+    view = page.run_view
     assert view is not None
     film = view.film
     assert view.charts.mapTo(view, view.charts.rect().bottomLeft()).y() < film.mapTo(view, QPoint()).y()
@@ -487,7 +488,7 @@ def test_film_goes_on_while_training_and_the_chart_marks_its_moment(make_page: M
     click(qtbot, page.panel.start_button)
     script.allow(11)
     wait_for_step(qtbot, page, 11)
-    watch = page._run_view
+    watch = page.run_view
     assert watch is not None
     picture = watch.charts.main.chart.picture
     assert picture is not None
@@ -534,7 +535,7 @@ def test_paused_run_offers_to_continue_and_does(make_page: MakePage, qtbot: QtBo
     script.allow(9)
     click(qtbot, page.panel.resume_button)
     wait_for_end(qtbot, page)
-    assert page.state.training_loss.xy()[0].tolist() == list(range(1, 16))
+    assert page.state.run.curves.training_loss.xy()[0].tolist() == list(range(1, 16))
 
 
 def place(page: TrainPage, button: QPushButton) -> tuple[int, int, int, int]:
@@ -607,7 +608,6 @@ def test_patience_is_a_bar_that_fills(make_page: MakePage, qtbot: QtBot) -> None
     assert page.panel._patience_text.text() == "patience: 0 of 4 epochs without a better loss"
     for epoch, loss in ((1, 2.0), (2, 2.5), (3, 2.1)):
         page.state.apply(epoch_done(epoch, loss))
-    page._refresh()
     assert page.panel._patience_text.text() == "patience: 2 of 4 epochs without a better loss"
     assert page.panel._patience._fraction == 0.5
 
@@ -681,7 +681,7 @@ def test_the_film_never_changes_its_head_by_itself(
     selection = page.state.playback.maps.selection
     chosen = selection.head
     others = ((layer, head) for layer in range(2) for head in range(2) if (layer, head) != (chosen.layer, chosen.head))
-    for module in (augenmerk.viz_app.train.film.playback, augenmerk.viz_app.state.experiment_state):
+    for module in (augenmerk.viz_app.train.playback, augenmerk.viz_app.state.experiment_state):
         monkeypatch.setattr(module, "clearest_head", lambda _: next(others))  # of each later frame it is another one
     script.allow(11)
     wait_for_step(qtbot, page, 11)
@@ -696,14 +696,14 @@ def test_a_chart_without_values_says_when_they_appear(make_page: MakePage, qtbot
     script = ScriptedTraining()
     page = make_page(script)
     start_and_take(qtbot, page, script, 2)
-    assert page._run_view is not None
-    panel = page._run_view.charts.main
+    assert page.run_view is not None
+    panel = page.run_view.charts.main
     panel.choose_quantity("bleu")
     assert panel.chart.picture is not None
     assert panel.chart.picture.message == "BLEU appears after the first validation."
     assert _why_empty("loss", is_live=True) == "The loss appears after the first step."
     assert _why_empty("tokens_per_second", is_live=True) == "Tokens / s appear after the first step."
-    assert panel.chart._message.get_text() == panel.chart.picture.message
+    assert panel.chart.picture.message in [artist.get_text() for artist in panel.chart.axes.texts]
     panel.choose_quantity("loss")
     assert panel.chart.picture.message == ""
 
@@ -717,14 +717,14 @@ def test_discarding_asks_first_and_removes_only_what_the_run_wrote(make_page: Ma
     (folder / "my-notes.txt").write_text("mine", encoding="utf-8")
     click(qtbot, page.panel.discard_button)
     answer(page, "Keep the run")
-    assert page.state.status is Status.TRAINING
+    assert page.state.run.status is Status.TRAINING
     qtbot.waitUntil(lambda: page.findChild(QMessageBox) is None)
     click(qtbot, page.panel.discard_button)
     answer(page, "Discard the run")
     assert page.panel.discard_button.text() == "Discarding…"
     wait_for_end(qtbot, page)
     assert [path.name for path in folder.iterdir()] == ["my-notes.txt"]
-    assert page.state.status is Status.IDLE
+    assert page.state.run.status is Status.IDLE
     assert "was discarded" in page.notice_bar.text()
     assert not page.panel.resume_button.isVisible()
     assert not make_page(script).panel.resume_button.isVisible()
@@ -740,7 +740,7 @@ def test_paused_run_can_be_discarded_with_its_folder(make_page: MakePage, qtbot:
     click(qtbot, page.panel.discard_button)
     answer(page, "Discard the run")
     assert not script.requests[0].folder.exists()
-    assert page.state.status is Status.IDLE
+    assert page.state.run.status is Status.IDLE
 
 
 @pytest.mark.slow
@@ -750,13 +750,13 @@ def test_failed_save_waits_and_is_tried_again(make_page: MakePage, qtbot: QtBot)
     page = make_page(script)
     start_and_take(qtbot, page, script, 6)
     for _ in range(2):
-        qtbot.waitUntil(lambda: page.state.status is Status.WAITING)
+        qtbot.waitUntil(lambda: page.state.run.status is Status.WAITING)
         assert "no space left" in page.notice_bar.text()
         click(qtbot, page.notice_bar.action_buttons[0])
-        assert page.state.status is Status.TRAINING
+        assert page.state.run.status is Status.TRAINING
     script.allow(9)
     wait_for_end(qtbot, page)
-    assert page.state.status is Status.FINISHED
+    assert page.state.run.status is Status.FINISHED
     assert not page.notice_bar.action_buttons[0].isVisible()
 
 
@@ -765,10 +765,10 @@ def test_failed_save_can_end_the_run(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining(failing_save_step=6)
     page = make_page(script)
     start_and_take(qtbot, page, script, 6)
-    qtbot.waitUntil(lambda: page.state.status is Status.WAITING)
+    qtbot.waitUntil(lambda: page.state.run.status is Status.WAITING)
     click(qtbot, page.notice_bar.action_buttons[1])
     wait_for_end(qtbot, page)
-    assert page.state.status is Status.FAILED
+    assert page.state.run.status is Status.FAILED
     assert page.panel.resume_button.isVisible()
 
 
@@ -777,7 +777,7 @@ def test_page_can_be_closed_while_a_failed_save_waits(make_page: MakePage, qtbot
     script = ScriptedTraining(failing_save_step=6)
     page = make_page(script)
     start_and_take(qtbot, page, script, 6)
-    qtbot.waitUntil(lambda: page.state.status is Status.WAITING)
+    qtbot.waitUntil(lambda: page.state.run.status is Status.WAITING)
     page.shutdown()
     assert not page.is_running()
 
@@ -799,7 +799,7 @@ def test_proposal_goes_on_from_the_last_good_checkpoint_with_the_change(make_pag
     wait_for_end(qtbot, page)
     assert script.requests[1].resume
     assert dict(script.requests[1].changes) == {"learning_rate": 0.00025}
-    assert page.state.status is Status.FINISHED
+    assert page.state.run.status is Status.FINISHED
 
 
 @pytest.mark.slow
@@ -828,15 +828,15 @@ def test_changed_data_is_resumed_with_only_after_a_person_said_so(make_page: Mak
 def test_change_is_remembered_with_the_run(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
-    page.begin(
+    page.run_actions.begin(
         TrainingRequest(preset("notebook"), "copy", page.form.choices().parent_folder / "x", changes={"seed": 5})
     )
     script.allow(6)
     wait_for_step(qtbot, page, 6)
     page.shutdown()
     second = make_page(script)
-    assert second.controller.request is not None
-    assert dict(second.controller.request.changes) == {"seed": 5}
+    assert second.state.run.request is not None
+    assert dict(second.state.run.request.changes) == {"seed": 5}
 
 
 @pytest.mark.heavy
@@ -858,8 +858,8 @@ def test_only_one_training_runs_at_a_time(make_page: MakePage, qtbot: QtBot) -> 
     script = ScriptedTraining()
     page = make_page(script)
     start_and_take(qtbot, page, script, 1)
-    page.start()
-    page.resume()
+    page.run_actions.start()
+    page.run_actions.resume()
     page.controller.open_run(Path("nowhere"))
     assert len(script.requests) == 1
 
@@ -906,9 +906,9 @@ def test_film_of_an_earlier_run_names_its_own_languages(
         (folder / "run.toml").write_text(to_toml(preset(name)), encoding="utf-8")
     write_frame(folder, FilmFrame(1, 5, None, probe(1).translation))
     page = make_page(ScriptedTraining())
-    page._open_run(folder)
-    assert page._run_view is not None
-    assert f"the {said}" in page._run_view.film.meaning.text()
+    page.run_actions.open_run(folder)
+    assert page.run_view is not None
+    assert f"the {said}" in page.run_view.film.meaning.text()
 
 
 def test_wrong_patience_is_refused(make_page: MakePage, qtbot: QtBot) -> None:
@@ -934,13 +934,13 @@ def test_earlier_run_is_looked_at_with_its_curves_and_its_film(
     page.panel.open_menu.menu().aboutToShow.emit()
     next(action for action in page.panel.open_menu.menu().actions() if action.text() == "earlier").trigger()
     assert page.notice_bar.text().startswith("Run: earlier")
-    watch = page._run_view
+    watch = page.run_view
     assert watch is not None
     assert watch.film.slider.maximum() == 1
     watch.film.slider.setValue(0)
     assert page.state.playback.shown_step == 0
     assert not page.panel.discard_button.isVisible()
-    page._open_run(tmp_path)
+    page.run_actions.open_run(tmp_path)
     assert "not the folder of a run" in page.panel.message.text()
     click(qtbot, page.panel.switch_button)
     click(qtbot, page.panel.start_button)

@@ -16,9 +16,9 @@ from augenmerk.core.corpora.prepared import save_prepared
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.training.folder import LAST
 from augenmerk.core.training.lock import locked
+from augenmerk.core.training.request import TrainingRequest
 from augenmerk.viz_app.train.page import TrainPage
 from augenmerk.viz_app.train.state import Status
-from augenmerk.viz_app.worker import TrainingRequest
 from tests.core.training.runs import copy_run, record, text_corpus, text_run
 
 pytestmark = pytest.mark.training
@@ -40,7 +40,7 @@ def page(qtbot: QtBot, tmp_path: Path) -> Iterator[TrainPage]:
 
 
 def train(page: TrainPage, qtbot: QtBot, run: RunConfig, folder: Path, **more: Any) -> None:
-    page.begin(TrainingRequest(run, more.pop("source", "copy"), folder, device="cpu", **more))
+    page.run_actions.begin(TrainingRequest(run, more.pop("source", "copy"), folder, device="cpu", **more))
     wait_for_end(page, qtbot)
 
 
@@ -77,7 +77,7 @@ def test_what_is_refused_is_said_and_the_run_stays_byte_for_byte(
 ) -> None:
     before = begun(tmp_path / "run")
     train(page, qtbot, run, tmp_path / "run", resume=resume)
-    assert page.state.status is Status.FAILED
+    assert page.state.run.status is Status.FAILED
     assert said in page.notice_bar.text()
     assert not page.notice_bar.details_button.isVisible(), "it is an error for people, not of the program"
     assert files(tmp_path / "run") == before
@@ -102,11 +102,11 @@ def test_a_folder_in_which_another_training_is_at_work_is_left_alone(
     with locked(tmp_path / "run"):
         before = files(tmp_path / "run")
         train(page, qtbot, RUN, tmp_path / "run", resume=True)
-        assert page.state.status is Status.FAILED
+        assert page.state.run.status is Status.FAILED
         assert "Another training is running in" in page.notice_bar.text()
         assert files(tmp_path / "run") == before
     train(page, qtbot, RUN, tmp_path / "run", resume=True)
-    assert page.state.status is Status.FINISHED
+    assert page.state.run.status is Status.FINISHED
 
 
 @pytest.mark.slow
@@ -117,7 +117,7 @@ def test_an_absurd_rate_offers_to_go_on_from_the_last_good_checkpoint(
     good = (tmp_path / "run" / LAST).read_bytes()
     absurd = replace(RUN, training=RUN.training.replace(learning_rate=1e39, checkpoint_steps=1))
     train(page, qtbot, absurd, tmp_path / "run", resume=True, changes={"learning_rate": 1e39})
-    assert page.state.status is Status.FAILED
+    assert page.state.run.status is Status.FAILED
     assert "a learning rate of 5e+38 instead of 1e+39" in page.notice_bar.text()
     assert "--resume" not in page.notice_bar.text(), "options are for the terminal"
     assert (tmp_path / "run" / LAST).read_bytes() == good
@@ -142,11 +142,11 @@ def test_memory_used_up_in_a_forward_pass_offers_a_change_that_works(
     monkeypatch.setattr(Transformer, "hidden_states", hidden_states)
     run = replace(RUN, training=RUN.training.replace(checkpoint_steps=2))
     train(page, qtbot, run, tmp_path / "run")
-    assert page.state.status is Status.FAILED
+    assert page.state.run.status is Status.FAILED
     assert "not enough memory" in page.notice_bar.text()
     assert "a batch size of 4 instead of 8" in page.notice_bar.text()
     assert load_checkpoint(tmp_path / "run" / LAST, with_state=True).progress["step"] == 2
     click_proposal(page, qtbot)
     wait_for_end(page, qtbot)
-    assert page.state.status is Status.FINISHED, page.notice_bar.text()
+    assert page.state.run.status is Status.FINISHED, page.notice_bar.text()
     assert load_checkpoint(tmp_path / "run" / LAST).run.training.batch_size == 4

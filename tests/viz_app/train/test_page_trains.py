@@ -49,14 +49,14 @@ def wait_for_end(qtbot: QtBot, page: TrainPage) -> None:
 def test_copy_task_is_trained_stopped_resumed_and_tried(page: TrainPage, qtbot: QtBot) -> None:
     type_epochs(qtbot, page, "2")
     click(qtbot, page.panel.start_button)
-    qtbot.waitUntil(lambda: len(page.state.training_loss) >= 5, timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: len(page.state.run.curves.training_loss) >= 5, timeout=TIMEOUT_MS)
     click(qtbot, page.panel.stop_button)
     assert page.panel.stop_button.text() == "Stopping…"
     wait_for_end(qtbot, page)
-    assert page.state.finish is not None
-    assert page.state.finish.reason == "stopped"
-    stopped_at = page.state.finish.step
-    assert page.state.finish.last_checkpoint.is_file()
+    assert page.state.run.finish is not None
+    assert page.state.run.finish.reason == "stopped"
+    stopped_at = page.state.run.finish.step
+    assert page.state.run.finish.last_checkpoint.is_file()
 
     click(qtbot, page.panel.resume_button)
     qtbot.waitUntil(page.notice_bar.try_button.isVisible, timeout=TIMEOUT_MS)
@@ -64,14 +64,14 @@ def test_copy_task_is_trained_stopped_resumed_and_tried(page: TrainPage, qtbot: 
         click(qtbot, page.notice_bar.try_button)
     assert ready.args[0].is_file()
     wait_for_end(qtbot, page)
-    assert page.state.status is Status.FINISHED, page.notice_bar.text()
-    assert page.state.finish.reason == "completed"
-    assert page.state.finish.step > stopped_at
-    steps = page.state.training_loss.xy()[0].tolist()
-    assert steps == list(range(1, page.state.finish.step + 1))
+    assert page.state.run.status is Status.FINISHED, page.notice_bar.text()
+    assert page.state.run.finish.reason == "completed"
+    assert page.state.run.finish.step > stopped_at
+    steps = page.state.run.curves.training_loss.xy()[0].tolist()
+    assert steps == list(range(1, page.state.run.finish.step + 1))
     assert page.notice_bar.text().startswith("Finished")
-    assert page.state.best is not None
-    assert page.state.best.loss < page.state.training_loss.xy()[1][0], "it learned"
+    assert page.state.run.curves.best is not None
+    assert page.state.run.curves.best.loss < page.state.run.curves.training_loss.xy()[1][0], "it learned"
 
 
 @pytest.mark.heavy
@@ -79,7 +79,7 @@ def test_device_that_is_not_here_is_said_and_the_form_stays(page: TrainPage, qtb
     page.form.set_choices(replace(page.form.choices(), device="cuda:97"))
     click(qtbot, page.panel.start_button)
     wait_for_end(qtbot, page)
-    assert page.state.status is Status.FAILED
+    assert page.state.run.status is Status.FAILED
     assert "cuda:97" in page.notice_bar.text()
     assert page.form.choices().device == "cuda:97"
     assert not page.panel.resume_button.isVisible()
@@ -91,7 +91,7 @@ def test_corpus_that_is_not_there_is_said_and_the_form_stays(page: TrainPage, qt
     page.form.set_choices(replace(page.form.choices(), preset="notebook", data_kind="folder", data_path=missing))
     click(qtbot, page.panel.start_button)
     wait_for_end(qtbot, page)
-    assert page.state.status is Status.FAILED
+    assert page.state.run.status is Status.FAILED
     assert "no-such-folder" in page.notice_bar.text()
     assert page.form.choices().data_path == missing
 
@@ -104,9 +104,9 @@ def test_folder_that_cannot_be_written_is_said_and_the_form_stays(
     blocked.write_text("", encoding="utf-8")
     page.form.set_choices(replace(page.form.choices(), parent_folder=blocked, settings={"training.num_epochs": "1"}))
     click(qtbot, page.panel.start_button)
-    qtbot.waitUntil(lambda: len(page.state.training_loss) > 0 or not page.is_running(), timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: len(page.state.run.curves.training_loss) > 0 or not page.is_running(), timeout=TIMEOUT_MS)
     page.request_stop()
     wait_for_end(qtbot, page)
-    assert page.state.status is Status.FAILED
+    assert page.state.run.status is Status.FAILED
     assert "Cannot write" in page.notice_bar.text()
     assert page.form.isEnabled()

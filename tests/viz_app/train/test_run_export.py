@@ -19,8 +19,8 @@ from augenmerk.viz_app.export.menu import OF_RUNS
 from augenmerk.viz_app.launch import main
 from augenmerk.viz_app.main_window import LEARN, TRAIN, MainWindow
 from augenmerk.viz_app.theme import LIGHT
+from augenmerk.viz_app.train.charts.colors import PAPER_COLORS
 from augenmerk.viz_app.train.charts.metrics_table import OF_STEPS
-from augenmerk.viz_app.train.charts.paper_colors import PAPER_COLORS
 from augenmerk.viz_app.train.page import TrainPage
 from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.core.training.runs import Recorder, copy_run, record
@@ -43,7 +43,7 @@ def window(make_window: MakeWindow, run: tuple[Path, Recorder], qtbot: QtBot) ->
     window = make_window()
     window.show_page(TRAIN)
     assert window.train_page is not None
-    window.train_page._open_run(run[0])
+    window.train_page.run_actions.open_run(run[0])
     qtbot.waitUntil(lambda: window.train_page is not None and window.train_page.export_source().run is not None)
     return window
 
@@ -81,7 +81,7 @@ def test_the_table_has_exactly_the_numbers_of_every_step(
     assert [int(row["step"]) for row in validated] == [7, 14]
     assert [float(row["validation_loss"]) for row in validated] == [
         pytest.approx(point.loss)
-        for point in window.train_page.state.validations  # type: ignore[union-attr]
+        for point in window.train_page.state.run.curves.validations  # type: ignore[union-attr]
     ]
 
 
@@ -90,7 +90,7 @@ def test_the_table_has_exactly_the_numbers_of_every_step(
 def test_pictures_show_the_charts_in_sight_as_they_are_shown(
     window: MainWindow, page: TrainPage, tmp_path: Path
 ) -> None:
-    view = page._run_view
+    view = page.run_view
     assert view is not None
     view.charts.main.choose_quantity("perplexity")
     for ending, magic in (("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):
@@ -167,8 +167,8 @@ def test_only_a_page_with_a_run_offers_them(window: MainWindow, page: TrainPage)
     menu = window.export_menu
     menu.fit()
     assert all(menu.entries[name].isVisible() for name in OF_RUNS)
-    assert page._run_view is not None
-    assert page._run_view.charts.export_button.menu() is menu
+    assert page.run_view is not None
+    assert page.run_view.charts.export_button.menu() is menu
     window._show_palette()
     (palette,) = window.findChildren(CommandPalette)
     names = [palette.results.item(row).text() for row in range(palette.results.count())]

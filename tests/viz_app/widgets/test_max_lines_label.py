@@ -3,7 +3,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.train.film.panel import FilmPanel
-from augenmerk.viz_app.train.film.playback import Playback
+from augenmerk.viz_app.train.state import TrainState
 from augenmerk.viz_app.widgets.max_lines_label import MaxLinesLabel
 from tests.viz_app.train.scripted import probe
 
@@ -36,13 +36,12 @@ def test_long_text_is_cut_between_lines_and_scrolls_by_lines(qtbot: QtBot, theme
 @pytest.mark.parametrize(("width", "height"), [(560, 260), (640, 300), (640, 340), (900, 420)])
 @pytest.mark.heavy
 def test_heads_keep_their_room_below_a_long_translation(qtbot: QtBot, theme: Theme, width: int, height: int) -> None:
-    playback = Playback()
+    state = TrainState()
     for epoch, said in enumerate((". .", LONG)):
-        playback.add_frame(probe(epoch, said))
-    panel = FilmPanel(playback)
+        state.apply(probe(epoch, said))
+    panel = FilmPanel(state)
     panel.setStyleSheet(LARGE)
     qtbot.addWidget(panel)
-    panel.show_playback(is_live=True)
     panel.setFixedSize(width, height)
     with qtbot.waitExposed(panel):
         panel.show()

@@ -17,7 +17,8 @@ from augenmerk.core.errors import CorpusError, StorageError
 from augenmerk.core.training.events import PhaseStarted, SaveFailed, TrainingEvent, TrainingFinished
 from augenmerk.core.training.failures import DivergedError, Proposal
 from augenmerk.core.training.folder import LAST, RUN_SETTINGS
-from augenmerk.viz_app.worker import DRAIN_INTERVAL_MS, TrainingFailure, TrainingRequest, TrainingRun
+from augenmerk.core.training.request import TrainingRequest
+from augenmerk.viz_app.worker import DRAIN_INTERVAL_MS, TrainingFailure, TrainingRun
 from augenmerk.viz_app.worker.training import OnEvent, OnSaveFailed, ShouldStop, _read_and_train
 from tests.core.training.runs import record, sentences, text_run
 

@@ -12,12 +12,13 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QSpinBox, Q
 from augenmerk.core.config import preset
 from augenmerk.core.percent import percent_in_words
 from augenmerk.core.training.events import PhaseStarted, ProbeTranslated, StepDone, TrainingEvent, TrainingStarted
+from augenmerk.core.training.request import TrainingRequest
 from augenmerk.core.translation.result import FloatArray, Translation
 from augenmerk.viz_app.heatmap.map_image import map_image, ramp_of
 from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
 from augenmerk.viz_app.theme import current_theme, scaled
 from augenmerk.viz_app.widgets.parts import label
-from augenmerk.viz_app.worker import TrainingFailure, TrainingRequest, TrainingRun
+from augenmerk.viz_app.worker import TrainingFailure, TrainingRun
 
 PRESET = "copy-task-small"
 APPEARED = 0.5

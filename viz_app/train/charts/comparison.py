@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from psygnal import Signal
+
 from augenmerk.core.errors import TrainingError
 from augenmerk.viz_app.train.charts.settings import NUM_RUNS
 from augenmerk.viz_app.train.curves import RunCurves, ValidationPoint
@@ -44,12 +46,15 @@ class Comparison:
 
     Attributes:
         runs: in the order they were added.
-        revision: grows when a run is added or removed.
+
+    Signals (psygnal):
+        changed(): a run was added or removed.
     """
+
+    changed = Signal()
 
     def __init__(self) -> None:
         self.runs: list[ComparedRun] = []
-        self.revision = 0
 
     def contains(self, key: str | Path) -> bool:
         """Whether this run is already shown."""
@@ -77,9 +82,9 @@ class Comparison:
 
     def remove(self, key: str) -> None:
         """Removes a run."""
-        before = len(self.runs)
-        self.runs = [run for run in self.runs if run.key != key]
-        self.revision += before != len(self.runs)
+        if self.contains(key):
+            self.runs = [run for run in self.runs if run.key != key]
+            self.changed.emit()
 
     def _add(self, key: str, name: str, curves: RunCurves, tip: str, *, is_batch_mean: bool = False) -> None:
         free = [slot for slot in range(NUM_RUNS) if all(run.slot != slot for run in self.runs)]
@@ -89,7 +94,7 @@ class Comparison:
                 "click its name above the chart."
             )
         self.runs.append(ComparedRun(key, name, free[0], curves, tip, is_batch_mean))
-        self.revision += 1
+        self.changed.emit()
 
 
 def runs_to_offer(runs: Sequence[RunOnDisk], current: Path | None, comparison: Comparison) -> list[RunOnDisk]:

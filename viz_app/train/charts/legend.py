@@ -8,8 +8,7 @@ from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPolygonF
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
 from augenmerk.viz_app.theme import Theme, current_theme, is_theme_change, scaled, scales
-from augenmerk.viz_app.train.charts.line_colors import line_color
-from augenmerk.viz_app.train.charts.paper_colors import marker_of
+from augenmerk.viz_app.train.charts.colors import line_color, marker_of
 
 _MAX_WIDTH_PX = 240
 
@@ -20,7 +19,7 @@ class LegendEntry:
 
     Attributes:
         name: for display.
-        color: as in `viz_app.train.charts.line_colors`.
+        color: as in `viz_app.train.charts.colors`.
         has_marks: whether the line has a marker at each point.
         run: key of the compared run that a click removes; empty if a click does nothing.
         tip: description.
@@ -105,7 +104,7 @@ def line_pixmap(entry: LegendEntry, theme: Theme, pixel_ratio: float) -> QPixmap
     pixmap = QPixmap(_icon_size() * pixel_ratio)
     pixmap.setDevicePixelRatio(pixel_ratio)
     pixmap.fill(Qt.GlobalColor.transparent)
-    color = QColor(line_color(entry.color, theme))
+    color = QColor(line_color(entry.color, vars(theme.palette), is_dark=theme.is_dark))
     painter = QPainter(pixmap)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(QPen(color, 2))

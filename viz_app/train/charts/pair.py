@@ -1,8 +1,9 @@
 """The charts of the Train page: the main one, and below it a shorter one on the same step axis."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
@@ -11,7 +12,7 @@ from augenmerk.viz_app.train.charts.legend import Legend
 from augenmerk.viz_app.train.charts.live_chart import LiveChart
 from augenmerk.viz_app.train.charts.panel import ChartPanel
 from augenmerk.viz_app.train.charts.picture import ShownChart
-from augenmerk.viz_app.train.charts.run_menu import RunMenu
+from augenmerk.viz_app.train.charts.run_menu import CompareMenu
 from augenmerk.viz_app.train.state import TrainState
 from augenmerk.viz_app.widgets.menu_button import MenuButton
 
@@ -23,27 +24,25 @@ class ChartPair(QFrame):
         main, second: the charts; at first of the loss and the learning rate. They always show the same steps.
         compare: the menu of runs to compare with.
         export_button: has the export menu.
-
-    Signals:
-        changed(): a setting changed: draw again.
-        removed(str): remove the compared run with this key.
-        moment_chosen(float): a step was clicked.
     """
 
-    changed = Signal()
-    removed = Signal(str)
-    moment_chosen = Signal(float)
-
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        state: TrainState,
+        comparison: Comparison,
+        runs_folder: Callable[[], Path],
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         set_role(self, "panel")
+        self._state = state
+        self._comparison = comparison
         legend = Legend()
-        tip = "Shows the curves of other runs in the same charts; click a run's name to remove it."
-        self.compare = RunMenu("Compare with… ▾", tip)
+        self.compare = CompareMenu(state, comparison, runs_folder)
         self.export_button = MenuButton("Export ▾", "The charts, every step's metrics, or the film, as files")
         self.main = ChartPanel("loss", has_step_axis=False, legend=legend, aside=(self.compare, self.export_button))
         self.second = ChartPanel("learning_rate", has_range_menu=False)
-        legend.removed.connect(self.removed)
+        legend.removed.connect(comparison.remove)
         column = QVBoxLayout(self)
         scales(column.setContentsMargins, PANEL_MARGIN - 6, 8, PANEL_MARGIN - 6, 8)
         scales(column.setSpacing, 0)
@@ -52,7 +51,10 @@ class ChartPair(QFrame):
         for panel, other in ((self.main, self.second), (self.second, self.main)):
             panel.chart.companion = other.chart
             panel.changed.connect(lambda panel=panel, other=other: self._on_changed(panel, other))
-            panel.moment_chosen.connect(self.moment_chosen)
+            panel.chart.moment_chosen.connect(state.playback.show_step)
+        for signal in (state.run_changed, state.playback.changed, comparison.changed):
+            signal.connect(self._draw, max_args=0)
+        self._draw()
 
     @property
     def loss_chart(self) -> LiveChart:
@@ -68,11 +70,12 @@ class ChartPair(QFrame):
             if panel.chart.picture is not None
         )
 
-    def show_state(self, state: TrainState, comparison: Comparison, moment: float | None = None) -> None:
-        """Updates the curves if they changed."""
+    def _draw(self) -> None:
+        playback = self._state.playback
+        moment = playback.shown_step if playback.frames else None
         for panel in (self.main, self.second):
-            panel.show_state(state, comparison, moment)
+            panel.show_run(self._state.run, self._comparison.runs, moment)
 
     def _on_changed(self, panel: ChartPanel, other: ChartPanel) -> None:
         other.show_steps_of(panel.choices)
-        self.changed.emit()
+        self._draw()

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from augenmerk.viz_app.theme import scales
-from augenmerk.viz_app.train.charts.comparison import Comparison
+from augenmerk.viz_app.train.charts.comparison import ComparedRun
 from augenmerk.viz_app.train.charts.legend import Legend, LegendEntry
 from augenmerk.viz_app.train.charts.live_chart import LiveChart
 from augenmerk.viz_app.train.charts.picture import picture_of, validation_name
@@ -22,7 +22,7 @@ from augenmerk.viz_app.train.charts.settings import (
     Smoothing,
 )
 from augenmerk.viz_app.train.curves import RunCurves
-from augenmerk.viz_app.train.state import TrainState
+from augenmerk.viz_app.train.state import Run
 from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
 from augenmerk.viz_app.widgets.parts import label
 
@@ -53,11 +53,9 @@ class ChartPanel(QWidget):
 
     Signals:
         changed(): a setting changed: draw again.
-        moment_chosen(float): a step was clicked.
     """
 
     changed = Signal()
-    moment_chosen = Signal(float)
 
     def __init__(
         self,
@@ -82,7 +80,7 @@ class ChartPanel(QWidget):
         self.chart = LiveChart(has_step_labels=has_step_axis)
         self.legend = legend
         self._aside = aside
-        self._drawn: tuple[object, ...] = ()
+        self._kind: tuple[object, ...] = ()
         self._curves: RunCurves | None = None
         self.quantity_menu = ChoiceMenu(
             "What this chart shows", {name: (text, text) for name, text in QUANTITY_NAMES.items()}
@@ -95,40 +93,27 @@ class ChartPanel(QWidget):
         self._connect()
         self._show_choices()
 
-    def show_state(self, state: TrainState, comparison: Comparison, moment: float | None) -> None:
-        """Updates the curves if something changed."""
-        if self._curves is not state.curves:
+    def show_run(self, run: Run, compared: Sequence[ComparedRun], moment: float | None) -> None:
+        """Draws the curves; `moment` is the step shown in the film."""
+        if self._curves is not run.curves:
             self._forget_zoom()
-            self._curves = state.curves
+            self._curves = run.curves
         choices = self.choices
         kind = (choices.quantity, choices.scale, choices.shown, choices.zoom)
-        drawn = (
-            kind,
-            choices.smoothing,
-            state.curves,
-            state.revision,
-            state.num_steps_shown,
-            state.status.is_running,
-            comparison.revision,
-            moment,
-        )
-        if drawn == self._drawn and self.chart.is_drawn:
-            return
-        is_same_kind = bool(self._drawn) and self._drawn[0] == kind and self.chart.picture is not None
-        y_before = self.chart.picture.y_limits if is_same_kind and self.chart.picture else None
-        self._drawn = drawn
+        before = self.chart.picture
         picture = picture_of(
-            state.curves,
+            run.curves,
             choices,
-            state.num_steps_shown,
-            comparison.runs,
-            y_before=y_before,
+            run.num_steps_shown,
+            compared,
+            y_before=before.y_limits if before is not None and self._kind == kind else None,
             moment=moment,
-            is_live=state.status.is_running,
+            is_live=run.status.is_running,
         )
+        self._kind = kind
         self.chart.show_picture(picture)
         if self.legend is not None:
-            self.legend.show_entries(legend_entries(choices.quantity, state.curves, comparison))
+            self.legend.show_entries(legend_entries(choices.quantity, run.curves, compared))
 
     def choose_quantity(self, quantity: Quantity) -> None:
         """Shows another quantity."""
@@ -187,7 +172,6 @@ class ChartPanel(QWidget):
         self.shown_menu.chosen.connect(lambda name: self.choose_shown(cast(Shown, name)))
         self.chart.range_chosen.connect(self._on_zoom)
         self.chart.range_reset.connect(lambda: self.choose_shown("all"))
-        self.chart.moment_chosen.connect(self.moment_chosen)
 
     def _lay_out(self, has_step_axis: bool) -> None:
         head = QHBoxLayout()
@@ -219,10 +203,10 @@ class ChartPanel(QWidget):
             column.addWidget(steps)
 
 
-def legend_entries(quantity: Quantity, curves: RunCurves, comparison: Comparison) -> list[LegendEntry]:
+def legend_entries(quantity: Quantity, curves: RunCurves, compared: Sequence[ComparedRun]) -> list[LegendEntry]:
     """The legend of a chart of this quantity."""
     if quantity in ("loss", "perplexity"):
-        name = validation_name(curves, any(run.is_batch_mean for run in comparison.runs))
+        name = validation_name(curves, any(run.is_batch_mean for run in compared))
         entries = [LegendEntry("training", "accent", False), LegendEntry(name, "warm", True)]
     elif quantity == "bleu":
         entries = [LegendEntry("this run", "warm", True)]
@@ -230,5 +214,5 @@ def legend_entries(quantity: Quantity, curves: RunCurves, comparison: Comparison
         entries = [LegendEntry("this run", "accent", False)]
     return entries + [
         LegendEntry(run.name, f"run {run.slot}", True, run.key, f"{run.name}\n{run.tip}\nClick to remove.")
-        for run in comparison.runs
+        for run in compared
     ]

@@ -12,8 +12,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from augenmerk.viz_app.train.charts.settings import QUANTITY_NAMES, SMOOTHED, SMOOTHING_STEPS, ChartSettings, Quantity
-from augenmerk.viz_app.train.curves import RunCurves
-from augenmerk.viz_app.train.series import Points, smoothed
+from augenmerk.viz_app.train.curves import Points, RunCurves, smoothed
 
 Look = Literal["raw", "curve", "points", "reference"]
 Limits = tuple[float, float]

@@ -1,12 +1,15 @@
-"""A menu of runs: those in the folder for runs, the published curve, and any other folder by dialog."""
+"""Menus of runs: those in the folder for runs, the published curve, and any other folder by dialog."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
-from augenmerk.viz_app.train.run_files import RunOnDisk
+from augenmerk.core.errors import AugenmerkError
+from augenmerk.viz_app.train.charts.comparison import PUBLISHED, PUBLISHED_STEPS_PER_EPOCH, Comparison, runs_to_offer
+from augenmerk.viz_app.train.run_files import RunOnDisk, runs_in
+from augenmerk.viz_app.train.state import TrainState
 from augenmerk.viz_app.widgets.menu_button import MenuButton
 
 NO_RUNS, NO_OTHER_RUNS = "no runs in this folder yet", "no other runs in this folder"
@@ -69,3 +72,43 @@ class RunMenu(MenuButton):
         path = QFileDialog.getExistingDirectory(self, "Folder of a run, with history.csv", str(self._start()))
         if path:
             self.folder_chosen.emit(Path(path))
+
+
+class CompareMenu(RunMenu):
+    """Adds runs to a `Comparison`: those beside the run on the page, and the published curve for its preset."""
+
+    def __init__(self, state: TrainState, comparison: Comparison, runs_folder: Callable[[], Path]) -> None:
+        super().__init__(
+            "Compare with… ▾", "Shows the curves of other runs in the same charts; click a run's name to remove it."
+        )
+        self._state = state
+        self._comparison = comparison
+        self._runs_folder = runs_folder
+        self.about_to_show.connect(self._fill)
+        self.folder_chosen.connect(lambda folder: self._try(lambda: comparison.add_folder(folder)))
+        self.published_chosen.connect(lambda: self._try(lambda: comparison.add_published(self._steps_per_epoch())))
+
+    def _fill(self) -> None:
+        run, parent = self._state.run, self._runs_folder()
+        validated = [each for each in runs_in(parent) if each.curves.validations]
+        runs = runs_to_offer(validated, run.folder, self._comparison)
+        preset = run.request.run.preset if run.request is not None else ""
+        is_notebook = preset == "notebook" or (run.folder is not None and run.folder.name.startswith("notebook"))
+        has_published = is_notebook and not self._comparison.contains(PUBLISHED)
+        shown = run.folder if not runs else None  # the run on the page is no run to compare with
+        self.offer(runs, parent, shown=shown, has_published=has_published)
+
+    def _steps_per_epoch(self) -> int:
+        started = self._state.run.started
+        if started is None:
+            return PUBLISHED_STEPS_PER_EPOCH
+        return max(1, started.num_steps // max(1, started.num_epochs))
+
+    def _try(self, add: Callable[[], None]) -> None:
+        try:
+            add()
+        except AugenmerkError as error:
+            heading = "The run cannot be compared"
+            box = QMessageBox(QMessageBox.Icon.Information, heading, str(error), parent=self.window())
+            box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            box.open()

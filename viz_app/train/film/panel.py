@@ -2,20 +2,21 @@
 
 from typing import cast
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import QRect, QSignalBlocker, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSlider, QStackedLayout, QVBoxLayout, QWidget
 
+from augenmerk.core.analysis.roles import ROLES
 from augenmerk.core.model.heads import KIND_TITLES, Head
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
-from augenmerk.viz_app.heatmap.head_grid import HeadGridArea
+from augenmerk.viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
 from augenmerk.viz_app.heatmap.heatmap import Heatmap
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.theme import PANEL_MARGIN, scaled, scales, set_role
-from augenmerk.viz_app.train.film.grid import FilmGrid
-from augenmerk.viz_app.train.film.playback import Playback, moment_name
 from augenmerk.viz_app.train.film.strip import FilmStrip
 from augenmerk.viz_app.train.film.tabs import PanelTabs
+from augenmerk.viz_app.train.playback import moment_name
+from augenmerk.viz_app.train.state import TrainState
 from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
 from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
 from augenmerk.viz_app.widgets.empty_state import EmptyState
@@ -45,18 +46,13 @@ class FilmPanel(QFrame):
         tabs: title, or tabs in a narrow window.
         strip, slider, play_button, heatmap, grid: the parts.
         kind_menu, layer_menu, head_menu: the head that is shown.
-
-    Signals:
-        moment_chosen(int): the number of a frame, from 0.
     """
 
-    moment_chosen = Signal(int)
-
-    def __init__(self, playback: Playback, parent: QWidget | None = None) -> None:
+    def __init__(self, state: TrainState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         set_role(self, "panel")
-        self._playback = playback
-        self._drawn = -1
+        self._state = state
+        self._playback = playback = state.playback
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._advance)
         self.tabs = PanelTabs("film")
@@ -80,8 +76,9 @@ class FilmPanel(QFrame):
         self._set_tips()
         self._lay_out()
         self._connect()
+        self._show_playback()
 
-    def show_playback(self, *, is_live: bool) -> None:
+    def _show_playback(self) -> None:
         """Shows the current frame."""
         playback = self._playback
         has_film = playback.frame is not None
@@ -90,12 +87,13 @@ class FilmPanel(QFrame):
             control.setVisible(has_film)
         if not has_film:
             self.stop_playing()
-            self.empty_state.show_text(WAITING if is_live else EMPTY)
-        if self._drawn == playback.revision:
-            return
-        self._drawn = playback.revision
+            self._show_why_empty()
         if playback.frame is not None:
             self._show_frame()
+
+    def _show_why_empty(self) -> None:
+        if self._playback.frame is None:
+            self.empty_state.show_text(WAITING if self._state.run.status.is_running else EMPTY)
 
     @property
     def is_playing(self) -> bool:
@@ -108,7 +106,7 @@ class FilmPanel(QFrame):
         if len(frames) < 2 or shown is None:
             return
         if shown == len(frames) - 1:
-            self.moment_chosen.emit(0)
+            self._playback.show_frame(0)
         self._timer.start(int(1000 * min(0.8, max(0.06, PLAY_SECONDS / len(frames)))))
         self.play_button.setText("❚❚  Pause")
 
@@ -164,7 +162,7 @@ class FilmPanel(QFrame):
         if shown is None or shown >= len(self._playback.frames) - 1:
             self.stop_playing()
         else:
-            self.moment_chosen.emit(shown + 1)
+            self._playback.show_frame(shown + 1)
 
     def _toggle(self) -> None:
         if self.is_playing:
@@ -174,7 +172,7 @@ class FilmPanel(QFrame):
 
     def _choose_moment(self, index: int) -> None:
         self.stop_playing()
-        self.moment_chosen.emit(index)
+        self._playback.show_frame(index)
 
     def _choose_head(self, **change: object) -> None:
         state = self._playback.maps
@@ -191,6 +189,8 @@ class FilmPanel(QFrame):
             self.strip.rebuild()
 
     def _connect(self) -> None:
+        self._playback.changed.connect(self._show_playback)
+        self._state.run_changed.connect(self._show_why_empty, max_args=0)
         self.play_button.clicked.connect(self._toggle)
         self.slider.valueChanged.connect(self._choose_moment)
         self.strip.frame_chosen.connect(self._choose_moment)
@@ -243,3 +243,27 @@ class FilmPanel(QFrame):
         scales(outer.setSpacing, 4)
         outer.addLayout(head)
         outer.addLayout(self._stack, 1)
+
+
+class FilmGrid(HeadGrid):
+    """The grid of heads, read-only: heads of an earlier step cannot be switched off; one head at a time."""
+
+    def switch_of(self, head: Head) -> QRect | None:
+        """None: heads cannot be switched off here."""
+        return None
+
+    def switch(self, head: Head) -> None:
+        """No head can be switched off here."""
+
+    def show_together(self, head: Head) -> None:
+        """Shows this head alone."""
+        self.choose(head)
+
+    def _hover(self, head: Head | None) -> None:
+        """No frame and no switch on the head under the mouse."""
+        self.setCursor(Qt.CursorShape.PointingHandCursor if head else Qt.CursorShape.ArrowCursor)
+
+    def _tip(self, head: Head) -> str:
+        role = self._state.roles.of(head)
+        what = f"{role}: {ROLES[role]}, at this step" if role != "mixed" else "no clear role at this step"
+        return f"{head.title}\n{what}"

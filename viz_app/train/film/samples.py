@@ -1,12 +1,12 @@
 """Translations of a few validation sentences beside their references, at each validation."""
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from augenmerk.core.training.events import SampleTranslated
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
-from augenmerk.viz_app.train.film.playback import Playback
 from augenmerk.viz_app.train.film.tabs import PanelTabs
+from augenmerk.viz_app.train.state import TrainState
 from augenmerk.viz_app.widgets.parts import flat_button, label
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 
@@ -17,16 +17,13 @@ EMPTY = "This run has no saved translations."
 class SamplesPanel(QFrame):
     """A table: source, reference, and translation at the shown step.
 
-    Signals:
-        stepped(int): go one validation forward (1) or back (-1).
+    The buttons go one validation forward or back.
     """
 
-    stepped = Signal(int)
-
-    def __init__(self, playback: Playback, parent: QWidget | None = None) -> None:
+    def __init__(self, state: TrainState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         set_role(self, "panel")
-        self._playback = playback
+        self._state = state
         self._drawn: SampleTranslated | None = None
         self.tabs = PanelTabs("samples")
         self.score = label("muted")
@@ -36,12 +33,15 @@ class SamplesPanel(QFrame):
         self._grid = QGridLayout()
         self._cells: list[list[QLabel]] = []
         self._lay_out()
-        self.back_button.clicked.connect(lambda: self.stepped.emit(-1))
-        self.forward_button.clicked.connect(lambda: self.stepped.emit(1))
+        self.back_button.clicked.connect(lambda: state.playback.walk(-1))
+        self.forward_button.clicked.connect(lambda: state.playback.walk(1))
+        state.playback.changed.connect(self._show_playback)
+        state.run_changed.connect(self._show_playback, max_args=0)
+        self._show_playback()
 
-    def show_playback(self, *, is_live: bool) -> None:
+    def _show_playback(self) -> None:
         """Shows the sample of the shown step."""
-        playback = self._playback
+        playback, is_live = self._state.playback, self._state.run.status.is_running
         sample, steps, shown = playback.sample, playback.steps, playback.shown_step
         for control in (self.back_button, self.forward_button):
             control.setVisible(len(steps) > 1)

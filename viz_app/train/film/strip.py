@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from augenmerk.core.training.film import FilmFrame
 from augenmerk.viz_app.heatmap.map_image import draw_map, map_image, ramp_of
 from augenmerk.viz_app.theme import current_theme, is_theme_change, scaled
-from augenmerk.viz_app.train.film.playback import Playback, moment_name, short_name
 from augenmerk.viz_app.train.keys import FRAME_KEYS
+from augenmerk.viz_app.train.playback import Playback, moment_name, short_name
 
 PICTURE_PX = 56
 GAP_PX = 8

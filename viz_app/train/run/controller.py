@@ -1,10 +1,12 @@
 """Starts, pauses, stops, discards and resumes the page's one training; passes its events to the state."""
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QSettings, Signal
+from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 
 from augenmerk.core.config import RunConfig
 from augenmerk.core.errors import AugenmerkError
@@ -19,40 +21,55 @@ from augenmerk.core.training.events import (
 from augenmerk.core.training.film import read_film
 from augenmerk.core.training.folder import BEST, LAST, discard_run
 from augenmerk.core.training.overview import remember_run_folder, summarize, with_best
+from augenmerk.core.training.request import TrainingRequest
 from augenmerk.core.training.step_metrics import StepMetrics, read_step_metrics
-from augenmerk.viz_app.state.languages import language_names
+from augenmerk.viz_app.train.curves import RunCurves
 from augenmerk.viz_app.train.run import settings as run_settings
 from augenmerk.viz_app.train.run_files import known_records, read_run
-from augenmerk.viz_app.train.state import Status, TrainState
-from augenmerk.viz_app.worker import (
-    ANSWER_SECONDS,
-    Failure,
-    TrainingBody,
-    TrainingFailure,
-    TrainingRequest,
-    TrainingRun,
-)
+from augenmerk.viz_app.train.state import Run, Status, TrainState
+from augenmerk.viz_app.worker import ANSWER_SECONDS, DRAIN_INTERVAL_MS, TrainingBody, TrainingFailure, TrainingRun
 
 SAVE_SECONDS = 60.0
 """For the step in hand, or the validation, and a checkpoint of the largest preset; then nothing more is waited for."""
+DRAWING_SHARE = 0.04
+"""Share of the time that drawing may take: where the processor is busy, training gets the rest."""
 _RUNNING_ELSEWHERE = "Another process is training it: open it again to see how far that has come."
+
+
+class DrawBudget:
+    """Says when the next expensive drawing may start.
+
+    Args:
+        share: the fraction of time that drawing may take, from 0 to 1.
+        clock: a monotonic clock in seconds.
+    """
+
+    def __init__(self, share: float, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._share = share
+        self._clock = clock
+        self._next_time = float("-inf")
+
+    @property
+    def allows(self) -> bool:
+        """Whether enough time has passed since the last drawing."""
+        return self._clock() >= self._next_time
+
+    @contextmanager
+    def spend(self) -> Iterator[None]:
+        """Measures the drawing inside the block: the longer it takes, the later the next one may start."""
+        began = self._clock()
+        yield
+        ended = self._clock()
+        self._next_time = ended + (ended - began) * (1 / self._share - 1)
 
 
 class RunController(QObject):
     """At most one training at a time.
 
-    Attributes:
-        request: the latest request; None before the first run.
-        failure: why the last run failed; None if it did not.
-
     Signals:
-        stepped(): only training steps happened; drawing is not urgent.
-        changed(): something else happened: draw.
         ended(): no run is active any more.
     """
 
-    stepped = Signal()
-    changed = Signal()
     ended = Signal()
 
     def __init__(self, state: TrainState, settings: QSettings, parent: QObject, body: TrainingBody | None) -> None:
@@ -60,86 +77,84 @@ class RunController(QObject):
         self._state = state
         self._settings = settings
         self._body = body
-        self._run: TrainingRun | None = None
+        self._training: TrainingRun | None = None
         self._discards = False
-        self.request: TrainingRequest | None = None
-        self.failure: Failure | None = None
+        self._budget = DrawBudget(DRAWING_SHARE)
+        self._pending: list[TrainingEvent] = []
+        self._late = QTimer(self, singleShot=True, interval=DRAIN_INTERVAL_MS)
+        self._late.timeout.connect(lambda: self._on_events([]))
 
     @property
     def is_running(self) -> bool:
         """Whether a training is running, or waiting for a decision."""
-        return self._run is not None
+        return self._training is not None
 
     def begin(self, request: TrainingRequest) -> None:
         """Starts the requested run, unless one is running."""
-        if self._run is not None:
+        if self._training is not None:
             return
-        self.request, self.failure, self._discards = request, None, False
-        self._state.begin(request.folder, resume=request.resume)
-        self._state.playback.maps.languages = language_names(request.run)
-        self._run = TrainingRun(request, self, body=self._body)
-        self._run.events.connect(self._on_events)
-        self._run.finished.connect(self._on_finished)
+        self._discards = False
+        self._state.begin(request)
+        self._training = TrainingRun(request, self, body=self._body)
+        self._training.events.connect(self._on_events)
+        self._training.finished.connect(self._on_finished)
         remember_run_folder(request.folder.parent)
-        self._run.start()
-        self.changed.emit()
+        self._training.start()
 
     def resume(self, device: str) -> None:
         """Resumes the last run from its last checkpoint."""
-        if self.request is not None and self._state.can_resume:
-            self.begin(replace(self.request, device=device, resume=True, allow_changed_data=False))
+        run = self._state.run
+        if run.request is not None and run.can_resume:
+            self.begin(replace(run.request, device=device, resume=True, allow_changed_data=False))
 
     def extend(self, device: str, num_epochs: int) -> None:
         """Continues a finished run to `num_epochs` in all; its patience, if that ended it, no longer counts."""
-        if self.request is None or not self._state.can_extend:
+        run = self._state.run
+        if run.request is None or not run.can_extend:
             return
-        training = self.request.run.training.replace(num_epochs=num_epochs, max_steps=None)
+        training = run.request.run.training.replace(num_epochs=num_epochs, max_steps=None)
         patience = training.patience
-        if patience is not None and self._state.num_stale_validations >= patience:
+        if patience is not None and run.curves.num_stale_validations >= patience:
             training = training.replace(patience=None)
-        run = replace(self.request.run, training=training)
-        self.begin(replace(self.request, run=run, device=device, resume=True))
+        config = replace(run.request.run, training=training)
+        self.begin(replace(run.request, run=config, device=device, resume=True))
 
     def continue_with_proposal(self, device: str) -> None:
         """Resumes from the last good checkpoint with the proposed change; starts again if there is no checkpoint."""
-        proposal = self._state.proposal
-        if self.request is None or proposal is None or self._run is not None:
+        request, proposal = self._state.run.request, self._state.run.proposal
+        if request is None or proposal is None or self._training is not None:
             return
-        changes = {**self.request.changes, **proposal.changes}
-        resumes = self._state.resumable_checkpoint is not None
         self.begin(
             replace(
-                self.request,
+                request,
                 device=device,
-                resume=resumes,
-                changes=changes,
+                resume=self._state.run.resumable_checkpoint is not None,
+                changes={**request.changes, **proposal.changes},
                 allow_changed_data=proposal.allows_changed_data,
             )
         )
 
     def stop(self, how: StopRequest) -> None:
         """Stops the run after the current batch. Returns at once."""
-        if self._run is not None:
+        if self._training is not None:
             self._discards = how == "discard"
-            self._run.stop(how)
+            self._training.stop(how)
             self._state.request_stop(how)
-            self.changed.emit()
 
     def answer_failed_save(self, answer: AfterFailedSave) -> None:
         """Retries the failed save, or ends the run."""
-        if self._run is not None and self._state.status is Status.WAITING:
-            self._run.answer_failed_save(answer)
+        if self._training is not None and self._state.run.status is Status.WAITING:
+            self._training.answer_failed_save(answer)
             self._state.answer_failed_save()
-            self.changed.emit()
 
     def discard(self) -> None:
         """Deletes the files of the run, as soon as it has ended. Raises `StorageError`."""
-        if self._run is not None:
+        folder = self._state.run.folder
+        if self._training is not None:
             self.stop("discard")
-        elif self._state.folder is not None and self._state.can_discard:
-            discard_run(self._state.folder)
-            self._forget(self._state.folder)
-            self.changed.emit()
+        elif folder is not None and self._state.run.can_discard:
+            discard_run(folder)
+            self._forget(folder)
 
     def open_run(self, folder: Path, source: str | Path = "multi30k") -> None:
         """Shows a run from the disk; an unfinished one can be resumed.
@@ -151,33 +166,29 @@ class RunController(QObject):
         Raises:
             TrainingError: there is no run in `folder`.
         """
-        if self._run is not None:
+        if self._training is not None:
             return
-        run = read_run(folder, with_steps=True)
-        self._state.playback.maps.languages = language_names(run.files.run)
-        best, last = folder / BEST, folder / LAST
-        files = run.files
-        self.request = self._resume_request(files.run, folder, source) if files.run is not None else None
-        is_complete = files.state == "finished"
-        can_go_on = files.run is not None and files.has_last and files.state != "running"
-        self._state.open_run(
+        found = read_run(folder, with_steps=True)
+        files, best = found.files, folder / BEST
+        can_continue = files.run is not None and files.has_last and files.state != "running"
+        run = Run(
+            Status.VIEWING,
+            self._resume_request(files.run, folder, source) if files.run is not None else None,
             folder,
-            run.curves,
-            read_film(folder).frames,
-            best if best.is_file() else None,
-            last if can_go_on else None,
-            is_complete=is_complete,
-            latest_step=_last_step(run.metrics),
+            found.curves,
+            latest_step=_last_step(found.metrics),
+            best_checkpoint=best if best.is_file() else None,
+            last_checkpoint=folder / LAST if can_continue else None,
+            is_complete=files.state == "finished",
             note=_RUNNING_ELSEWHERE if files.state == "running" else "",
         )
-        self.failure = None
-        self.changed.emit()
+        self._state.show_run(run, read_film(folder).frames)
 
     def _resume_request(self, run: RunConfig, folder: Path, source: str | Path) -> TrainingRequest:
         """With the settings it was started with in this app, if they are known; else those in its own files."""
         earlier = run_settings.load_unfinished(self._settings)
-        if earlier is not None and earlier.folder == folder:
-            return TrainingRequest(run, earlier.source, folder, changes=dict(earlier.changes))
+        if earlier is not None and earlier.request.folder == folder:
+            return TrainingRequest(run, earlier.request.source, folder, changes=earlier.request.changes)
         known = "copy" if run.is_copy_task else run_settings.load_source(self._settings, folder)
         return TrainingRequest(run, known or source, folder)
 
@@ -186,95 +197,96 @@ class RunController(QObject):
         earlier = run_settings.load_unfinished(self._settings)
         if earlier is None:
             return
-        files = summarize(earlier.folder)
+        folder = earlier.request.folder
+        files = summarize(folder)
         if files.state == "running":  # in another process
             return
-        self.request = TrainingRequest(
-            earlier.run, earlier.source, earlier.folder, earlier.device, changes=dict(earlier.changes)
-        )
-        self._state.playback.maps.languages = language_names(earlier.run)
-        history = with_best(known_records(earlier.folder), earlier.folder)
-        metrics = read_step_metrics(earlier.folder)
-        self._state.offer_resume(
-            earlier.folder,
-            earlier.last_checkpoint,
-            earlier.best_checkpoint,
-            history,
-            metrics,
+        curves, metrics = RunCurves(), read_step_metrics(folder)
+        curves.add_run(with_best(known_records(folder), folder), metrics)
+        run = Run(
+            Status.IDLE,
+            earlier.request,
+            folder,
+            curves,
             latest_step=_last_step(metrics),
+            best_checkpoint=earlier.best_checkpoint,
+            last_checkpoint=earlier.last_checkpoint,
             saved_step=files.step if files.has_last else 0,
             was_interrupted=files.state == "interrupted",
         )
-        self._state.playback.set_film(read_film(earlier.folder).frames)
+        self._state.show_run(run, read_film(folder).frames)
 
     @property
     def limit_to_end_s(self) -> float:
-        """How long to wait for a training that was told to end: longer once it has learned something to be saved."""
-        return SAVE_SECONDS if self._state.latest_step is not None else ANSWER_SECONDS
+        """How long to wait for a stopped training: longer once it has learned something to be saved."""
+        has_learned = self._state.run.latest_step is not None or bool(self._pending)
+        return SAVE_SECONDS if has_learned else ANSWER_SECONDS
 
     def shutdown(self, limit_s: float) -> bool:
         """Pauses a running training, and returns when its thread has ended; False if that takes longer."""
-        if self._run is None:
+        self._late.stop()
+        if self._training is None:
             return True
-        if not self._run.is_stopping:
+        if not self._training.is_stopping:
             self.stop("pause")
-        return self._run.wait(limit_s)
+        return self._training.wait(limit_s)
 
     def _on_events(self, events: list[TrainingEvent]) -> None:
-        for event in events:
-            self._state.apply(event)
-            if isinstance(event, CheckpointSaved) and event.kind == "last":
-                self._save_unfinished()
-        if all(isinstance(event, StepDone) for event in events):
-            self.stepped.emit()
-        else:
-            self.changed.emit()
+        """Passes events to the state, and so to the screen; mere steps only as often as the drawing budget allows."""
+        self._pending += events
+        if not self._pending:
+            return
+        if not self._budget.allows and all(isinstance(event, StepDone) for event in self._pending):
+            if not self._late.isActive():
+                self._late.start()
+            return
+        self._late.stop()
+        pending, self._pending = self._pending, []
+        with self._budget.spend():
+            self._state.apply(*pending)
+        if any(isinstance(event, CheckpointSaved) and event.kind == "last" for event in pending):
+            self._save_unfinished()
 
     def _on_finished(self, result: TrainingFinished | TrainingFailure | None) -> None:
         state = self._state
+        pending, self._pending = self._pending, []
+        state.apply(*pending)
+        if self._training is not None:
+            self._training.deleteLater()
+            self._training = None
         if isinstance(result, TrainingFailure):
-            self.failure = result
-            state.fail(result.message, result.proposal, result.resumable_checkpoint)
+            state.fail(result.message, result.proposal, result.resumable_checkpoint, result.details)
         elif result is None:
             state.stop_before_training()
-        elif state.finish is None:
+        elif state.run.finish is None:
             state.apply(result)
-        if self._run is not None:
-            self._run.deleteLater()
-            self._run = None
         if self._discards:
             self._finish_discarding()
-        elif state.finish is not None and not state.can_resume:
-            run_settings.forget_unfinished(self._settings, state.folder)
+        elif state.run.finish is not None and not state.run.can_resume:
+            run_settings.forget_unfinished(self._settings, state.run.folder)
         self.ended.emit()
-        self.changed.emit()
 
     def _finish_discarding(self) -> None:
         """Deletes the run's files, even if it failed or was stopped before it began."""
         try:
-            if self._state.folder is not None:
-                discard_run(self._state.folder)
+            if self._state.run.folder is not None:
+                discard_run(self._state.run.folder)
         except AugenmerkError as error:
             self._state.fail(str(error))
         else:
-            self._forget(self._state.folder)
+            self._forget(self._state.run.folder)
 
     def _forget(self, folder: Path | None) -> None:
-        self.failure = None
         self._state.discard()
         run_settings.forget_unfinished(self._settings, folder)
 
     def _save_unfinished(self) -> None:
         """Lets a later session resume this run, even if this session crashes."""
-        request, last = self.request, self._state.last_checkpoint
-        if request is not None and last is not None:
-            best = self._state.best_checkpoint
-            changes: Mapping[str, float | int] = request.changes
-            unfinished = run_settings.UnfinishedRun(
-                request.run, request.source, request.folder, request.device, last, best, dict(changes)
-            )
+        run = self._state.run
+        if run.request is not None and run.last_checkpoint is not None:
+            unfinished = run_settings.UnfinishedRun(run.request, run.last_checkpoint, run.best_checkpoint)
             run_settings.save_unfinished(self._settings, unfinished)
-            run_settings.save_source(self._settings, request.folder, request.source)
+            run_settings.save_source(self._settings, run.request.folder, run.request.source)
 
 
 def _last_step(metrics: StepMetrics | None) -> StepDone | None:

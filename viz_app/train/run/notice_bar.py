@@ -6,11 +6,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
-from augenmerk.viz_app.train.run.status_text import Action, Notice
+from augenmerk.viz_app.train.run.status_text import Action, notice
+from augenmerk.viz_app.train.state import Run, TrainState
 
 
 class NoticeBar(QFrame):
-    """Shows a `Notice`; hidden if there is none.
+    """Shows the `notice` of the run; hidden if there is none.
 
     Signals:
         try_model_requested(): open the best checkpoint on the Translate page.
@@ -24,7 +25,7 @@ class NoticeBar(QFrame):
     details_requested = Signal()
     action_chosen = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, state: TrainState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         set_role(self, "panel")
         self._heading = QLabel()
@@ -61,22 +62,25 @@ class NoticeBar(QFrame):
                 lambda _checked=False, index=index: self.action_chosen.emit(self._actions[index].key)
             )
 
-    def show_notice(self, notice: Notice | None, *, has_details: bool = False) -> None:
-        """Shows `notice`, or nothing."""
-        self.setVisible(notice is not None)
-        if notice is None:
+        state.run_changed.connect(self._show_run)
+        self._show_run(state.run)
+
+    def _show_run(self, run: Run) -> None:
+        shown = notice(run)
+        self.setVisible(shown is not None)
+        if shown is None:
             return
-        self._heading.setText(notice.heading)
-        self._text.setText(notice.text)
-        self._text.setVisible(bool(notice.text))
-        role = "warm" if notice.tone == "warm" else "muted"
+        self._heading.setText(shown.heading)
+        self._text.setText(shown.text)
+        self._text.setVisible(bool(shown.text))
+        role = "warm" if shown.tone == "warm" else "muted"
         if self._text.property("role") != role:
             set_role(self._text, role)
-        self.try_button.setVisible(notice.offers_model)
-        self.folder_button.setVisible(notice.offers_folder)
-        self.details_button.setVisible(has_details)
-        self._actions = notice.actions
-        for button, action in zip_longest(self.action_buttons, notice.actions):
+        self.try_button.setVisible(shown.offers_model)
+        self.folder_button.setVisible(shown.offers_folder)
+        self.details_button.setVisible(bool(run.error_details))
+        self._actions = shown.actions
+        for button, action in zip_longest(self.action_buttons, shown.actions):
             button.setVisible(action is not None)
             if action is not None:
                 button.setText(action.text)

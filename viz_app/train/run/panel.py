@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from augenmerk.core.training.request import TrainingRequest
 from augenmerk.viz_app.theme import PANEL_MARGIN, scaled, scales, set_role
 from augenmerk.viz_app.train.charts.run_menu import RunMenu
+from augenmerk.viz_app.train.run.choices import run_summary_rows
 from augenmerk.viz_app.train.run.devices import DEFAULT_DEVICES, DeviceOption
 from augenmerk.viz_app.train.run.form import RunForm, add_row, device_entries, number_edit, value_menu
-from augenmerk.viz_app.train.run.status_text import activity, metric_rows, resume_label
-from augenmerk.viz_app.train.state import Status, TrainState
+from augenmerk.viz_app.train.run.status_text import activity, metric_rows, patience_used, resume_label
+from augenmerk.viz_app.train.state import Run, Status, TrainState
 from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
 from augenmerk.viz_app.widgets.parts import flat_button
 from augenmerk.viz_app.widgets.progress_line import ProgressLine
@@ -34,20 +36,22 @@ class RunPanel(QFrame):
         open_menu: runs on the disk.
 
     Signals:
-        extend_requested(str): a finished run is to go on, to so many epochs as typed.
+        extend_requested(str): continue a finished run to the number of epochs typed.
+        switched(): the form was shown in place of the run, or the run in place of the form.
     """
 
     extend_requested = Signal(str)
+    switched = Signal()
 
-    def __init__(self, form: RunForm, parent: QWidget | None = None) -> None:
+    def __init__(self, state: TrainState, form: RunForm, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         set_role(self, "panel")
         scales(self.setFixedWidth, WIDTH_PX)
         self.form = form
-        self._state: TrainState | None = None
+        self._state = state
         self._wants_form = False
         self._problem = ""
-        self._shown: tuple[list[tuple[str, str]], str, int | None] = ([], "", None)
+        self._shown_request: TrainingRequest | None = None
         self._title = ElidingLabel("heading", elide=Qt.TextElideMode.ElideMiddle)
         self.switch_button = flat_button("", "")
         policy = self.switch_button.sizePolicy()
@@ -87,7 +91,9 @@ class RunPanel(QFrame):
         self.switch_button.clicked.connect(self._on_switch)
         self.extend_button.clicked.connect(lambda: self.extend_requested.emit(self.epochs_edit.text()))
         self.epochs_edit.returnPressed.connect(self.extend_button.click)
-        self.device_menu.chosen.connect(self._choose_device)
+        self.device_menu.chosen.connect(self.device_menu.show_choice)
+        state.run_changed.connect(self._show_run)
+        self._show_run(state.run)
 
     def set_as_wide_as_page(self, is_wide: bool) -> None:
         """Whether it takes all of the width; else it has one of its own."""
@@ -100,8 +106,8 @@ class RunPanel(QFrame):
     @property
     def shows_form(self) -> bool:
         """Whether the form stands there, rather than the run on the page."""
-        state = self._state
-        return state is None or not state.has_run or (self._wants_form and not state.status.is_running)
+        run = self._state.run
+        return not run.is_on_page or (self._wants_form and not run.status.is_running)
 
     @property
     def device(self) -> str:
@@ -114,8 +120,8 @@ class RunPanel(QFrame):
         self.device_menu.set_entries(device_entries(options))
         self.device_menu.show_choice(chosen)
 
-    def show_run(self) -> None:
-        """Shows the run on the page, if there is one, in place of the form."""
+    def leave_form(self) -> None:
+        """The run on the page, if there is one, takes the place of the form at its next change."""
         self._wants_form = False
 
     def show_message(self, text: str) -> None:
@@ -130,10 +136,9 @@ class RunPanel(QFrame):
         self.start_button.setToolTip(text)
         self.show_message(text)
 
-    def show_state(self, state: TrainState) -> None:
+    def _show_run(self, run: Run) -> None:
         """Updates buttons, progress and metrics."""
-        self._state = state
-        status = state.status
+        status = run.status
         if status.is_running:
             self._wants_form = False
         focus_before = self.window().focusWidget()
@@ -141,63 +146,54 @@ class RunPanel(QFrame):
         self.form.setEnabled(not status.is_running)
         self.form.setVisible(shows_form)
         self.start_button.setVisible(shows_form)
+        self._show_request(run.request)
         self._settings.setVisible(shows_run)
-        self._show_title(state)
+        self._show_title(run)
         self.open_menu.setVisible(not status.is_running)
-        self.resume_button.setVisible(shows_run and state.can_resume)
-        self.resume_button.setText(resume_label(state))
-        self.extend_button.setVisible(shows_run and state.can_extend)
-        self._epochs_row.setVisible(shows_run and state.can_extend)
-        self._device_row.setVisible(shows_run and (state.can_resume or state.can_extend))
-        self._show_stop_buttons(state, shows_run)
+        self.resume_button.setVisible(shows_run and run.can_resume)
+        self.resume_button.setText(resume_label(run))
+        self.extend_button.setVisible(shows_run and run.can_extend)
+        self._epochs_row.setVisible(shows_run and run.can_extend)
+        self._device_row.setVisible(shows_run and (run.can_resume or run.can_extend))
+        self._show_stop_buttons(run, shows_run)
         self._repair_focus(focus_before)
-        is_waiting = status.is_running and (state.started is None or status is Status.PREPARING)
-        self._progress.setVisible(shows_run and (status.is_running or state.fraction_done is not None))
-        self._progress.set_fraction(None if is_waiting else state.fraction_done or 0.0)
-        self._activity.setText(activity(state))
+        is_waiting = status.is_running and (run.started is None or status is Status.PREPARING)
+        self._progress.setVisible(shows_run and (status.is_running or run.fraction_done is not None))
+        self._progress.set_fraction(None if is_waiting else run.fraction_done or 0.0)
+        self._activity.setText(activity(run))
         self._activity.setVisible(status.is_running)
         self._numbers.setVisible(shows_run)
-        self._numbers.show_rows(metric_rows(state))
-        for widget in (self._patience, self._patience_text):
-            widget.setVisible(shows_run and bool(self._patience_text.text()))
-
-    def show_settings(self, rows: list[tuple[str, str]], device: str, num_epochs: int | None) -> None:
-        """Shows the settings of the run on the page.
-
-        Args:
-            rows: names and values.
-            device: where it ran.
-            num_epochs: its length; None if it is not known.
-        """
-        if (rows, device, num_epochs) == self._shown:  # else what was chosen here meanwhile would be lost
-            return
-        self._shown = (rows, device, num_epochs)
-        self._settings.show_rows(rows)
-        self.device_menu.show_choice(device)
-        if num_epochs is not None:
-            self.epochs_edit.setText(str(num_epochs + max(1, num_epochs // 2)))
-
-    def show_patience(self, text: str, fraction: float) -> None:
-        """Shows how much of its patience a run has used; an empty text hides it."""
+        self._numbers.show_rows(metric_rows(run))
+        text, fraction = patience_used(run)
         self._patience_text.setText(text)
         self._patience.set_fraction(fraction)
         self._patience.setAccessibleName(text)
+        for widget in (self._patience, self._patience_text):
+            widget.setVisible(shows_run and bool(text))
 
-    def _show_title(self, state: TrainState) -> None:
-        name = state.folder.name if state.folder is not None else "Run"
+    def _show_request(self, request: TrainingRequest | None) -> None:
+        """Shows the settings of the run on the page, if they changed: else a device chosen meanwhile would be lost."""
+        if request == self._shown_request:
+            return
+        self._shown_request = request
+        self._settings.show_rows(run_summary_rows(request.run, request.source, request.probe) if request else [])
+        self.device_menu.show_choice(request.device if request else "auto")
+        if request is not None:
+            num_epochs = request.run.training.num_epochs
+            self.epochs_edit.setText(str(num_epochs + max(1, num_epochs // 2)))
+
+    def _show_title(self, run: Run) -> None:
+        name = run.folder.name if run.folder is not None else "Run"
         self._title.setText("New run" if self.shows_form else name)
-        self.switch_button.setVisible(state.has_run and not state.status.is_running)
+        self.switch_button.setVisible(run.is_on_page and not run.status.is_running)
         self.switch_button.setText("‹ Back to the run" if self.shows_form else "New run…")
         self.switch_button.setToolTip(f"Show {name}" if self.shows_form else "Show the form of a new run")
 
     def _on_switch(self) -> None:
         self._wants_form = not self._wants_form
         self.show_message(self._problem if self._wants_form else "")
-        if self._state is not None:
-            self.show_state(self._state)
-
-    def _choose_device(self, name: str) -> None:
-        self.device_menu.show_choice(name)
+        self._show_run(self._state.run)
+        self.switched.emit()
 
     def _repair_focus(self, before: QWidget | None) -> None:
         """When the focused button disappears, Qt focuses the next one, perhaps “Discard…”: focuses a harmless one."""
@@ -213,17 +209,17 @@ class RunPanel(QFrame):
         if now is self.discard_button:
             now.clearFocus()
 
-    def _show_stop_buttons(self, state: TrainState, shows_run: bool) -> None:
-        is_running, is_stopping = state.status.is_running, state.status is Status.STOPPING
-        how = state.stop_request or "keep"
+    def _show_stop_buttons(self, run: Run, shows_run: bool) -> None:
+        is_running, is_stopping = run.status.is_running, run.status is Status.STOPPING
+        how = run.stop_request or "keep"
         for button, kind, text, is_offered in (
             (self.stop_button, "keep", "Stop and save", is_running),
             (self.pause_button, "pause", "Pause", is_running),
-            (self.discard_button, "discard", "Discard…", shows_run and (is_running or state.can_discard)),
+            (self.discard_button, "discard", "Discard…", shows_run and (is_running or run.can_discard)),
         ):
             button.setVisible(is_offered)
             button.setEnabled(not is_stopping)
-            button.setText(activity(state) if is_stopping and kind == how else text)
+            button.setText(activity(run) if is_stopping and kind == how else text)
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()

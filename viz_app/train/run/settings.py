@@ -1,13 +1,14 @@
 """The values of the form and the unfinished run, saved from one session to the next, as text."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 from augenmerk.core.config import PRESETS, RunConfig
 from augenmerk.core.config.dotted import dotted_settings
 from augenmerk.core.errors import ConfigError
+from augenmerk.core.training.request import TrainingRequest
 from augenmerk.viz_app.train.run.choices import DATA_KINDS, RunChoices
 
 _PREFIX = "train/"
@@ -38,19 +39,14 @@ class UnfinishedRun:
     """A run that can be resumed.
 
     Attributes:
-        run, source, folder, device: as it was started.
-        changes: settings changed since it was started, after a failure.
+        request: how it was started, with the settings changed since.
         last_checkpoint: to resume from.
         best_checkpoint: None if there was no validation yet.
     """
 
-    run: RunConfig
-    source: str | Path
-    folder: Path
-    device: str
+    request: TrainingRequest
     last_checkpoint: Path
     best_checkpoint: Path | None
-    changes: dict[str, float | int] = field(default_factory=dict)
 
 
 def save_choices(settings: SettingsLike, choices: RunChoices) -> None:
@@ -87,15 +83,15 @@ def load_choices(settings: SettingsLike) -> RunChoices:
 
 def save_unfinished(settings: SettingsLike, unfinished: UnfinishedRun) -> None:
     """Saves what a later session needs to resume."""
-    best = unfinished.best_checkpoint
+    request, best = unfinished.request, unfinished.best_checkpoint
     values = {
-        "run": unfinished.run.to_dict(),
-        "source": str(unfinished.source),
-        "folder": str(unfinished.folder),
-        "device": unfinished.device,
+        "run": request.run.to_dict(),
+        "source": str(request.source),
+        "folder": str(request.folder),
+        "device": request.device,
         "last_checkpoint": str(unfinished.last_checkpoint),
         "best_checkpoint": str(best) if best else "",
-        "changes": unfinished.changes,
+        "changes": dict(request.changes),
     }
     settings.setValue(_PREFIX + "unfinished", json.dumps(values))
 
@@ -103,7 +99,7 @@ def save_unfinished(settings: SettingsLike, unfinished: UnfinishedRun) -> None:
 def forget_unfinished(settings: SettingsLike, folder: Path | None) -> None:
     """Removes the unfinished run if it is the one in `folder`."""
     earlier = load_unfinished(settings)
-    if earlier is None or earlier.folder == folder:
+    if earlier is None or earlier.request.folder == folder:
         settings.remove(_PREFIX + "unfinished")
 
 
@@ -139,15 +135,14 @@ def load_unfinished(settings: SettingsLike) -> UnfinishedRun | None:
         values = cast(dict[str, Any], json.loads(text)) if text else {}
         last, best = Path(values["last_checkpoint"]), values["best_checkpoint"]
         source = values["source"]
-        unfinished = UnfinishedRun(
+        request = TrainingRequest(
             run=RunConfig.from_dict(values["run"]),
             source=source if source in ("multi30k", "copy") else Path(source),
             folder=Path(values["folder"]),
             device=str(values["device"]),
-            last_checkpoint=last,
-            best_checkpoint=Path(best) if best and Path(best).is_file() else None,
             changes=dict(values.get("changes", {})),
         )
+        best_checkpoint = Path(best) if best and Path(best).is_file() else None
     except (ValueError, KeyError, TypeError, ConfigError):  # saved by another version, or edited by hand
         return None
-    return unfinished if last.is_file() else None
+    return UnfinishedRun(request, last, best_checkpoint) if last.is_file() else None

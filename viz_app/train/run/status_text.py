@@ -7,7 +7,7 @@ from typing import Literal
 from augenmerk.core.durations import duration
 from augenmerk.core.training.events import StopRequest
 from augenmerk.viz_app.train.run.choices import with_tilde
-from augenmerk.viz_app.train.state import Status, TrainState
+from augenmerk.viz_app.train.state import Run, Status
 
 _NOTHING = "–"
 _STOPPING: dict[StopRequest, str] = {"keep": "Stopping…", "pause": "Pausing…", "discard": "Discarding…"}
@@ -54,115 +54,117 @@ class Notice:
     actions: tuple[Action, ...] = ()
 
 
-def metric_rows(state: TrainState) -> list[tuple[str, str]]:
+def metric_rows(run: Run) -> list[tuple[str, str]]:
     """The metrics of a run as (name, value), always the same names in the same order."""
-    started, step = state.started, state.latest_step
+    started, step = run.started, run.latest_step
     num_epochs = f" of {started.num_epochs}" if started else ""
     num_steps = f" of {started.num_steps:,}" if started else ""
-    latest = state.validations[-1] if state.validations else None
+    latest = run.curves.validations[-1] if run.curves.validations else None
     return [
         ("epoch", f"{step.epoch}{num_epochs}" if step else _NOTHING),
         ("step", f"{step.step:,}{num_steps}" if step else _NOTHING),
         ("tokens / s", f"{step.tokens_per_second:,.0f}" if step else _NOTHING),
-        ("time left", time_left(state)),
+        ("time left", time_left(run)),
         ("loss", f"{step.loss:.3f}" if step else _NOTHING),
         ("validation", f"{latest.loss:.3f}" if latest else _NOTHING),
         ("perplexity", f"{math.exp(min(latest.loss, 50)):.4g}" if latest else _NOTHING),
-        ("BLEU", f"{state.curves.bleu[-1][1]:.1f}" if state.curves.bleu else _NOTHING),
-        ("best", f"{state.best.loss:.3f} · epoch {state.best.epoch}" if state.best else _NOTHING),
+        ("BLEU", f"{run.curves.bleu[-1][1]:.1f}" if run.curves.bleu else _NOTHING),
+        ("best", f"{run.curves.best.loss:.3f} · epoch {run.curves.best.epoch}" if run.curves.best else _NOTHING),
         ("learning rate", f"{step.learning_rate:.2e}" if step else _NOTHING),
         ("gradient norm", f"{step.gradient_norm:.2f}" if step else _NOTHING),
     ]
 
 
-def time_left(state: TrainState) -> str:
+def time_left(run: Run) -> str:
     """The estimated time until the run ends, while it is running."""
-    if state.latest_step is None or not state.status.is_running:
+    if run.latest_step is None or not run.status.is_running:
         return _NOTHING
-    return duration(state.latest_step.seconds_left)
+    return duration(run.latest_step.seconds_left)
 
 
-def activity(state: TrainState) -> str:
+def activity(run: Run) -> str:
     """What the run is doing at the moment; empty if nothing."""
-    if state.status is Status.STOPPING:
-        return _STOPPING[state.stop_request or "keep"]
-    if state.status is Status.WAITING:
+    if run.status is Status.STOPPING:
+        return _STOPPING[run.stop_request or "keep"]
+    if run.status is Status.WAITING:
         return "Waiting for your decision"
-    if state.phase:
-        return f"{state.phase.rstrip('.… ')}…"
-    if state.status is Status.PREPARING:
+    if run.phase:
+        return f"{run.phase.rstrip('.… ')}…"
+    if run.status is Status.PREPARING:
         return "Preparing…"
-    return "Training" if state.status is Status.TRAINING else ""
+    return "Training" if run.status is Status.TRAINING else ""
 
 
-def resume_label(state: TrainState) -> str:
+def resume_label(run: Run) -> str:
     """The label of the button that resumes the run."""
-    return "Continue" if state.is_paused else "Resume"
+    return "Continue" if run.is_paused else "Resume"
 
 
-def patience_used(state: TrainState, patience: int | None) -> tuple[str, float]:
+def patience_used(run: Run) -> tuple[str, float]:
     """How much of its patience a run has used, as text and as a fraction; an empty text without patience."""
+    patience = run.request.run.training.patience if run.request is not None else None
     if patience is None:
         return "", 0.0
-    stale = min(state.num_stale_validations, patience)
+    stale = min(run.curves.num_stale_validations, patience)
     noun = "epoch" if patience == 1 else "epochs"
     return f"patience: {stale} of {patience} {noun} without a better loss", stale / patience
 
 
-def status_line(state: TrainState, preset: str) -> str:
+def status_line(run: Run) -> str:
     """The training status for the window's top bar; empty if there is none."""
-    match state.status:
+    preset = run.request.run.preset if run.request is not None else ""
+    match run.status:
         case Status.PREPARING:
-            return f"{preset}: {activity(state)}"
+            return f"{preset}: {activity(run)}"
         case Status.STOPPING:
-            return f"{preset}: {activity(state).lower()}"
+            return f"{preset}: {activity(run).lower()}"
         case Status.WAITING:
             return f"{preset}: saving failed"
-        case Status.TRAINING if state.latest_step and state.started:
-            return f"training {preset} · epoch {state.latest_step.epoch} of {state.started.num_epochs}"
+        case Status.TRAINING if run.latest_step and run.started:
+            return f"training {preset} · epoch {run.latest_step.epoch} of {run.started.num_epochs}"
         case Status.TRAINING:
             return f"training {preset}"
         case Status.FINISHED:
-            if state.is_paused:
+            if run.is_paused:
                 return f"{preset}: training paused"
-            return f"{preset}: training finished" if _is_complete(state) else f"{preset}: training stopped"
+            return f"{preset}: training finished" if _is_complete(run) else f"{preset}: training stopped"
         case Status.FAILED:
             return f"{preset}: training failed"
     return ""
 
 
-def notice(state: TrainState) -> Notice | None:
+def notice(run: Run) -> Notice | None:
     """What the bar above the charts shows; None if it is hidden."""
-    match state.status:
+    match run.status:
         case Status.IDLE:
-            return _idle_notice(state)
+            return _idle_notice(run)
         case Status.PREPARING:
-            return Notice("Preparing", activity(state))
+            return Notice("Preparing", activity(run))
         case Status.STOPPING:
-            how = state.stop_request or "keep"
+            how = run.stop_request or "keep"
             nothing = "Finishing the current step. Nothing has been trained yet."
-            return Notice(_STOPPING[how], _STOPPING_TEXT[how] if state.latest_step else nothing)
+            return Notice(_STOPPING[how], _STOPPING_TEXT[how] if run.latest_step else nothing)
         case Status.WAITING:
-            return _waiting_notice(state)
+            return _waiting_notice(run)
         case Status.TRAINING:
-            return _training_notice(state)
+            return _training_notice(run)
         case Status.FINISHED:
-            return _finished_notice(state)
+            return _finished_notice(run)
         case Status.FAILED:
-            return _failed_notice(state)
+            return _failed_notice(run)
         case Status.VIEWING:
-            return _viewing_notice(state)
+            return _viewing_notice(run)
     return None
 
 
-def _idle_notice(state: TrainState) -> Notice | None:
-    if state.note:
-        return Notice("Discarded", state.note)
-    if not state.can_resume or state.folder is None:
+def _idle_notice(run: Run) -> Notice | None:
+    if run.note:
+        return Notice("Discarded", run.note)
+    if not run.can_resume or run.folder is None:
         return None
-    name, step = state.folder.name, f", at step {state.saved_step:,}" if state.saved_step else ""
-    if state.was_interrupted:
-        num_lost = state.curves.last_step - state.saved_step if state.saved_step else 0
+    name, step = run.folder.name, f", at step {run.saved_step:,}" if run.saved_step else ""
+    if run.was_interrupted:
+        num_lost = run.curves.last_step - run.saved_step if run.saved_step else 0
         lost = "steps" if num_lost < 1 else "the one step" if num_lost == 1 else f"the {num_lost:,} steps"
         text = (
             f"{name} was interrupted: it ended without saving. Resume continues from its last checkpoint{step}; {lost} "
@@ -170,30 +172,30 @@ def _idle_notice(state: TrainState) -> Notice | None:
         )
     else:
         text = f"{name} is unfinished, and was saved when it ended{step}. Resume continues exactly from there."
-    return Notice("Resume unfinished run", text, "plain", state.can_try_model, offers_folder=True)
+    return Notice("Resume unfinished run", text, "plain", run.can_try_model, offers_folder=True)
 
 
-def _viewing_notice(state: TrainState) -> Notice:
-    best = state.best
-    number = len(state.validations)
+def _viewing_notice(run: Run) -> Notice:
+    best = run.curves.best
+    number = len(run.curves.validations)
     text = f"Validated {number} times" if number > 1 else "Validated once" if number else "Not validated yet"
     if best is not None:
         text += f", best validation loss {best.loss:.3f} in epoch {best.epoch}"
-    if state.can_resume:
+    if run.can_resume:
         text += ". It is unfinished: Resume continues from its last checkpoint"
-    text += f". {state.note}" if state.note else "."
-    name = state.folder.name if state.folder else "a run"
-    return Notice(f"Run: {name}", text, "plain", state.can_try_model, offers_folder=True)
+    text += f". {run.note}" if run.note else "."
+    name = run.folder.name if run.folder else "a run"
+    return Notice(f"Run: {name}", text, "plain", run.can_try_model, offers_folder=True)
 
 
-def _waiting_notice(state: TrainState) -> Notice:
-    failure = state.save_failure
+def _waiting_notice(run: Run) -> Notice:
+    failure = run.save_failure
     text = failure.message if failure else ""
     return Notice(
         "Saving failed: training is paused",
         text,
         "warm",
-        state.can_try_model,
+        run.can_try_model,
         offers_folder=True,
         actions=(
             Action("retry", "Try again", "Saves again, for example after freeing disk space. Nothing has been lost."),
@@ -202,40 +204,40 @@ def _waiting_notice(state: TrainState) -> Notice:
     )
 
 
-def _failed_notice(state: TrainState) -> Notice:
-    proposal = state.proposal
+def _failed_notice(run: Run) -> Notice:
+    proposal = run.proposal
     if proposal is None:
-        return Notice("Training failed", state.error, "warm", state.can_try_model, state.can_resume)
-    text = f"{state.error.partition(': --resume')[0].rstrip('. ')}."  # the rest is for the command line
-    resumes = state.resumable_checkpoint is not None
+        return Notice("Training failed", run.error, "warm", run.can_try_model, run.can_resume)
+    text = f"{run.error.partition(': --resume')[0].rstrip('. ')}."  # the rest is for the command line
+    resumes = run.resumable_checkpoint is not None
     tip = f"{'Resumes from the last good checkpoint' if resumes else 'Starts again'} with {proposal.text}."
     if proposal.allows_changed_data:
         action = Action("change", "Resume with the changed data", tip)
-        return Notice("The training data has changed", text, "warm", state.can_try_model, True, (action,))
+        return Notice("The training data has changed", text, "warm", run.can_try_model, True, (action,))
     action = Action("change", "Resume with this change" if resumes else "Start again with this change", tip)
-    return Notice("Training failed", text, "warm", state.can_try_model, state.can_resume, (action,))
+    return Notice("Training failed", text, "warm", run.can_try_model, run.can_resume, (action,))
 
 
-def _training_notice(state: TrainState) -> Notice:
-    if state.note:
-        return Notice("Training", state.note, "plain", state.can_try_model)
-    if not state.validations:
+def _training_notice(run: Run) -> Notice:
+    if run.note:
+        return Notice("Training", run.note, "plain", run.can_try_model)
+    if not run.curves.validations:
         return Notice("Training", "You can try the model on the Translate page after the first epoch.")
-    latest = state.validations[-1]
-    if latest == state.best:
+    latest = run.curves.validations[-1]
+    if latest == run.curves.best:
         verdict = "the best so far."
     else:
-        best_epoch = state.best.epoch if state.best else latest.epoch
+        best_epoch = run.curves.best.epoch if run.curves.best else latest.epoch
         verdict = f"the best is still epoch {best_epoch}."
     text = f"Validation loss {latest.loss:.3f}, {verdict}"
-    return Notice(f"Epoch {latest.epoch} done", text, "plain", state.can_try_model)
+    return Notice(f"Epoch {latest.epoch} done", text, "plain", run.can_try_model)
 
 
-def _finished_notice(state: TrainState) -> Notice:
-    finish = state.finish
+def _finished_notice(run: Run) -> Notice:
+    finish = run.finish
     if finish is None:
         text = "Stopped before the first step. Files saved earlier are kept."
-        return Notice("Stopped", text, "plain", state.can_try_model, offers_folder=True)
+        return Notice("Stopped", text, "plain", run.can_try_model, offers_folder=True)
     heading = {
         "completed": "Finished",
         "max_steps": "Finished at the step limit",
@@ -247,10 +249,10 @@ def _finished_notice(state: TrainState) -> Notice:
     text = f"Epoch {finish.epoch}, step {finish.step:,}, {duration(finish.seconds)}. "
     if math.isfinite(finish.best_validation_loss):
         text += f"Best validation loss {finish.best_validation_loss:.3f} in epoch {finish.best_epoch}. "
-    text = f"{text}{state.note}".rstrip()  # that the curve could not be written, for instance
+    text = f"{text}{run.note}".rstrip()  # that the curve could not be written, for instance
     text = f"{text}\nBest and last checkpoint: {with_tilde(finish.last_checkpoint.parent)}"
-    return Notice(heading, text, "plain", state.can_try_model, offers_folder=True)
+    return Notice(heading, text, "plain", run.can_try_model, offers_folder=True)
 
 
-def _is_complete(state: TrainState) -> bool:
-    return state.finish is not None and state.finish.reason in ("completed", "max_steps", "patience")
+def _is_complete(run: Run) -> bool:
+    return run.finish is not None and run.finish.reason in ("completed", "max_steps", "patience")

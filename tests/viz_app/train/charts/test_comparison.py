@@ -47,13 +47,15 @@ def test_runs_of_a_folder_are_listed_newest_first_without_the_unreadable(tmp_pat
 
 def test_runs_come_in_colours_of_their_own_and_go(tmp_path: Path) -> None:
     comparison = Comparison()
+    changes: list[int] = []
+    comparison.changed.connect(lambda: changes.append(len(comparison.runs)))
     first, second = write_run(tmp_path, "first"), write_run(tmp_path, "second")
     comparison.add_folder(first)
     comparison.add_folder(second)
     comparison.remove(str(first))
     comparison.add_published()
     assert [(run.name, run.slot) for run in comparison.runs] == [("second", 1), ("published notebook", 0)]
-    assert comparison.revision == 4
+    assert changes == [1, 2, 1, 2]
 
 
 def test_run_that_is_there_already_is_read_anew(tmp_path: Path) -> None:

@@ -15,14 +15,14 @@ from augenmerk.viz_app.train.charts.live_chart import LiveChart
 from augenmerk.viz_app.train.charts.picture import picture_of
 from augenmerk.viz_app.train.charts.settings import ChartSettings, Quantity
 from augenmerk.viz_app.train.state import TrainState
-from tests.viz_app.train.scripted import epoch_done, started, step_done
+from tests.viz_app.train.scripted import epoch_done, request, started, step_done
 
 
 @pytest.fixture
 def state() -> TrainState:
     """A run of 600 epochs, 3,000 steps, 450 of them done."""
     state = TrainState()
-    state.begin(Path("runs"))
+    state.begin(request(Path("runs")))
     state.apply(started(Path("runs"), num_epochs=600))
     for step in range(1, 451):
         state.apply(step_done(step, loss=8 - step / 100))
@@ -35,7 +35,7 @@ def show(chart: LiveChart, state: TrainState, quantity: Quantity = "loss") -> No
     """What the panel around the chart does."""
     before = chart.picture.y_limits if chart.picture else None
     choices = ChartSettings(quantity)
-    chart.show_picture(picture_of(state.curves, choices, state.num_steps_shown, y_before=before))
+    chart.show_picture(picture_of(state.run.curves, choices, state.run.num_steps_shown, y_before=before))
 
 
 def make_chart(qtbot: QtBot, size: tuple[int, int] = (700, 260)) -> LiveChart:

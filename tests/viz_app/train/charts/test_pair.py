@@ -13,7 +13,7 @@ from augenmerk.viz_app.train.charts.pair import ChartPair
 from augenmerk.viz_app.train.charts.panel import ChartPanel
 from augenmerk.viz_app.train.charts.settings import Quantity
 from augenmerk.viz_app.train.state import TrainState
-from tests.viz_app.train.scripted import epoch_done, started, step_done
+from tests.viz_app.train.scripted import epoch_done, request, started, step_done
 
 NUM_STEPS = 3_000
 
@@ -21,7 +21,7 @@ NUM_STEPS = 3_000
 @pytest.fixture
 def state() -> TrainState:
     state = TrainState()
-    state.begin(Path("one"))
+    state.begin(request(Path("one")))
     state.apply(started(Path("one"), num_epochs=2 * NUM_STEPS // 5))
     for step in range(1, NUM_STEPS + 1):
         state.apply(step_done(step))
@@ -31,14 +31,11 @@ def state() -> TrainState:
 
 @pytest.fixture
 def pair(qtbot: QtBot, theme: Theme, state: TrainState) -> ChartPair:
-    pair = ChartPair()
+    pair = ChartPair(state, Comparison(), Path)
     qtbot.addWidget(pair)
     pair.resize(740, 330)
     with qtbot.waitExposed(pair):
         pair.show()
-    comparison = Comparison()
-    pair.changed.connect(lambda: pair.show_state(state, comparison))
-    pair.show_state(state, comparison)
     return pair
 
 
@@ -100,8 +97,7 @@ def test_a_new_point_of_a_long_run_redraws_no_axes(pair: ChartPair, state: Train
     before = [(chart.num_full_draws, chart.num_blits) for chart in charts]
     for step in range(NUM_STEPS + 1, NUM_STEPS + 11):
         state.apply(step_done(step))
-        pair.show_state(state, Comparison())
     assert [(chart.num_full_draws, chart.num_blits) for chart in charts] == [
         (full, blits + 10) for full, blits in before
     ]
-    assert all(len(line.xs) <= state.curves.training_loss.capacity for line in pair.second.chart.picture.lines)  # type: ignore[union-attr]
+    assert all(len(line.xs) <= state.run.curves.training_loss.capacity for line in pair.second.chart.picture.lines)  # type: ignore[union-attr]

@@ -4,10 +4,9 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.train.charts.comparison import Comparison
 from augenmerk.viz_app.train.charts.panel import ChartPanel
 from augenmerk.viz_app.train.state import TrainState
-from tests.viz_app.train.scripted import started, step_done
+from tests.viz_app.train.scripted import request, started, step_done
 
 
 @pytest.fixture
@@ -21,7 +20,7 @@ def panel(qtbot: QtBot, theme: Theme) -> ChartPanel:
 
 
 def begin(state: TrainState, folder: Path, *, first_step: int = 0) -> None:
-    state.begin(folder, resume=bool(first_step))
+    state.begin(request(folder, resume=bool(first_step)))
     state.apply(started(folder, num_epochs=100, first_step=first_step))
     for step in range(first_step + 1, first_step + 51):
         state.apply(step_done(step))
@@ -29,27 +28,27 @@ def begin(state: TrainState, folder: Path, *, first_step: int = 0) -> None:
 
 @pytest.mark.heavy
 def test_zoom_ends_with_its_run_and_outlives_a_pause(panel: ChartPanel) -> None:
-    state, comparison = TrainState(), Comparison()
+    state = TrainState()
     begin(state, Path("one"))
-    panel.show_state(state, comparison, None)
+    panel.show_run(state.run, (), None)
     panel.chart.range_chosen.emit(10.0, 20.0)
-    panel.show_state(state, comparison, None)
+    panel.show_run(state.run, (), None)
     assert panel.chart.axes.get_xlim() == (10, 20)
     begin(state, Path("one"), first_step=50)
-    panel.show_state(state, comparison, None)
+    panel.show_run(state.run, (), None)
     assert panel.chart.axes.get_xlim() == (10, 20)
     state.discard()
     begin(state, Path("two"))
-    panel.show_state(state, comparison, None)
+    panel.show_run(state.run, (), None)
     assert panel.chart.axes.get_xlim() == (0, 100)
     assert panel.shown_menu.text().startswith("all steps")
 
 
 def test_steps_chosen_by_menu_stay_chosen_for_the_next_run(panel: ChartPanel) -> None:
-    state, comparison = TrainState(), Comparison()
+    state = TrainState()
     begin(state, Path("one"))
-    panel.show_state(state, comparison, None)
+    panel.show_run(state.run, (), None)
     panel.choose_shown("500")
     begin(state, Path("two"))
-    panel.show_state(state, comparison, None)
+    panel.show_run(state.run, (), None)
     assert panel.choices.shown == "500"

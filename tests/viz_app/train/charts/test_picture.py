@@ -13,14 +13,14 @@ from augenmerk.viz_app.train.charts.settings import QUANTITY_NAMES, ChartSetting
 from augenmerk.viz_app.train.curves import RunCurves
 from augenmerk.viz_app.train.run_files import read_run
 from augenmerk.viz_app.train.state import TrainState
-from tests.viz_app.train.scripted import epoch_done, started, step_done
+from tests.viz_app.train.scripted import epoch_done, request, started, step_done
 
 
 @pytest.fixture
 def state() -> TrainState:
     """A run of 600 epochs, 3,000 steps, 450 of them done, with two validations."""
     state = TrainState()
-    state.begin(Path("runs"))
+    state.begin(request(Path("runs")))
     state.apply(started(Path("runs"), num_epochs=600))
     for step in range(1, 451):
         state.apply(step_done(step, loss=8 - step / 100 + step % 2 / 10))
@@ -30,7 +30,7 @@ def state() -> TrainState:
 
 
 def draw(state: TrainState, choices: ChartSettings, before: Limits | None = None) -> ChartPicture:
-    return picture_of(state.curves, choices, state.num_steps_shown, y_before=before)
+    return picture_of(state.run.curves, choices, state.run.num_steps_shown, y_before=before)
 
 
 def line(picture: ChartPicture, key: str) -> ChartLine:
@@ -48,7 +48,7 @@ def test_loss_has_raw_smoothed_and_validation_lines_and_the_best_epoch(state: Tr
 def test_without_smoothing_there_is_one_training_line(state: TrainState) -> None:
     picture = draw(state, ChartSettings("loss", smoothing="none"))
     assert [line.key for line in picture.lines] == ["curve", "validation"]
-    assert line(picture, "curve").ys.tolist() == state.training_loss.xy()[1].tolist()
+    assert line(picture, "curve").ys.tolist() == state.run.curves.training_loss.xy()[1].tolist()
 
 
 def test_perplexity_is_e_to_the_loss(state: TrainState) -> None:
@@ -92,7 +92,7 @@ def test_falling_loss_keeps_its_limits_until_it_fills_less_than_half(state: Trai
 @pytest.mark.heavy
 def test_last_steps_are_shown_on_an_axis_that_moves_in_jumps() -> None:
     long_run = TrainState()
-    long_run.begin(Path("runs"))
+    long_run.begin(request(Path("runs")))
     long_run.apply(started(Path("runs"), num_epochs=1000))
     limits = []
     for step in range(1, 5001):
@@ -121,7 +121,7 @@ def test_zoom_shows_what_was_chosen_and_fits_the_values_to_it(state: TrainState)
 def test_compared_runs_make_the_step_axis_long_enough(state: TrainState) -> None:
     comparison = Comparison()
     comparison.add_published(steps_per_epoch=227)
-    picture = picture_of(state.curves, ChartSettings("loss"), 512, comparison.runs)
+    picture = picture_of(state.run.curves, ChartSettings("loss"), 512, comparison.runs)
     assert picture.x_limits == (0, 2270)
     published = line(picture, "run 0 validation")
     assert published.ys.tolist()[8] == 1.613
@@ -173,9 +173,9 @@ def test_beside_the_published_curve_every_run_is_drawn_as_means_of_batch_means(
 
 def test_legend_says_which_mean_the_validation_line_is(notebook: RunCurves) -> None:
     comparison = Comparison()
-    assert [entry.name for entry in legend_entries("loss", notebook, comparison)] == ["training", "validation"]
+    assert [entry.name for entry in legend_entries("loss", notebook, comparison.runs)] == ["training", "validation"]
     comparison.add_published()
-    names = [entry.name for entry in legend_entries("loss", notebook, comparison)]
+    names = [entry.name for entry in legend_entries("loss", notebook, comparison.runs)]
     assert names == ["training", "validation, mean of batches", "published notebook"]
 
 
@@ -190,8 +190,8 @@ def test_run_without_batch_means_keeps_its_own_mean_and_its_name(tmp_path: Path)
 
 
 def test_bleu_is_drawn_at_its_steps(state: TrainState) -> None:
-    state.curves.add_bleu(200, 12.5)
-    state.curves.add_bleu(400, 20.0)
+    state.run.curves.add_bleu(200, 12.5)
+    state.run.curves.add_bleu(400, 20.0)
     picture = draw(state, ChartSettings("bleu"))
     assert line(picture, "bleu").ys.tolist() == [12.5, 20.0]
     assert picture.best == (400, 20.0, "best 20.0")

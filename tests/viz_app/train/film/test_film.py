@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -8,38 +9,36 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.train.film.panel import FilmPanel
-from augenmerk.viz_app.train.film.playback import Playback
 from augenmerk.viz_app.train.film.samples import SamplesPanel
 from augenmerk.viz_app.train.film.strip import FilmStrip, shown_frames
-from tests.viz_app.train.scripted import probe, sample
+from augenmerk.viz_app.train.playback import Playback
+from augenmerk.viz_app.train.state import TrainState
+from tests.viz_app.train.scripted import probe, request, sample
 
 
 @pytest.fixture
-def playback() -> Playback:
+def state() -> TrainState:
     """A film of five frames and four samples."""
-    playback = Playback()
+    state = TrainState()
     for epoch in range(5):
-        playback.add_frame(probe(epoch, "a man ." if epoch > 1 else ". ."))
+        state.apply(probe(epoch, "a man ." if epoch > 1 else ". ."))
         if epoch:
-            playback.add_sample(sample(epoch))
-    return playback
+            state.apply(sample(epoch))
+    return state
 
 
 @pytest.fixture
-def panel(qtbot: QtBot, playback: Playback, theme: Theme) -> Iterator[FilmPanel]:
-    """The panel, with its wishes granted."""
-    panel = FilmPanel(playback)
+def playback(state: TrainState) -> Playback:
+    return state.playback
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, state: TrainState, theme: Theme) -> Iterator[FilmPanel]:
+    panel = FilmPanel(state)
     qtbot.addWidget(panel)
-
-    def show() -> None:
-        panel.show_playback(is_live=True)
-
-    panel.moment_chosen.connect(playback.show_frame)
-    panel.moment_chosen.connect(show)
     panel.resize(900, 420)
     with qtbot.waitExposed(panel):
         panel.show()
-    show()
     yield panel
     panel.stop_playing()
 
@@ -65,7 +64,7 @@ def test_strip_shows_evenly_chosen_frames_and_the_shown_one(
 def test_every_frame_can_be_reached_on_a_strip_that_leaves_some_out(qtbot: QtBot, theme: Theme) -> None:
     playback = Playback()
     for epoch in range(40):
-        playback.add_frame(probe(epoch))
+        playback.add(probe(epoch))
     strip = FilmStrip(playback)
     qtbot.addWidget(strip)
     strip.resize(420, 80)
@@ -99,8 +98,8 @@ def test_film_plays_to_its_end_and_from_its_beginning_again(
     panel: FilmPanel, playback: Playback, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("augenmerk.viz_app.train.film.panel.PLAY_SECONDS", 0.3)
-    seen: list[int] = []
-    panel.moment_chosen.connect(seen.append)
+    seen: list[int | None] = []
+    playback.changed.connect(lambda: seen.append(playback.frame_index))
     qtbot.mouseClick(panel.play_button, Qt.MouseButton.LeftButton)
     assert panel.is_playing
     qtbot.waitUntil(lambda: not panel.is_playing)
@@ -146,23 +145,21 @@ def test_strip_wears_the_colours_of_the_theme(panel: FilmPanel, qapp: QApplicati
 
 
 def test_run_without_a_film_says_so(qtbot: QtBot, theme: Theme) -> None:
-    panel = FilmPanel(Playback())
+    state = TrainState()
+    panel = FilmPanel(state)
     qtbot.addWidget(panel)
-    panel.show_playback(is_live=True)
+    state.begin(request(Path("run")))
     assert "Drag the slider" in panel.empty_state.label.text()
-    panel.show_playback(is_live=False)
+    state.fail("Out of memory.")
     assert panel.empty_state.label.text() == "This run has no film."
     panel.play()
     assert not panel.is_playing
 
 
-def test_translations_stand_beside_their_references(qtbot: QtBot, playback: Playback, theme: Theme) -> None:
-    panel = SamplesPanel(playback)
+def test_translations_stand_beside_their_references(qtbot: QtBot, state: TrainState, theme: Theme) -> None:
+    panel = SamplesPanel(state)
     qtbot.addWidget(panel)
-    panel.stepped.connect(playback.walk)
-    panel.stepped.connect(lambda _: panel.show_playback(is_live=True))
     panel.show()
-    panel.show_playback(is_live=True)
     assert panel.texts()[0] == ("Satz 1", "sentence 1", "sentence 1 in epoch 4")
     assert panel.score.text() == "epoch 4 · BLEU 40.0 on 100 sentences"
     assert not panel.forward_button.isEnabled()

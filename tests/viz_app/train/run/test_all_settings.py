@@ -271,18 +271,18 @@ def test_a_run_is_trained_resumed_and_repeated_with_the_edited_settings(
     assert expected.model.norm_position == "post"
     assert expected.training.deterministic
     qtbot.mouseClick(page.panel.start_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: len(page.state.training_loss) >= 1, timeout=120_000)
+    qtbot.waitUntil(lambda: len(page.state.run.curves.training_loss) >= 1, timeout=120_000)
     qtbot.mouseClick(page.panel.pause_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not page.is_running(), timeout=120_000)
-    assert page.state.folder is not None
-    assert read_toml(page.state.folder / RUN_SETTINGS) == expected
-    assert page.state.is_paused
+    assert page.state.run.folder is not None
+    assert read_toml(page.state.run.folder / RUN_SETTINGS) == expected
+    assert page.state.run.is_paused
     qtbot.mouseClick(page.panel.resume_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not page.is_running(), timeout=120_000)
-    assert page.state.status is Status.FINISHED, page.notice_bar.text()
-    assert page.state.finish is not None
-    assert page.state.finish.reason == "completed"
-    assert read_toml(page.state.folder / RUN_SETTINGS) == expected
+    assert page.state.run.status is Status.FINISHED, page.notice_bar.text()
+    assert page.state.run.finish is not None
+    assert page.state.run.finish.reason == "completed"
+    assert read_toml(page.state.run.folder / RUN_SETTINGS) == expected
     qtbot.mouseClick(page.panel.switch_button, Qt.MouseButton.LeftButton)
     assert page.form.choices().run_config() == expected, "New run… repeats the settings"
     assert make_page().form.choices().run_config() == expected, "and so does the next start"

@@ -1,6 +1,6 @@
 """The time that drawing may take."""
 
-from augenmerk.viz_app.train.run.draw_budget import DrawBudget
+from augenmerk.viz_app.train.run.controller import DrawBudget
 
 
 class Clock:

@@ -5,6 +5,7 @@ import pytest
 from PySide6.QtCore import QSettings
 
 from augenmerk.core.config import preset
+from augenmerk.core.training.request import TrainingRequest
 from augenmerk.viz_app.train.run import settings as run_settings
 from augenmerk.viz_app.train.run.choices import RunChoices
 
@@ -47,7 +48,7 @@ def test_preset_that_is_gone_gives_the_default(settings: QSettings) -> None:
 def test_unfinished_run_is_found_again_as_long_as_its_checkpoint_stands(settings: QSettings, tmp_path: Path) -> None:
     last = tmp_path / "last.safetensors"
     last.write_bytes(b"")
-    unfinished = run_settings.UnfinishedRun(preset("notebook"), "multi30k", tmp_path, "auto", last, None)
+    unfinished = run_settings.UnfinishedRun(TrainingRequest(preset("notebook"), "multi30k", tmp_path), last, None)
     run_settings.save_unfinished(settings, unfinished)
     assert run_settings.load_unfinished(reopened(settings)) == unfinished
     last.unlink()
@@ -58,7 +59,8 @@ def test_forgotten_run_is_not_found(settings: QSettings, tmp_path: Path) -> None
     last = tmp_path / "last.safetensors"
     last.write_bytes(b"")
     run_settings.save_unfinished(
-        settings, run_settings.UnfinishedRun(preset("copy-task"), "copy", tmp_path, "cpu", last, tmp_path / "best")
+        settings,
+        run_settings.UnfinishedRun(TrainingRequest(preset("copy-task"), "copy", tmp_path), last, tmp_path / "best"),
     )
     run_settings.forget_unfinished(settings, tmp_path / "another")
     assert run_settings.load_unfinished(settings) is not None, "another run ended"

@@ -5,7 +5,7 @@ import pytest
 from augenmerk.core.training.events import CheckpointSaved, Noted, PhaseStarted
 from augenmerk.viz_app.train.run.status_text import activity, metric_rows, notice, status_line
 from augenmerk.viz_app.train.state import TrainState
-from tests.viz_app.train.scripted import epoch_done, finished, started, step_done
+from tests.viz_app.train.scripted import epoch_done, finished, request, started, step_done
 
 FOLDER = Path("runs") / "notebook-1"
 
@@ -14,7 +14,7 @@ FOLDER = Path("runs") / "notebook-1"
 def running() -> TrainState:
     """A run in its second epoch."""
     state = TrainState()
-    state.begin(FOLDER)
+    state.begin(request(FOLDER))
     state.apply(started(FOLDER))
     for step in range(1, 6):
         state.apply(step_done(step))
@@ -25,7 +25,7 @@ def running() -> TrainState:
 
 
 def test_all_figures_are_there_while_training(running: TrainState) -> None:
-    assert dict(metric_rows(running)) == {
+    assert dict(metric_rows(running.run)) == {
         "epoch": "2 of 3",
         "step": "6 of 15",
         "tokens / s": "4,123",
@@ -42,29 +42,29 @@ def test_all_figures_are_there_while_training(running: TrainState) -> None:
 
 def test_figures_have_the_same_names_before_the_first_step(running: TrainState) -> None:
     before = TrainState()
-    assert [name for name, _ in metric_rows(before)] == [name for name, _ in metric_rows(running)]
-    assert {value for _, value in metric_rows(before)} == {"–"}
+    assert [name for name, _ in metric_rows(before.run)] == [name for name, _ in metric_rows(running.run)]
+    assert {value for _, value in metric_rows(before.run)} == {"–"}
 
 
 def test_phase_is_said_while_it_lasts(running: TrainState) -> None:
-    assert activity(running) == "Training"
+    assert activity(running.run) == "Training"
     running.apply(PhaseStarted("Validating"))
-    assert activity(running) == "Validating…"
-    assert status_line(running, "notebook") == "training notebook · epoch 2 of 3"
+    assert activity(running.run) == "Validating…"
+    assert status_line(running.run) == "training notebook · epoch 2 of 3"
 
 
 def test_preparation_is_said_with_its_phase() -> None:
     state = TrainState()
-    state.begin(FOLDER)
+    state.begin(request(FOLDER))
     state.apply(PhaseStarted("Tokenizing 29,000 sentence pairs"))
-    shown = notice(state)
+    shown = notice(state.run)
     assert shown is not None
     assert shown.text == "Tokenizing 29,000 sentence pairs…"
-    assert "Tokenizing" in status_line(state, "notebook")
+    assert "Tokenizing" in status_line(state.run)
 
 
 def test_best_epoch_offers_the_model(running: TrainState) -> None:
-    shown = notice(running)
+    shown = notice(running.run)
     assert shown is not None
     assert shown.heading == "Epoch 1 done"
     assert "2.500, the best so far" in shown.text
@@ -73,31 +73,31 @@ def test_best_epoch_offers_the_model(running: TrainState) -> None:
 
 def test_worse_epoch_names_the_best(running: TrainState) -> None:
     running.apply(epoch_done(2, 3.0, is_best=False))
-    shown = notice(running)
+    shown = notice(running.run)
     assert shown is not None
     assert "the best is still epoch 1" in shown.text
 
 
 def test_stopping_says_that_what_was_learned_is_kept(running: TrainState) -> None:
     running.request_stop()
-    shown = notice(running)
+    shown = notice(running.run)
     assert shown is not None
     assert shown.heading == "Stopping…"
     assert "saved" in shown.text
-    assert activity(running) == "Stopping…"
+    assert activity(running.run) == "Stopping…"
 
 
 def test_what_was_told_at_the_end_stays(running: TrainState) -> None:
     running.apply(Noted("The metrics of each step could not all be written."))
     running.apply(finished(FOLDER, "completed", 15, 3))
-    shown = notice(running)
+    shown = notice(running.run)
     assert shown is not None
     assert "could not all be written." in shown.text
 
 
 def test_end_says_what_happened_and_where_the_files_are(running: TrainState) -> None:
     running.apply(finished(FOLDER, "completed", 15, 3))
-    shown = notice(running)
+    shown = notice(running.run)
     assert shown is not None
     assert shown.heading == "Finished"
     assert "step 15, 1 min 15 s" in shown.text
@@ -105,21 +105,21 @@ def test_end_says_what_happened_and_where_the_files_are(running: TrainState) -> 
     assert str(FOLDER) in shown.text
     assert shown.offers_model
     assert shown.offers_folder
-    assert dict(metric_rows(running))["time left"] == "–"
+    assert dict(metric_rows(running.run))["time left"] == "–"
 
 
 def test_error_is_shown_in_full_and_in_a_warm_tone(running: TrainState) -> None:
     running.fail("At step 7 the loss became nan.")
-    shown = notice(running)
+    shown = notice(running.run)
     assert shown is not None
     assert shown.text == "At step 7 the loss became nan."
     assert shown.tone == "warm"
     assert shown.offers_model
-    assert "training failed" in status_line(running, "notebook")
+    assert "training failed" in status_line(running.run)
 
 
 def test_nothing_is_said_before_the_first_run() -> None:
     state = TrainState()
-    assert notice(state) is None
-    assert status_line(state, "notebook") == ""
-    assert activity(state) == ""
+    assert notice(state.run) is None
+    assert status_line(state.run) == ""
+    assert activity(state.run) == ""

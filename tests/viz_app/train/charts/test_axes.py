@@ -1,6 +1,7 @@
 import numpy as np
+import pytest
 
-from augenmerk.viz_app.train.charts.label_position import LabelPosition, best_label_position
+from augenmerk.viz_app.train.charts.axes import LabelPosition, ValueFormatter, best_label_position
 
 AREA, SIZE = (800.0, 200.0), (130.0, 14.0)
 FALLING = (np.array([0.0, 400.0]), np.array([180.0, 60.0]))
@@ -40,3 +41,19 @@ def test_between_flat_curves_at_the_end_of_a_run_the_label_goes_to_where_it_hide
     assert _names(place) == ("right", "bottom")
     assert 18 + place.dy_px > 42
     assert place.dy_px < 50, "yet near its point"
+
+
+@pytest.mark.parametrize(
+    ("ticks", "labels"),
+    [
+        ([0, 1e-4, 2.5e-4, 5e-4], ["0", "0.0001", "0.00025", "0.0005"]),
+        ([0.0005, 0.00050005, 0.0005001], ["0.0005", "0.00050005", "0.0005001"]),
+        ([1.7001, 1.7002, 1.7003], ["1.7001", "1.7002", "1.7003"]),
+        ([0, 1000, 2500], ["0", "1,000", "2,500"]),
+        ([1000, 1000.5], ["1,000.0", "1,000.5"]),
+    ],
+)
+def test_no_two_ticks_read_the_same_and_none_has_more_digits_than_that_needs(
+    ticks: list[float], labels: list[str]
+) -> None:
+    assert ValueFormatter().format_ticks(ticks) == labels

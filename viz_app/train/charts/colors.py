@@ -1,8 +1,10 @@
-"""Colours of curves in figures that are saved, which are always light; colours and markers of compared runs. No Qt.
+"""Colours and markers of curves, in the window and in saved figures. No Qt.
 
 Those of compared runs are safe for colour-blind users, and differ in their markers, too. The colours are from the set
 of Okabe and Ito ("Color Universal Design", 2008), without those close to the accent and the warm colour of the themes.
 """
+
+from collections.abc import Mapping
 
 from augenmerk.viz_app.train.charts.settings import NUM_RUNS
 
@@ -19,14 +21,14 @@ PAPER_COLORS = {
     "faint_accent": "#b7cbf1",
     "warm": "#a84c08",
 }
-"""Those of the light theme; a test compares them."""
+"""For saved figures, which are always light: those of the light theme; a test compares them."""
 
 
-def paper_color(name: str) -> str:
-    """The colour "#rrggbb" behind a name: "run 0", "run 1" … or a key of `PAPER_COLORS`."""
+def line_color(name: str, palette: Mapping[str, str] = PAPER_COLORS, *, is_dark: bool = False) -> str:
+    """The colour "#rrggbb" of a name: "run 0", "run 1" … or a key of `palette`."""
     if name.startswith("run "):
-        return RUN_COLORS_LIGHT[int(name[4:]) % NUM_RUNS]
-    return PAPER_COLORS[name]
+        return (RUN_COLORS_DARK if is_dark else RUN_COLORS_LIGHT)[int(name[4:]) % NUM_RUNS]
+    return palette[name]
 
 
 def marker_of(name: str) -> str:

@@ -1,7 +1,7 @@
 import pytest
 
 from augenmerk.core.model.heads import Head
-from augenmerk.viz_app.train.film.playback import Playback
+from augenmerk.viz_app.train.playback import Playback
 from tests.viz_app.train.scripted import probe, sample
 
 
@@ -10,9 +10,9 @@ def playback() -> Playback:
     """A film of four frames, the last two of them alike, and three samples."""
     playback = Playback()
     for epoch, text in enumerate((". .", "a a", "a man .", "a man .")):
-        playback.add_frame(probe(epoch, text))
+        playback.add(probe(epoch, text))
         if epoch:
-            playback.add_sample(sample(epoch))
+            playback.add(sample(epoch))
     return playback
 
 
@@ -24,16 +24,16 @@ def shown(playback: Playback) -> tuple[int | None, int | None]:
 
 def test_newest_is_shown_and_followed(playback: Playback) -> None:
     assert shown(playback) == (3, 3)
-    playback.add_frame(probe(4))
-    playback.add_sample(sample(4))
+    playback.add(probe(4))
+    playback.add(sample(4))
     assert shown(playback) == (4, 4)
     assert playback.follows
 
 
 def test_chosen_moment_stays_when_newer_ones_come(playback: Playback) -> None:
     playback.show_frame(1)
-    playback.add_frame(probe(4))
-    playback.add_sample(sample(4))
+    playback.add(probe(4))
+    playback.add(sample(4))
     assert shown(playback) == (1, 1)
     assert playback.maps.translation is playback.frames[1].translation
     playback.show_frame(4)
@@ -61,7 +61,7 @@ def test_walking_ends_at_the_ends(playback: Playback) -> None:
 def test_head_is_picked_by_the_newest_frame_until_a_person_chooses_one(playback: Playback) -> None:
     playback.maps.selection.choose(Head("encoder", 1, 2))
     playback.show_frame(0)
-    playback.add_frame(probe(4))
+    playback.add(probe(4))
     assert playback.maps.selection.head == Head("encoder", 1, 2)
     frame = playback.frames[2]
     assert (playback.map_of(frame) == frame.translation.maps.encoder[1, 2]).all()
@@ -80,7 +80,7 @@ def test_moments_that_a_resumed_run_goes_through_again_are_dropped(playback: Pla
 
 
 def test_frame_of_the_same_step_replaces_the_older_one(playback: Playback) -> None:
-    playback.add_frame(probe(2, "a dog ."))
+    playback.add(probe(2, "a dog ."))
     assert [frame.epoch for frame in playback.frames] == [0, 1, 2]
     assert playback.frames[2].translation.text == "A dog."
 

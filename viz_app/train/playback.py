@@ -7,6 +7,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeVar
 
+from psygnal import Signal
+
 from augenmerk.core.model.heads import Head
 from augenmerk.core.training.events import ProbeTranslated, SampleTranslated
 from augenmerk.core.training.film import FilmFrame
@@ -32,12 +34,15 @@ class Playback:
         samples: translations of a sample of the validation sentences.
         moment: the step that the user chose; None to follow the newest.
         maps: the experiment that is shown: that of the frame; its settings and its chosen head are the film's own.
-        revision: grows whenever something changes.
+
+    Signals (psygnal):
+        changed(): frames, samples or the shown step changed.
     """
+
+    changed = Signal()
 
     def __init__(self) -> None:
         self.maps = ExperimentState(MapViewSettings(merges_words=False))
-        self.revision = 0
         self.clear()
 
     def clear(self) -> None:
@@ -47,7 +52,7 @@ class Playback:
         self.moment: int | None = None
         self._has_picked_head = False
         self.maps.clear()
-        self.revision += 1
+        self.changed.emit()
 
     def set_film(self, frames: Iterable[FilmFrame]) -> None:
         """Replaces the film by that of a run read from the disk."""
@@ -55,22 +60,14 @@ class Playback:
         self._show_frame()
 
     def add(self, event: ProbeTranslated | SampleTranslated) -> None:
-        """Adds a frame or a sample."""
-        if isinstance(event, ProbeTranslated):
-            self.add_frame(event)
-        else:
-            self.add_sample(event)
-
-    def add_frame(self, event: ProbeTranslated) -> None:
-        """Adds the newest frame; it replaces those of its step and of later ones."""
+        """Adds the newest frame or sample; it replaces those of its step and of later ones."""
+        if isinstance(event, SampleTranslated):
+            self.samples = [*_before(self.samples, event.step), event]
+            self.changed.emit()
+            return
         frame = FilmFrame(event.epoch, event.step, event.validation_loss, event.translation)
         self.frames = [*_before(self.frames, event.step), frame]
         self._show_frame()
-
-    def add_sample(self, event: SampleTranslated) -> None:
-        """Adds the newest translations."""
-        self.samples = [*_before(self.samples, event.step), event]
-        self.revision += 1
 
     def drop_after(self, step: int) -> None:
         """Removes everything after `step`: a resumed run repeats these steps."""
@@ -154,17 +151,16 @@ class Playback:
 
         That head stays: a film whose head changes tells nothing of what one head learns.
         """
-        self.revision += 1
         frame = self.frame
         if frame is None:
             self.maps.clear()
-            return
-        if self.maps.translation is not frame.translation:
+        elif self.maps.translation is not frame.translation:
             self.maps.show_translation(frame.translation)
-        if not (self.maps.selection.was_chosen or self._has_picked_head):
+        if frame is not None and not (self.maps.selection.was_chosen or self._has_picked_head):
             self._has_picked_head = True
             newest: Translation = self.frames[-1].translation
             self.maps.selection.head = Head("cross", *clearest_head(newest.maps.cross))
+        self.changed.emit()
 
 
 def moment_name(frame: FilmFrame) -> str:

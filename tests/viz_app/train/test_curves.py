@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from augenmerk.viz_app.train.series import BoundedSeries, smoothed
+from augenmerk.viz_app.train.curves import BoundedSeries, smoothed
 
 
 def test_short_curve_keeps_every_point() -> None:
