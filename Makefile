@@ -104,7 +104,7 @@ types: $(VENV)/.ready-dev
 contract: $(VENV)/.ready-dev
 	$(VENV)/bin/lint-imports
 
-claims: $(VENV)/.ready-dev ## Compute anew what the texts say about the bundled model: stations, gallery, lessons, model card, README
+claims: $(VENV)/.ready-dev ## Compute anew what the texts say about the bundled model: chapters, gallery, lessons, model card, README
 	$(RUN) -m tools.claims
 
 bench: $(VENV)/.ready-dev ## Measure speed and memory, as a table of ratios

@@ -32,7 +32,7 @@ def test_no_claim_is_stale(bundled: Translator) -> None:
 def test_another_model_makes_claims_stale(untrained_checkpoint: Path) -> None:
     other = Translator.load(untrained_checkpoint, "cpu")
     assert not any(each.holds for each in claims.of_gallery(other) if "becomes" in each.says)
-    stale = {each.says for each in claims.of_stations(other) if not each.holds}
+    stale = {each.says for each in claims.of_chapters(other) if not each.holds}
     assert "head looks at these for “shirt”" in stale
     assert "this head points clearly, and little is lost without it" in stale
     assert "Mostly this makes up for some of the loss" in stale

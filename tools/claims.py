@@ -1,12 +1,12 @@
 """Computes anew what texts say about the bundled model: `make claims`, or `python -m tools.claims`.
 
-Stations, gallery, lessons, model card, README: each line is one claim, with where it stands, what it says, and what the
+Chapters, gallery, lessons, model card, README: each line is one claim, with where it stands, what it says, and what the
 model does today. Those of examples and lessons are found in the files themselves, the others are listed here beside the
 words of the text that make them: where these words are no longer in the text, the claim does not hold either.
 
     python -m tools.claims --scores FOLDER      the scores too; FOLDER holds Multi30k, and it takes minutes
 
-The exit status is 1 if one does not hold. The first steps and most of the stations say nothing of their own: their
+The exit status is 1 if one does not hold. The first steps and most of the chapters say nothing of their own: their
 numbers are computed when they are shown.
 """
 
@@ -39,11 +39,11 @@ from augenmerk.core.translation.lesson_file import Scene, read_lesson_file
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.examples import example_sentences, gallery
-from augenmerk.viz_app.learn.figures.loud_and_needed import points_of
+from augenmerk.viz_app.learn.chapter import Chapter, read_chapters
+from augenmerk.viz_app.learn.figures.clarity_vs_importance import points_of
 from augenmerk.viz_app.learn.figures.word_parts import NUM_HEADS_SHOWN, heads_of
 from augenmerk.viz_app.learn.job import HeadCostsJob
 from augenmerk.viz_app.learn.page import FIRST_EXAMPLE
-from augenmerk.viz_app.learn.station import Station, read_stations
 from tools.check_gallery import weights_of
 
 README = Path(__file__).resolve().parent.parent / "README.md"
@@ -54,13 +54,13 @@ STREET_BAND = "Drei Männer spielen in einer Straßenband."
 SHIRT = "Ein Mann trägt kein Hemd."
 WORKSHOP = "Ein Mann repariert ein Fahrrad in einer Fahrradwerkstatt."
 QUIET = Head("encoder", 2, 5)
-"""The head that the same station chooses with the workshop."""
+"""The head that the same chapter chooses with the workshop."""
 BAND = "Das ist eine Art Band oder Orchester beim Üben."
 OFFICE = "Ein Mann telefoniert in einem unaufgeräumten Büro."
 VIOLIN = "Eine Frau spielt ein Lied auf ihrer Geige."
 MADE_UP = "unfinish "
 VAIN = Head("cross", 1, 7)
-"""The head that the station about what attention is not shows with it."""
+"""The head that the chapter about what attention is not shows with it."""
 CLEAR, LITTLE = 0.6, 0.03
 """Clarity of a head that points clearly; log-probability that is little to lose."""
 FAILURES = {
@@ -95,7 +95,7 @@ def all_claims(translator: Translator) -> Iterator[Claim]:
     """All that can be computed from the model alone, in seconds."""
     yield from of_gallery(translator)
     yield from of_lessons(translator)
-    yield from of_stations(translator)
+    yield from of_chapters(translator)
     yield from of_card_and_readme(translator)
 
 
@@ -168,12 +168,12 @@ def _is_said(text: str, tokens: set[str], result: ExperimentResult) -> bool:
     return text in tokens | SAID_OF_LANGUAGE or text == result.changed.text or is_part
 
 
-# --- stations --------------------------------------------------------------------------------------------------------
+# --- chapters --------------------------------------------------------------------------------------------------------
 
 
-def of_stations(translator: Translator) -> Iterator[Claim]:
+def of_chapters(translator: Translator) -> Iterator[Claim]:
     """What stands in their texts and buttons; their questions are answered when they are asked."""
-    texts = {station.name: path.read_text("utf-8") for station, path in _station_files()}
+    texts = {chapter.name: path.read_text("utf-8") for chapter, path in _chapter_files()}
     run = partial(_translated, translator)
 
     def claim(name: str, words: str, compute: Callable[[], tuple[str, bool]]) -> Claim:
@@ -214,9 +214,9 @@ def of_stations(translator: Translator) -> Iterator[Claim]:
     yield claim("not", "Switch it off, and “shop” becomes “outfit”", lambda: _loses_the_shop(translator))
     said = "this head points clearly, and little is lost without it"
     yield claim("not", said, lambda: _clear_and_not_needed(translator))
-    for station, name, value in (("model", "width 256", "width"), ("model", "networks of 512", "feed_forward_width")):
+    for chapter, name, value in (("model", "width 256", "width"), ("model", "networks of 512", "feed_forward_width")):
         number = getattr(preset("notebook").model, value)
-        yield claim(station, name, partial(_same_number, name, number))
+        yield claim(chapter, name, partial(_same_number, name, number))
     model = preset("notebook").model
     shared = model.tied_embeddings
     yield claim("model", "shares no matrix", lambda: (f"tied embeddings: {shared}", shared == "none"))
@@ -285,9 +285,9 @@ def _same_number(words: str, number: int) -> tuple[str, bool]:
     return str(number), words.endswith(f" {number}")
 
 
-def _station_files() -> list[tuple[Station, Path]]:
+def _chapter_files() -> list[tuple[Chapter, Path]]:
     folder = resource_path("learn") / "en"
-    return list(zip(read_stations(), sorted(folder.glob("[0-9][0-9]-*.md")), strict=True))
+    return list(zip(read_chapters(), sorted(folder.glob("[0-9][0-9]-*.md")), strict=True))
 
 
 def _translated(translator: Translator, text: str, output: Greedy | Beam | GivenTarget | None = None) -> Translation:
@@ -329,7 +329,7 @@ def _looks_in_vain(translation: Translation) -> tuple[str, bool]:
 
 
 def _loses_the_shop(translator: Translator) -> tuple[str, bool]:
-    """Without the head that the station chooses, which is the one that is needed most."""
+    """Without the head that the chapter chooses, which is the one that is needed most."""
     original = _translated(translator, WORKSHOP)
     if QUIET not in all_heads(translator.model):
         return f"no head {QUIET.short_name}", False
@@ -363,7 +363,7 @@ def of_card_and_readme(translator: Translator) -> Iterator[Claim]:
     millions = f"{translator.num_parameters / 1e6:.1f} million parameters"
     yield Claim("README.md", "7.6 million parameters", millions, millions in readme)
     numbers = ("nine", "ten", "eleven", "twelve", "thirteen")
-    count = len(read_stations())
+    count = len(read_chapters())
     word = numbers[count - 9] if 9 <= count < 9 + len(numbers) else str(count)
     yield Claim("README.md", "eleven chapters", word, f"{word} chapters" in readme)
     for name, row in _role_rows(card).items():

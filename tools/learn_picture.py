@@ -1,6 +1,6 @@
-"""Draws docs/images/learn.png: a station of the Learn page, with its live figures.
+"""Draws docs/images/learn.png: a chapter of the Learn page, with its live figures.
 
-python -m tools.learn_picture [PICTURE.png [WIDTHxHEIGHT [light|dark [STATION]]]]
+python -m tools.learn_picture [PICTURE.png [WIDTHxHEIGHT [light|dark [CHAPTER]]]]
 """
 
 import os
@@ -11,11 +11,11 @@ from pathlib import Path
 from tools.train_picture import wait_until
 
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "learn.png"
-STATION = "weight"
+CHAPTER = "weight"
 
 
 def main(words: list[str]) -> int:
-    """Opens the station and takes the picture once its figures are complete; the exit status is 1 if they never are."""
+    """Opens the chapter and takes the picture once its figures are complete; the exit status is 1 if they never are."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from PySide6.QtCore import QSettings
     from PySide6.QtWidgets import QApplication
@@ -36,7 +36,7 @@ def main(words: list[str]) -> int:
         window = MainWindow(preferences)
         window.resize(width, height)
         window.show()
-        window.open_station(words[3] if len(words) > 3 else STATION)
+        window.open_chapter(words[3] if len(words) > 3 else CHAPTER)
         page = window.learn_page
         assert page is not None
 

@@ -30,13 +30,13 @@ class Entry:
         terms: the term, then its other forms.
         text: what it means.
         formula: one line; empty if none helps.
-        station: of the Learn page, by its name; empty if none shows it.
+        chapter: of the Learn page, by its name; empty if none shows it.
     """
 
     terms: tuple[str, ...]
     text: str
     formula: str = ""
-    station: str = ""
+    chapter: str = ""
 
     @property
     def title(self) -> str:

@@ -29,8 +29,8 @@ from augenmerk.viz_app.documents.lesson_documents import LessonDocuments, shippe
 from augenmerk.viz_app.examples import example_sentences
 from augenmerk.viz_app.export.exportable import Exportable
 from augenmerk.viz_app.export.menu import ExportMenu
+from augenmerk.viz_app.learn.chapter import read_chapters
 from augenmerk.viz_app.learn.keys import KEYS_OF_STACK
-from augenmerk.viz_app.learn.station import read_stations
 from augenmerk.viz_app.models.foreign import foreign_source
 from augenmerk.viz_app.models.loader import ModelLoader
 from augenmerk.viz_app.preferences import Preferences
@@ -159,7 +159,7 @@ class MainWindow(QMainWindow):
         self._loader = ModelLoader(self._worker, preferences, self)
         self.top_bar.model_button.recent = self._loader.recent
         self._pages = PageStack()
-        self._explainer = TermExplainer(self.open_station, self)
+        self._explainer = TermExplainer(self.open_chapter, self)
         self.commands = self._make_commands()
         self._lay_out()
         self._connect()
@@ -419,8 +419,8 @@ class MainWindow(QMainWindow):
         files = [command_of(action, "") for action in documents]
         files += [command_of(action, EXPORT_PREFIX) for action in self.export_menu.offered]
         learn = [
-            Command(f"Learn: {station.title}", partial(self.open_station, station.name), group="Pages")
-            for station in read_stations(self._preferences.learn_language)
+            Command(f"Learn: {chapter.title}", partial(self.open_chapter, chapter.name), group="Pages")
+            for chapter in read_chapters(self._preferences.learn_language)
         ]
         lessons = [
             Command(f"Lesson: {title_of(path)}", partial(self.documents.open, path, is_shipped=True), group="Files")
@@ -488,8 +488,8 @@ class MainWindow(QMainWindow):
         if steps.has_begun:
             take_keyboard()
 
-    def open_station(self, name: str) -> None:
-        """Shows a station of the Learn page, by its name."""
+    def open_chapter(self, name: str) -> None:
+        """Shows a chapter of the Learn page, by its name."""
         self.show_page(LEARN)
         assert self.learn_page is not None
         self.learn_page.open_named(name)

@@ -4,11 +4,11 @@ Widgets that paint themselves read `current_theme()` while they paint; those tha
 make it again in `changeEvent`, when `is_theme_change` says so. All others follow `Theme.apply`. A label or button says
 what it is by the dynamic property "role" (see `set_role`), never by its own colours:
 
-- QLabel: "title", "heading", "claim" and "reading" (what a station says), "sentence", "dense" (a long sentence),
+- QLabel: "title", "heading", "claim" and "reading" (what a chapter says), "sentence", "dense" (a long sentence),
   "muted", "small", "warm", "accent", "number", "step"
 - QPushButton, QToolButton: "primary" (one per page), "flat" (a word that opens a menu), "value" (a chosen value that
   opens a menu), "value-heading", "legend", "legend-run", "chip" (something that a click removes), "tab", "subtab",
-  "station"
+  "chapter"
 - QFrame: "panel" (a rounded surface), "line" (a hairline)
 - QWidget: "analysis", "form" (their text fields have a look of their own), "transparent"
 - QSlider: "film"
@@ -271,11 +271,11 @@ class Theme:
         QToolButton[role="tab"]:hover {{ color: {colors.text}; }}
         QToolButton[role="tab"]:focus {{ border-color: {colors.accent}; }}
         QToolButton[role="tab"]:checked {{ background: {colors.raised}; color: {colors.text}; font-weight: bold; }}
-        QPushButton[role="station"] {{ background: transparent; color: {colors.muted}; border: 1px solid transparent;
+        QPushButton[role="chapter"] {{ background: transparent; color: {colors.muted}; border: 1px solid transparent;
             border-radius: {CHIP_RADIUS}px; padding: 6px 8px; text-align: left; }}
-        QPushButton[role="station"]:hover {{ color: {colors.text}; }}
-        QPushButton[role="station"]:focus {{ border-color: {colors.accent}; }}
-        QPushButton[role="station"]:checked {{ background: {colors.raised}; color: {colors.text}; font-weight: bold; }}
+        QPushButton[role="chapter"]:hover {{ color: {colors.text}; }}
+        QPushButton[role="chapter"]:focus {{ border-color: {colors.accent}; }}
+        QPushButton[role="chapter"]:checked {{ background: {colors.raised}; color: {colors.text}; font-weight: bold; }}
         QToolButton[role="subtab"] {{ background: transparent; color: {colors.muted}; border: 1px solid transparent;
             border-radius: {CHIP_RADIUS}px; padding: 4px 6px; }}
         QToolButton[role="subtab"]:hover {{ color: {colors.text}; }}

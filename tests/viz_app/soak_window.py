@@ -1,7 +1,7 @@
 """`python -m tests.viz_app.soak_window --minutes 60`: one window, used for an hour; does it grow?
 
 Round after round: sentences are typed letter by letter, one of them of words that were never typed before, heads
-switched off and on, changes undone and redone, every analysis tab, every station of Learn and both themes shown, models
+switched off and on, changes undone and redone, every analysis tab, every chapter of Learn and both themes shown, models
 opened, a small model trained, its film played, its files discarded. Between the rounds the memory that was written to,
 threads, open and mapped files, temporary files and Python's objects are counted. The first half is the warm-up, in
 which caches fill up to their bounds. In the second memory must not rise by more than 1 MB an hour (the median of the
@@ -182,8 +182,8 @@ class Soak:
         page = self.window.learn_page
         assert page is not None
         self._wait_until(lambda: page.view is not None)
-        for place in range(len(page.stations)):
-            page.open_station(place)
+        for place in range(len(page.chapters)):
+            page.open_chapter(place)
             self._wait_until(lambda: not page.state.run.request.is_running)
             self._wait(150)
 

@@ -31,8 +31,8 @@ import augenmerk.viz_app
 from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.glossary import GlossaryError, entries_in, glossary, parse_glossary
 from augenmerk.viz_app.heatmap.colormap import signed_rgb_table
+from augenmerk.viz_app.learn.chapter import read_chapters
 from augenmerk.viz_app.learn.keys import KEYS_OF_STACK
-from augenmerk.viz_app.learn.station import read_stations
 from augenmerk.viz_app.main_window import KEYS_BY_GROUP, LEARN, TRAIN, MainWindow
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.train.keys import KEYS_OF_FILM
@@ -49,13 +49,13 @@ PLAIN_WORDS = Path(__file__).with_name("plain_words.txt")
 """Words of labels and buttons that need no explanation."""
 
 
-def test_every_entry_is_short_and_leads_to_a_station() -> None:
-    stations = {station.name for station in read_stations()}
+def test_every_entry_is_short_and_leads_to_a_chapter() -> None:
+    chapters = {chapter.name for chapter in read_chapters()}
     assert len(glossary()) > 40
     terms = [term.lower() for entry in glossary() for term in entry.terms]
     assert len(terms) == len(set(terms)), "a term stands once"
     for entry in glossary():
-        assert entry.station in stations, entry.title
+        assert entry.chapter in chapters, entry.title
         assert 1 <= len(re.findall(r"[.:](?:\s|$)", entry.text)) <= 4, entry.title
         assert len(entry.text) < 240, entry.title
 
@@ -71,7 +71,7 @@ def test_the_glossary_names_the_colours_of_a_difference(is_dark: bool) -> None:
 
 def test_an_entry_that_says_nothing_is_refused() -> None:
     (entry,) = parse_glossary("# Glossary\n\n## head, heads\nOne of several.\nformula: α·v\nlearn: heads\n")
-    assert (entry.terms, entry.text, entry.formula, entry.station) == (
+    assert (entry.terms, entry.text, entry.formula, entry.chapter) == (
         ("head", "heads"),
         "One of several.",
         "α·v",
@@ -104,7 +104,7 @@ def test_what_is_this_explains_and_leads_to_the_learn_page(make_window: MakeWind
     assert QApplication.sendEvent(title, asked)
     assert asked.isAccepted()
     html = as_html(entries_of(title))
-    assert "station:heads" in html
+    assert "chapter:heads" in html
     QApplication.sendEvent(title, QHelpEvent(QEvent.Type.WhatsThis, QPoint(3, 3), place))
     popups = [each for each in QApplication.topLevelWidgets() if each.windowType() == Qt.WindowType.Popup]
     assert any(each.isVisible() for each in popups)
@@ -117,11 +117,11 @@ def test_what_is_this_explains_and_leads_to_the_learn_page(make_window: MakeWind
     chips = window.translate_page.sentence.chips
     what = explanation_of(chips, chips.mapToGlobal(QPoint(3, 3)))
     assert "orange below 0.5" in what
-    assert "station:" in what
-    QApplication.sendEvent(window, QWhatsThisClickedEvent("station:heads"))
+    assert "chapter:" in what
+    QApplication.sendEvent(window, QWhatsThisClickedEvent("chapter:heads"))
     assert window.learn_page is not None
     assert window.learn_page.isVisible()
-    assert window.learn_page.stations[window.learn_page.place].name == "heads"
+    assert window.learn_page.chapters[window.learn_page.place].name == "heads"
 
 
 @pytest.mark.heavy
@@ -230,7 +230,7 @@ def test_the_palette_does_what_is_typed(make_window: MakeWindow, qtbot: QtBot) -
     assert [dialog.results.item(row).text() for row in range(dialog.results.count())] == ["Learn: The causal mask"]
     qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
     assert window.learn_page is not None
-    assert window.learn_page.stations[window.learn_page.place].name == "mask"
+    assert window.learn_page.chapters[window.learn_page.place].name == "mask"
     qtbot.waitUntil(lambda: not window.findChildren(CommandPalette))
     next(command for command in window.commands if command.name == "Commands").act()
     dialog = palette(window)

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import HeadScaled
-from augenmerk.viz_app.learn.station_view import StationView
+from augenmerk.viz_app.learn.chapter_view import ChapterView
 from augenmerk.viz_app.main_window import LEARN, NARROW_CONTENT_SIZE, TRAIN, TRANSLATE, MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.theme import SCALES, Theme, current_theme, scales
@@ -130,17 +130,17 @@ def test_a_window_too_small_for_the_scale_scrolls(make_window: MakeWindow) -> No
     assert content.width() == window.width()
 
 
-def parts_of(view: StationView) -> list[VerticalScrollArea]:
+def parts_of(view: ChapterView) -> list[VerticalScrollArea]:
     """Its text and its figures."""
     return [each for each in view.findChildren(VerticalScrollArea) if each.parent() is view]
 
 
 @pytest.mark.heavy
-def test_a_station_below_its_text_scrolls_with_the_window_alone(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_a_chapter_below_its_text_scrolls_with_the_window_alone(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     window.resize(1100, 700)
     window.set_scale(150)
-    window.open_station("words")
+    window.open_chapter("words")
     page, area = window.learn_page, window.centralWidget()
     assert page is not None
     assert isinstance(area, WindowScrollArea)
@@ -171,7 +171,7 @@ def test_a_station_below_its_text_scrolls_with_the_window_alone(make_window: Mak
     qtbot.keyClick(parts[0], Qt.Key.Key_PageDown)
     assert bar.value() > 0, "keys scroll what the mouse wheel scrolls"
     bar.setValue(bar.maximum())
-    window.open_station("kinds")
+    window.open_chapter("kinds")
     following = page.view
     assert following is not None
     assert following is not view

@@ -1,1 +1,1 @@
-"""The Learn page: stations, each a text beside a live figure, about the sentence that the reader typed."""
+"""The Learn page: chapters, each a text beside a live figure, about the sentence that the reader typed."""

@@ -1,4 +1,4 @@
-"""What stations do to the experiment on the screen: when they are entered, by a button, after a prediction. No Qt."""
+"""What chapters do to the experiment on the screen: when they are entered, by a button, after a prediction. No Qt."""
 
 import random
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Which questions of a station the reader has answered. No Qt."""
+"""Which questions of a chapter the reader has answered. No Qt."""
 
 from psygnal import Signal
 

@@ -1,4 +1,4 @@
-"""The answers to what stations ask: computed when the reader looks, from the model and the sentence at hand. No Qt."""
+"""The answers to what chapters ask: computed when the reader looks, from the model and the sentence at hand. No Qt."""
 
 import math
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What stations ask the model."""
+"""What chapters ask the model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The reader's own sentence, beside those that stations show in its place for a moment. No Qt."""
+"""The reader's own sentence, beside those that chapters show in its place for a moment. No Qt."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 
 
 class OwnSentence:
-    """Whatever came into use other than by a station: typed, chosen from the examples, taken over from another page.
+    """Whatever came into use other than by a chapter: typed, chosen from the examples, taken over from another page.
 
     Attributes:
         text: of the reader's sentence.
@@ -34,7 +34,7 @@ class OwnSentence:
 
     @contextmanager
     def trying(self) -> Iterator[None]:
-        """Sentences that come into use meanwhile are the station's."""
+        """Sentences that come into use meanwhile are the chapter's."""
         self._is_trying = True
         try:
             yield
@@ -42,7 +42,7 @@ class OwnSentence:
             self._is_trying = False
 
     def update(self) -> None:
-        """Another sentence may be in use. Undo may bring one back that a station had tried: it stays the station's."""
+        """Another sentence may be in use. Undo may bring one back that a chapter had tried: it stays the chapter's."""
         text = self._state.experiment.source_text
         if text != self.text:
             if self._is_trying:
@@ -52,12 +52,12 @@ class OwnSentence:
         self.changed.emit()
 
     def take(self, text: str) -> None:
-        """The reader has typed or chosen it, though a station may have tried it too."""
+        """The reader has typed or chosen it, though a chapter may have tried it too."""
         self._tried.discard(text)
-        if text == self._state.experiment.source_text:  # it is in use already, put there by a station
+        if text == self._state.experiment.source_text:  # it is in use already, put there by a chapter
             self.update()
 
     def restore(self) -> None:
-        """The reader's sentence again, in place of the one that a station tried."""
+        """The reader's sentence again, in place of the one that a chapter tried."""
         if not self.is_shown:
             self._state.edit_text(self.text)

@@ -1,4 +1,4 @@
-"""The Learn page: a list of stations, the reader's sentence, and the station that is open."""
+"""The Learn page: a list of chapters, the reader's sentence, and the chapter that is open."""
 
 from functools import partial
 
@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QS
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.text.languages import language_name
 from augenmerk.viz_app.export.exportable import ExportSource
+from augenmerk.viz_app.learn.chapter import LANGUAGE, Chapter, languages, read_chapters
+from augenmerk.viz_app.learn.chapter_view import STACKED, ChapterView
 from augenmerk.viz_app.learn.figures.figure import LearnContext
 from augenmerk.viz_app.learn.own_sentence import OwnSentence
-from augenmerk.viz_app.learn.station import LANGUAGE, Station, languages, read_stations
-from augenmerk.viz_app.learn.station_view import STACKED, StationView
 from augenmerk.viz_app.learn.translate_sentence import language_problem, length_problem, sentence_of, token_problem
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
@@ -35,10 +35,10 @@ class LearnPage(QWidget):
     """Has an experiment and a bundled model of its own: nothing that is done here changes the other pages.
 
     Attributes:
-        state: the experiment that the stations are about.
-        stations: all of them.
+        state: the experiment that the chapters are about.
+        chapters: all of them.
         sentence: the reader's sentence and its translation.
-        own: the reader's sentence; stations may show another for a while.
+        own: the reader's sentence; chapters may show another for a while.
         use_button: takes over the sentence of the Translate page; hidden while it is this one.
         model_note: which model this page uses, while another one is open on the other pages.
         language_menu: the language of the texts; hidden while there is but one.
@@ -67,11 +67,11 @@ class LearnPage(QWidget):
         self._window_state = window_state
         self._worker = worker or InferenceWorker(parent=self)
         settings = MapViewSettings()
-        settings.merges_words = False  # stations count tokens
+        settings.merges_words = False  # chapters count tokens
         self.state = ExperimentState(settings)
         self.controller = ExperimentController(self.state, self._worker, self)
         self.controller.failed.connect(self.failed)
-        self.stations: tuple[Station, ...] = read_stations(self._language)
+        self.chapters: tuple[Chapter, ...] = read_chapters(self._language)
         self.sentence = SentencePanel(self.state)
         self.sentence.interventions.hint.setText(HINT_WITHOUT_HEADS)
         self.own = OwnSentence(self.state)
@@ -79,7 +79,7 @@ class LearnPage(QWidget):
         self.use_button.clicked.connect(self.use_translate_sentence)
         self.sentence.add_button(self.use_button)
         self.model_note = label("warm", wraps=True)
-        self._views: dict[int, StationView] = {}
+        self._views: dict[int, ChapterView] = {}
         self._buttons: list[QPushButton] = []
         self._stack = QStackedWidget()
         self._message = EmptyState()
@@ -109,36 +109,36 @@ class LearnPage(QWidget):
 
     @property
     def place(self) -> int:
-        """Of the station that is open, counted from 0."""
+        """Of the chapter that is open, counted from 0."""
         return self._place
 
     @property
-    def view(self) -> StationView | None:
-        """The station in sight; None while there is nothing to be seen."""
+    def view(self) -> ChapterView | None:
+        """The chapter in sight; None while there is nothing to be seen."""
         return self._views.get(self._place) if self.state.result is not None else None
 
-    def open_station(self, place: int) -> None:
-        """Goes to a station."""
+    def open_chapter(self, place: int) -> None:
+        """Goes to a chapter."""
         self._place = place
         self._buttons[place].setChecked(True)
         if self.state.result is None:
             return
         if place not in self._views:
-            following = self.stations[place + 1].title if place + 1 < len(self.stations) else ""
+            following = self.chapters[place + 1].title if place + 1 < len(self.chapters) else ""
             context = LearnContext(self.state, self.controller, self.own, self._window_state)
-            view = StationView(self.stations[place], context, following)
-            view.next_wanted.connect(partial(self.open_station, place + 1))
+            view = ChapterView(self.chapters[place], context, following)
+            view.next_wanted.connect(partial(self.open_chapter, place + 1))
             self._views[place] = view
             self._stack.addWidget(view)
         self._stack.setCurrentWidget(self._views[place])
         self._views[place].enter()
 
     def show_language(self, code: str) -> None:
-        """The texts in another language; where a station has none, it stays in English."""
+        """The texts in another language; where a chapter has none, it stays in English."""
         if code == self._language:
             return
         self._language = code
-        self.stations = read_stations(code)
+        self.chapters = read_chapters(code)
         self.language_menu.show_choice(code)
         for view in self._views.values():
             view.shutdown()
@@ -146,24 +146,24 @@ class LearnPage(QWidget):
             view.deleteLater()
         self._views.clear()
         self._name_buttons()
-        self.open_station(self._place)
+        self.open_chapter(self._place)
         self.language_chosen.emit(code)
 
     def open_named(self, name: str) -> None:
-        """Goes to a station by its name; an unknown one changes nothing."""
-        place = next((place for place, station in enumerate(self.stations) if station.name == name), None)
+        """Goes to a chapter by its name; an unknown one changes nothing."""
+        place = next((place for place, chapter in enumerate(self.chapters) if chapter.name == name), None)
         if place is not None:
-            self.open_station(place)
+            self.open_chapter(place)
 
     def export_source(self) -> ExportSource:
         """The maps of the reader's sentence; see `viz_app.export.exportable.Exportable`."""
         view, model = self.view, self.state.model
         large_map = view.large_map if view is not None else None
-        title = self.stations[self._place].title if self.stations else ""
+        title = self.chapters[self._place].title if self.chapters else ""
         return ExportSource(self, self.state, large_map, model.title if model is not None else "", title)
 
     def shutdown(self) -> None:
-        """Ends whatever the stations run, and the thread of the bundled model."""
+        """Ends whatever the chapters run, and the thread of the bundled model."""
         for view in self._views.values():
             view.shutdown()
         self._worker.close()
@@ -178,9 +178,9 @@ class LearnPage(QWidget):
             self._worker.submit(Request(LoadJob(None, "cpu"), self.state, on_result=self._begin, on_error=self._refuse))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A small page shows the numbers of stations alone."""
+        """A small page shows the numbers of chapters alone."""
         super().resizeEvent(event)
-        # Folded: the stations need the height, unless a narrow page scrolls as a whole.
+        # Folded: the chapters need the height, unless a narrow page scrolls as a whole.
         self.sentence.fit(0, self.height() if self.width() < scaled(STACKED + NARROW_LIST_WIDTH) else 0)
         self._list.setFixedWidth(scaled(NARROW_LIST_WIDTH if self._is_narrow else LIST_WIDTH))
         self._name_buttons()
@@ -190,9 +190,9 @@ class LearnPage(QWidget):
         return self.width() < scaled(NARROW_PAGE)
 
     def _name_buttons(self) -> None:
-        for place, (button, station) in enumerate(zip(self._buttons, self.stations, strict=True)):
-            button.setText(str(place + 1) if self._is_narrow else f"{place + 1}  {station.title}")
-            button.setToolTip(station.title)
+        for place, (button, chapter) in enumerate(zip(self._buttons, self.chapters, strict=True)):
+            button.setText(str(place + 1) if self._is_narrow else f"{place + 1}  {chapter.title}")
+            button.setToolTip(chapter.title)
 
     def use_translate_sentence(self) -> None:
         """The sentence of the Translate page, in place of the one that is here; undo brings that back."""
@@ -283,8 +283,8 @@ class LearnPage(QWidget):
     def _on_result(self) -> None:
         if self._is_unchecked and self.state.translation is not None:
             self._end_check(token_problem(self.state.translation))
-        if self.state.result is not None and self._stack.currentWidget() is self._message and self.stations:
-            self.open_station(self._place)
+        if self.state.result is not None and self._stack.currentWidget() is self._message and self.chapters:
+            self.open_chapter(self._place)
 
     def _make_list(self) -> QFrame:
         panel = QFrame()
@@ -293,12 +293,12 @@ class LearnPage(QWidget):
         scales(column.setContentsMargins, 6, 8, 6, 8)
         scales(column.setSpacing, 2)
         group = QButtonGroup(panel)
-        for place, station in enumerate(self.stations):
+        for place, chapter in enumerate(self.chapters):
             button = QPushButton()
-            button.setToolTip(station.title)
+            button.setToolTip(chapter.title)
             button.setCheckable(True)
-            button.setProperty("role", "station")
-            button.clicked.connect(partial(self.open_station, place))
+            button.setProperty("role", "chapter")
+            button.clicked.connect(partial(self.open_chapter, place))
             group.addButton(button)
             column.addWidget(button)
             self._buttons.append(button)

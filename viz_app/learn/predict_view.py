@@ -6,9 +6,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QFrame, QLabel, QPushButton, QRadioButton, QVBoxLayout, QWidget
 
 from augenmerk.viz_app.learn.actions import perform
+from augenmerk.viz_app.learn.chapter import Predict
 from augenmerk.viz_app.learn.checks import CHECKS, Check, Verdict
 from augenmerk.viz_app.learn.figures.figure import LearnContext
-from augenmerk.viz_app.learn.station import Predict
 from augenmerk.viz_app.learn.values import UNKNOWN, values_of
 from augenmerk.viz_app.state.request_state import RequestState
 from augenmerk.viz_app.theme import scaled, scales

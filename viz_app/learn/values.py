@@ -1,4 +1,4 @@
-"""The values that stand in the texts of stations: what the experiment on the screen gives. No Qt."""
+"""The values that stand in the texts of chapters: what the experiment on the screen gives. No Qt."""
 
 from collections.abc import Callable, Iterable
 from typing import Final

@@ -13,7 +13,7 @@ from augenmerk.viz_app.glossary import Entry, entries_in
 from augenmerk.viz_app.theme import current_theme
 
 MAX_ENTRIES, MAX_PARENTS = 3, 4
-STATION = "station:"
+CHAPTER = "chapter:"
 _KEYBOARD_KEY = re.compile(r"\bkeys?:? [A-Z]\w*")
 """A key of the keyboard, "key O": none of attention."""
 
@@ -38,10 +38,10 @@ class TermExplainer(QObject):
     of the application would be called for each event of each widget, hundreds of times for each letter typed.
     """
 
-    def __init__(self, open_station: Callable[[str], object], parent: QWidget) -> None:
-        """`open_station`: shows a station of the Learn page, by its name. `parent`: the first window."""
+    def __init__(self, open_chapter: Callable[[str], object], parent: QWidget) -> None:
+        """`open_chapter`: shows a chapter of the Learn page, by its name. `parent`: the first window."""
         super().__init__(parent)
-        self._open_station = open_station
+        self._open_chapter = open_chapter
         parent.installEventFilter(self)
         QApplication.instance().focusChanged.connect(self._watch_window)  # type: ignore[union-attr]
 
@@ -84,10 +84,10 @@ class TermExplainer(QObject):
         return True
 
     def _follow(self, link: str) -> bool:
-        if not link.startswith(STATION):
+        if not link.startswith(CHAPTER):
             return False
         QWhatsThis.hideText()
-        self._open_station(link.removeprefix(STATION))
+        self._open_chapter(link.removeprefix(CHAPTER))
         return True
 
 
@@ -146,7 +146,7 @@ def as_html(entries: list[Entry]) -> str:
         text = f"<p><b>{escape(entry.title)}</b><br>{escape(entry.text)}"
         if entry.formula:
             text += f"<br><i>{escape(entry.formula)}</i>"
-        if entry.station:
-            text += f'<br><a href="{STATION}{entry.station}">Learn more</a>'
+        if entry.chapter:
+            text += f'<br><a href="{CHAPTER}{entry.chapter}">Learn more</a>'
         parts.append(f"{text}</p>")
     return "".join(parts)

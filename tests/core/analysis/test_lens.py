@@ -88,7 +88,7 @@ def test_a_word_is_decided_at_the_first_depth_from_which_it_leads_to_the_end(bun
 
 @pytest.mark.slow
 def test_most_words_of_the_bundled_model_are_decided_before_its_last_layer(bundled: Translator) -> None:
-    """Else the station on layers would have nothing to show."""
+    """Else the chapter on layers would have nothing to show."""
     decided = [
         logit_lens(bundled, translation).decided_at(step)
         for translation in map(bundled.translate, example_sentences()[:6])

@@ -128,7 +128,7 @@ def test_what_is_typed_before_the_model_is_open_is_kept(
     page.shutdown()
 
 
-def test_a_sentence_that_a_station_tries_gives_way_to_the_readers(qtbot: QtBot, make_page: MakePage) -> None:
+def test_a_sentence_that_a_chapter_tries_gives_way_to_the_readers(qtbot: QtBot, make_page: MakePage) -> None:
     page = make_page(SENTENCE)
     page.open_named("words")
     view = page.view
@@ -149,7 +149,7 @@ def test_a_sentence_that_a_station_tries_gives_way_to_the_readers(qtbot: QtBot, 
     assert (page.sentence.input.text, page.own.text) == (tried, SENTENCE), "undo makes it no sentence of the reader's"
     page.open_named("layers")
     settle(qtbot, page)
-    assert page.sentence.input.text == SENTENCE, "each station begins with the reader's"
+    assert page.sentence.input.text == SENTENCE, "each chapter begins with the reader's"
     page.sentence.input.set_text(tried)
     settle(qtbot, page)
     assert page.own.text == tried, "typed by the reader, it is the reader's"

@@ -1,4 +1,4 @@
-"""The Learn page with the bundled model: every station, driven as a reader would."""
+"""The Learn page with the bundled model: every chapter, driven as a reader would."""
 
 import shutil
 from collections.abc import Iterator
@@ -20,12 +20,13 @@ from augenmerk.core.translation.experiment import ForcedToken, GivenTarget, Gree
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.glossary import glossary
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
-from augenmerk.viz_app.learn import station as texts
+from augenmerk.viz_app.learn import chapter as texts
 from augenmerk.viz_app.learn.actions import shuffled
+from augenmerk.viz_app.learn.chapter_view import ChapterView
+from augenmerk.viz_app.learn.figures.clarity_vs_importance import ClarityVsImportanceFigure, HeadPoint, rank_correlation
 from augenmerk.viz_app.learn.figures.decoding import MIN_FACTOR, BeamFigure, DecodingFigure, chip_text
 from augenmerk.viz_app.learn.figures.kinds import KindsFigure
 from augenmerk.viz_app.learn.figures.layers import LayersFigure
-from augenmerk.viz_app.learn.figures.loud_and_needed import HeadPoint, LoudAndNeededFigure, rank_correlation
 from augenmerk.viz_app.learn.figures.mask import MaskFigure
 from augenmerk.viz_app.learn.figures.one_query import SHARP, OneQueryFigure, most_different
 from augenmerk.viz_app.learn.figures.one_weight import TEMPERATURES, OneWeightFigure
@@ -35,7 +36,6 @@ from augenmerk.viz_app.learn.figures.tokens import TokensFigure
 from augenmerk.viz_app.learn.figures.word_parts import WordPartsFigure
 from augenmerk.viz_app.learn.page import FIRST_EXAMPLE, LearnPage
 from augenmerk.viz_app.learn.predict_view import PredictView
-from augenmerk.viz_app.learn.station_view import StationView
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
@@ -92,10 +92,10 @@ def test_the_page_says_that_another_model_is_open_elsewhere(
     page.shutdown()
 
 
-def station(qtbot: QtBot, page: LearnPage, name: str) -> StationView:
-    """Opens the station of this name."""
-    place = next(place for place, each in enumerate(page.stations) if each.name == name)
-    page.open_station(place)
+def chapter(qtbot: QtBot, page: LearnPage, name: str) -> ChapterView:
+    """Opens the chapter of this name."""
+    place = next(place for place, each in enumerate(page.chapters) if each.name == name)
+    page.open_chapter(place)
     view = page.view
     assert view is not None
     qtbot.waitUntil(lambda: not page.state.request.is_running, timeout=TIMEOUT_MS)
@@ -116,9 +116,9 @@ def settle(qtbot: QtBot, page: LearnPage) -> None:
 
 
 @pytest.mark.slow
-def test_every_station_opens_and_fills_in_its_values(qtbot: QtBot, page: LearnPage) -> None:
-    for place, each in enumerate(page.stations):
-        view = station(qtbot, page, each.name)
+def test_every_chapter_opens_and_fills_in_its_values(qtbot: QtBot, page: LearnPage) -> None:
+    for place, each in enumerate(page.chapters):
+        view = chapter(qtbot, page, each.name)
         assert page.place == place
         assert all(text.text() and "{" not in text.text() and "…" not in text.text() for _, text in view.texts)
         assert all(figure.isVisible() for figure in view.figures)
@@ -144,7 +144,7 @@ def test_no_answer_is_given_before_a_choice(page: LearnPage) -> None:
 
 
 def test_tokens_are_counted_in_the_sentence_that_was_typed(qtbot: QtBot, page: LearnPage) -> None:
-    view = station(qtbot, page, "words")
+    view = chapter(qtbot, page, "words")
     verdict = answer(qtbot, view.predictions[0], "fewer")
     assert verdict.startswith("No: more")
     assert "reads 11 tokens" in verdict
@@ -163,7 +163,7 @@ def test_tokens_are_counted_in_the_sentence_that_was_typed(qtbot: QtBot, page: L
 
 
 def test_a_softer_softmax_lowers_the_largest_weight_and_the_figure_follows(qtbot: QtBot, page: LearnPage) -> None:
-    view = station(qtbot, page, "weight")
+    view = chapter(qtbot, page, "weight")
     figure = next(figure for figure in view.figures if isinstance(figure, OneWeightFigure))
     assert answer(qtbot, view.predictions[0], "falls").startswith("Right.")
     settle(qtbot, page)
@@ -184,7 +184,7 @@ def test_a_softer_softmax_lowers_the_largest_weight_and_the_figure_follows(qtbot
 def test_query_key_and_value_of_the_pinned_pair_stand_in_numbers(
     qtbot: QtBot, page: LearnPage, bundled_translator: Translator
 ) -> None:
-    view = station(qtbot, page, "weight")
+    view = chapter(qtbot, page, "weight")
     figure = next(figure for figure in view.figures if isinstance(figure, OneWeightFigure))
     qtbot.waitUntil(lambda: bool(figure.numbers.rows), timeout=TIMEOUT_MS)
     head, pinned, translation = page.state.selection.head, page.state.selection.pinned, page.state.translation
@@ -210,7 +210,7 @@ def test_query_key_and_value_of_the_pinned_pair_stand_in_numbers(
 
 
 def test_a_click_on_a_line_pins_its_key(qtbot: QtBot, page: LearnPage) -> None:
-    view = station(qtbot, page, "weight")
+    view = chapter(qtbot, page, "weight")
     figure = next(figure for figure in view.figures if isinstance(figure, OneWeightFigure))
     qtbot.waitUntil(lambda: figure.table.height() > 100, timeout=TIMEOUT_MS)
     pinned = page.state.selection.pinned
@@ -222,7 +222,7 @@ def test_a_click_on_a_line_pins_its_key(qtbot: QtBot, page: LearnPage) -> None:
 
 
 def test_the_lens_shows_the_translation_that_is_shown(qtbot: QtBot, page: LearnPage) -> None:
-    view = station(qtbot, page, "layers")
+    view = chapter(qtbot, page, "layers")
     figure = view.figures[0]
     assert isinstance(figure, LayersFigure)
     qtbot.waitUntil(lambda: figure.lens is not None, timeout=TIMEOUT_MS)
@@ -238,7 +238,7 @@ def test_the_lens_shows_the_translation_that_is_shown(qtbot: QtBot, page: LearnP
 def test_the_layers_before_the_last_are_drawn_once_the_reader_has_predicted_for_this_sentence(
     qtbot: QtBot, page: LearnPage
 ) -> None:
-    view = station(qtbot, page, "layers")
+    view = chapter(qtbot, page, "layers")
     figure = view.figures[0]
     assert isinstance(figure, LayersFigure)
 
@@ -261,7 +261,7 @@ def test_the_layers_before_the_last_are_drawn_once_the_reader_has_predicted_for_
 
 
 def test_what_heads_add_to_the_score_of_a_word_is_shown_and_sums_to_it(qtbot: QtBot, page: LearnPage) -> None:
-    view = station(qtbot, page, "layers")
+    view = chapter(qtbot, page, "layers")
     figure = next(figure for figure in view.figures if isinstance(figure, WordPartsFigure))
     qtbot.waitUntil(lambda: bool(figure.words), timeout=TIMEOUT_MS)
     parts, translation = figure.parts, page.state.translation
@@ -290,7 +290,7 @@ def test_what_heads_add_to_the_score_of_a_word_is_shown_and_sums_to_it(qtbot: Qt
 
 
 def test_one_query_is_shown_in_all_heads_of_a_layer(qtbot: QtBot, page: LearnPage) -> None:
-    view = station(qtbot, page, "heads")
+    view = chapter(qtbot, page, "heads")
     figure = next(figure for figure in view.figures if isinstance(figure, OneQueryFigure))
     (matrix,) = figure.matrix.matrices
     assert page.state.translation is not None
@@ -322,10 +322,10 @@ def test_heads_differ_most_where_they_look_at_the_most_places() -> None:
     assert most_different(layer[:, :1], first=0) == 0
 
 
-def test_a_hidden_station_makes_no_page_higher(qtbot: QtBot, page: LearnPage) -> None:
-    """A picture of the window gives hidden stations the width that they had at another scale."""
-    view = station(qtbot, page, "weight")
-    station(qtbot, page, "words")
+def test_a_hidden_chapter_makes_no_page_higher(qtbot: QtBot, page: LearnPage) -> None:
+    """A picture of the window gives hidden chapters the width that they had at another scale."""
+    view = chapter(qtbot, page, "weight")
+    chapter(qtbot, page, "words")
     height = page.minimumSizeHint().height()
     view.resize(500, 400)
     view.resizeEvent(QResizeEvent(QSize(500, 400), QSize(1000, 400)))
@@ -333,7 +333,7 @@ def test_a_hidden_station_makes_no_page_higher(qtbot: QtBot, page: LearnPage) ->
 
 
 def test_the_word_of_the_first_try_is_new_to_the_model_and_read_in_pieces(qtbot: QtBot, page: LearnPage) -> None:
-    view = station(qtbot, page, "words")
+    view = chapter(qtbot, page, "words")
     view.tries[0].click()
     settle(qtbot, page)
     translation = page.state.translation
@@ -344,7 +344,7 @@ def test_the_word_of_the_first_try_is_new_to_the_model_and_read_in_pieces(qtbot:
 
 
 def test_the_axes_of_the_waves_go_from_end_to_end(qtbot: QtBot, page: LearnPage) -> None:
-    figure = station(qtbot, page, "positions").figures[0]
+    figure = chapter(qtbot, page, "positions").figures[0]
     assert isinstance(figure, PositionsFigure)
     qtbot.waitUntil(lambda: figure.tables is not None, timeout=TIMEOUT_MS)
     positions, values = figure.chart.ticks
@@ -352,29 +352,29 @@ def test_the_axes_of_the_waves_go_from_end_to_end(qtbot: QtBot, page: LearnPage)
     assert values == [-1, -0.5, 0, 0.5, 1]
 
 
-def test_entering_a_station_again_takes_back_what_was_changed_there(qtbot: QtBot, page: LearnPage) -> None:
-    station(qtbot, page, "weight").tries[0].click()
+def test_entering_a_chapter_again_takes_back_what_was_changed_there(qtbot: QtBot, page: LearnPage) -> None:
+    chapter(qtbot, page, "weight").tries[0].click()
     settle(qtbot, page)
     assert page.state.experiment.interventions
-    station(qtbot, page, "layers")
+    chapter(qtbot, page, "layers")
     assert page.state.experiment.interventions == ()
     assert page.state.experiment.source_text == FIRST_EXAMPLE
 
 
-def test_a_station_begins_with_the_same_head_whatever_was_tried_before(qtbot: QtBot, page: LearnPage) -> None:
-    station(qtbot, page, "weight")
+def test_a_chapter_begins_with_the_same_head_whatever_was_tried_before(qtbot: QtBot, page: LearnPage) -> None:
+    chapter(qtbot, page, "weight")
     state = page.state
     first = state.selection.head, state.selection.pinned
     assert first[1] is not None
-    station(qtbot, page, "mask").tries[0].click()
+    chapter(qtbot, page, "mask").tries[0].click()
     settle(qtbot, page)
     assert state.experiment.lifts_mask
-    station(qtbot, page, "weight")
+    chapter(qtbot, page, "weight")
     assert (state.selection.head, state.selection.pinned) == first
 
 
 def test_shuffled_words_change_the_translation_and_the_map(qtbot: QtBot, page: LearnPage) -> None:
-    view = station(qtbot, page, "positions")
+    view = chapter(qtbot, page, "positions")
     figure = view.figures[0]
     assert isinstance(figure, PositionsFigure)
     qtbot.waitUntil(lambda: figure.tables is not None, timeout=TIMEOUT_MS)
@@ -397,7 +397,7 @@ def test_shuffled_words_change_the_translation_and_the_map(qtbot: QtBot, page: L
 
 
 def test_whether_the_chosen_head_aligns_is_what_was_measured(qtbot: QtBot, page: LearnPage) -> None:
-    view = station(qtbot, page, "heads")
+    view = chapter(qtbot, page, "heads")
     roles = page.state.roles.sample
     assert roles is not None
     for wanted, expected in (("aligner", "yes"), ("mixed", "no")):
@@ -415,7 +415,7 @@ def test_whether_the_chosen_head_aligns_is_what_was_measured(qtbot: QtBot, page:
 def test_a_lifted_mask_is_seen_in_both_figures_and_makes_the_translation_less_probable(
     qtbot: QtBot, page: LearnPage
 ) -> None:
-    view = station(qtbot, page, "mask")
+    view = chapter(qtbot, page, "mask")
     figure = view.figures[0]
     assert isinstance(figure, MaskFigure)
     (mask,) = figure.matrix.matrices
@@ -438,7 +438,7 @@ def test_a_lifted_mask_is_seen_in_both_figures_and_makes_the_translation_less_pr
 
 
 def test_a_kind_is_chosen_in_the_table_and_rows_are_counted(qtbot: QtBot, page: LearnPage) -> None:
-    view = station(qtbot, page, "kinds")
+    view = chapter(qtbot, page, "kinds")
     figure = view.figures[0]
     assert isinstance(figure, KindsFigure)
     translation = page.state.translation
@@ -460,7 +460,7 @@ def test_what_rows_and_columns_stand_for_is_seen_where_a_word_is_taken_out(
     """Also where source and translation have equally many tokens, which a count of rows would not tell apart."""
     page.sentence.input.set_text(text)
     settle(qtbot, page)
-    view = station(qtbot, page, "kinds")
+    view = chapter(qtbot, page, "kinds")
     figure, prediction, before = view.figures[0], view.predictions[0], page.state.translation
     assert isinstance(figure, KindsFigure)
     assert before is not None
@@ -481,8 +481,8 @@ def test_what_rows_and_columns_stand_for_is_seen_where_a_word_is_taken_out(
     qtbot.waitUntil(lambda: prediction.verdict.text().startswith("No: they have fewer columns."), timeout=TIMEOUT_MS)
 
 
-def test_the_map_of_a_station_before_layers_and_heads_are_explained_names_none(qtbot: QtBot, page: LearnPage) -> None:
-    view = station(qtbot, page, "positions")
+def test_the_map_of_a_chapter_before_layers_and_heads_are_explained_names_none(qtbot: QtBot, page: LearnPage) -> None:
+    view = chapter(qtbot, page, "positions")
     assert view.figures[1].title.text().startswith("Attention. Each row: where the encoder looks in the whole German")
     shown = " ".join([*(text.text() for _, text in view.texts), *(figure.title.text() for figure in view.figures)])
     assert " · head" not in shown
@@ -490,10 +490,10 @@ def test_the_map_of_a_station_before_layers_and_heads_are_explained_names_none(q
 
 
 def test_the_softmax_has_a_formula_where_it_is_first_used_and_in_the_glossary(qtbot: QtBot, page: LearnPage) -> None:
-    for each in page.stations:
+    for each in page.chapters:
         text = " ".join(block.markdown for block in each.blocks if isinstance(block, texts.Paragraph))
         if "softmax" in text:
-            assert each.name == "weight", "the first station that uses it"
+            assert each.name == "weight", "the first chapter that uses it"
             assert "exp(s) / Σ exp(s)" in text
             break
     (entry,) = (entry for entry in glossary() if entry.title == "softmax")
@@ -502,7 +502,7 @@ def test_the_softmax_has_a_formula_where_it_is_first_used_and_in_the_glossary(qt
 
 
 def test_a_verdict_goes_with_the_head_that_it_is_about(qtbot: QtBot, page: LearnPage) -> None:
-    view = station(qtbot, page, "not")
+    view = chapter(qtbot, page, "not")
     state, (prediction,) = page.state, view.predictions
     answer(qtbot, prediction, "same")
     settle(qtbot, page)
@@ -518,7 +518,7 @@ def test_a_verdict_goes_with_the_head_that_it_is_about(qtbot: QtBot, page: Learn
 
 
 def test_a_question_about_cross_attention_is_asked_of_no_other_head(qtbot: QtBot, page: LearnPage) -> None:
-    (prediction,) = station(qtbot, page, "heads").predictions
+    (prediction,) = chapter(qtbot, page, "heads").predictions
     prediction.choices["no"].click()
     assert prediction.look.isEnabled()
     page.state.choose_head(Head("encoder", 0, 0))
@@ -529,7 +529,7 @@ def test_a_question_about_cross_attention_is_asked_of_no_other_head(qtbot: QtBot
 
 
 def test_a_click_on_a_candidate_forces_it(qtbot: QtBot, page: LearnPage) -> None:
-    view = station(qtbot, page, "decoding")
+    view = chapter(qtbot, page, "decoding")
     figure = view.figures[0]
     assert isinstance(figure, DecodingFigure)
     assert page.state.translation is not None
@@ -547,7 +547,7 @@ def test_candidates_of_a_long_sentence_stand_in_two_lines_where_there_is_height_
     page.resize(*PAGE_OF_A_LAPTOP)
     page.sentence.input.set_text(OF_16_WORDS)
     settle(qtbot, page)
-    view = station(qtbot, page, "decoding")
+    view = chapter(qtbot, page, "decoding")
     resting_heights(qtbot, view)
     figure = view.figures[0]
     assert isinstance(figure, DecodingFigure)
@@ -565,7 +565,7 @@ def test_candidates_of_a_long_sentence_stand_in_two_lines_where_there_is_height_
 
 
 def test_a_tree_goes_on_in_a_second_line_where_it_is_high_enough(qtbot: QtBot, page: LearnPage) -> None:
-    figure = station(qtbot, page, "decoding").figures[1]
+    figure = chapter(qtbot, page, "decoding").figures[1]
     assert isinstance(figure, BeamFigure)
     qtbot.waitUntil(lambda: figure.tree is not None, timeout=TIMEOUT_MS)
     assert figure.tree is not None
@@ -585,7 +585,7 @@ def test_a_tree_goes_on_in_a_second_line_where_it_is_high_enough(qtbot: QtBot, p
 
 def test_chips_show_whole_tokens_however_small(qtbot: QtBot, page: LearnPage) -> None:
     page.resize(1080, 600)
-    view = station(qtbot, page, "decoding")
+    view = chapter(qtbot, page, "decoding")
     figure = view.figures[0]
     assert isinstance(figure, DecodingFigure)
     translation = page.state.translation
@@ -600,7 +600,7 @@ def test_chips_show_whole_tokens_however_small(qtbot: QtBot, page: LearnPage) ->
 
 @pytest.mark.parametrize("sentence", [0, 1])
 def test_the_beam_finds_what_greedy_decoding_misses(qtbot: QtBot, page: LearnPage, sentence: int) -> None:
-    view = station(qtbot, page, "decoding")
+    view = chapter(qtbot, page, "decoding")
     view.tries[sentence].click()
     settle(qtbot, page)
     figure = view.figures[1]
@@ -623,7 +623,7 @@ def test_the_beam_finds_what_greedy_decoding_misses(qtbot: QtBot, page: LearnPag
 def test_what_follows_the_second_choice_of_any_sentence_is_asked_and_shown(
     qtbot: QtBot, page: LearnPage, text: str, second: str, choice: str
 ) -> None:
-    view = station(qtbot, page, "decoding")
+    view = chapter(qtbot, page, "decoding")
     page.sentence.input.set_text(text)
     qtbot.waitUntil(lambda: page.state.translation is not None and page.state.translation.source_text == text)
     settle(qtbot, page)
@@ -652,17 +652,17 @@ def test_nothing_can_be_looked_at_that_the_sentence_does_not_have(qtbot: QtBot, 
     page.sentence.input.set_text("!")
     qtbot.waitUntil(lambda: page.state.translation is not None and page.state.translation.source_text == "!")
     settle(qtbot, page)
-    prediction = station(qtbot, page, "kinds").predictions[0]
+    prediction = chapter(qtbot, page, "kinds").predictions[0]
     prediction.choices["rows"].click()
     assert not prediction.look.isEnabled(), "there is no word to take out"
-    prediction = station(qtbot, page, "weight").predictions[0]
+    prediction = chapter(qtbot, page, "weight").predictions[0]
     page.state.selection.pinned = None
     prediction.choices["falls"].click()
     assert not prediction.look.isEnabled(), "it asks about the row of what is pinned"
 
 
 def test_the_loss_with_smoothing_is_drawn_once_the_reader_has_predicted(qtbot: QtBot, page: LearnPage) -> None:
-    view = station(qtbot, page, "training")
+    view = chapter(qtbot, page, "training")
     figure = next(each for each in view.figures if isinstance(each, SmoothingFigure))
     qtbot.waitUntil(lambda: bool(figure.chart.curves), timeout=TIMEOUT_MS)
     assert [curve.name for curve in figure.chart.curves] == ["no smoothing"]
@@ -679,15 +679,15 @@ def test_the_loss_with_smoothing_is_drawn_once_the_reader_has_predicted(qtbot: Q
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("text", ["Zwei Hunde spielen im Schnee.", FIRST_EXAMPLE, OF_16_WORDS], ids=["6", "9", "16"])
-def test_text_question_and_figures_of_a_station_are_in_sight_together_on_a_laptop(
+def test_text_question_and_figures_of_a_chapter_are_in_sight_together_on_a_laptop(
     qtbot: QtBot, page: LearnPage, text: str
 ) -> None:
     """In a window of 1440 × 900. Training has three figures, and the thumbnails of all heads scroll by themselves."""
     page.resize(*PAGE_OF_A_LAPTOP)
     page.sentence.input.set_text(text)
     settle(qtbot, page)
-    for name in (each.name for each in page.stations):
-        view = station(qtbot, page, name)
+    for name in (each.name for each in page.chapters):
+        view = chapter(qtbot, page, name)
         qtbot.waitUntil(lambda view=view: not any(f.request.is_running for f in view.figures), timeout=TIMEOUT_MS)
         resting_heights(qtbot, view)
         areas = [each for each in view.findChildren(VerticalScrollArea) if each.parent() is view]
@@ -701,8 +701,8 @@ def test_text_question_and_figures_of_a_station_are_in_sight_together_on_a_lapto
 def test_nothing_is_clipped_at_the_side_of_the_smallest_page(qtbot: QtBot, page: LearnPage) -> None:
     """A window is at least as wide as `CONTENT_SIZE`, at every scale; see there."""
     page.resize(*SMALLEST_PAGE)
-    for name in (each.name for each in page.stations):
-        view = station(qtbot, page, name)
+    for name in (each.name for each in page.chapters):
+        view = chapter(qtbot, page, name)
         qtbot.waitUntil(lambda view=view: not any(f.request.is_running for f in view.figures), timeout=TIMEOUT_MS)
         resting_heights(qtbot, view)
         assert page.width() == SMALLEST_PAGE[0], f"{name} makes the page wider"
@@ -715,7 +715,7 @@ def test_nothing_is_clipped_at_the_side_of_the_smallest_page(qtbot: QtBot, page:
 @pytest.mark.heavy
 def test_a_verdict_is_brought_into_sight(qtbot: QtBot, page: LearnPage) -> None:
     page.resize(1080, 600)
-    view = station(qtbot, page, "decoding")
+    view = chapter(qtbot, page, "decoding")
     prediction = view.predictions[0]
     qtbot.waitUntil(lambda: "…" not in prediction.question.text())
     answer(qtbot, prediction, "same")
@@ -729,7 +729,7 @@ def test_a_verdict_is_brought_into_sight(qtbot: QtBot, page: LearnPage) -> None:
 
 
 def test_rates_and_smoothing_are_those_of_the_engine(qtbot: QtBot, page: LearnPage) -> None:
-    view = station(qtbot, page, "training")
+    view = chapter(qtbot, page, "training")
     rates = next(figure for figure in view.figures if isinstance(figure, RatesFigure))
     smoothing = next(figure for figure in view.figures if isinstance(figure, SmoothingFigure))
     qtbot.waitUntil(lambda: smoothing.smoothing is not None, timeout=TIMEOUT_MS)
@@ -763,9 +763,9 @@ def test_the_rank_correlation_is_that_of_spearman() -> None:
 
 
 def test_a_point_for_each_head_and_a_click_chooses_it(qtbot: QtBot, page: LearnPage) -> None:
-    view = station(qtbot, page, "not")
+    view = chapter(qtbot, page, "not")
     figure = view.figures[0]
-    assert isinstance(figure, LoudAndNeededFigure)
+    assert isinstance(figure, ClarityVsImportanceFigure)
     qtbot.waitUntil(lambda: len(figure.plot.points) == 72, timeout=TIMEOUT_MS)
     most = max(figure.plot.points, key=lambda point: point.cost)
     least = min(figure.plot.points, key=lambda point: point.cost)
@@ -792,9 +792,9 @@ def test_a_point_for_each_head_and_a_click_chooses_it(qtbot: QtBot, page: LearnP
 
 def test_a_quiet_head_is_needed_for_a_word(qtbot: QtBot, page: LearnPage) -> None:
     """What the text says: the head that is needed most points at nothing clearly; without it a word is wrong."""
-    view = station(qtbot, page, "not")
+    view = chapter(qtbot, page, "not")
     figure = view.figures[0]
-    assert isinstance(figure, LoudAndNeededFigure)
+    assert isinstance(figure, ClarityVsImportanceFigure)
     view.tries[0].click()
     settle(qtbot, page)
     qtbot.waitUntil(lambda: figure.costs is not None and "Fahrrad" in figure.costs.translation.source_text)
@@ -811,7 +811,7 @@ def test_a_quiet_head_is_needed_for_a_word(qtbot: QtBot, page: LearnPage) -> Non
 
 
 def test_the_shirt_is_looked_at_in_vain(qtbot: QtBot, page: LearnPage) -> None:
-    view = station(qtbot, page, "not")
+    view = chapter(qtbot, page, "not")
     view.tries[1].click()
     settle(qtbot, page)
     translation = page.state.translation
@@ -835,7 +835,7 @@ def test_the_hint_names_nothing_that_is_not_on_the_page(page: LearnPage) -> None
     assert "head" not in hint
 
 
-def resting_heights(qtbot: QtBot, view: StationView) -> list[int]:
+def resting_heights(qtbot: QtBot, view: ChapterView) -> list[int]:
     """Of the figures, when they change no more."""
     seen: list[list[int]] = [[]]
 
@@ -847,15 +847,15 @@ def resting_heights(qtbot: QtBot, view: StationView) -> list[int]:
     return seen[-1]
 
 
-def share_of_height(page: LearnPage, view: StationView) -> float:
-    """How much of the page's height the figures of a station take, all together."""
+def share_of_height(page: LearnPage, view: ChapterView) -> float:
+    """How much of the page's height the figures of a chapter take, all together."""
     return sum(figure.height() for figure in view.figures) / view.height()
 
 
 @pytest.mark.parametrize("name", ["words", "layers", "decoding"])
 def test_figures_are_larger_on_a_large_page_and_clipped_on_none(qtbot: QtBot, page: LearnPage, name: str) -> None:
     page.resize(1080, 600)
-    view = station(qtbot, page, name)
+    view = chapter(qtbot, page, name)
     qtbot.waitUntil(lambda: not any(figure.request.is_running for figure in view.figures), timeout=TIMEOUT_MS)
     small = resting_heights(qtbot, view)
     page.resize(1890, 1000)
@@ -869,7 +869,7 @@ def test_figures_are_larger_on_a_large_page_and_clipped_on_none(qtbot: QtBot, pa
 
 
 def test_the_published_mask_of_20_positions_is_shown_in_place_of_the_sentences(qtbot: QtBot, page: LearnPage) -> None:
-    figure = station(qtbot, page, "mask").figures[0]
+    figure = chapter(qtbot, page, "mask").figures[0]
     assert isinstance(figure, MaskFigure)
     figure.published.click()
     (matrix,) = figure.matrix.matrices
@@ -886,7 +886,7 @@ def test_another_language_of_the_texts_is_chosen_where_there_is_one(
     qtbot: QtBot, theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: LearnPage
 ) -> None:
     assert page.language_menu.isHidden(), "there is English alone"
-    shutil.copytree(texts.stations_folder(), tmp_path / "learn" / "en")
+    shutil.copytree(texts.chapters_folder(), tmp_path / "learn" / "en")
     (tmp_path / "learn" / "de").mkdir()
     german = "# Ein Gewicht\n> Ein Kopf vergleicht.\n\n::: figure map\n"
     (tmp_path / "learn" / "de" / "03-weight.md").write_text(german, encoding="utf-8")
@@ -898,11 +898,11 @@ def test_another_language_of_the_texts_is_chosen_where_there_is_one(
         other.show()
     qtbot.waitUntil(lambda: other.view is not None, timeout=TIMEOUT_MS)
     assert other.language_menu.isVisible()
-    station(qtbot, other, "weight")
+    chapter(qtbot, other, "weight")
     with qtbot.waitSignal(other.language_chosen):
         other.language_menu.actions_by_name["de"].trigger()
     assert other.view is not None
-    assert other.view.station.title == "Ein Gewicht"
+    assert other.view.chapter.title == "Ein Gewicht"
     assert any("Ein Gewicht" in button.text() for button in other._buttons)
-    assert station(qtbot, other, "mask").station.title == "The causal mask"
+    assert chapter(qtbot, other, "mask").chapter.title == "The causal mask"
     other.shutdown()

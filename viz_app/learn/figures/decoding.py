@@ -10,7 +10,7 @@ from augenmerk.core.analysis.beam_tree import BeamNode, BeamTree
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.translation.experiment import Beam
 from augenmerk.core.translation.result import Alternative, Translation
-from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.job import BeamTreeJob
 from augenmerk.viz_app.theme import CHIP_RADIUS, PANEL_MARGIN, Theme, current_theme, scaled
 from augenmerk.viz_app.widgets.parts import label
@@ -28,7 +28,7 @@ MIN_FACTOR, MAX_FACTOR, FACTOR_STEP = 0.83, 1.8, 0.02
 """Chips are at most so much smaller than usual, for a long sentence, and so much larger, on a large page."""
 
 
-class DecodingFigure(StationFigure):
+class DecodingFigure(ChapterFigure):
     """A column for each step, the best candidates below each other; a click forces one.
 
     Attributes:
@@ -66,7 +66,7 @@ class DecodingFigure(StationFigure):
             self.state.force(step, candidate.entry)
 
 
-class BeamFigure(StationFigure):
+class BeamFigure(ChapterFigure):
     """The hypotheses that a beam of four kept, step by step.
 
     The chosen path and that of greedy decoding stand out.
@@ -411,7 +411,7 @@ def chip_text(theme: Theme, token: str, width: int, *, is_bold: bool) -> str:
     return metrics.elidedText(_shown(token), Qt.TextElideMode.ElideRight, width - theme.scaled(CELL_PADDING) + 1)
 
 
-def _inner_width(figure: StationFigure) -> int:
+def _inner_width(figure: ChapterFigure) -> int:
     return figure.width() - 2 * scaled(PANEL_MARGIN) - 2 * FRAME
 
 

@@ -1,4 +1,4 @@
-"""What all live figures of the stations have in common."""
+"""What all live figures of the chapters have in common."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,14 +21,14 @@ WAITING_DELAY_MS = 250
 
 @dataclass(frozen=True)
 class LearnContext:
-    """What stations work with.
+    """What chapters work with.
 
     Attributes:
         state: the experiment that the Learn page shows: the reader's sentence.
         controller: answers questions about it.
-        own: the reader's sentence, to which one can go back from those that stations try.
+        own: the reader's sentence, to which one can go back from those that chapters try.
         window_state: the experiment of the Translate page, whose model the user has opened; None if there is none.
-        answers: the questions of the station that were answered.
+        answers: the questions of the chapter that were answered.
     """
 
     state: ExperimentState
@@ -38,7 +38,7 @@ class LearnContext:
     answers: Answers = field(default_factory=Answers)
 
 
-class StationFigure(LivePanel):
+class ChapterFigure(LivePanel):
     """A live figure: a caption, and the thing itself. It is also redrawn when another pair is pinned.
 
     Attributes:
@@ -47,7 +47,7 @@ class StationFigure(LivePanel):
         options_known: the names of its options.
         question: the check of the question whose answer it shows once it was given; empty if there is none.
         context: what it works with.
-        options: from the station's text.
+        options: from the chapter's text.
         waiting: shown while `request` takes long.
     """
 

@@ -7,13 +7,13 @@ from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
 
 from augenmerk.core.model.heads import KIND_TITLES, Head
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
-from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.widgets.parts import label
 
 HEADINGS = ("", "queries from", "keys and values from", "mask", "each map: rows × columns")
 
 
-class KindsFigure(StationFigure):
+class KindsFigure(ChapterFigure):
     """A table with a line for each kind; a click shows a head of that kind.
 
     Attributes:
@@ -45,7 +45,7 @@ class KindsFigure(StationFigure):
         for row, kind in enumerate(MAP_KINDS, start=1):
             button = QPushButton(KIND_TITLES[kind])
             button.setCheckable(True)
-            button.setProperty("role", "station")
+            button.setProperty("role", "chapter")
             button.setToolTip("Show a head of this kind below")
             button.clicked.connect(partial(self._choose, kind))
             self.buttons[kind] = button

@@ -9,7 +9,7 @@ from augenmerk.core.analysis.lens import LogitLens
 from augenmerk.core.percent import percent_in_words
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
-from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.job import LensJob
 from augenmerk.viz_app.theme import scaled
 from augenmerk.viz_app.widgets.parts import label
@@ -22,10 +22,10 @@ POINT_AT_CELL = "Point at a cell: what the decoder would say there."
 WAITING_FOR_ANSWER = "Answer the question, and the layers before the last are drawn too."
 
 
-class LayersFigure(StationFigure):
+class LayersFigure(ChapterFigure):
     """A row for each depth, a column for each token that is predicted; a cell is the probability of that token there.
 
-    At which depth the tokens are decided is a question of the station: until it was answered, only the last row, which
+    At which depth the tokens are decided is a question of the chapter: until it was answered, only the last row, which
     is the translation itself, has cells.
 
     Attributes:

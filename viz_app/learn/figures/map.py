@@ -6,14 +6,14 @@ from PySide6.QtWidgets import QWidget
 
 from augenmerk.viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
 from augenmerk.viz_app.heatmap.heatmap import Heatmap
-from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.theme import scales
 
 MIN_HEIGHT = 230
 
 
-class MapFigure(StationFigure):
+class MapFigure(ChapterFigure):
     """One large map; with the option `grid`, all heads above it as thumbnails to choose from.
 
     The option `height` gives its least height, where another figure needs the rest; with `unnamed` the title does not

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
-from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.theme import current_theme
 from augenmerk.viz_app.widgets.parts import flat_button, label
 
@@ -17,7 +17,7 @@ MATRIX_HEIGHT, LEAST_MATRIX_HEIGHT, MAX_CELL = 230, 140, 26
 PUBLISHED_TIP = "The mask of 20 positions, as The Annotated Transformer prints it, in place of your sentence's"
 
 
-class MaskFigure(StationFigure):
+class MaskFigure(ChapterFigure):
     """A row for each token that is predicted, a column for each that might be seen for it: seen, or hidden.
 
     Attributes:

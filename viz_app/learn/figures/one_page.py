@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QSl
 
 from augenmerk.core.config import PRESETS, ModelConfig
 from augenmerk.core.model.size import MODULES, Module, Size, SizeRow, preset_vocabulary_sizes, size_rows, total
-from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.keys import MODULE_KEYS, NO_MODULE_KEYS
 from augenmerk.viz_app.learn.stack import GROUPS, NORM, Box, Side, about, boxes_of
 from augenmerk.viz_app.state.model_info import ModelInfo
@@ -48,7 +48,7 @@ class MeasuredModel:
         return size_rows(self.config, *self.vocabulary_sizes, *self.lengths)
 
 
-class OnePageFigure(StationFigure):
+class OnePageFigure(ChapterFigure):
     """Boxes to be clicked, a table about the one that is chosen, sliders for the lengths, and a choice of models.
 
     The sliders follow the reader's sentence until they are moved.

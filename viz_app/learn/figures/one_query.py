@@ -10,7 +10,7 @@ from augenmerk.core.percent import percent_in_words
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.translation.result import FloatArray
 from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
-from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.theme import current_theme
 
 SHARP = 0.5
@@ -18,7 +18,7 @@ SHARP = 0.5
 CELLS, AIMED_HEIGHT, LEAST_HEIGHT = (9, 18), 120, 81
 
 
-class OneQueryFigure(StationFigure):
+class OneQueryFigure(ChapterFigure):
     """A row for each head of the chosen head's layer, and their mean below; a click on a row chooses its head.
 
     The query is the pinned one; while nothing is pinned, the one for which the heads differ most.

@@ -16,7 +16,7 @@ from augenmerk.core.translation.experiment import SoftmaxTemperature
 from augenmerk.core.translation.result import FloatArray, Translation
 from augenmerk.viz_app.heatmap.map_image import map_image, signed_ramp_of
 from augenmerk.viz_app.learn.actions import set_temperature, strongest_pair
-from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.weight_steps import WeightSteps, weight_steps
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.theme import current_theme, scaled
@@ -36,7 +36,7 @@ CLICK_TIP = "Click a line: pin this key. Point at a strip of colours: its number
 TEMPERATURES = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0)
 
 
-class OneWeightFigure(StationFigure):
+class OneWeightFigure(ChapterFigure):
     """A line for each key: its vector, its score, its weight, and its value times the weight; and a temperature.
 
     The pinned query is shown; a click on a line pins its key.

@@ -6,7 +6,7 @@ import numpy as np
 from PySide6.QtWidgets import QWidget
 
 from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixStyle
-from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.job import PositionsJob, PositionTables
 from augenmerk.viz_app.theme import current_theme, scaled
 from augenmerk.viz_app.widgets.line_chart import Curve, LineChart
@@ -19,7 +19,7 @@ NUM_DIMENSIONS = 48
 CHART_HEIGHTS, MATRIX_HEIGHT, LEAST_MATRIX_HEIGHT, MAX_CELL = (125, 190), 200, 100, 22
 
 
-class PositionsFigure(StationFigure):
+class PositionsFigure(ChapterFigure):
     """Four waves, and below them the model's own vectors of the positions that the sentence has.
 
     Attributes:

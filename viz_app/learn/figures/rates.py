@@ -6,7 +6,7 @@ import numpy as np
 from PySide6.QtWidgets import QWidget
 
 from augenmerk.core.training.schedules import noam_rate, rates_of_run
-from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.job import Smoothing, SmoothingJob
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import scales
@@ -21,7 +21,7 @@ LOSS_OF_ODDS = "The loss, when the model gives the right word these odds against
 WAITING_FOR_ANSWER = "Answer the question, and the curve with smoothing is drawn too."
 
 
-class RatesFigure(StationFigure):
+class RatesFigure(ChapterFigure):
     """The rates of The Annotated Transformer's three settings, and those that the model had which is open.
 
     Attributes:
@@ -64,10 +64,10 @@ class RatesFigure(StationFigure):
         )
 
 
-class SmoothingFigure(StationFigure):
+class SmoothingFigure(ChapterFigure):
     """A smoothed target distribution, and the loss of a model that grows ever more certain of the right word.
 
-    What smoothing does to this loss is a question of the station: its curve is drawn once it was answered.
+    What smoothing does to this loss is a question of the chapter: its curve is drawn once it was answered.
 
     Attributes:
         bars: the distribution.

@@ -1,12 +1,12 @@
-"""All live figures, by the names that the texts of stations use. A new figure is one more line here."""
+"""All live figures, by the names that the texts of chapters use. A new figure is one more line here."""
 
 from typing import Final
 
+from augenmerk.viz_app.learn.figures.clarity_vs_importance import ClarityVsImportanceFigure
 from augenmerk.viz_app.learn.figures.decoding import BeamFigure, DecodingFigure
-from augenmerk.viz_app.learn.figures.figure import StationFigure
+from augenmerk.viz_app.learn.figures.figure import ChapterFigure
 from augenmerk.viz_app.learn.figures.kinds import KindsFigure
 from augenmerk.viz_app.learn.figures.layers import LayersFigure
-from augenmerk.viz_app.learn.figures.loud_and_needed import LoudAndNeededFigure
 from augenmerk.viz_app.learn.figures.map import MapFigure
 from augenmerk.viz_app.learn.figures.mask import MaskFigure
 from augenmerk.viz_app.learn.figures.one_page import OnePageFigure
@@ -18,7 +18,7 @@ from augenmerk.viz_app.learn.figures.tokens import TokensFigure
 from augenmerk.viz_app.learn.figures.train_here import TrainHereFigure
 from augenmerk.viz_app.learn.figures.word_parts import WordPartsFigure
 
-FIGURES: Final[dict[str, type[StationFigure]]] = {
+FIGURES: Final[dict[str, type[ChapterFigure]]] = {
     "tokens": TokensFigure,
     "positions": PositionsFigure,
     "mask": MaskFigure,
@@ -28,7 +28,7 @@ FIGURES: Final[dict[str, type[StationFigure]]] = {
     "one-query": OneQueryFigure,
     "layers": LayersFigure,
     "word-parts": WordPartsFigure,
-    "loud-and-needed": LoudAndNeededFigure,
+    "clarity-vs-importance": ClarityVsImportanceFigure,
     "one-page": OnePageFigure,
     "rates": RatesFigure,
     "smoothing": SmoothingFigure,

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from augenmerk.core.translation.result import Translation, Word
-from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales
 from augenmerk.viz_app.widgets.flow_layout import FlowLayout
 from augenmerk.viz_app.widgets.parts import label
@@ -16,7 +16,7 @@ MAX_FACTOR = 2.2
 NUM_TRIES = 4
 
 
-class TokensFigure(StationFigure):
+class TokensFigure(ChapterFigure):
     """Both sentences, word by word; below each word its tokens and their ids."""
 
     caption = "What the model reads and writes: words, tokens, ids"

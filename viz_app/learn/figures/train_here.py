@@ -15,7 +15,7 @@ from augenmerk.core.training.events import PhaseStarted, ProbeTranslated, StepDo
 from augenmerk.core.training.request import TrainingRequest
 from augenmerk.core.translation.result import FloatArray, Translation
 from augenmerk.viz_app.heatmap.map_image import map_image, ramp_of
-from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.theme import current_theme, scaled
 from augenmerk.viz_app.widgets.parts import label
 from augenmerk.viz_app.worker import TrainingFailure, TrainingRun
@@ -27,7 +27,7 @@ MIN_PICTURE, MAX_PICTURE, GAP, TEXT_HEIGHT, MARGIN = 76, 110, 8, 42, 2
 WAIT_S = 3.0
 
 
-class TrainHereFigure(StationFigure):
+class TrainHereFigure(ChapterFigure):
     """A guess, a button, and a picture for each epoch.
 
     Attributes:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 from augenmerk.core.analysis.logit_parts import LogitParts
 from augenmerk.core.model.heads import Head
 from augenmerk.core.text.subwords import WORD_MARK
-from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.job import LogitPartsJob
 from augenmerk.viz_app.theme import GAP, scales
 from augenmerk.viz_app.widgets.bars import Bar, BarList
@@ -24,7 +24,7 @@ READ_TIP = "The vector of the token that the decoder reads, and of its position"
 BIAS_TIP = "Constants that were learned: added whatever the sentence"
 
 
-class WordPartsFigure(StationFigure):
+class WordPartsFigure(ChapterFigure):
     """A word and its rival: the difference of their scores as a sum, and the heads that have most to do with it.
 
     Attributes:

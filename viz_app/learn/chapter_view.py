@@ -1,4 +1,4 @@
-"""One station: its text at the left, its live figures at the right."""
+"""One chapter: its text at the left, its live figures at the right."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -8,11 +8,11 @@ from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from augenmerk.viz_app.learn.actions import perform
-from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.learn.chapter import Chapter, Paragraph, Predict, Try
+from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.figures.map import MapFigure
 from augenmerk.viz_app.learn.figures.registry import FIGURES
 from augenmerk.viz_app.learn.predict_view import PredictView
-from augenmerk.viz_app.learn.station import Paragraph, Predict, Station, Try
 from augenmerk.viz_app.learn.values import values_of
 from augenmerk.viz_app.theme import GAP, current_theme, scaled, scales
 from augenmerk.viz_app.widgets.flow_layout import FlowLayout
@@ -23,22 +23,22 @@ TEXT_SHARE, FIGURE_SHARE = 3, 4
 STACKED = 800
 """Pixels below which text and figures do not stand side by side."""
 FIGURE_HEIGHT_STACKED = 420
-"""Of a figure then: the window scrolls, and all of a station is as high as it must be."""
+"""Of a figure then: the window scrolls, and all of a chapter is as high as it must be."""
 SCROLL_BAR_WIDTH, TRY_SPACING = 10, 8
 
 
-class StationView(QWidget):
+class ChapterView(QWidget):
     """Texts follow the experiment that is shown, as do the figures.
 
     Attributes:
-        station: what is shown.
+        chapter: what is shown.
         title: its name, above everything.
         texts: one label for each stretch of text, the claim first.
         tries: the buttons that change something.
-        back_button: the reader's own sentence again; only there while the station has put another in its place.
+        back_button: the reader's own sentence again; only there while the chapter has put another in its place.
         predictions: the questions.
         figures: at the right.
-        next_button: goes on to the next station.
+        next_button: goes on to the next chapter.
 
     Signals:
         next_wanted()
@@ -46,15 +46,15 @@ class StationView(QWidget):
 
     next_wanted = Signal()
 
-    def __init__(self, station: Station, context: LearnContext, next_title: str, parent: QWidget | None = None) -> None:
-        """`next_title`: of the station after this one; empty if it is the last."""
+    def __init__(self, chapter: Chapter, context: LearnContext, next_title: str, parent: QWidget | None = None) -> None:
+        """`next_title`: of the chapter after this one; empty if it is the last."""
         super().__init__(parent)
-        self.station, self._context = station, context
+        self.chapter, self._context = chapter, context
         self._state = context.state
         self.texts: list[tuple[Paragraph, QLabel]] = []
         self.tries: list[QPushButton] = []
         self.predictions: list[PredictView] = []
-        self.figures: list[StationFigure] = [FIGURES[each.name](context, each.options) for each in station.figures]
+        self.figures: list[ChapterFigure] = [FIGURES[each.name](context, each.options) for each in chapter.figures]
         self.next_button = QPushButton(f"Next: {next_title}", self)
         self.next_button.setProperty("role", "primary")
         self.next_button.setVisible(bool(next_title))
@@ -73,11 +73,11 @@ class StationView(QWidget):
 
     @property
     def large_map(self) -> QWidget | None:
-        """The widget that draws a large map; None if no figure of this station does."""
+        """The widget that draws a large map; None if no figure of this chapter does."""
         return next((figure.map for figure in self.figures if isinstance(figure, MapFigure)), None)
 
     def enter(self) -> None:
-        """The reader has come here: the experiment is as the station wants it, about the reader's sentence."""
+        """The reader has come here: the experiment is as the chapter wants it, about the reader's sentence."""
         self._has_begun = False
         self._context.own.restore()
         self._left = {}
@@ -141,7 +141,7 @@ class StationView(QWidget):
             QBoxLayout.Direction.TopToBottom if self._is_stacked else QBoxLayout.Direction.LeftToRight
         )
         take_out(self.next_button)
-        # What goes on to the next station is the last thing that is read.
+        # What goes on to the next chapter is the last thing that is read.
         (self._row if self._is_stacked else self._next_place).addWidget(self.next_button, 0, Qt.AlignmentFlag.AlignLeft)
         self._fit_heights()
 
@@ -183,7 +183,7 @@ class StationView(QWidget):
         """Once there is a result: heads and cells are found in it."""
         if not self._has_begun and self._state.translation is not None:
             self._has_begun = True
-            self._perform(self.station.begin)
+            self._perform(self.chapter.begin)
 
     def _perform(self, actions: Mapping[str, str]) -> None:
         with self._context.own.trying():
@@ -229,14 +229,14 @@ class StationView(QWidget):
         column = QVBoxLayout(text)
         scales(column.setContentsMargins, 4, 0, 14, 10)
         scales(column.setSpacing, 10)
-        self.title.setText(self.station.title)
+        self.title.setText(self.chapter.title)
         self.title.setProperty("role", "title")
         self.title.setWordWrap(True)
         column.addWidget(self.title)
-        column.addWidget(self._text(self.station.claim, "claim"))
+        column.addWidget(self._text(self.chapter.claim, "claim"))
         buttons: FlowLayout | None = None
         last_buttons: FlowLayout | None = None
-        for block in self.station.blocks:
+        for block in self.chapter.blocks:
             if isinstance(block, Try):
                 if buttons is None:
                     buttons = last_buttons = FlowLayout(scaled(TRY_SPACING))

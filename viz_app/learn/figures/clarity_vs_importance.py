@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from augenmerk.core.model.heads import KIND_TITLES, Head
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
-from augenmerk.viz_app.learn.figures.figure import LearnContext, StationFigure
+from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.job import HeadCosts, HeadCostsJob
 from augenmerk.viz_app.state.head_roles import clarity
 from augenmerk.viz_app.theme import current_theme, scaled, scales
@@ -46,7 +46,7 @@ class HeadPoint:
     cost: float
 
 
-class LoudAndNeededFigure(StationFigure):
+class ClarityVsImportanceFigure(ChapterFigure):
     """A point for each head; a click chooses it.
 
     Attributes:

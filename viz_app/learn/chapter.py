@@ -1,8 +1,8 @@
-"""Stations as text: Markdown with directives, read from `resources/learn/LANGUAGE/NN-name.md`. No Qt.
+"""Chapters as text: Markdown with directives, read from `resources/learn/LANGUAGE/NN-name.md`. No Qt.
 
-Which stations there are, and in which order, the English files say; elsewhere a station has the same name.
+Which chapters there are, and in which order, the English files say; elsewhere a chapter has the same name.
 
-A station begins with its title and its claim, then come paragraphs and directives, in this form:
+A chapter begins with its title and its claim, then come paragraphs and directives, in this form:
 
     # One weight, end to end
     > A head compares one query with every key.
@@ -20,7 +20,7 @@ A station begins with its title and its claim, then come paragraphs and directiv
     :::
 
 Words in braces are values, computed from the experiment that is shown (`viz_app.learn.values`). `begin` says what is
-done when the station is entered, `try` what its button does (`viz_app.learn.actions`); `figure` names a live figure
+done when the chapter is entered, `try` what its button does (`viz_app.learn.actions`); `figure` names a live figure
 (`viz_app.learn.figures.registry`), `predict` a question whose answer is computed (`viz_app.learn.checks`).
 """
 
@@ -35,14 +35,16 @@ from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.resources import resource_path
 
 LANGUAGE = "en"
-STATION_FILES = "[0-9][0-9]-*.md"
+CHAPTER_FILES = "[0-9][0-9]-*.md"
 MARK = ":::"
 logger = logging.getLogger(__name__)
+EARLIER_FIGURES = {"loud-and-needed": "clarity-vs-importance"}
+"""Present names of figures that texts written for an earlier version name otherwise."""
 VALUE = re.compile(r"\{([a-z-]+)\}")
 
 
-class StationError(AugenmerkError):
-    """A station's text is not in the form described above."""
+class ChapterError(AugenmerkError):
+    """A chapter's text is not in the form described above."""
 
 
 @dataclass(frozen=True)
@@ -108,8 +110,8 @@ Block = Paragraph | Try | Predict
 
 
 @dataclass(frozen=True)
-class Station:
-    """One station.
+class Chapter:
+    """One chapter.
 
     Attributes:
         name: of its file, without number and ending.
@@ -127,7 +129,7 @@ class Station:
     blocks: tuple[Block, ...]
 
 
-def stations_folder(language: str = LANGUAGE) -> Path:
+def chapters_folder(language: str = LANGUAGE) -> Path:
     """Where the texts of a language lie."""
     return resource_path("learn") / language
 
@@ -138,38 +140,38 @@ def languages() -> tuple[str, ...]:
         folders = sorted(path for path in resource_path("learn").iterdir() if path.is_dir())
     except OSError:
         return (LANGUAGE,)
-    others = [path.name for path in folders if path.name != LANGUAGE and any(path.glob(STATION_FILES))]
+    others = [path.name for path in folders if path.name != LANGUAGE and any(path.glob(CHAPTER_FILES))]
     return (LANGUAGE, *others)
 
 
-def read_stations(language: str = LANGUAGE) -> tuple[Station, ...]:
-    """All stations, in the order of their files' names; empty if the texts are missing.
+def read_chapters(language: str = LANGUAGE) -> tuple[Chapter, ...]:
+    """All chapters, in the order of their files' names; empty if the texts are missing.
 
-    A station that has no text in the language, or none in the form described above, is in English.
+    A chapter that has no text in the language, or none in the form described above, is in English.
 
     Raises:
-        StationError: an English text is not in the form described above.
+        ChapterError: an English text is not in the form described above.
     """
-    return tuple(_in_language(path, language) for path in sorted(stations_folder().glob(STATION_FILES)))
+    return tuple(_in_language(path, language) for path in sorted(chapters_folder().glob(CHAPTER_FILES)))
 
 
-def _in_language(path: Path, language: str) -> Station:
-    """The station of an English file, in another language if it can be."""
-    own = stations_folder(language) / path.name
+def _in_language(path: Path, language: str) -> Chapter:
+    """The chapter of an English file, in another language if it can be."""
+    own = chapters_folder(language) / path.name
     if language != LANGUAGE and own.is_file():
         try:
-            return read_station(own)
-        except StationError as error:
+            return read_chapter(own)
+        except ChapterError as error:
             logger.info("%s It is shown in English.", error)
-    return read_station(path)
+    return read_chapter(path)
 
 
-def read_station(path: Path) -> Station:
-    """One station. Raises `StationError`, which names file and line."""
+def read_chapter(path: Path) -> Chapter:
+    """One chapter. Raises `ChapterError`, which names file and line."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise StationError(f"{path}: it cannot be read: {error}. Restore the file.") from error
+        raise ChapterError(f"{path}: it cannot be read: {error}. Restore the file.") from error
     return _Reader(path, lines).read()
 
 
@@ -184,7 +186,7 @@ class _Reader:
         self._blocks: list[Block] = []
         self._paragraphs: list[str] = []
 
-    def read(self) -> Station:
+    def read(self) -> Chapter:
         title = self._heading("# ", "a title, such as “# One weight, end to end”")
         claim = self._heading("> ", "a claim, such as “> A head compares one query with every key.”")
         while self._next < len(self._lines):
@@ -196,7 +198,7 @@ class _Reader:
                 self._paragraphs.append(line)
         self._end_paragraphs()
         name = re.sub(r"^\d+-", "", self._path.stem)
-        return Station(name, title, Paragraph(claim), self._begin, tuple(self._figures), tuple(self._blocks))
+        return Chapter(name, title, Paragraph(claim), self._begin, tuple(self._figures), tuple(self._blocks))
 
     def _heading(self, start: str, expected: str) -> str:
         while self._next < len(self._lines) and not self._lines[self._next].strip():
@@ -229,7 +231,9 @@ class _Reader:
             case "begin":
                 self._begin |= self._options(arguments)
             case "figure":
-                self._figures.append(Figure(self._first(arguments, "a figure"), self._options(arguments[1:])))
+                figure = self._first(arguments, "a figure")
+                figure = EARLIER_FIGURES.get(figure, figure)
+                self._figures.append(Figure(figure, self._options(arguments[1:])))
             case "try":
                 self._blocks.append(Try(self._first(arguments, "a label"), self._options(arguments[1:])))
             case "predict":
@@ -271,5 +275,5 @@ class _Reader:
             raise self._error(f"a question has {len(choices)} choices", "two or more lines such as “- rises: It rises”")
         return Predict(check, options, Paragraph("\n".join(question).strip()), choices)
 
-    def _error(self, given: str, expected: str) -> StationError:
-        return StationError(f"{self._path}, line {self._next}: {given}. Expected: {expected}.")
+    def _error(self, given: str, expected: str) -> ChapterError:
+        return ChapterError(f"{self._path}, line {self._next}: {given}. Expected: {expected}.")

@@ -1,15 +1,15 @@
-"""The texts of stations: what the form allows, and that every shipped text keeps to it and names only what exists."""
+"""The texts of chapters: what the form allows, and that every shipped text keeps to it and names only what exists."""
 
 import shutil
 from pathlib import Path
 
 import pytest
 
-from augenmerk.viz_app.learn import station as texts
+from augenmerk.viz_app.learn import chapter as texts
 from augenmerk.viz_app.learn.actions import ACTIONS
+from augenmerk.viz_app.learn.chapter import Chapter, ChapterError, Paragraph, Predict, Try, read_chapter, read_chapters
 from augenmerk.viz_app.learn.checks import CHECKS
 from augenmerk.viz_app.learn.figures.registry import FIGURES
-from augenmerk.viz_app.learn.station import Paragraph, Predict, Station, StationError, Try, read_station, read_stations
 from augenmerk.viz_app.learn.values import VALUES
 
 TEXT = """
@@ -40,13 +40,13 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
-def test_a_text_becomes_a_station(tmp_path: Path) -> None:
-    station = read_station(write(tmp_path, TEXT))
-    assert (station.name, station.title) == ("weight", "One weight")
-    assert station.claim == Paragraph("A claim in two lines.")
-    assert station.begin == {"reset": "", "head": "clearest"}
-    assert [(figure.name, figure.options) for figure in station.figures] == [("map", {"grid": ""})]
-    first, second, button, question = station.blocks
+def test_a_text_becomes_a_chapter(tmp_path: Path) -> None:
+    chapter = read_chapter(write(tmp_path, TEXT))
+    assert (chapter.name, chapter.title) == ("weight", "One weight")
+    assert chapter.claim == Paragraph("A claim in two lines.")
+    assert chapter.begin == {"reset": "", "head": "clearest"}
+    assert [(figure.name, figure.options) for figure in chapter.figures] == [("map", {"grid": ""})]
+    first, second, button, question = chapter.blocks
     assert isinstance(first, Paragraph)
     assert first.values == ("weight",)
     assert first.filled({"weight": "99%"}) == "A paragraph with **99%** in\ntwo lines."
@@ -55,6 +55,11 @@ def test_a_text_becomes_a_station(tmp_path: Path) -> None:
     assert isinstance(question, Predict)
     assert question.choices == {"rises": "It rises", "falls": "It falls", "stays": "It stays"}
     assert question.question.values == ("key",)
+
+
+def test_a_text_of_an_earlier_version_names_its_figure_as_it_did(tmp_path: Path) -> None:
+    chapter = read_chapter(write(tmp_path, TEXT + "::: figure loud-and-needed\n"))
+    assert [figure.name for figure in chapter.figures] == ["map", "clarity-vs-importance"]
 
 
 @pytest.mark.parametrize(
@@ -75,8 +80,8 @@ def test_a_text_becomes_a_station(tmp_path: Path) -> None:
     ],
 )
 def test_a_broken_text_is_refused_with_file_and_line(tmp_path: Path, broken: str, expected: str) -> None:
-    with pytest.raises(StationError, match=r"03-weight\.md, line \d+: .*Expected: ") as raised:
-        read_station(write(tmp_path, broken))
+    with pytest.raises(ChapterError, match=r"03-weight\.md, line \d+: .*Expected: ") as raised:
+        read_chapter(write(tmp_path, broken))
     assert expected in str(raised.value)
 
 
@@ -84,19 +89,19 @@ def test_a_text_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     path = write(tmp_path, "")
     path.write_bytes(b"\xff\xfe")
     for unreadable in (path, tmp_path / "04-missing.md"):
-        with pytest.raises(StationError, match=unreadable.name):
-            read_station(unreadable)
+        with pytest.raises(ChapterError, match=unreadable.name):
+            read_chapter(unreadable)
 
 
-@pytest.mark.parametrize("station", read_stations(), ids=lambda station: station.name)
-def test_every_shipped_text_names_only_what_there_is(station: Station) -> None:
-    assert station.figures, "a station has a live figure"
-    for figure in station.figures:
+@pytest.mark.parametrize("chapter", read_chapters(), ids=lambda chapter: chapter.name)
+def test_every_shipped_text_names_only_what_there_is(chapter: Chapter) -> None:
+    assert chapter.figures, "a chapter has a live figure"
+    for figure in chapter.figures:
         assert figure.name in FIGURES
         assert set(figure.options) <= FIGURES[figure.name].options_known
-    paragraphs = [station.claim]
-    assert set(station.begin) <= set(ACTIONS)
-    for block in station.blocks:
+    paragraphs = [chapter.claim]
+    assert set(chapter.begin) <= set(ACTIONS)
+    for block in chapter.blocks:
         match block:
             case Paragraph():
                 paragraphs.append(block)
@@ -108,21 +113,21 @@ def test_every_shipped_text_names_only_what_there_is(station: Station) -> None:
                 assert set(choices) == CHECKS[check].choices
                 assert not any(each.startswith(("Yes", "No,")) for each in choices.values()), "“No: no, …” is told then"
     assert {name for paragraph in paragraphs for name in paragraph.values} <= set(VALUES)
-    assert station.claim.markdown.strip()
-    assert any(isinstance(block, Predict) for block in station.blocks), "a station asks for a prediction"
-    is_tried = any(isinstance(block, Try) for block in station.blocks)
-    assert is_tried or any(figure.name == "train-here" for figure in station.figures), "there is something to try"
+    assert chapter.claim.markdown.strip()
+    assert any(isinstance(block, Predict) for block in chapter.blocks), "a chapter asks for a prediction"
+    is_tried = any(isinstance(block, Try) for block in chapter.blocks)
+    assert is_tried or any(figure.name == "train-here" for figure in chapter.figures), "there is something to try"
 
 
-def test_stations_ship() -> None:
-    assert len(read_stations()) >= 3
-    assert len({station.name for station in read_stations()}) == len(read_stations())
+def test_chapters_ship() -> None:
+    assert len(read_chapters()) >= 3
+    assert len({chapter.name for chapter in read_chapters()}) == len(read_chapters())
 
 
 @pytest.fixture
 def two_languages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a second language, with one station; the English texts are those that ship."""
-    shutil.copytree(texts.stations_folder(), tmp_path / "learn" / "en")
+    """The folder of a second language, with one chapter; the English texts are those that ship."""
+    shutil.copytree(texts.chapters_folder(), tmp_path / "learn" / "en")
     german = tmp_path / "learn" / "de"
     german.mkdir()
     (german / "03-weight.md").write_text("# Ein Gewicht\n> Ein Kopf vergleicht.\n\n::: figure map\n", encoding="utf-8")
@@ -131,7 +136,7 @@ def two_languages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return german
 
 
-def test_a_language_is_a_folder_with_stations(two_languages: Path) -> None:
+def test_a_language_is_a_folder_with_chapters(two_languages: Path) -> None:
     assert texts.languages() == ("en", "de")
 
 
@@ -139,12 +144,12 @@ def test_one_language_ships() -> None:
     assert texts.languages() == ("en",), "then every shipped text is checked as the English ones are"
 
 
-def test_a_station_without_a_text_in_the_language_is_in_english(two_languages: Path) -> None:
-    english, german = read_stations(), read_stations("de")
+def test_a_chapter_without_a_text_in_the_language_is_in_english(two_languages: Path) -> None:
+    english, german = read_chapters(), read_chapters("de")
     assert [each.name for each in german] == [each.name for each in english]
     changed = [each.title for each, other in zip(german, english, strict=True) if each != other]
     assert changed == ["Ein Gewicht"]
-    assert read_stations("xx") == english
+    assert read_chapters("xx") == english
     (two_languages / "04-heads.md").write_text("no title", encoding="utf-8")
     (two_languages / "99-own.md").write_text("# Eigenes\n> Ja.\n", encoding="utf-8")
-    assert [each.title for each in read_stations("de")] == [each.title for each in german], "broken, or unknown"
+    assert [each.title for each in read_chapters("de")] == [each.title for each in german], "broken, or unknown"
