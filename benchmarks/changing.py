@@ -77,7 +77,7 @@ def _page_of(translation: Translation, folder: str) -> "TranslatePage":
     page.show()
     state.show_translation(translation)
     maps = {(measure, kind): np.sqrt(translation.maps.of_kind(kind)) for measure, kind in BESIDE_WEIGHT}
-    state.take_measured(MeasuredMaps(translation, maps))
+    state.measuring.take(MeasuredMaps(translation, maps))
     QApplication.processEvents()
     return page
 
@@ -88,7 +88,7 @@ def _changes(page: "TranslatePage") -> list[tuple[str, Callable[[], None]]]:
     state, settings = page.state, page.state.settings
     heads = [Head("cross", layer, head) for layer in range(3) for head in range(8)]
     return [
-        ("head", _in_turn(state.choose_head, heads)),
+        ("head", _in_turn(state.intents.choose_head, heads)),
         ("label mode", _in_turn(partial(setattr, settings, "label_mode"), ["predicted", "read"])),
         ("scale", _in_turn(partial(setattr, settings, "scale"), ["layer", "own", "shared"])),
         ("measure", _in_turn(partial(setattr, settings, "measure"), ["norm", "weight"])),

@@ -34,6 +34,7 @@ from augenmerk.viz_app.learn.keys import KEYS_OF_STACK
 from augenmerk.viz_app.models.foreign import foreign_source
 from augenmerk.viz_app.models.loader import ModelLoader
 from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.experiment_editor import reset, toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_navigation import Direction
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
@@ -523,11 +524,11 @@ class MainWindow(QMainWindow):
     def _switch_head(self) -> None:
         if self.state.result is not None:
             self.show_page(TRANSLATE)
-            self.state.toggle_head(self.state.selection.head)
+            self.state.submit(toggle_head(self.state.selection.head))
 
     def _reset(self) -> None:
         if self.state.experiment.interventions:
-            self.state.reset()
+            self.state.submit(reset)
 
     def _begin(self, sentence: str | None) -> None:
         """The requested sentence; else what was on the screen, if it belongs to this model; else an example."""
@@ -572,7 +573,7 @@ class MainWindow(QMainWindow):
         previous = self.state.model
         self.state.begin_model(info)
         if previous is not None and self._preferences.is_stand_in(info.path):
-            self.state.tell(f"{_cannot_read(previous)}, so the bundled model is used.")
+            self.state.report(f"{_cannot_read(previous)}, so the bundled model is used.")
         if self.state.result is None:
             self.translate_page.show_message(TRANSLATING, offers_cancel=True)
         if self._first_experiment is not None:

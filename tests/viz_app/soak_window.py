@@ -34,6 +34,7 @@ from augenmerk.core.threads import tune_process
 from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.viz_app.main_window import LEARN, TRAIN, TRANSLATE, MainWindow
 from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.experiment_editor import intervene, redo, reset, toggle_head, undo
 from augenmerk.viz_app.theme import Theme, ThemeChoice
 from augenmerk.viz_app.train.state import Status
 from augenmerk.viz_app.worker.training import interpreter_shared_fairly
@@ -140,12 +141,12 @@ class Soak:
     def _switch_heads(self) -> None:
         state = self.window.state
         for _ in range(3):
-            state.toggle_head(Head("cross", self._rng.randrange(2), self._rng.randrange(4)))
+            state.submit(toggle_head(Head("cross", self._rng.randrange(2), self._rng.randrange(4))))
             self._settle()
-        state.intervene(HeadScaled(Head("encoder", 0, 0), 0.5))
+        state.submit(intervene(HeadScaled(Head("encoder", 0, 0), 0.5)))
         self._settle()
-        for act in (state.undo, state.undo, state.redo, state.reset):
-            act()
+        for act in (undo, undo, redo, reset):
+            state.submit(act)
             self._settle()
 
     def _show_tabs(self) -> None:

@@ -32,6 +32,8 @@ from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.analysis.source.view import SourceTab
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.experiment_editor import intervene, toggle_head
+from augenmerk.viz_app.state.experiment_state import Stale
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.translate.page import TranslatePage
 from augenmerk.viz_app.widgets.veil import Veil
@@ -70,7 +72,7 @@ def _is_settled(window: MainWindow) -> bool:
     state = window.state
     return (
         not state.request.is_running
-        and not state.is_of_earlier_model
+        and not isinstance(state.shown, Stale)
         and state.result is not None
         and state.result.experiment == state.experiment
     )
@@ -187,12 +189,12 @@ def test_three_interventions_at_once_by_mouse_and_undone_and_redone_by_keys(
         qtbot.keyClick(window, Qt.Key.Key_Z, CTRL)
         _settle(qtbot, window)
         _check(window, translator.compare(experiment))
-    assert not window.state.can_undo
+    assert not window.state.editor.can_undo
     for experiment in experiments[1:]:
         qtbot.keyClick(window, Qt.Key.Key_Z, CTRL | SHIFT)
         _settle(qtbot, window)
         _check(window, translator.compare(experiment))
-    assert not window.state.can_redo
+    assert not window.state.editor.can_redo
 
 
 @pytest.mark.heavy
@@ -367,7 +369,7 @@ def test_another_model_dims_what_is_shown_and_drops_and_names_what_does_not_fit(
         window.open_model(one_layer)
     assert "shallow" in window.windowTitle()
     assert window.state.result is before, "the answer is still to come"
-    assert window.state.is_of_earlier_model
+    assert isinstance(window.state.shown, Stale)
     assert all(part.grab().toImage() != picture for part, picture in zip(covered, clear, strict=True))
     directly = Qt.FindChildOption.FindDirectChildrenOnly
     assert [part.findChild(Veil, options=directly).isHidden() for part in outdated] == [False] * 6  # type: ignore[union-attr]
@@ -408,7 +410,7 @@ def test_a_restart_restores_what_was_on_the_screen(
     _check_shown_as_before(again)
     again.state.settings.shown = "changed"
     _check(again, translator.compare(experiment))
-    assert not again.state.can_undo
+    assert not again.state.editor.can_undo
     assert not again.analysis.isHidden()
     assert isinstance(again.analysis.tab, SourceTab)
 
@@ -440,7 +442,7 @@ def test_a_damaged_session_is_set_aside_and_the_window_starts(
     make_window: MakeWindow, preferences: Preferences, content: bytes
 ) -> None:
     first = make_window(sentence="Zwei Hunde .")
-    first.state.toggle_head(OFF.head)
+    first.state.submit(toggle_head(OFF.head))
     first.close()
     preferences.session_path.write_bytes(content)
     window = make_window(sentence=None)
@@ -513,10 +515,10 @@ def test_a_dropped_experiment_that_is_damaged_leaves_the_screen(
 def test_a_refused_change_is_named_and_all_of_the_page_goes_on_with_what_it_shows(
     qtbot: QtBot, window: MainWindow, translator: Translator, refused: Intervention, reason: str
 ) -> None:
-    window.state.intervene(OFF)
+    window.state.submit(intervene(OFF))
     _settle(qtbot, window)
     with qtbot.waitSignal(window.failed):
-        window.state.intervene(refused)
+        window.state.submit(intervene(refused))
     note = window.translate_page.sentence.note
     assert f"Refused, and taken back: {reason}." in note.text()
     assert note.isVisible()

@@ -21,6 +21,7 @@ from augenmerk.core.translation.result import ExperimentResult, Translation, Tra
 from augenmerk.viz_app.examples import example_sentences
 from augenmerk.viz_app.main_window import LEARN, TRAIN, TRANSLATE, MainWindow
 from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.experiment_editor import force, toggle_head
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.text_limit import MAX_CHARACTERS
@@ -133,7 +134,7 @@ def test_arrows_walk_heads_once_the_sentence_is_left(make_window: MakeWindow, qt
     window = make_window()
     window.activateWindow()
     page = window.translate_page
-    page.state.choose_head(Head("encoder", 2, 0))
+    page.state.intents.choose_head(Head("encoder", 2, 0))
     qtbot.keyClick(page.sentence.input, Qt.Key.Key_Escape)
     for key in (Qt.Key.Key_Right, Qt.Key.Key_Down, Qt.Key.Key_Right, Qt.Key.Key_Left):
         qtbot.keyClick(page.heads.grid, key)
@@ -145,7 +146,7 @@ def test_rows_are_named_by_the_word_predicted_until_a_person_chooses_otherwise(
     make_window: MakeWindow, preferences: Preferences
 ) -> None:
     page = make_window().translate_page
-    page.state.choose_head(Head("cross", 0, 0))
+    page.state.intents.choose_head(Head("cross", 0, 0))
     assert page.head.controls.predicted_button.isChecked()
     assert _row_labels(page) == ("ein", "mann", ".", "<eos>")
     assert "while it predicts that English token" in page.head.meaning.text()
@@ -162,7 +163,7 @@ def test_rows_are_named_by_the_word_predicted_until_a_person_chooses_otherwise(
 def test_row_labels_follow_the_switch(make_window: MakeWindow, qtbot: QtBot, preferences: Preferences) -> None:
     window = make_window()
     page = window.translate_page
-    page.state.choose_head(Head("cross", 0, 0))
+    page.state.intents.choose_head(Head("cross", 0, 0))
     page.head.controls.read_button.setChecked(True)
     qtbot.mouseClick(page.head.controls.predicted_button, Qt.MouseButton.LeftButton, pos=QPoint(8, 8))
     assert _row_labels(page)[-1] == "<eos>"
@@ -174,7 +175,7 @@ def test_row_labels_follow_the_switch(make_window: MakeWindow, qtbot: QtBot, pre
 @pytest.mark.heavy
 def test_a_hovered_chip_and_a_hovered_row_find_each_other(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = make_window(sentence="Ein Mann schläft .").translate_page
-    page.state.choose_head(Head("cross", 0, 0))
+    page.state.intents.choose_head(Head("cross", 0, 0))
     chips, heatmap = page.sentence.chips, page.head.heatmap
     word, place = chips._chips[1]
     plain = heatmap.grab().toImage()
@@ -196,7 +197,7 @@ def test_a_hovered_chip_and_a_hovered_row_find_each_other(make_window: MakeWindo
 @pytest.mark.heavy
 def test_a_pinned_cell_is_let_go_by_a_second_click_or_escape(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = make_window().translate_page
-    page.state.choose_head(Head("cross", 0, 0))
+    page.state.intents.choose_head(Head("cross", 0, 0))
     place, selection = page.head.heatmap.cell_rect(Pair(1, 2)), page.state.selection
     assert place is not None
     for expected in (Pair(1, 2), None, Pair(1, 2)):
@@ -268,7 +269,7 @@ def test_an_emptied_field_gets_a_hint_and_no_dialog(make_window: MakeWindow, qtb
 def test_enter_on_spaces_gets_the_hint_too_and_the_experiment_is_kept(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     page = window.translate_page
-    page.state.toggle_head(Head("cross", 0, 1))
+    page.state.submit(toggle_head(Head("cross", 0, 1)))
     asked = page.state.experiment
     _type(qtbot, window, "   ")
     qtbot.keyClick(page.sentence.input, Qt.Key.Key_Return)
@@ -403,7 +404,7 @@ def test_without_a_bundled_model_the_window_says_so_and_offers_a_way(
 @pytest.mark.heavy
 def test_last_choices_come_back(make_window: MakeWindow, qtbot: QtBot, preferences: Preferences) -> None:
     first = make_window(sentence="Zwei Hunde .")
-    first.translate_page.state.choose_head(Head("decoder", 1, 3))
+    first.translate_page.state.intents.choose_head(Head("decoder", 1, 3))
     first.set_theme("dark")
     first.resize(1111, 777)
     first.close()
@@ -510,13 +511,13 @@ def test_a_refusal_is_shown_under_the_chips_until_another_text_is_asked_for(
     panel, facts = window.translate_page.sentence, window.translate_page.sentence.facts.text()
     assert not panel.note.isVisible()
     with qtbot.waitSignal(window.failed):
-        window.state.force(0, "unknown")
+        window.state.submit(force(0, "unknown"))
     assert panel.note.isVisible()
     assert "not in this model's vocabulary" in panel.note.text()
     assert panel.facts.text() == facts
     assert _dialogs(window) == []
     with qtbot.waitSignal(window.translation_shown):
-        window.state.force(0, "Zwei")
+        window.state.submit(force(0, "Zwei"))
     assert not panel.note.isVisible()
 
 
@@ -637,7 +638,7 @@ def test_a_small_window_shows_most_rows_of_a_long_sentence(
     assert layout.hidden.width() == 0
     assert "Each row" in page.head.meaning.text()
     place = page.head.map.mapTo(window, QPoint())
-    page.state.toggle_head(Head("cross", 0, 1))
+    page.state.submit(toggle_head(Head("cross", 0, 1)))
     qtbot.waitUntil(page.sentence.shown_switch.isVisible)
     qtbot.wait(50)
     assert page.head.map.mapTo(window, QPoint()) == place, "nothing moves"

@@ -14,6 +14,7 @@ from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.viz_app.learn.chapter_view import ChapterView
 from augenmerk.viz_app.main_window import LEARN, NARROW_CONTENT_SIZE, TRAIN, TRANSLATE, MainWindow
 from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.experiment_editor import intervene
 from augenmerk.viz_app.theme import SCALES, Theme, current_theme, scales
 from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea, WindowScrollArea
@@ -162,7 +163,7 @@ def test_a_chapter_below_its_text_scrolls_with_the_window_alone(make_window: Mak
     prediction.choices["more"].click()
     prediction.look.click()
     qtbot.waitUntil(lambda: is_in_sight(prediction.verdict), timeout=TIMEOUT_MS)
-    page.state.intervene(HeadScaled(Head("cross", 0, 0)))
+    page.state.submit(intervene(HeadScaled(Head("cross", 0, 0))))
     qtbot.waitUntil(lambda: page.state.result is not None and page.state.result.is_changed, timeout=TIMEOUT_MS)
     QApplication.processEvents()
     qtbot.waitUntil(is_whole)

@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayou
 from augenmerk.core.durations import duration
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.progress import Progress
-from augenmerk.viz_app.state.request_state import RequestState
+from augenmerk.viz_app.state.request_state import Progress, RequestState
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales
 from augenmerk.viz_app.views.live_panel import LivePanel
 from augenmerk.viz_app.widgets.focus import set_visible
@@ -30,8 +29,7 @@ class AnalysisContext:
     """What a tab works with.
 
     Attributes:
-        state: the experiment that is shown. Heads are chosen by `state.selection.choose` and switched by
-            `state.toggle_head`.
+        state: the experiment that is shown.
         controller: answers questions about it.
         preferences: what is remembered between two starts.
     """
@@ -95,7 +93,7 @@ class AnalysisTab(LivePanel):
         return bar
 
     def _ask_again(self) -> None:
-        self.request.problem = ""
+        self.request.forget_problem()
         self.refresh()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -137,8 +135,8 @@ class BusyIndicator(QWidget):
         row.addWidget(self.stop)
         row.addWidget(self.again)
         row.addStretch(0)
-        request.events.is_running.connect(self._on_running, max_args=0)
-        request.events.problem.connect(self._show_state, max_args=0)
+        request.changed.connect(self._on_running)
+        request.changed.connect(self._show_state)
         self._show_state()
 
     @property
@@ -216,8 +214,8 @@ class JobBar(QWidget):
         row.addWidget(self._running, 1)
         row.addWidget(self.stop)
         row.addStretch(0)
-        request.events.is_running.connect(self._show_running, max_args=0)
-        request.events.progress.connect(self._on_progress, max_args=0)
+        request.changed.connect(self._show_running)
+        request.progressed.connect(self._on_progress)
         self._show_running()
 
     def _show_running(self) -> None:

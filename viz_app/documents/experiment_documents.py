@@ -28,6 +28,7 @@ from augenmerk.viz_app.documents.session import (
 )
 from augenmerk.viz_app.documents.view_values import apply_view, check_view, heads_missing
 from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.experiment_editor import open_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.text_limit import MAX_CHARACTERS
 from augenmerk.viz_app.widgets.dialogs import show_failure
@@ -242,7 +243,7 @@ class ExperimentDocuments(QObject):
         self._show(saved)
         is_in_use = self._state.model is not None and self._state.model.title == saved.model.name
         which = "another version of the model" if is_in_use else "the model"
-        self._state.tell(
+        self._state.report(
             f"This experiment was made with {which} “{saved.model.name}”, which is neither among the recent "
             "ones nor beside the file. It is shown with the model in use. " + self._misfits(saved)
         )
@@ -264,11 +265,11 @@ class ExperimentDocuments(QObject):
 
     def _show(self, saved: SavedExperiment, *, asks: bool = True) -> None:
         apply_view(self._state, saved.view)
-        is_first = self._state.result is None and not self._state.can_undo
+        is_first = self._state.result is None and not self._state.editor.can_undo
         begins_anew = is_first or saved is self._scene
-        self._state.open_experiment(saved.experiment, asks=asks, forgets_history=begins_anew)
+        self._state.submit(open_experiment(saved.experiment, forgets_history=begins_anew), asks=asks)
         if misfits := self._misfits(saved):
-            self._state.tell(misfits)
+            self._state.report(misfits)
 
     def _misfits(self, saved: SavedExperiment) -> str:
         """Which heads of the view the model in use does not have, in a sentence; empty if it has all."""
@@ -296,7 +297,7 @@ class ExperimentDocuments(QObject):
         if saved is None:
             return False
         apply_view(self._state, saved.view)
-        self._state.open_experiment(saved.experiment, forgets_history=True)
+        self._state.submit(open_experiment(saved.experiment, forgets_history=True))
         return True
 
     def earlier_sentence(self) -> str:

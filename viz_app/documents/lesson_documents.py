@@ -22,7 +22,7 @@ from augenmerk.viz_app.documents.view_values import show_as
 from augenmerk.viz_app.export.lesson_page import save_lesson_page
 from augenmerk.viz_app.export.worksheet import save_worksheet
 from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.state.experiment_history import ExperimentHistory
+from augenmerk.viz_app.state.experiment_editor import ExperimentEditor, begin_history, resume_history
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.model_info import ModelInfo
@@ -68,7 +68,7 @@ class LessonDocuments(QObject):
         super().__init__(window)
         self._state, self._experiments, self._preferences, self._window = state, experiments, preferences, window
         self._worker = worker
-        self._former: ExperimentHistory | None = None
+        self._former: ExperimentEditor | None = None
         self._former_settings: MapViewSettings | None = None
         self.lesson = OpenLesson()
         self.bar = LessonBar(self.lesson)
@@ -168,7 +168,7 @@ class LessonDocuments(QObject):
         if shows_scene and lesson.scenes:
             self.lesson.go_to(self.lesson.place)
         else:
-            self._former = self._state.set_history_aside()
+            self._former = self._begin_history()
         return None
 
     def tell_not_restored(self, failure: Failure) -> None:
@@ -199,7 +199,7 @@ class LessonDocuments(QObject):
         self.lesson.close()
         former, self._former = self._former, None
         if former is not None:
-            self._state.resume_history(former)
+            self._state.submit(resume_history(former), asks=False)
         own, self._former_settings = self._former_settings, None
         if own is not None:
             show_as(self._state, own)
@@ -241,9 +241,15 @@ class LessonDocuments(QObject):
         box.open()
         return False
 
+    def _begin_history(self) -> ExperimentEditor:
+        """Sets the history aside, and returns it."""
+        former = self._state.editor
+        self._state.submit(begin_history, asks=False)
+        return former
+
     def _show(self, scene: Scene) -> None:
         if self._former is None:
-            self._former = self._state.set_history_aside()
+            self._former = self._begin_history()
         if self._former_settings is None:
             self._former_settings = replace(self._state.settings)
         self._experiments.show_scene(scene.saved, self.lesson.path)

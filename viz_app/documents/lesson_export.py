@@ -12,6 +12,7 @@ from augenmerk.viz_app.export.lesson_page import ScenePart
 from augenmerk.viz_app.export.saving import page_content
 from augenmerk.viz_app.export.worksheet import SceneMap
 from augenmerk.viz_app.state import map_text
+from augenmerk.viz_app.state.experiment_editor import open_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.state.snapshot import take_snapshot
@@ -75,11 +76,11 @@ def _state_of(scene: Scene, computed: SceneResult, model: ModelInfo) -> Experime
     """What the window would hold while it shows the scene."""
     state = ExperimentState()
     state.begin_model(model)
-    state.open_experiment(scene.saved.experiment, asks=False, forgets_history=True)
+    state.submit(open_experiment(scene.saved.experiment, forgets_history=True), asks=False)
     apply_view(state, scene.saved.view)
     state.accept(computed.result)
     for measured in computed.measured:
-        state.take_measured(measured)
+        state.measuring.take(measured)
     return state
 
 

@@ -67,13 +67,13 @@ def apply_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
     if "zoom" in values:
         state.settings.zoom = _zoom(values["zoom"])
     if "head" in values:
-        state.choose_head(_head(values["head"], "head"))
+        state.intents.choose_head(_head(values["head"], "head"))
     if several := _several(values.get("several", ())):  # after the choice of one, which ends showing them together
         state.settings.several = several
         state.settings.scope = values.get("scope", "chosen")
     if "pinned" not in values:  # what was pinned before, in another scene, is not what this one is about
         state.selection.pinned = None
-    state.pin_with_next_result(_pair(values["pinned"]) if "pinned" in values else None)
+    state.intents.pin_with_next_result(_pair(values["pinned"]) if "pinned" in values else None)
 
 
 def show_as(state: ExperimentState, settings: MapViewSettings) -> None:

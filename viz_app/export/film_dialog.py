@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from augenmerk.viz_app.export.film import Film, save_film
-from augenmerk.viz_app.state.progress import Progress
+from augenmerk.viz_app.state.request_state import Progress
 from augenmerk.viz_app.theme import GAP, PAGE_MARGIN, scales
 from augenmerk.viz_app.widgets.parts import label
 from augenmerk.viz_app.widgets.progress_line import ProgressLine

@@ -20,6 +20,7 @@ from augenmerk.viz_app.heatmap.head_sheets import HeadSheets
 from augenmerk.viz_app.heatmap.image_store import ImageStore
 from augenmerk.viz_app.heatmap.map_image import ramp_of, signed_ramp_of
 from augenmerk.viz_app.state.evented_options import on_redraw
+from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.role_words import role_in_short
 from augenmerk.viz_app.theme import current_theme, is_theme_change, scaled
@@ -62,7 +63,7 @@ class HeadGrid(QWidget):
         self._follow(state)
 
     def _follow(self, state: ExperimentState) -> None:
-        for changed in (state.result_changed, state.measured_changed, state.roles_changed):
+        for changed in (state.result_changed, state.measuring.changed, state.roles_changed):
             changed.connect(self.rebuild)
         state.experiment_changed.connect(self.show_marks)
         on_redraw(state.settings, ("maps", "grid"), self.rebuild)
@@ -144,7 +145,7 @@ class HeadGrid(QWidget):
 
     def choose(self, head: Head) -> None:
         """Chooses a head alone."""
-        self._state.choose_head(head)
+        self._state.intents.choose_head(head)
 
     def show_together(self, head: Head) -> None:
         """Shows a head together with those shown now, or without it if it is one of them."""
@@ -155,7 +156,7 @@ class HeadGrid(QWidget):
 
     def switch(self, head: Head) -> None:
         """Switches a head off, or on again."""
-        self._state.toggle_head(head)
+        self._state.submit(toggle_head(head))
 
     def place_of(self, head: Head) -> QRect | None:
         """Where a head's thumbnail stands, in the widget's coordinates."""
@@ -256,7 +257,11 @@ class HeadGrid(QWidget):
 
     def _tip(self, head: Head) -> str:
         what = role_in_short(self._state.roles, head)
-        switch = "Switched off. Right-click: switch it on" if self._state.is_off(head) else "Right-click: switch off"
+        switch = (
+            "Switched off. Right-click: switch it on"
+            if head in self._state.experiment.heads_off
+            else "Right-click: switch off"
+        )
         return f"{head.title}\n{what}\n{switch} · Ctrl-click: show several together"
 
     def _lay_out(self, old: GridPainter | None) -> GridLayout:

@@ -263,7 +263,7 @@ class GridPainter:
         painter.setPen(QPen(self.theme.color("border"), 1))
         painter.setBrush(self.theme.color("panel"))
         painter.drawRoundedRect(switch, 4, 4)
-        pen = QPen(self.theme.color("warm" if self.state.is_off(hovered) else "text"), 1.4)
+        pen = QPen(self.theme.color("warm" if hovered in self.state.experiment.heads_off else "text"), 1.4)
         pen.setCapStyle(Qt.PenCapStyle.RoundCap)
         painter.setPen(pen)
         circle, middle = QRectF(switch).adjusted(4, 4.5, -4, -3.5), QRectF(switch).center()

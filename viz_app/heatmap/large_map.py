@@ -22,7 +22,7 @@ class LargeMap(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         state.result_changed.connect(self.rebuild)
-        state.measured_changed.connect(self.rebuild)
+        state.measuring.changed.connect(self.rebuild)
         on_redraw(state.settings, ("maps", "large map"), self.rebuild)
         state.selection.events.head.connect(self.rebuild, max_args=0)
 

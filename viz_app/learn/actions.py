@@ -18,6 +18,7 @@ from augenmerk.core.translation.experiment import (
 )
 from augenmerk.core.translation.result import MAP_KINDS
 from augenmerk.viz_app.learn.values import place_to_remove, unsure_step
+from augenmerk.viz_app.state import experiment_editor
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import clarity, clearest_head
 from augenmerk.viz_app.state.map_view import Pair
@@ -30,13 +31,13 @@ NEARLY = 0.95
 def choose_head(state: ExperimentState, value: str) -> None:
     """Chooses a head; see `find_head`."""
     if (head := find_head(state, value)) is not None:
-        state.choose_head(head)
+        state.intents.choose_head(head)
 
 
 def switch_off(state: ExperimentState, value: str) -> None:
     """Switches a head off; see `find_head`."""
     if (head := find_head(state, value)) is not None:
-        state.intervene(HeadScaled(head))
+        state.submit(experiment_editor.intervene(HeadScaled(head)))
 
 
 def pin(state: ExperimentState, value: str) -> None:
@@ -46,34 +47,34 @@ def pin(state: ExperimentState, value: str) -> None:
 
 def type_text(state: ExperimentState, value: str) -> None:
     """Another sentence."""
-    state.edit_text(value)
+    state.submit(experiment_editor.edit_text(value))
 
 
 def shuffle_words(state: ExperimentState, value: str) -> None:
     """The words of the sentence in another order; see `shuffled`."""
-    state.edit_text(shuffled(state.experiment.source_text, value))
+    state.submit(experiment_editor.edit_text(shuffled(state.experiment.source_text, value)))
 
 
 def set_temperature(state: ExperimentState, value: str) -> None:
     """The softmax temperature of the chosen head; 1 as it was."""
     head, temperature = state.selection.head, float(value)
     if temperature == 1:
-        state.remove(*(each for each in state.experiment.temperatures if each.head == head))
+        state.submit(experiment_editor.remove(*(each for each in state.experiment.temperatures if each.head == head)))
     else:
-        state.intervene(SoftmaxTemperature(head, temperature))
+        state.submit(experiment_editor.intervene(SoftmaxTemperature(head, temperature)))
 
 
 def give_own_translation(state: ExperimentState, value: str) -> None:
     """The model's own translation is given to it, rather than chosen word by word."""
     if state.original is not None and not isinstance(state.experiment.output, GivenTarget):
-        state.set_output(GivenTarget(state.original.text))
+        state.submit(experiment_editor.set_output(GivenTarget(state.original.text)))
 
 
 def lift_mask(state: ExperimentState, value: str) -> None:
     """The decoder sees later target tokens; its own translation is given to it for that."""
     give_own_translation(state, "")
     if isinstance(state.experiment.output, GivenTarget):
-        state.intervene(CausalMaskLifted())
+        state.submit(experiment_editor.intervene(CausalMaskLifted()))
 
 
 def remove_word(state: ExperimentState, value: str) -> None:
@@ -81,13 +82,13 @@ def remove_word(state: ExperimentState, value: str) -> None:
     place = place_to_remove(state.original) if state.original is not None else None
     if place is not None:
         give_own_translation(state, "")
-        state.intervene(SourceWordRemoved(place))
+        state.submit(experiment_editor.intervene(SourceWordRemoved(place)))
 
 
 def force_second(state: ExperimentState, value: str) -> None:
     """The second-best token where the model is least sure."""
     if state.original is not None and (step := unsure_step(state.original)) is not None:
-        state.force(step, state.original.alternatives[step][1].entry)
+        state.submit(experiment_editor.force(step, state.original.alternatives[step][1].entry))
 
 
 def show_maps(state: ExperimentState, value: str) -> None:
@@ -103,9 +104,9 @@ def name_rows(state: ExperimentState, value: str) -> None:
 def reset(state: ExperimentState, value: str) -> None:
     """Takes all changes back, a given translation too."""
     if state.experiment.interventions:
-        state.reset()
+        state.submit(experiment_editor.reset)
     if isinstance(state.experiment.output, GivenTarget):
-        state.use_own_output()
+        state.submit(experiment_editor.use_own_decoding)
 
 
 ACTIONS: Final[dict[str, Callable[[ExperimentState, str], None]]] = {

@@ -13,7 +13,7 @@ from augenmerk.core.analysis.logit_parts import LogitParts
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Beam, Experiment, HeadScaled
 from augenmerk.core.translation.result import FloatArray, Translation, read_only
-from augenmerk.viz_app.worker.jobs import JobScope, ShouldStop, Tell, TranslatorLike, real
+from augenmerk.viz_app.worker.jobs import JobScope, ShouldStop, Tell, TranslatorLike, as_translator
 
 NUM_POSITIONS, NUM_SMALL_DIMENSIONS = 100, 20
 SMOOTHING, MAX_ODDS = 0.1, 100
@@ -42,7 +42,7 @@ class LensJob:
         """See `Job.run`."""
         from augenmerk.core.analysis.layer_logits import logit_lens
 
-        return logit_lens(real(translator), self.translation)
+        return logit_lens(as_translator(translator), self.translation)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class LogitPartsJob:
         """See `Job.run`."""
         from augenmerk.core.analysis.logit_attribution import logit_parts
 
-        return logit_parts(real(translator), self.translation)
+        return logit_parts(as_translator(translator), self.translation)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class BeamTreeJob:
         """See `Job.run`."""
         from augenmerk.core.analysis.beam_watch import beam_tree
 
-        return beam_tree(real(translator), self.source_text, self.beam)
+        return beam_tree(as_translator(translator), self.source_text, self.beam)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ class HeadCostsJob:
         """See `Job.run`."""
         from augenmerk.core.model.interventions import all_heads
 
-        engine = real(translator)
+        engine = as_translator(translator)
         heads = all_heads(engine.model)
         off = [self.translation.experiment.with_interventions(HeadScaled(head)) for head in heads]
         scores = engine.score_many(self.translation, off, should_stop=should_stop)
@@ -131,7 +131,7 @@ class PositionsJob:
         """See `Job.run`."""
         from augenmerk.core.model.positions import sinusoidal_table
 
-        own = real(translator).model.source_embedding.positions[:NUM_POSITIONS]
+        own = as_translator(translator).model.source_embedding.positions[:NUM_POSITIONS]
         small = sinusoidal_table(NUM_POSITIONS, NUM_SMALL_DIMENSIONS)
         return PositionTables(read_only(small.numpy()), read_only(own.detach().cpu().float().numpy().copy()))
 

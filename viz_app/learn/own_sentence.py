@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from psygnal import Signal
 
+from augenmerk.viz_app.state.experiment_editor import edit_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 
 
@@ -60,4 +61,4 @@ class OwnSentence:
     def restore(self) -> None:
         """The reader's sentence again, in place of the one that a chapter tried."""
         if not self.is_shown:
-            self._state.edit_text(self.text)
+            self._state.submit(edit_text(self.text))

@@ -14,6 +14,7 @@ from augenmerk.viz_app.learn.chapter_view import STACKED, ChapterView
 from augenmerk.viz_app.learn.figures.figure import LearnContext
 from augenmerk.viz_app.learn.own_sentence import OwnSentence
 from augenmerk.viz_app.learn.translate_sentence import language_problem, length_problem, sentence_of, token_problem
+from augenmerk.viz_app.state.experiment_editor import edit_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.model_info import ModelInfo
@@ -198,7 +199,7 @@ class LearnPage(QWidget):
         """The sentence of the Translate page, in place of the one that is here; undo brings that back."""
         text = sentence_of(self._window_state)
         self.own.take(text)
-        self.state.edit_text(text)
+        self.state.submit(edit_text(text))
 
     def _begin_with_translate_sentence(self) -> None:
         """The first time, the page begins with the sentence that the reader has been working with."""
@@ -213,7 +214,7 @@ class LearnPage(QWidget):
 
     def _begin_text(self, text: str) -> None:
         """Before the model is open."""
-        self.state.begin_text(text)
+        self.state.prepare_text(text)
         self.sentence.input.show_text(text)
         self.own.update()
 
@@ -221,12 +222,12 @@ class LearnPage(QWidget):
         """Whether the sentence that was taken over at first can be used has turned out; else the example stands in."""
         self._is_unchecked = False
         if reason:
-            self.state.edit_text(FIRST_EXAMPLE)
+            self.state.submit(edit_text(FIRST_EXAMPLE))
             self.sentence.input.show_text(FIRST_EXAMPLE)
             self._tell_why_not(reason)
 
     def _tell_why_not(self, reason: str) -> None:
-        self.state.tell(f"The sentence of Translate is not used here: {reason}. This is an example in its place.")
+        self.state.report(f"The sentence of Translate is not used here: {reason}. This is an example in its place.")
 
     def _offer_sentence(self) -> None:
         """The other page has another sentence, or this one, or another model is open there."""
@@ -250,10 +251,10 @@ class LearnPage(QWidget):
         self._is_unchecked = False
         self.own.take(text)
         if self.state.model is None:
-            self.state.begin_text(text)
+            self.state.prepare_text(text)
             self.own.update()
         elif text.strip() and text != self.state.experiment.source_text:
-            self.state.edit_text(text)
+            self.state.submit(edit_text(text))
         elif text.strip() and is_asked and self.state.request.problem:
             self.state.ask_again()
 

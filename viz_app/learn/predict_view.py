@@ -70,8 +70,8 @@ class PredictView(QFrame):
             choices.addWidget(button)
         choices.addWidget(self.look)
         column.addWidget(self.verdict)
-        self.request.events.is_running.connect(self._allow, max_args=0)
-        self.request.events.problem.connect(self._show_problem, max_args=0)
+        self.request.changed.connect(self._allow)
+        self.request.changed.connect(self._show_problem)
         self._state.result_changed.connect(self._on_result)
         self.refresh()
 

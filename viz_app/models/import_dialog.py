@@ -21,7 +21,7 @@ from augenmerk.core.durations import duration
 from augenmerk.core.text.languages import UNDETERMINED, language_code, language_name
 from augenmerk.viz_app.models.import_job import Imported, ImportJob, InspectJob
 from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.state.progress import Progress
+from augenmerk.viz_app.state.request_state import Progress
 from augenmerk.viz_app.theme import GAP, PAGE_MARGIN
 from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
 from augenmerk.viz_app.widgets.parts import label

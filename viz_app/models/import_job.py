@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from augenmerk.core.imports import collector_paused
 from augenmerk.core.storage import writable
-from augenmerk.viz_app.state.progress import Progress
+from augenmerk.viz_app.state.request_state import Progress
 from augenmerk.viz_app.worker import ModelFreeJob, ShouldStop, Tell
 
 if TYPE_CHECKING:

@@ -110,7 +110,7 @@ def _measure(state: ExperimentState) -> Measure:
 def _head(state: ExperimentState) -> str:
     head = state.selection.head
     text = role_in_words(state.roles, head)
-    if state.is_off(head) and state.maps.shown != "original":
+    if head in state.experiment.heads_off and state.maps.shown != "original":
         text += " It is switched off: these are the weights it computes, but its output is not used."
     return text
 

@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 from augenmerk.core.config import RunConfig
 from augenmerk.core.text.languages import UNDETERMINED, language_name
+from augenmerk.viz_app.state.model_info import ModelInfo
 
 NEUTRAL = ("source", "target")
 _OPEN, _CLOSE = ">>", "<<"
@@ -21,6 +22,20 @@ def language_names(run: RunConfig | None) -> tuple[str, str]:
         neutral if code == UNDETERMINED else language_name(code) for code, neutral in zip(codes, NEUTRAL, strict=True)
     )
     return source, target
+
+
+def languages_of(model: ModelInfo, text: str) -> tuple[str, str]:
+    """The names of source and target of a model; one of several target languages goes by the code in the text."""
+    source, target = language_names(model.run)
+    if not model.target_codes:
+        return source, target
+    code = code_of(text, model.target_codes)
+    return source, NEUTRAL[1] if code is None else language_of(code)
+
+
+def target_code(model: ModelInfo | None, text: str) -> str | None:
+    """The token `>>xx<<` by which the text says into which language; None if it does not."""
+    return code_of(text, model.target_codes) if model is not None else None
 
 
 def language_of(code: str) -> str:

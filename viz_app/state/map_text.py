@@ -53,7 +53,7 @@ def meaning_of_query(state: ExperimentState) -> str:
 def off_note(state: ExperimentState) -> str:
     """One sentence on why a head that is off still has a map; empty if the large map shows none such."""
     is_shown = state.result is not None and state.settings.scope == "head" and state.maps.shown != "original"
-    if not (is_shown and state.is_off(state.selection.head)):
+    if not (is_shown and state.selection.head in state.experiment.heads_off):
         return ""
     return OFF_NOTE
 
@@ -66,7 +66,7 @@ def measure_note(state: ExperimentState) -> str:
     if kind not in MEASURES[measure].kinds:
         return f"There is no {MEASURES[measure].name} for these maps: the weights are shown."
     if state.maps.shown_measure(kind) != measure:
-        if state.measuring.problem:
+        if state.measuring.request.problem:
             return f"{MEASURES[measure].name.capitalize()} could not be computed; the weights are shown."
         return f"Computing: {MEASURES[measure].name}…"
     description = MEASURES[measure]

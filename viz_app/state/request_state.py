@@ -1,39 +1,103 @@
-"""How far a background request is, for the widget that waits for it. No Qt."""
+"""How far a question to the worker is, for the widget that waits for its answer. No Qt."""
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
 
-from psygnal import SignalGroupDescriptor
-
-from augenmerk.viz_app.state.progress import Progress
+from psygnal import Signal
 
 
-@dataclass
-class RequestState:
-    """One answer that is awaited at most. Each change of a field is an event of that name.
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """How far a job is.
 
     Attributes:
-        is_running: whether an answer is to come.
-        progress: how far it is; None before anything was said.
-        problem: why there is no answer; empty if there is one, or none was asked for.
+        done, total: of what `text` counts; a total of 0 if it is not known.
+        text: a few words.
+        partial: what is known so far, or None.
     """
 
-    events: ClassVar[SignalGroupDescriptor] = SignalGroupDescriptor()
+    done: int
+    total: int
+    text: str = ""
+    partial: object = None
 
-    is_running: bool = False
-    progress: Progress | None = None
-    problem: str = ""
 
-    def begin(self) -> None:
+@dataclass(frozen=True)
+class Idle:
+    """Nothing is awaited."""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """An answer is awaited. To somebody who waits, one question is as good as another: all are equal.
+
+    Attributes:
+        question: what was asked; None if only the answer matters.
+    """
+
+    question: object = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Refused:
+    """There is no answer.
+
+    Attributes:
+        problem: why, and what to do.
+    """
+
+    problem: str
+
+
+class RequestState:
+    """At most one answer is awaited.
+
+    Attributes:
+        phase: `Idle`, `Waiting` or `Refused`.
+        progress: how far the answer is; None before the first report.
+
+    Signals (psygnal):
+        changed(phase): there is another phase.
+        progressed(progress): there is another progress.
+    """
+
+    changed = Signal(object)
+    progressed = Signal(object)
+
+    def __init__(self) -> None:
+        self.phase: Idle | Waiting | Refused = Idle()
+        self.progress: Progress | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether an answer is awaited."""
+        return isinstance(self.phase, Waiting)
+
+    @property
+    def problem(self) -> str:
+        """Why there is no answer; empty if there is one, or none was asked for."""
+        return self.phase.problem if isinstance(self.phase, Refused) else ""
+
+    def begin(self, question: object = None) -> None:
         """An answer was asked for."""
-        self.progress, self.problem = None, ""
-        self.is_running = True
+        self._enter(Waiting(question))
 
-    def advance(self, progress: Progress) -> None:
-        """It is so far."""
+    def advance(self, progress: Progress | None) -> None:
+        """Reports progress."""
         self.progress = progress
+        self.progressed.emit(progress)
 
     def finish(self, problem: str = "") -> None:
-        """It has come, or will not; `problem` says why not."""
-        self.progress, self.problem = None, problem
-        self.is_running = False
+        """The answer has come, or will not; `problem` says why not."""
+        self._enter(Refused(problem) if problem else Idle())
+
+    def forget_problem(self) -> None:
+        """The problem no longer matters. An answer that is awaited stays awaited."""
+        if not self.is_running:
+            self.finish()
+
+    def _enter(self, phase: Idle | Waiting | Refused) -> None:
+        before, self.phase = self.phase, phase
+        if self.progress is not None:
+            self.advance(None)
+        if phase != before:
+            self.changed.emit(phase)

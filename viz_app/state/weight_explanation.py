@@ -104,7 +104,7 @@ def query_key_view(state: ExperimentState, explanation: WeightExplanation) -> Qu
         return "These weights were set by hand: they do not come from queries and keys."
     trace = explanation.trace_of(translation)
     if trace is None:
-        if state.is_of_earlier_model:
+        if state.current is None:
             return "Another model is in use now; its answer is awaited."
         return explanation.request.problem or "Reading queries and keys…"
     detail = query_key_detail(trace, head, pair.query, pair.key)

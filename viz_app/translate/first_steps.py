@@ -11,6 +11,7 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.percent import percent_in_words
 from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, Translation
+from augenmerk.viz_app.state.experiment_editor import intervene, reset
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import clearest_head
 from augenmerk.viz_app.state.map_view import MapView, Pair
@@ -180,7 +181,7 @@ class FirstSteps(QFrame):
     def _pin_strongest(self) -> None:
         state, translation = self._state, self._translation
         state.settings.shown = "changed"
-        state.choose_head(Head("cross", *clearest_head(translation.maps.cross)))
+        state.intents.choose_head(Head("cross", *clearest_head(translation.maps.cross)))
         state.selection.pinned = _telling_pair(translation, self._shown_weights)
 
     def _say_strongest(self) -> str:
@@ -207,7 +208,7 @@ class FirstSteps(QFrame):
         ]
         self._positional = max(found, key=self._share_of_previous, default=Head("encoder", 0, 0))
         state.selection.clear_marks()
-        state.choose_head(self._positional)
+        state.intents.choose_head(self._positional)
 
     def _say_positional(self) -> str:
         num_heads = sum(layers * heads for layers, heads in map(self._state.maps.shape, MAP_KINDS))
@@ -226,8 +227,8 @@ class FirstSteps(QFrame):
     def _switch_off(self) -> None:
         state, translation = self._state, self._translation
         head = Head("cross", *clearest_head(translation.maps.cross))
-        state.choose_head(head)
-        state.intervene(HeadScaled(head))
+        state.intents.choose_head(head)
+        state.submit(intervene(HeadScaled(head)))
 
     def _say_switched_off(self) -> str:
         result = self._state.result
@@ -242,7 +243,7 @@ class FirstSteps(QFrame):
 
     def _offer_typing(self) -> None:
         if self._state.experiment.interventions:
-            self._state.reset()
+            self._state.submit(reset)
         self.typing_wanted.emit()
 
     def _say_typing(self) -> str:

@@ -8,6 +8,8 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from augenmerk.viz_app.export.exportable import ExportSource
 from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.experiment_editor import edit_text, open_experiment, toggle_head
+from augenmerk.viz_app.state.experiment_state import Stale
 from augenmerk.viz_app.state.head_navigation import Direction, neighbour
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.theme import GAP, scales
@@ -86,7 +88,7 @@ class TranslatePage(QWidget):
         self.sentence.input.show_text(text)
         if is_requested:
             self.sentence.requested_text = self.sentence.input.text
-        self.state.begin_text(self.sentence.input.text)
+        self.state.prepare_text(self.sentence.input.text)
 
     def ask_new_model(self) -> None:
         """Asks the model that is in use now for the experiment, or for the sentence that was just typed."""
@@ -117,7 +119,7 @@ class TranslatePage(QWidget):
             if not (self.sentence.cancel() or self.stop_analysis()):
                 self.state.selection.clear_marks()
         elif event.key() in SWITCH_KEYS and not event.modifiers() and self.state.result is not None:
-            self.state.toggle_head(self.state.selection.head)
+            self.state.submit(toggle_head(self.state.selection.head))
         elif (by := SCENE_KEYS.get(event.key())) is not None and not event.modifiers() and self.step_scene(by):
             return
         elif (direction := DIRECTIONS.get(event.key())) is None or self.state.result is None:
@@ -129,14 +131,14 @@ class TranslatePage(QWidget):
         """Takes one step to a neighbouring head, if there is one."""
         head = neighbour(self.state, direction)
         if head is not None:
-            self.state.choose_head(head)
+            self.state.intents.choose_head(head)
 
     def save(self) -> None:
         """Remembers choices and splitters: once, when the window closes."""
         field = self.sentence.input
         if not field.is_settled:
             field.cancel()
-            self.state.open_experiment(self.state.experiment.edited(field.text), asks=False)
+            self.state.submit(open_experiment(self.state.experiment.edited(field.text)), asks=False)
         self._preferences.save(self.own_settings())
         if self.state.selection.was_chosen:
             self._preferences.head = self.state.selection.head
@@ -144,7 +146,7 @@ class TranslatePage(QWidget):
 
     def export_source(self) -> ExportSource:
         """The maps of this page; see `viz_app.export.exportable.Exportable`."""
-        model = self.state.shown_model
+        model = self.state.shown.model
         return ExportSource(self, self.state, self.head.map, model.title if model is not None else "")
 
     def hide_analysis(self) -> None:
@@ -177,13 +179,13 @@ class TranslatePage(QWidget):
     def _on_text(self, text: str, is_asked: bool) -> None:
         """The text settled; `is_asked` if the user asked outright."""
         if self.state.model is None:
-            self.state.begin_text(text)  # it is asked for when a model has been opened
+            self.state.prepare_text(text)  # it is asked for when a model has been opened
         elif not text.strip():
             self._show_hint()
-        elif text != self.state.experiment.source_text:
-            self.state.edit_text(text)
-        elif is_asked or self.state.result is None or self.state.is_of_earlier_model or self.state.request.problem:
+        elif is_asked and text == self.state.experiment.source_text:
             self.state.ask_again()
+        else:
+            self.state.submit(edit_text(text))
 
     def _show_result(self) -> None:
         self._show_whether_outdated()
@@ -193,19 +195,20 @@ class TranslatePage(QWidget):
 
     def _show_whether_outdated(self) -> None:
         for veil in self._veils:
-            veil.cover(self.state.is_of_earlier_model and self.state.result is not None)
+            veil.cover(isinstance(self.state.shown, Stale))
 
     def _on_failed(self, failure: Failure) -> None:
         """Says once why there is no answer: in place of the maps, or in the note beside those that stay."""
-        has_result = self.state.result is not None and not self.state.is_of_earlier_model
-        if not has_result and not self.state.request.is_running:  # else the plain sentence is asked for instead
+        if (
+            self.state.result is None and not self.state.request.is_running
+        ):  # else the plain sentence is asked for instead
             self._show_hint("" if failure.details else failure.message)
         if failure.details:
             show_failure(self.window(), "The sentence was not translated", failure)
         self.failed.emit(failure)
 
     def _on_cancelled(self) -> None:
-        if self.state.result is None or self.state.is_of_earlier_model:
+        if self.state.result is None:
             self._show_hint(self.state.request.problem)
 
     def _show_hint(self, problem: str = "") -> None:

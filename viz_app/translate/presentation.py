@@ -14,6 +14,7 @@ from augenmerk.viz_app.heatmap.lines_view import LinesArea, LinesView
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.changed_words import changed_pieces
 from augenmerk.viz_app.state.evented_options import on_redraw
+from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_navigation import neighbour
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
@@ -95,7 +96,7 @@ class Presentation(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         for map_widget in (self.heatmap, self.lines):
             map_widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        for changed in (state.result_changed, state.experiment_changed, state.roles_changed, state.measured_changed):
+        for changed in (state.result_changed, state.experiment_changed, state.roles_changed, state.measuring.changed):
             changed.connect(self.rebuild)
         on_redraw(state.settings, ("maps", "large map"), self.rebuild)
         state.selection.events.head.connect(self.rebuild, max_args=0)
@@ -145,14 +146,14 @@ class Presentation(QWidget):
         if (by := PAGE_KEYS.get(key)) is not None:
             self._step_head(by)
         elif key in SWITCH_KEYS:
-            state.toggle_head(state.selection.head)
+            state.submit(toggle_head(state.selection.head))
         elif key in NEXT_MAPS_KEYS:
             if state.result.is_changed:
                 shown = SHOWN_MAPS.index(state.settings.shown)
                 state.settings.shown = SHOWN_MAPS[(shown + 1) % len(SHOWN_MAPS)]
         elif (direction := DIRECTIONS.get(key)) is not None:
             if (head := neighbour(state, direction)) is not None:
-                state.choose_head(head)
+                state.intents.choose_head(head)
         else:
             return
         self.hint.setVisible(False)
@@ -163,7 +164,7 @@ class Presentation(QWidget):
         num_layers, num_heads = self._state.maps.shape(head.kind)
         place = head.layer * num_heads + head.head + by
         if 0 <= place < num_layers * num_heads:
-            self._state.choose_head(Head(head.kind, *divmod(place, num_heads)))
+            self._state.intents.choose_head(Head(head.kind, *divmod(place, num_heads)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """All letters grow with the screen."""
@@ -205,7 +206,7 @@ def caption(state: ExperimentState) -> str:
     head, maps = state.selection.head, state.maps
     parts = [map_text.title(state)]
     is_one = state.settings.scope == "head"
-    if is_one and state.is_off(head):
+    if is_one and head in state.experiment.heads_off:
         parts.append("off")
     if is_one and state.roles.sample is not None and (role := state.roles.of(head)) != "mixed":
         parts.append(role)

@@ -6,6 +6,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QMenu, QWidget
 
 from augenmerk.core.model.heads import Head
+from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.token_partners import partner, query_tokens
@@ -44,17 +45,17 @@ class CellMenu(QMenu):
             self.addAction(name).triggered.connect(partial(self._edit, query))
         if state.settings.scope == "head" and state.result is not None:
             head = state.selection.head
-            name = "Switch this head on" if state.is_off(head) else "Switch this head off"
+            name = "Switch this head on" if head in state.experiment.heads_off else "Switch this head off"
             self.addAction(name).triggered.connect(partial(self._switch, head))
 
     def _rows_to_set(self, queries: tuple[int, ...]) -> list[int]:
         """The queries of the changed translation that stand for these of the translation that is shown."""
         state = self._state
-        shown, changed = state.maps.translation, state.translation
-        if state.settings.scope != "head" or state.is_of_earlier_model or shown is None or changed is None:
+        shown, current = state.maps.translation, state.current
+        if state.settings.scope != "head" or shown is None or current is None:
             return []
         kind, mode = state.selection.head.kind, state.settings.label_mode
-        before, after = query_tokens(shown, kind, mode), query_tokens(changed, kind, mode)
+        before, after = query_tokens(shown, kind, mode), query_tokens(current.changed, kind, mode)
         return [query for query in (partner(before, after, each) for each in queries) if query is not None]
 
     def _token(self, query: int) -> str:
@@ -70,4 +71,4 @@ class CellMenu(QMenu):
         self.editor.open_at(self._place)
 
     def _switch(self, head: Head, _: bool = False) -> None:
-        self._state.toggle_head(head)
+        self._state.submit(toggle_head(head))

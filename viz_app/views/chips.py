@@ -11,6 +11,7 @@ from augenmerk.core.text.vocabulary import STARTS
 from augenmerk.core.translation.result import Translation, Word
 from augenmerk.viz_app.heatmap.selection_mode import selection_mode_of
 from augenmerk.viz_app.state.changed_words import new_words
+from augenmerk.viz_app.state.experiment_editor import force
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_selection import MARKS
 from augenmerk.viz_app.state.marks import key_shares, word_of_query
@@ -48,7 +49,7 @@ class WordChips(QWidget):
         self._hovered: Word | None = None
         self._is_dense = False
         self.card = AlternativesCard(self)
-        self.card.force_requested.connect(state.force)
+        self.card.force_requested.connect(lambda step, token: state.submit(force(step, token)))
         self.setMouseTracking(True)
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)

@@ -16,6 +16,7 @@ from augenmerk.viz_app.heatmap.heatmap import Heatmap
 from augenmerk.viz_app.heatmap.lines_view import LinesArea, LinesView
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.evented_options import on_redraw
+from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.explain import explain
 from augenmerk.viz_app.state.role_words import role_in_words
@@ -108,14 +109,13 @@ class HeadPanel(QFrame):
 
     def _follow(self) -> None:
         state, selection = self._state, self._state.selection.events
-        for changed in (state.result_changed, state.measured_changed, state.roles_changed):
+        for changed in (state.result_changed, state.measuring.changed, state.roles_changed):
             changed.connect(self.rebuild)
         on_redraw(state.settings, ("maps", "large map"), self.rebuild)
         selection.head.connect(self._show_head, max_args=0)
-        self.meaning.linkActivated.connect(lambda _link: state.cancel_measuring())
+        self.meaning.linkActivated.connect(lambda _link: state.measuring.cancel())
         state.experiment_changed.connect(self._show_switch)
-        state.measuring.events.problem.connect(self.rebuild, max_args=0)
-        state.measuring.events.is_running.connect(self._show_head, max_args=0)
+        state.measuring.request.changed.connect(self._show_head)
         state.settings.events.line_threshold.connect(self._show_explanation, max_args=0)
         state.settings.events.zoom.connect(self._place_card, max_args=0)
         selection.pinned.connect(self._place_card, max_args=0)
@@ -148,7 +148,7 @@ class HeadPanel(QFrame):
             map_text.measure_note(state),
         )
         measure, kind = state.settings.measure, state.selection.head.kind
-        self._offers_cancel = state.is_measure_awaited and kind in MEASURES[measure].kinds
+        self._offers_cancel = state.measuring.is_awaited and kind in MEASURES[measure].kinds
         self._show_explanation()
         self._fit()
         self._place_card_soon()
@@ -182,7 +182,7 @@ class HeadPanel(QFrame):
     def _name_head(self) -> None:
         state, scope = self._state, self._state.settings.scope
         head = state.selection.head
-        is_off = state.is_off(head)
+        is_off = head in state.experiment.heads_off
         shown = state.maps.shown
         is_changed = state.result is not None and state.result.is_changed
         self._name = map_text.title(state)
@@ -247,7 +247,7 @@ class HeadPanel(QFrame):
         self._state.settings.picture = "lines" if picture == "lines" else "heatmap"
 
     def _switch_head(self) -> None:
-        self._state.toggle_head(self._state.selection.head)
+        self._state.submit(toggle_head(self._state.selection.head))
 
     def _on_explain_toggled(self) -> None:
         self._show_explanation()

@@ -1,13 +1,13 @@
 """What is changed in the current experiment: a removable chip for each intervention, undo, redo and reset."""
 
 from collections.abc import Callable
-from functools import partial
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
 from augenmerk.core.translation.experiment import GivenTarget, Intervention
 from augenmerk.core.translation.result import ExperimentResult
+from augenmerk.viz_app.state import experiment_editor as edits
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import scales
 from augenmerk.viz_app.widgets.flow_layout import FlowLayout
@@ -49,9 +49,9 @@ class InterventionChips(QWidget):
         self.reset_button = flat_button("reset", "Take all changes back")
         for button, name in ((self.undo_button, "Undo"), (self.redo_button, "Redo"), (self.reset_button, "Reset")):
             button.setAccessibleName(name)
-        self.undo_button.clicked.connect(undo or state.undo)
-        self.redo_button.clicked.connect(state.redo)
-        self.reset_button.clicked.connect(state.reset)
+        self.undo_button.clicked.connect(undo or (lambda: state.submit(edits.undo)))
+        self.redo_button.clicked.connect(lambda: state.submit(edits.redo))
+        self.reset_button.clicked.connect(lambda: state.submit(edits.reset))
         content = QWidget()
         self._flow = FlowLayout(CHIP_SPACING, content)
         self._flow_area = _ChipRows(content, self._flow)
@@ -95,7 +95,7 @@ class InterventionChips(QWidget):
         self.chips = [self._chip(each) for each in experiment.interventions]
         if isinstance(experiment.output, GivenTarget):
             chip = _button("translation given by you", "Show the model's own translation again")
-            chip.clicked.connect(state.use_own_output)
+            chip.clicked.connect(lambda: state.submit(edits.use_own_decoding))
             self.chips.append(chip)
         for chip in self.chips:
             self._flow.addWidget(chip)
@@ -105,15 +105,15 @@ class InterventionChips(QWidget):
         self._flow_area.fit()
         self._flow_area.updateGeometry()
         self.hint.setVisible(not is_changed and state.result is not None)
-        if focused is self.undo_button and not state.can_undo:
+        if focused is self.undo_button and not state.editor.can_undo:
             self.redo_button.setEnabled(True)
             self.redo_button.setFocus()
-        elif focused is self.redo_button and not state.can_redo:
+        elif focused is self.redo_button and not state.editor.can_redo:
             self.undo_button.setEnabled(True)
             self.undo_button.setFocus()
-        for button, can in ((self.undo_button, state.can_undo), (self.redo_button, state.can_redo)):
+        for button, can in ((self.undo_button, state.editor.can_undo), (self.redo_button, state.editor.can_redo)):
             button.setEnabled(can)
-            button.setVisible(state.can_undo or state.can_redo)
+            button.setVisible(state.editor.can_undo or state.editor.can_redo)
         set_visible(self.reset_button, bool(experiment.interventions), focus_to=self.undo_button)
         if focused_chip is not None:
             after = self.chips[min(focused_chip, len(self.chips) - 1)] if self.chips else self.undo_button
@@ -127,7 +127,7 @@ class InterventionChips(QWidget):
         if is_unreached:
             tip = f"The translation ends before it: it changes nothing. {tip}"
         chip = _button(text, tip)
-        chip.clicked.connect(partial(self._state.remove, intervention))
+        chip.clicked.connect(lambda: self._state.submit(edits.remove(intervention)))
         chip.setEnabled(True)
         if is_unreached:
             chip.setProperty("isUnreached", True)

@@ -52,7 +52,7 @@ class LivePanel(QFrame):
         self.column = QVBoxLayout(self)
         self.column.addWidget(heading)
         self.column.addWidget(self.problem)
-        self.request.events.problem.connect(self._show_problem)
+        self.request.changed.connect(self._show_problem)
         state.result_changed.connect(self._on_result_changed)
         state.model_changed.connect(self._on_model_changed)
         state.selection.events.head.connect(self.redraw_in_sight, max_args=0)
@@ -70,7 +70,7 @@ class LivePanel(QFrame):
     @property
     def translation_to_ask_about(self) -> Translation | None:
         """The translation that is shown, if the model in use made it; else nothing can be asked about it."""
-        return None if self.state.is_of_earlier_model else self.state.translation
+        return self.state.current.changed if self.state.current is not None else None
 
     def refresh(self) -> None:
         """Asks for what is missing, and draws what there is."""
@@ -126,20 +126,16 @@ class LivePanel(QFrame):
     def _on_result_changed(self) -> None:
         if self._asked is not None and self._asked.job.scope in ABOUT_A_RESULT:
             self.cancel()
-        self._forget_problem()
+        self.request.forget_problem()
         self.forget_result()
         if self.is_in_sight:
             self.refresh()
 
     def _on_model_changed(self) -> None:
-        self._forget_problem()
+        self.request.forget_problem()
         self.begin_model()
         self.redraw_in_sight()
 
-    def _forget_problem(self) -> None:
-        if not self.request.is_running:
-            self.request.problem = ""
-
-    def _show_problem(self, problem: str) -> None:
-        self.problem.setText(problem)
-        self.problem.setVisible(bool(problem))
+    def _show_problem(self) -> None:
+        self.problem.setText(self.request.problem)
+        self.problem.setVisible(bool(self.request.problem))

@@ -71,7 +71,7 @@ class PickLine(QWidget):
         self.row.addWidget(self.clear_button)
         self.row.addWidget(self.explain_button)
         self.rebuild()
-        for changed in (state.result_changed, state.measured_changed):
+        for changed in (state.result_changed, state.measuring.changed):
             changed.connect(self.rebuild)
         on_redraw(state.settings, ("maps", "large map"), self.rebuild)
         selection = state.selection.events

@@ -65,7 +65,7 @@ class QueryKeyCard(QFrame):
         for changed in (selection.head, settings.scope, settings.label_mode, settings.shown):
             changed.connect(self.rebuild, max_args=0)
         self.explanation.events.is_open.connect(self.rebuild, max_args=0)
-        self.explanation.request.events.problem.connect(self.rebuild, max_args=0)
+        self.explanation.request.changed.connect(self.rebuild)
 
     def rebuild(self) -> None:
         """Another pair is pinned, or none; or queries and keys have come."""
@@ -99,8 +99,8 @@ class QueryKeyCard(QFrame):
 
     def _ask(self) -> None:
         """Asks for the queries and keys of the translation that is shown, unless they are known or asked for."""
-        state, explanation, translation = self._state, self.explanation, self._state.maps.translation
-        if translation is None or state.is_of_earlier_model or explanation.trace_of(translation) is not None:
+        explanation, translation = self.explanation, self._state.maps.translation
+        if translation is None or explanation.trace_of(translation) is not None:
             return
         if self._asked is translation and (explanation.request.is_running or explanation.request.problem):
             return

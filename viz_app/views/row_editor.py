@@ -9,6 +9,7 @@ from augenmerk.core.errors import ExperimentError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow
 from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.state.experiment_editor import intervene, remove
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import scaled, scales
 from augenmerk.viz_app.widgets.bars import Bar, BarList
@@ -95,7 +96,7 @@ class RowEditor(QFrame):
     def set_row(self) -> None:
         """Puts the row into the experiment; if it is refused, says why."""
         try:
-            self._state.intervene(AttentionRow(self.head, self.query, tuple(self.weights)))
+            self._state.submit(intervene(AttentionRow(self.head, self.query, tuple(self.weights))))
         except ExperimentError as error:
             self.problem.setText(str(error))
             self.problem.show()
@@ -106,7 +107,7 @@ class RowEditor(QFrame):
     def reset_row(self) -> None:
         """Takes the row out of the experiment."""
         if self._row_set is not None:
-            self._state.remove(self._row_set)
+            self._state.submit(remove(self._row_set))
         self.close()
 
     @property

@@ -12,8 +12,9 @@ from augenmerk.core.translation.experiment import Experiment, GivenTarget
 from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.viz_app.examples import Example, copy_examples, example_sentences, gallery
 from augenmerk.viz_app.state.changed_words import new_words
+from augenmerk.viz_app.state.experiment_editor import redo, set_output, show_experiment, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.languages import language_of, with_code
+from augenmerk.viz_app.state.languages import language_names, language_of, target_code, with_code
 from augenmerk.viz_app.state.map_selection import MARKS
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.marks import key_shares
@@ -143,7 +144,7 @@ class SentencePanel(QFrame):
         """Undoes the last change; text that was typed and not yet told, or refused, is one."""
         self._settle_typing()
         if self.input.text == self._state.experiment.source_text:
-            self._state.undo()
+            self._state.submit(undo)
         else:  # it was refused
             self.input.show_text(self._state.experiment.source_text)
             self._state.ask_again()
@@ -151,13 +152,13 @@ class SentencePanel(QFrame):
     def cancel(self) -> bool:
         """Gives up a translation that takes long, else maps in another measure; False if neither is said to come."""
         if not self._state.request.is_running or self._busy_timer.isActive():
-            return self._state.cancel_measuring()
+            return self._state.measuring.cancel()
         self._state.cancel()
         return True
 
     def redo(self) -> None:
         """Does again what was undone."""
-        self._state.redo()
+        self._state.submit(redo)
 
     def fit(self, page_width: int, page_height: int) -> None:
         """A small page leaves the maps their room: long sentences show fewer lines, and the card is folded."""
@@ -194,7 +195,7 @@ class SentencePanel(QFrame):
         """
         model = self._state.model
         if model is not None and not model.is_bundled:
-            self._state.tell(GALLERY_OF_ANOTHER_MODEL)
+            self._state.report(GALLERY_OF_ANOTHER_MODEL)
             return
         popup = GalleryPopup(gallery(), self)
         popup.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -205,7 +206,7 @@ class SentencePanel(QFrame):
         """Translates an example with nothing changed; its head is chosen, its cell pinned once it is known."""
         self.input.show_text(example.text)
         self._shown_example = example
-        self._state.set_experiment(Experiment(example.text))
+        self._state.submit(show_experiment(Experiment(example.text)))
 
     def _point_at_example(self) -> None:
         """The example's translation has come."""
@@ -214,8 +215,8 @@ class SentencePanel(QFrame):
             return
         self._shown_example = None
         self._plain_note = "" if example.is_failure else example.see
-        self._state.tell(example.see)
-        self._state.choose_head(example.head)
+        self._state.report(example.see)
+        self._state.intents.choose_head(example.head)
         self._state.selection.pinned = cell_of(translation, example)
 
     def add_button(self, button: QWidget) -> None:
@@ -248,7 +249,7 @@ class SentencePanel(QFrame):
         state.result_changed.connect(self._point_at_example)
         state.model_changed.connect(self._on_model)
         state.notice_changed.connect(self._say)
-        state.request.events.is_running.connect(self._on_request, max_args=0)
+        state.request.changed.connect(self._on_request)
         for name in MARKS:
             getattr(state.selection.events, name).connect(self._show_shares, max_args=0)
 
@@ -292,7 +293,7 @@ class SentencePanel(QFrame):
         model = self._state.model
         assert model is not None
         is_copy = model.run.is_copy_task
-        is_german = self._state.languages_in_use[0] == EXAMPLES_LANGUAGE
+        is_german = language_names(model.run)[0] == EXAMPLES_LANGUAGE
         self._offer_examples(
             copy_examples(model.run.data.copy_symbols) if is_copy else example_sentences() if is_german else ()
         )
@@ -301,7 +302,8 @@ class SentencePanel(QFrame):
         self._show_target_code()
 
     def _show_target_code(self) -> None:
-        model, code = self._state.model, self._state.target_code
+        model = self._state.model
+        code = target_code(model, self._state.experiment.source_text)
         has_choice = model is not None and bool(model.target_codes)
         set_visible(self.target_menu, has_choice, focus_to=self.input)
         if has_choice:
@@ -346,11 +348,9 @@ class SentencePanel(QFrame):
             self.start_editing()
 
     def _on_target_settled(self, text: str, _is_asked: bool) -> None:
-        state, translation = self._state, self._state.translation
-        if not self.sentence.is_editable or translation is None or state.is_of_earlier_model:
-            return
-        if text != translation.text:
-            state.set_output(GivenTarget(text))
+        current = self._state.current
+        if self.sentence.is_editable and current is not None and text != current.changed.text:
+            self._state.submit(set_output(GivenTarget(text)))
 
     def _show_result(self) -> None:
         result, translation = self._state.result, self._state.translation
@@ -446,7 +446,8 @@ class SentencePanel(QFrame):
 
     def _show_languages(self) -> None:
         """The sentence is what the model in use reads; the translation may still be that of the model before."""
-        source, target = self._state.languages_in_use[0], self._state.languages[1]
+        model, target = self._state.model, self._state.languages[1]
+        source = language_names(model.run)[0] if model is not None else self._state.languages_without_model[0]
         self._source_name.setText(source.capitalize())
         self._target_name.setText(target.capitalize())
         if self._words_name.text():  # folded, it stands in place of the name of the sentence

@@ -8,7 +8,7 @@ off and emits the signals, so every slot runs in the GUI thread and no widget is
 - `TrainingRun`: one thread that trains once; its events reach the window in handfuls, at most five times a second.
 """
 
-from augenmerk.viz_app.state.progress import Progress
+from augenmerk.viz_app.state.request_state import Progress
 from augenmerk.viz_app.worker.experiment_controller import ExperimentController
 from augenmerk.viz_app.worker.failure import Failure
 from augenmerk.viz_app.worker.inference import ANSWER_SECONDS, THREAD_PREFIX, InferenceWorker
@@ -25,7 +25,7 @@ from augenmerk.viz_app.worker.jobs import (
     Tell,
     TraceJob,
     TranslatorLike,
-    real,
+    as_translator,
 )
 from augenmerk.viz_app.worker.requests import Request
 from augenmerk.viz_app.worker.training import (
@@ -62,6 +62,6 @@ __all__ = [
     "TrainingRun",
     "TranslatorLike",
     "_read_and_train",
+    "as_translator",
     "leave_a_core_to_the_window",
-    "real",
 ]

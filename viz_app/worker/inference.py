@@ -14,7 +14,7 @@ from augenmerk.core.imports import collector_paused
 from augenmerk.core.threads import compute_on
 from augenmerk.core.translation.result import TranslationStoppedError
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.state.progress import Progress
+from augenmerk.viz_app.state.request_state import Progress
 from augenmerk.viz_app.worker.failure import Failure
 from augenmerk.viz_app.worker.jobs import JobInterrupted, LoadJob, ModelFreeJob, TranslatorLike
 from augenmerk.viz_app.worker.requests import Request, RequestQueue

@@ -13,7 +13,8 @@ from augenmerk.core.config import RunConfig
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import ExperimentResult, Translation
-from augenmerk.viz_app.state.progress import Progress
+from augenmerk.viz_app.state.experiment_state import ExperimentRequest
+from augenmerk.viz_app.state.request_state import Progress
 
 if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator
@@ -174,23 +175,20 @@ class ModelFreeJob(ABC):
 
 @dataclass(frozen=True, eq=False)
 class ExperimentJob:
-    """An experiment beside its baseline; see `Translator.compare`. The draft is no part of what is asked."""
+    """An experiment beside its baseline; see `Translator.compare`. What is shown already saves work, and is a draft."""
 
-    experiment: Experiment
-    original: Translation | None = None
-    own: Translation | None = None
-    drops_misfits: bool = False
-    draft: Translation | None = None
+    asked: ExperimentRequest
     scope: ClassVar[JobScope] = "experiment"
 
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> ExperimentResult:
         """See `Job.run`."""
+        known = self.asked.known
         return translator.compare(
-            self.experiment,
-            original=self.original,
-            own=self.own,
-            drops_misfits=self.drops_misfits,
-            draft=self.draft,
+            self.asked.experiment,
+            original=known.original if known is not None else None,
+            own=(known.own or known.original) if known is not None else None,
+            drops_misfits=self.asked.drops_misfits,
+            draft=known.changed if known is not None else None,  # while the user types, nearly right
             should_stop=should_stop,
         )
 
@@ -206,7 +204,7 @@ class MeasureJob:
         """See `Job.run`."""
         from augenmerk.core.analysis.capture import trace_translation
 
-        trace = trace_translation(real(translator), self.translation)
+        trace = trace_translation(as_translator(translator), self.translation)
         maps = {}
         for each, kind in BESIDE_WEIGHT:
             if should_stop():
@@ -226,10 +224,10 @@ class TraceJob:
         """See `Job.run`."""
         from augenmerk.core.analysis.capture import trace_translation
 
-        return trace_translation(real(translator), self.translation)
+        return trace_translation(as_translator(translator), self.translation)
 
 
-def real(translator: TranslatorLike) -> "Translator":
+def as_translator(translator: TranslatorLike) -> "Translator":
     """The engine's translator, which jobs that look into the model need."""
     from augenmerk.core.translation.translator import Translator
 

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from augenmerk.viz_app.state.progress import Progress
+from augenmerk.viz_app.state.request_state import Progress
 from augenmerk.viz_app.worker.failure import Failure
 from augenmerk.viz_app.worker.jobs import ABOUT_A_RESULT, Job, JobScope
 

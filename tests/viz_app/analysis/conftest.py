@@ -66,7 +66,7 @@ def make_context(
         worker = InferenceWorker(lambda path, device: opened.get(path) or Translator.load(path, device))
         workers.append(worker)
         state = ExperimentState()
-        state.begin_text(sentence)
+        state.prepare_text(sentence)
         context = AnalysisContext(state, ExperimentController(state, worker), preferences)
         load(context, model_files[model])
         qtbot.waitUntil(lambda: state.result is not None, timeout=30_000)

@@ -14,6 +14,7 @@ from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.analysis.area import MIN_WIDTH, AnalysisPanel
 from augenmerk.viz_app.analysis.registry import TABS
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from augenmerk.viz_app.state.experiment_editor import force, intervene, set_output
 from tests.interventions import heads_switched_off
 from tests.viz_app.analysis.conftest import MakeContext, load, settle
 
@@ -68,7 +69,7 @@ def test_all_heads_of_a_layer_off(
     panel = _panel(context, qtbot)
     num_heads = context.state.maps.shape(kind)[1]
     off = heads_switched_off(Head(kind, 0, head) for head in range(num_heads))
-    context.state.intervene(*off)
+    context.state.submit(intervene(*off))
     settle(qtbot, panel.tab)
     result = context.state.result
     assert result is not None
@@ -83,7 +84,7 @@ def test_all_heads_of_a_layer_off(
 def test_a_forced_token_that_ends_the_sentence_at_once(make_context: MakeContext, qtbot: QtBot, model: str) -> None:
     context = make_context(model)
     panel = _panel(context, qtbot)
-    context.state.force(0, "<eos>")
+    context.state.submit(force(0, "<eos>"))
     settle(qtbot, panel.tab)
     translation = context.state.translation
     assert translation is not None
@@ -98,7 +99,7 @@ def test_a_given_translation_of_words_that_the_model_does_not_know(
 ) -> None:
     context = make_context(model)
     panel = _panel(context, qtbot)
-    context.state.set_output(GivenTarget("Coelacanths xylophonise Ω"))
+    context.state.submit(set_output(GivenTarget("Coelacanths xylophonise Ω")))
     settle(qtbot, panel.tab)
     assert context.state.translation is not None
     assert context.state.translation.is_given
@@ -110,7 +111,7 @@ def test_a_refused_experiment_leaves_every_tab_as_it_is(make_context: MakeContex
     context = make_context()
     panel, shown = _panel(context, qtbot), context.state.translation
     _check_every_tab(panel, qtbot)
-    context.state.intervene(HeadScaled(Head("cross", 77, 0)))
+    context.state.submit(intervene(HeadScaled(Head("cross", 77, 0))))
     settle(qtbot, panel.tab)
     assert context.state.request.problem
     assert context.state.translation is shown
@@ -123,7 +124,7 @@ def test_another_model_takes_over_while_every_tab_has_been_used(
 ) -> None:
     context = make_context("words")
     panel = _panel(context, qtbot)
-    context.state.intervene(HeadScaled(Head("cross", 2, 3)))
+    context.state.submit(intervene(HeadScaled(Head("cross", 2, 3))))
     settle(qtbot, panel.tab)
     _check_every_tab(panel, qtbot)
     before = context.state.translation

@@ -26,6 +26,7 @@ from augenmerk.viz_app.analysis.registry import TABS
 from augenmerk.viz_app.analysis.source.view import SourceTab
 from augenmerk.viz_app.analysis.steps.view import StepsTab
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from augenmerk.viz_app.state.experiment_editor import force, intervene, redo, reset, set_output, undo, use_own_decoding
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.worker import ExperimentController
 from tests.interventions import heads_switched_off
@@ -88,13 +89,13 @@ def test_steps_and_source_are_those_of_the_experiment(
     panel = _panel(context, qtbot)
     settle(qtbot, panel.tab)
     if output is not None:
-        context.state.set_output(output)
-    context.state.intervene(*interventions)
+        context.state.submit(set_output(output))
+    context.state.submit(intervene(*interventions))
     settle(qtbot, panel.tab)
     experiment = context.state.experiment
     assert set(experiment.interventions) == set(interventions)
     _check(panel, experiment, translators["words"], qtbot)
-    context.state.reset()
+    context.state.submit(reset)
     settle(qtbot, panel.tab)
     assert context.state.experiment.interventions == ()
     _check(panel, context.state.experiment, translators["words"], qtbot)
@@ -107,11 +108,11 @@ def test_every_tab_follows_undo_and_redo(
     panel, state = _panel(context, qtbot), context.state
     asked = [state.experiment]
     for change in (HeadScaled(Head("cross", 0, 0)), ForcedToken(0, "dog"), SourceWordRemoved(1)):
-        state.intervene(change)
+        state.submit(intervene(change))
         settle(qtbot, panel.tab)
         asked.append(state.experiment)
-    for step in (state.undo, state.undo, state.redo):
-        step()
+    for step in (undo, undo, redo):
+        state.submit(step)
         settle(qtbot, panel.tab)
     assert state.experiment == asked[2]
     _check(panel, asked[2], translators["words"], qtbot)
@@ -125,17 +126,17 @@ def test_a_tab_stays_usable_whatever_is_changed_and_excuses_nothing(
     panel = _panel(context, qtbot)
     tab = _open(panel, tab_class, qtbot)
     for output, interventions in CHANGES.values():
-        context.state.reset()
+        context.state.submit(reset)
         if output is not None:
-            context.state.set_output(output)
-        context.state.intervene(*interventions)
+            context.state.submit(set_output(output))
+        context.state.submit(intervene(*interventions))
         settle(qtbot, tab)
         assert context.state.request.problem == ""
         assert tab.problem.text() == "", interventions
         said = " ".join(label.text() for label in tab.findChildren(QLabel) if label.isVisible())
         for excuse in ("every head is on", "every head on", "not of the given", "switched off above"):
             assert excuse not in said
-        context.state.use_own_output()
+        context.state.submit(use_own_decoding)
 
 
 @pytest.mark.heavy
@@ -145,7 +146,7 @@ def test_two_experiments_live_side_by_side(
     other_state = ExperimentState()
     controller = ExperimentController(other_state, context.controller._worker)
     other = AnalysisContext(other_state, controller, context.preferences)
-    other_state.begin_text("Ein Mann wartet .")
+    other_state.prepare_text("Ein Mann wartet .")
     assert context.state.model is not None
     other_state.begin_model(context.state.model)
     other_state.ask_again()
@@ -153,8 +154,8 @@ def test_two_experiments_live_side_by_side(
     first, second = _panel(context, qtbot), _panel(other, qtbot)
     for panel, tab in itertools.product((first, second), (SourceTab, StepsTab)):
         _open(panel, tab, qtbot)
-    context.state.intervene(*HEADS_OFF)
-    other_state.force(0, "dog")
+    context.state.submit(intervene(*HEADS_OFF))
+    other_state.submit(force(0, "dog"))
     assert isinstance(first.tab, StepsTab)
     first.tab.forward.click()
     for panel in (first, second):

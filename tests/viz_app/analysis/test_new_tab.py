@@ -10,6 +10,7 @@ from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.analysis.area import MIN_WIDTH, AnalysisPanel
 from augenmerk.viz_app.analysis.registry import TABS
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.widgets.bars import Bar, BarList
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 from tests.viz_app.analysis.conftest import MakeContext, settle
@@ -26,7 +27,7 @@ class BarsTab(AnalysisTab):
         super().__init__(context, parent)
         self.bars = BarList("Heads", "Click a head to choose it; click its bar to switch it off")
         self.bars.label_clicked.connect(lambda index: self.state.selection.choose(self._heads()[index]))
-        self.bars.bar_clicked.connect(lambda index, _: self.state.toggle_head(self._heads()[index]))
+        self.bars.bar_clicked.connect(lambda index, _: self.state.submit(toggle_head(self._heads()[index])))
         self.column.addWidget(VerticalScrollArea(self.bars), 1)
 
     def redraw(self) -> None:
@@ -39,7 +40,7 @@ class BarsTab(AnalysisTab):
                 Bar(
                     head.short_name,
                     value := float(maps[head.layer, head.head].max(axis=-1).mean()),
-                    "off" if self.state.is_off(head) else f"{value:.2f}",
+                    "off" if head in self.state.experiment.heads_off else f"{value:.2f}",
                     is_lit=head == chosen,
                 )
                 for head in self._heads()
@@ -78,7 +79,7 @@ def test_a_tab_of_bars_over_heads_follows_and_drives_the_experiment(make_context
     before = [bar.value for bar in tab.bars.bars]
     _click(qtbot, tab.bars, tab.bars.bar_place(0).center().toPoint())
     settle(qtbot, tab)
-    assert state.is_off(Head("cross", 0, 0))
+    assert Head("cross", 0, 0) in state.experiment.heads_off
     assert tab.bars.bars[0].text == "off"
     assert [bar.value for bar in tab.bars.bars] != before
     _click(qtbot, tab.bars, tab.bars.bar_place(0).center().toPoint())

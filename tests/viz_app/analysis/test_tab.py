@@ -14,8 +14,8 @@ from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.viz_app.analysis import tab as tab_module
 from augenmerk.viz_app.analysis.area import AnalysisPanel
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
-from augenmerk.viz_app.state.progress import Progress
-from augenmerk.viz_app.state.request_state import RequestState
+from augenmerk.viz_app.state.experiment_editor import intervene, toggle_head
+from augenmerk.viz_app.state.request_state import Progress, RequestState
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.worker import MeasureJob, TraceJob
 from tests.viz_app.analysis.conftest import MakeContext, load, settle
@@ -57,7 +57,7 @@ def tab(make_context: MakeContext, qtbot: QtBot) -> RecordingTab:
 
 
 def _change(tab: AnalysisTab, qtbot: QtBot) -> None:
-    tab.state.toggle_head(Head("cross", 0, 0))
+    tab.state.submit(toggle_head(Head("cross", 0, 0)))
     settle(qtbot, tab)
 
 
@@ -100,7 +100,7 @@ def test_another_model_is_told(tab: RecordingTab, qtbot: QtBot, model_files: dic
 def test_an_answer_about_an_earlier_result_never_comes(tab: RecordingTab, qtbot: QtBot) -> None:
     translation = tab.state.translation
     assert translation is not None
-    tab.state.toggle_head(Head("cross", 0, 0))  # asked for before, and answered before
+    tab.state.submit(toggle_head(Head("cross", 0, 0)))  # asked for before, and answered before
     answers: list[object] = []
     tab.ask(MeasureJob(translation), answers.append)
     assert tab.request.is_running
@@ -144,7 +144,7 @@ def test_a_problem_is_shown_until_another_result(tab: RecordingTab, qtbot: QtBot
     tab.request.finish("No such thing.")
     assert tab.problem.isVisible()
     assert tab.problem.text() == "No such thing."
-    tab.state.intervene(HeadScaled(Head("cross", 0, 0), 0.5))
+    tab.state.submit(intervene(HeadScaled(Head("cross", 0, 0), 0.5)))
     settle(qtbot, tab)
     assert not tab.problem.isVisible()
 
@@ -209,5 +209,5 @@ def test_nothing_keeps_a_tab_that_was_closed(make_context: MakeContext, qtbot: Q
     qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # type: ignore[arg-type]  # the stub forgets None
     gc.collect()
     assert [each() for each in kept] == [None] * len(kept)
-    context.state.toggle_head(Head("cross", 0, 0))
+    context.state.submit(toggle_head(Head("cross", 0, 0)))
     qtbot.waitUntil(lambda: not context.state.request.is_running, timeout=10_000)

@@ -33,6 +33,7 @@ from augenmerk.viz_app.documents.session import read_session, saved_experiment
 from augenmerk.viz_app.documents.view_values import view_values
 from augenmerk.viz_app.models.foreign import foreign_source
 from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.experiment_editor import intervene, open_experiment, reset, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
@@ -50,7 +51,7 @@ CHANGES = (HeadScaled(Head("cross", 1, 4)), ForcedToken(2, "dog"))
 def state() -> ExperimentState:
     state = ExperimentState()
     state.begin_model(MODEL)
-    state.begin_text("ein mann schläft .")
+    state.prepare_text("ein mann schläft .")
     state.accept(make_result(make_translation("ein mann schläft .")))
     return state
 
@@ -73,21 +74,21 @@ def problem(documents: ExperimentDocuments) -> str:
 def test_what_is_saved_is_opened_again_as_it_was(
     documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
 ) -> None:
-    state.intervene(*CHANGES)
+    state.submit(intervene(*CHANGES))
     state.settings.scale, state.settings.shown, state.settings.picture = "own", "difference", "lines"
-    state.choose_head(Head("decoder", 1, 2))
+    state.intents.choose_head(Head("decoder", 1, 2))
     state.selection.pin(Pair(2, 1))
     documents.save(tmp_path / "one.augenmerk")
     before, view = state.experiment, view_values(state)
 
-    state.reset()
+    state.submit(reset)
     state.settings.scale, state.settings.shown, state.settings.picture = "shared", "changed", "heatmap"
-    state.choose_head(Head("cross", 0, 0))
+    state.intents.choose_head(Head("cross", 0, 0))
     documents.open(tmp_path / "one.augenmerk")
     assert state.experiment == before
     state.accept(make_result(make_translation("ein mann schläft .", experiment=before), make_translation()))
     assert view_values(state) == view
-    state.undo()
+    state.submit(undo)
     assert state.experiment.interventions == ()
 
 
@@ -102,7 +103,7 @@ def test_scope_combination_heads_shown_together_and_zoom_come_back(
     documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
 ) -> None:
     settings, together = state.settings, frozenset({Head("cross", 0, 0), Head("cross", 1, 1)})
-    state.choose_head(Head("cross", 0, 0))
+    state.intents.choose_head(Head("cross", 0, 0))
     for scope, several in (("layer", frozenset()), ("all", frozenset()), ("chosen", together), ("head", frozenset())):
         settings.scope, settings.several = scope, several
         settings.combination, settings.zoom = "max", 24.5
@@ -140,7 +141,7 @@ def test_a_file_that_makes_no_sense_is_refused_whole_and_the_screen_stays(
     path = tmp_path / "one.augenmerk"
     documents.save(path)
     path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | {field: value}), encoding="utf-8")
-    state.choose_head(Head("encoder", 0, 0))
+    state.intents.choose_head(Head("encoder", 0, 0))
     before, view = state.experiment, view_values(state)
     documents.open(path)
     told = problem(documents)
@@ -164,11 +165,11 @@ def test_a_model_beside_the_file_is_found_by_its_digest(
     digest = model_digest(load_checkpoint(checkpoint))
     (tmp_path / "damaged.safetensors").write_bytes(b"nothing of this is a checkpoint")
     state.begin_model(replace(MODEL, digest=digest))
-    state.intervene(*CHANGES)
+    state.submit(intervene(*CHANGES))
     saved = state.experiment
     documents.save(tmp_path / "one.augenmerk")
     state.begin_model(MODEL)
-    state.reset()
+    state.submit(reset)
     asked: list[Path | None] = []
     documents.model_requested.connect(asked.append)
     documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
@@ -186,18 +187,18 @@ def test_an_experiment_opened_before_any_model_is_looks_for_its_model_too(
     checkpoint = write_untrained_checkpoint(tmp_path / "renamed.safetensors", seed=7)
     digest = model_digest(load_checkpoint(checkpoint))
     state.begin_model(replace(MODEL, digest=digest))
-    state.intervene(*CHANGES)
+    state.submit(intervene(*CHANGES))
     saved = state.experiment
     documents.save(tmp_path / "one.augenmerk")
     state.model = None
-    state.reset()
+    state.submit(reset)
     documents.open(tmp_path / "one.augenmerk")
     assert state.experiment == saved, "shown at once"
     asked: list[Path | None] = []
     documents.model_requested.connect(asked.append)
     documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
     state.begin_model(MODEL)
-    state.open_experiment(Experiment("1 2 3"), asks=False)  # its own example
+    state.submit(open_experiment(Experiment("1 2 3")), asks=False)  # its own example
     qtbot.waitUntil(lambda: asked == [checkpoint])
     state.begin_model(replace(MODEL, digest=digest))
     assert state.experiment == saved
@@ -211,11 +212,11 @@ def test_an_experiment_that_waits_for_its_model_is_forgotten_with_another_one(
     checkpoint = write_untrained_checkpoint(tmp_path / "found.safetensors", seed=7)
     digest = model_digest(load_checkpoint(checkpoint))
     state.begin_model(replace(MODEL, digest=digest))
-    state.intervene(*CHANGES)
+    state.submit(intervene(*CHANGES))
     saved = state.experiment
     documents.save(tmp_path / "one.augenmerk")
     state.begin_model(MODEL)
-    state.reset()
+    state.submit(reset)
     documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
     with qtbot.waitSignal(documents.model_requested):
         documents.open(tmp_path / "one.augenmerk")
@@ -228,12 +229,12 @@ def test_an_experiment_that_waits_for_its_model_is_forgotten_with_another_one(
 def test_without_its_model_an_experiment_is_shown_with_the_one_in_use(
     qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
 ) -> None:
-    state.intervene(*CHANGES)
+    state.submit(intervene(*CHANGES))
     saved = state.experiment
     documents.save(tmp_path / "one.augenmerk")
     for name, told in (("one", "made with another version of the model “one”"), ("two", "made with the model “one”")):
         state.begin_model(replace(MODEL, name=name, digest="b" * 64))
-        state.reset()
+        state.submit(reset)
         documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
         documents.open(tmp_path / "one.augenmerk")
         qtbot.waitUntil(lambda: state.experiment == saved)
@@ -247,7 +248,7 @@ def test_copied_python_and_command_give_the_experiment_again(
 ) -> None:
     checkpoint = write_untrained_checkpoint(tmp_path / "small.safetensors")
     state.begin_model(replace(MODEL, path=checkpoint))
-    state.open_experiment(Experiment("ein mann steht", Greedy(), (ForcedToken(0, "ladder"),)), asks=False)
+    state.submit(open_experiment(Experiment("ein mann steht", Greedy(), (ForcedToken(0, "ladder"),))), asks=False)
     documents.copy_as_command_line()
     command = QGuiApplication.clipboard().text()
     assert command.startswith("augenmerk translate 'ein mann steht'")
@@ -261,14 +262,14 @@ def test_copied_python_and_command_give_the_experiment_again(
 def test_what_was_on_the_screen_comes_back(
     documents: ExperimentDocuments, state: ExperimentState, preferences: Preferences
 ) -> None:
-    state.intervene(*CHANGES)
+    state.submit(intervene(*CHANGES))
     documents.keep_session()
     later = ExperimentState()
     window = QWidget()
     again = ExperimentDocuments(later, documents._worker, preferences, window)
     assert again.restore_session()
     assert later.experiment == state.experiment
-    assert not later.can_undo
+    assert not later.editor.can_undo
     assert later.selection.head == state.selection.head
 
 
@@ -281,7 +282,7 @@ def test_keeping_what_is_on_the_screen_does_not_wait_for_the_disk(
     documents.keep_session()
     assert preferences.session_path.exists()
     assert not waited
-    state.intervene(*CHANGES)
+    state.submit(intervene(*CHANGES))
     write_experiment_file(saved_experiment(state), preferences.session_path.with_name("saved.augenmerk"))
     assert waited, "what somebody saves by hand survives a loss of power"
 
@@ -293,7 +294,7 @@ def test_what_is_on_the_screen_is_kept_soon_after_a_result_without_any_end(
     path, timer = preferences.session_path, documents.keep_timer
     assert not path.exists()
     timer.setInterval(1_000)
-    state.intervene(*CHANGES)
+    state.submit(intervene(*CHANGES))
     state.accept(make_result(make_translation("ein mann schläft .", experiment=state.experiment)))
     assert timer.isActive()
     started = timer.remainingTime()

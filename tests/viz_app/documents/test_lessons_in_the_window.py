@@ -21,6 +21,7 @@ from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, scene_parts
 from augenmerk.viz_app.main_window import LEARN, TRANSLATE, MainWindow
 from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.experiment_editor import reset, toggle_head, undo
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.widgets.commands import CommandPalette
@@ -118,7 +119,7 @@ def test_arrows_walk_heads_again_in_edit_mode_and_without_a_lesson(
     window.documents.open(path)
     settle(qtbot, window)
     assert "← → scenes" in hint.text()
-    window.state.choose_head(Head("encoder", 0, 0))
+    window.state.intents.choose_head(Head("encoder", 0, 0))
     window.lessons.bar.edit_button.click()
     assert "scenes" not in hint.text()
     qtbot.keyClick(grid, Qt.Key.Key_Right)
@@ -135,32 +136,32 @@ def test_undo_stays_inside_a_scene_and_leads_back_after_the_lesson(
     qtbot: QtBot, window: MainWindow, path: Path
 ) -> None:
     state = window.state
-    state.toggle_head(Head("cross", 0, 0))
+    state.submit(toggle_head(Head("cross", 0, 0)))
     settle(qtbot, window)
     own = state.experiment
     window.documents.open(path)
     settle(qtbot, window)
-    assert not state.can_undo
+    assert not state.editor.can_undo
     window.lessons.lesson.step(1)
     settle(qtbot, window)
-    assert not state.can_undo
+    assert not state.editor.can_undo
     scene = state.experiment
-    state.reset()
+    state.submit(reset)
     settle(qtbot, window)
-    assert state.can_undo
-    state.undo()
+    assert state.editor.can_undo
+    state.submit(undo)
     settle(qtbot, window)
     assert state.experiment == scene
-    state.reset()
+    state.submit(reset)
     window.lessons.bar.again_button.click()
     settle(qtbot, window)
-    assert (state.experiment, state.can_undo) == (scene, False)
+    assert (state.experiment, state.editor.can_undo) == (scene, False)
     window.lessons.close()
     assert state.experiment == scene
-    state.undo()
+    state.submit(undo)
     settle(qtbot, window)
     assert state.experiment == own
-    state.undo()
+    state.submit(undo)
     settle(qtbot, window)
     assert state.experiment.interventions == ()
 
@@ -225,7 +226,7 @@ def test_a_scenes_view_settings_are_not_those_of_the_next_start(
 def test_a_lesson_is_made_from_what_is_on_the_screen(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
     state, lessons = window.state, window.lessons
     for number in (1, 2):
-        state.toggle_head(Head("cross", 0, number))
+        state.submit(toggle_head(Head("cross", 0, number)))
         settle(qtbot, window)
         lessons.ask_for_scene()
         dialog = lessons.dialog
@@ -245,7 +246,7 @@ def test_a_lesson_is_made_from_what_is_on_the_screen(qtbot: QtBot, window: MainW
     qtbot.keyClicks(lessons.dialog.title, "Mine")
     lessons.dialog.buttons.accepted.emit()
     bar.edit_buttons["earlier"].click()
-    state.choose_head(Head("encoder", 1, 1))
+    state.intents.choose_head(Head("encoder", 1, 1))
     bar.edit_buttons["update"].click()
     lessons.save_to(tmp_path / "mine.augenmerk")
     read = read_lesson_file(tmp_path / "mine.augenmerk")
@@ -428,7 +429,7 @@ def test_a_lesson_of_a_model_that_is_gone_is_shown_with_the_one_in_use(
         assert "is neither among the recent" in window.state.notice
         assert window.lessons.bar.other_model.isVisible()
         settle(qtbot, window)
-        assert not window.state.can_undo
+        assert not window.state.editor.can_undo
         window.lessons.lesson.step(1)
 
 
@@ -579,7 +580,7 @@ def test_an_open_lesson_comes_back_with_its_scene_and_what_was_on_the_screen(
     window.lessons.lesson.step(2)
     settle(qtbot, window)
     head = Head("encoder", 0, 0)
-    window.state.toggle_head(head)
+    window.state.submit(toggle_head(head))
     settle(qtbot, window)
     experiment = window.state.experiment
     assert OFF not in experiment.interventions

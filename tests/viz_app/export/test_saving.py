@@ -228,7 +228,7 @@ def test_an_npz_holds_the_maps_in_the_measure_that_is_shown(page: MapsPage, savi
     assert translation is not None
     page.state.settings.measure = "rollout"
     measured = measure_by_halves(translation)
-    page.state.take_measured(measured)
+    page.state.measuring.take(measured)
     saving.save_table(tmp_path / "map.npz")
     with np.load(tmp_path / "map.npz", allow_pickle=False) as arrays:
         expected = measured.maps["rollout", "cross"]
@@ -264,7 +264,7 @@ def test_the_page_for_the_browser_shows_the_measure_and_selection_of_the_window(
     assert translation is not None
     page.state.settings.measure = "rollout"
     measured = measure_by_halves(translation)
-    page.state.take_measured(measured)
+    page.state.measuring.take(measured)
     page.state.settings.hides_wrapping, page.state.settings.label_mode = True, "predicted"
     saving.save_html(tmp_path / "maps.html")
     data = data_of((tmp_path / "maps.html").read_text(encoding="utf-8"))

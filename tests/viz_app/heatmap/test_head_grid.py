@@ -21,6 +21,7 @@ from augenmerk.viz_app.heatmap.colormap import (
 from augenmerk.viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
 from augenmerk.viz_app.heatmap.head_grid_paint import numbered_heads
 from augenmerk.viz_app.heatmap.map_image import map_image
+from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import Scale
 from augenmerk.viz_app.theme import Theme
@@ -87,7 +88,7 @@ def test_a_click_on_the_title_of_a_kind_folds_its_heads(qtbot: QtBot, theme: The
     assert state.settings.folded_kinds == MAP_KINDS
     assert grid.height() > 60, "the titles stay, to unfold them again"
     grid.grab()
-    state.choose_head(Head("decoder", 2, 2))
+    state.intents.choose_head(Head("decoder", 2, 2))
     for kind in ("encoder", "cross", "decoder"):
         state.settings.toggle_fold(kind)
     assert grid.place_of(Head("cross", 0, 0)) == before
@@ -300,7 +301,7 @@ def test_a_head_that_is_off_still_shows_its_map(qtbot: QtBot, theme: Theme) -> N
     state.selection.choose(Head("encoder", 0, 0))
     before = grid.grab().toImage()
     off = make_translation(interventions=(HeadScaled(head),))
-    state.toggle_head(head)
+    state.submit(toggle_head(head))
     state.accept(ExperimentResult(off, make_translation(), off.log_probabilities))
     place = grid.place_of(head)
     assert place is not None

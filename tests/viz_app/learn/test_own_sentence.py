@@ -31,7 +31,7 @@ def make_page(qtbot: QtBot, theme: Theme, bundled_translator: Translator) -> Ite
         run = bundled_translator.run_config
         run = replace(run, data=replace(run.data, source_language=source))
         window_state = ExperimentState()
-        window_state.begin_text(text)
+        window_state.prepare_text(text)
         window_state.begin_model(ModelInfo("another", None, run, bundled_translator.device, 1))
         page = LearnPage(InferenceWorker(lambda path, device: bundled_translator), window_state)
         pages.append(page)
@@ -117,7 +117,7 @@ def test_what_is_typed_before_the_model_is_open_is_kept(
     qtbot: QtBot, theme: Theme, bundled_translator: Translator
 ) -> None:
     window_state = ExperimentState()
-    window_state.begin_text(SENTENCE)
+    window_state.prepare_text(SENTENCE)
     page = LearnPage(InferenceWorker(lambda path, device: bundled_translator), window_state)
     qtbot.addWidget(page)
     page.show()

@@ -21,6 +21,8 @@ from augenmerk.viz_app.analysis.heads.view import HeadsTab
 from augenmerk.viz_app.analysis.source.view import SourceTab
 from augenmerk.viz_app.examples import gallery
 from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.state.experiment_editor import reset, toggle_head
+from augenmerk.viz_app.state.experiment_state import Stale
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
 from augenmerk.viz_app.state.role_words import HERE, role_in_short, role_in_words
 from augenmerk.viz_app.translate.first_steps import FirstSteps
@@ -60,7 +62,7 @@ def test_roles_are_those_of_the_sentence_shown_until_a_sample_was_measured(windo
         for head in (Head(kind, layer, each) for layer in range(layers) for each in range(heads)):
             assert role_in_short(state.roles, head).endswith(HERE)
             assert role_in_words(state.roles, head).startswith(HERE.capitalize())
-            state.choose_head(head)
+            state.intents.choose_head(head)
             assert not page.head.role.isVisible(), "one sentence is no sample"
             assert caption(state).partition("\n")[0].endswith(f"head {head.head + 1}"), "no role"
 
@@ -111,7 +113,7 @@ def test_the_first_steps_name_the_training_data_only_where_the_file_tells_it(win
     assert "has learned from" not in said
     with qtbot.waitSignal(window.model_opened, timeout=LIMIT_MS):
         window.open_model(None)
-    qtbot.waitUntil(lambda: not window.state.is_of_earlier_model, timeout=LIMIT_MS)
+    qtbot.waitUntil(lambda: not isinstance(window.state.shown, Stale), timeout=LIMIT_MS)
     assert "has learned from picture captions alone" in last_sentence()
 
 
@@ -190,10 +192,10 @@ def test_every_tab_answers_for_a_model_of_288_heads(
             assert all(word.without is not None for word in tab.source.words())
         if isinstance(tab, CompareTab):
             assert tab.comparing.comparison is not None
-        state.toggle_head(Head("cross", 5, 15))
+        state.submit(toggle_head(Head("cross", 5, 15)))
         for shown in SHOWN_MAPS:
             state.settings.shown = shown
             qtbot.waitUntil(lambda: not state.request.is_running, timeout=LIMIT_MS)
             assert not tab.grab().isNull()
-        state.reset()
+        state.submit(reset)
         qtbot.waitUntil(lambda: not state.request.is_running, timeout=LIMIT_MS)

@@ -33,6 +33,8 @@ from augenmerk.viz_app.models.foreign import foreign_source
 from augenmerk.viz_app.models.hub_dialog import HubDialog
 from augenmerk.viz_app.models.import_dialog import ImportDialog, precision_entries
 from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.experiment_state import Stale
+from augenmerk.viz_app.state.languages import languages_of
 from tests.core.interop import joeynmt_models
 from tests.core.interop.marian_models import make_folder
 from tests.core.interop.pickles import pickles_read_here
@@ -151,9 +153,9 @@ def test_a_dropped_folder_is_imported_once_and_then_opened(make_window: MakeWind
     assert foreign_source(saved) is None
     assert load_checkpoint(saved).weights["output.bias"].dtype == torch.float16
     assert told == [f"Imported opus-mt-de-fr: {saved.stat().st_size / 1e6:.1f} MB, weights in 16 bits"]
-    assert window.state.languages_in_use == ("German", "French")
+    assert languages_of(window.state.model, window.state.experiment.source_text) == ("German", "French")
     assert window._loader.import_dialog is None
-    qtbot.waitUntil(lambda: not window.state.is_of_earlier_model, timeout=LIMIT_MS)
+    qtbot.waitUntil(lambda: not isinstance(window.state.shown, Stale), timeout=LIMIT_MS)
     assert "French" in window.translate_page.sentence._target_name.text()
     with qtbot.waitSignal(window.model_opened, timeout=LIMIT_MS):
         window.open_model(folder / "config.json")  # imported before: nothing is asked
@@ -583,7 +585,7 @@ def test_languages_are_typed_by_code_or_english_name(
         dialog.import_button.click()
     data = opened.args[0].run.data
     assert (data.source_language, data.target_language) == ("de", code)
-    assert window.state.languages_in_use == ("German", name)
+    assert languages_of(window.state.model, window.state.experiment.source_text) == ("German", name)
 
 
 @pytest.fixture

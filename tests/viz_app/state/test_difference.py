@@ -30,7 +30,7 @@ def state() -> ExperimentState:
     state = ExperimentState(MapViewSettings(merges_words=False))
     original = make_translation("ein mann .", "a man .")
     state.accept(make_result(changed_one("a dog ."), original))
-    state.choose_head(HEAD)
+    state.intents.choose_head(HEAD)
     return state
 
 
@@ -88,7 +88,7 @@ def test_top_values_of_a_kind_are_those_of_its_heads(state: ExperimentState, sca
 def test_where_nothing_pairs_the_changed_maps_are_shown_and_the_note_says_why(state: ExperimentState) -> None:
     state.settings.hides_wrapping = True
     state.accept(make_result(changed_one("dogs"), make_translation("ein mann .", "someone")))
-    state.choose_head(HEAD)
+    state.intents.choose_head(HEAD)
     state.settings.shown = "difference"
     assert not state.maps.is_signed("cross")
     assert state.maps.is_signed("encoder")
@@ -104,7 +104,7 @@ def test_a_difference_needs_both_translations_measured(state: ExperimentState) -
     while (translation := state.maps.lacking_measure()) is not None:
         lacking.append(translation)
         maps = {(measure, kind): translation.maps.of_kind(kind) / 2 for measure, kind in BESIDE_WEIGHT}
-        state.take_measured(MeasuredMaps(translation, maps))
+        state.measuring.take(MeasuredMaps(translation, maps))
     assert lacking == [result.original, result.changed]
     weights = (result.changed.maps.cross - result.original.maps.cross) / 2
     np.testing.assert_allclose(state.maps.thumbnails("cross")[:, :, 0], weights[:, :, 0], rtol=1e-5, atol=1e-7)
@@ -121,7 +121,7 @@ def test_the_same_maps_can_be_shown_in_another_way_beside(state: ExperimentState
     assert labelled is not None
     assert original.translation is result.original
     assert labelled.queries.labels == ("a", "man", ".")
-    state.choose_head(Head("cross", 1, 0))
+    state.intents.choose_head(Head("cross", 1, 0))
     other = original.labelled()
     assert other is not None
     assert not np.array_equal(other.weights, labelled.weights), "they follow the chosen head"

@@ -13,6 +13,7 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import ForcedToken, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
 from augenmerk.viz_app.state import map_text
+from augenmerk.viz_app.state.experiment_editor import show_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.explain import Part, explain
 from augenmerk.viz_app.state.head_navigation import neighbour
@@ -30,7 +31,7 @@ def state() -> ExperimentState:
     state = ExperimentState()
     state.settings.label_mode, state.settings.merges_words = "read", False
     state.show_translation(make_translation("ein mann schläft .", "a man is sleep|ing ."))
-    state.choose_head(Head("cross", 1, 2))
+    state.intents.choose_head(Head("cross", 1, 2))
     return state
 
 
@@ -48,7 +49,7 @@ def test_merged_words_are_summed_over_keys_and_averaged_over_queries(state: Expe
     assert view.row_labels == ("<sos>", "a", "man", "is", "sleeping", ".")
     maps = state.translation.maps
     np.testing.assert_allclose(view.values[4], maps.cross[1, 2, 4:6].mean(axis=0), rtol=1e-6)
-    state.choose_head(Head("decoder", 0, 0))
+    state.intents.choose_head(Head("decoder", 0, 0))
     np.testing.assert_allclose(_weights(state)[5, 4], maps.decoder[0, 0, 6, 4:6].sum(), rtol=1e-6)
     np.testing.assert_allclose(_weights(state).sum(axis=1), 1, rtol=1e-5)
 
@@ -110,7 +111,7 @@ def test_a_set_of_heads_stays_within_a_kind_and_ends_with_the_next_choice(state:
     settings.show_together(Head("encoder", 0, 1), chosen)
     assert settings.scope == "head"
     settings.show_together(Head("encoder", 2, 2), chosen)
-    state.choose_head(Head("encoder", 1, 1))
+    state.intents.choose_head(Head("encoder", 1, 1))
     assert (settings.scope, settings.several) == ("head", frozenset())
 
 
@@ -126,7 +127,7 @@ def test_thumbnails_follow_what_is_hidden_and_merged(state: ExperimentState) -> 
     assert state.translation is not None
     state.settings.merges_words = state.settings.hides_wrapping = True
     for kind in MAP_KINDS:
-        state.choose_head(Head(kind, 1, 3))
+        state.intents.choose_head(Head(kind, 1, 3))
         np.testing.assert_allclose(state.maps.thumbnails(kind)[1, 3], _weights(state), rtol=1e-6)
 
 
@@ -140,7 +141,7 @@ def test_every_way_of_seeing_is_explained_in_its_own_words(state: ExperimentStat
     assert explain(ExperimentState()) == ()
     texts = set()
     for kind in MAP_KINDS:
-        state.choose_head(Head(kind, 0, 0))
+        state.intents.choose_head(Head(kind, 0, 0))
         for state.settings.label_mode in ("read", "predicted"):
             texts.add(explain(state))
     assert len(texts) == 5
@@ -161,7 +162,7 @@ def test_the_example_is_the_largest_cell_between_two_words(state: ExperimentStat
     cross[0, 0, 0, 0] = 1  # <sos> looks at itself: no example for anybody
     cross[0, 0, 2, 3] = 0.87
     state.show_translation(_with_cross(translation, cross))
-    state.choose_head(Head("cross", 0, 0))
+    state.intents.choose_head(Head("cross", 0, 0))
     column = translation.source_tokens[3]
     for state.settings.label_mode, verb in (("read", "reads"), ("predicted", "predicts")):
         row = state.maps.view().row_labels[2]  # type: ignore[union-attr]
@@ -208,7 +209,7 @@ def test_where_a_sample_was_measured_its_roles_count_and_the_sentence_stands_bes
     head = Head("encoder", 0, 0)
     assert state.roles.where_they_hold == "in this sentence"
     assert role_in_words(state.roles, head).startswith("In this sentence this head gives at least 30% of its")
-    state.choose_head(head)
+    state.intents.choose_head(head)
     state.take_roles(_all_of("previous", translation))
     assert state.roles.of(head) == "previous"
     assert state.roles.here(head) == "self"
@@ -301,7 +302,7 @@ def test_arrows_follow_the_order_in_which_heads_stand() -> None:
     state.show_translation(translation)
     state.settings.order = "clarity"
     first, second = state.roles.in_order("cross")[:2]
-    state.choose_head(first)
+    state.intents.choose_head(first)
     assert neighbour(state, "right") == second
 
 
@@ -347,10 +348,10 @@ def test_an_experiment_is_explained_by_what_was_changed_and_which_maps_are_shown
     state = ExperimentState()
     original = make_translation()
     state.show_translation(original)
-    state.choose_head(Head("cross", 1, 2))
+    state.intents.choose_head(Head("cross", 1, 2))
     assert explain(state)[0].about == "For example:"
     result = _changed(original)
-    state.set_experiment(result.experiment)
+    state.submit(show_experiment(result.experiment))
     state.accept(result)
     texts = set()
     for state.settings.shown in ("original", "changed", "difference"):
@@ -375,7 +376,7 @@ def test_the_example_of_a_difference_is_the_largest_change() -> None:
         _with_cross(original, cross), experiment=original.experiment.with_interventions(HeadScaled(Head("cross", 0, 0)))
     )
     state.accept(ExperimentResult(changed, original, original.log_probabilities))
-    state.choose_head(Head("cross", 0, 0))
+    state.intents.choose_head(Head("cross", 0, 0))
     state.settings.shown, state.settings.label_mode = "difference", "read"
     row, column = original.read_tokens[2], original.source_tokens[3]
     assert explain(state)[0].text.startswith("cross 1·1 off.")
@@ -388,7 +389,7 @@ def test_the_example_of_a_difference_is_the_largest_change() -> None:
 def _measure_all(state: ExperimentState) -> None:
     """Lets every measure be half the weight."""
     assert state.translation is not None
-    state.take_measured(measure_by_halves(state.translation))
+    state.measuring.take(measure_by_halves(state.translation))
 
 
 def test_norms_share_a_scale_that_reaches_to_the_largest_of_their_kind(state: ExperimentState) -> None:

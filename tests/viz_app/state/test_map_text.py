@@ -13,16 +13,16 @@ from tests.viz_app.synthetic import make_result, make_translation
 def state() -> ExperimentState:
     state = ExperimentState(MapViewSettings(measure="norm"))
     state.accept(make_result(make_translation()))
-    state.choose_head(Head("cross", 0, 0))
+    state.intents.choose_head(Head("cross", 0, 0))
     return state
 
 
 def test_a_failed_measurement_is_told_where_it_was_announced(state: ExperimentState) -> None:
-    state.measuring.begin()
+    state.measuring.request.begin()
     assert measure_note(state).startswith("Computing: ")
-    state.measuring.finish("Not enough memory.")
+    state.measuring.request.finish("Not enough memory.")
     assert measure_note(state).endswith("could not be computed; the weights are shown.")
-    state.measuring.begin()
+    state.measuring.request.begin()
     assert measure_note(state).startswith("Computing: ")
 
 

@@ -17,7 +17,7 @@ from tests.viz_app.synthetic import make_result, make_translation
 def state() -> ExperimentState:
     state = ExperimentState(MapViewSettings(label_mode="read"))
     state.accept(make_result(make_translation("ein mann schläft .", "a man is sleep|ing .")))
-    state.choose_head(Head("cross", 1, 2))
+    state.intents.choose_head(Head("cross", 1, 2))
     return state
 
 

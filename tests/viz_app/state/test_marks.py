@@ -21,7 +21,7 @@ KINDS = ("encoder", "decoder", "cross")
 def state() -> ExperimentState:
     state = ExperimentState(MapViewSettings(label_mode="read", merges_words=False))
     state.accept(make_result(make_translation("ein mann schläft .", "a man is sleep|ing .")))
-    state.choose_head(Head("cross", 1, 2))
+    state.intents.choose_head(Head("cross", 1, 2))
     return state
 
 
@@ -69,7 +69,7 @@ def test_a_picked_word_lights_up_in_every_map_that_has_a_query_for_it(state: Exp
     assert state.translation is not None
     state.selection.pick_word(state.translation.target_words[0])
     assert [lit_queries(state, kind) for kind in KINDS] == [(), (1,), (1,)]
-    state.choose_head(Head("encoder", 0, 0))
+    state.intents.choose_head(Head("encoder", 0, 0))
     assert query_sum(state) is None
     state.selection.pick_queries((3,), token_shift_of_queries("encoder", "read"))
     assert [lit_queries(state, kind) for kind in KINDS] == [(3,), (), ()]
@@ -79,7 +79,7 @@ def test_a_pinned_pair_lights_up_its_query_and_its_key(state: ExperimentState) -
     state.selection.pin(Pair(2, 3))
     assert [lit_queries(state, kind) for kind in KINDS] == [(3,), (2,), (2,)]
     assert [lit_keys(state, kind) for kind in KINDS] == [(3,), (), (3,)]
-    state.choose_head(Head("decoder", 0, 0))
+    state.intents.choose_head(Head("decoder", 0, 0))
     state.selection.pin(Pair(4, 2))
     assert [lit_queries(state, kind) for kind in KINDS] == [(), (4,), (4,)]
     assert [lit_keys(state, kind) for kind in KINDS] == [(), (2,), ()]
@@ -96,7 +96,7 @@ def test_shares_of_the_words_looked_at_are_those_of_the_summed_queries(state: Ex
     for word in translation.source_words:
         assert shares[word] == pytest.approx(float(rows[word.start : word.end].sum() / rows.sum()), rel=1e-5)
     assert key_shares(state, "target") == {}
-    state.choose_head(Head("decoder", 0, 0))
+    state.intents.choose_head(Head("decoder", 0, 0))
     assert sum(key_shares(state, "target").values()) > 0
 
 
@@ -109,7 +109,7 @@ def test_a_word_is_found_in_the_queries_that_read_or_predict_its_tokens(state: E
         assert view is not None
         assert [view.row_labels[query] for query in queries_of_word(state, word)] == ["sleep", "ing"]
     assert word_of_query(state, queries_of_word(state, word)[1]) == word
-    state.choose_head(Head("encoder", 0, 0))
+    state.intents.choose_head(Head("encoder", 0, 0))
     assert queries_of_word(state, word) == ()
 
 

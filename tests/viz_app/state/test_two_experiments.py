@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled, SourceWordRemoved
 from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, reset, set_output, toggle_head, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
@@ -25,8 +26,9 @@ class _Events:
 
     def __init__(self, state: ExperimentState) -> None:
         self.told: list[str] = []
-        for name in ("experiment_changed", "result_changed", "notice_changed", "measured_changed", "roles_changed"):
+        for name in ("experiment_changed", "result_changed", "notice_changed", "roles_changed"):
             getattr(state, name).connect(lambda name=name: self.told.append(name), max_args=0)
+        state.measuring.changed.connect(lambda: self.told.append("measuring"))
         state.settings.events.connect(lambda _: self.told.append("settings"))
         state.selection.events.connect(lambda _: self.told.append("selection"))
 
@@ -43,7 +45,7 @@ def both(qtbot: QtBot, checkpoint: Path) -> Iterator[tuple[ExperimentController,
     controllers = []
     for text in (FIRST, SECOND):
         state = ExperimentState()
-        state.begin_text(text)
+        state.prepare_text(text)
         controllers.append(ExperimentController(state, worker))
 
     def begin(model: ModelInfo) -> None:
@@ -65,9 +67,9 @@ def test_each_has_the_answer_to_its_own_experiment(
     both: tuple[ExperimentController, ExperimentController], checkpoint: Path, qtbot: QtBot
 ) -> None:
     first, second = (each.state for each in both)
-    first.intervene(HeadScaled(Head("cross", 0, 0)), ForcedToken(1, "ladder"))
-    second.set_output(GivenTarget("a man stands ."))
-    second.intervene(SourceWordRemoved(1))
+    first.submit(intervene(HeadScaled(Head("cross", 0, 0)), ForcedToken(1, "ladder")))
+    second.submit(set_output(GivenTarget("a man stands .")))
+    second.submit(intervene(SourceWordRemoved(1)))
     assert first.request.is_running
     assert second.request.is_running, "the younger question does not supersede the other's"
     _settle(qtbot, first, second)
@@ -87,20 +89,20 @@ def test_nothing_that_is_done_to_one_is_heard_of_at_the_other(
     other = _Events(second)
     result, experiment, maps = second.result, second.experiment, second.maps.labelled()
     settings, head = asdict(second.settings), second.selection.head
-    first.toggle_head(Head("cross", 1, 1))
+    first.submit(toggle_head(Head("cross", 1, 1)))
     _settle(qtbot, first)
-    first.edit_text("Ein Mann auf einer Leiter .")
+    first.submit(edit_text("Ein Mann auf einer Leiter ."))
     _settle(qtbot, first)
-    first.undo()
+    first.submit(undo)
     _settle(qtbot, first)
     first.settings.label_mode = "read" if first.settings.label_mode == "predicted" else "predicted"
     first.settings.merges_words = not first.settings.merges_words
     first.settings.shown = "difference"
     first.settings.measure = "norm"
     qtbot.waitUntil(lambda: first.maps.shown_measure("cross") == "norm", timeout=10_000)
-    first.choose_head(Head("encoder", 1, 0))
+    first.intents.choose_head(Head("encoder", 1, 0))
     first.selection.pin(Pair(1, 1))
-    first.reset()
+    first.submit(reset)
     _settle(qtbot, first)
     first.clear()
     assert other.told == []
@@ -108,19 +110,19 @@ def test_nothing_that_is_done_to_one_is_heard_of_at_the_other(
     assert second.experiment == experiment
     assert second.maps.labelled() is maps
     assert (asdict(second.settings), second.selection.head) == (settings, head)
-    assert not second.can_undo
-    assert not second.can_redo
+    assert not second.editor.can_undo
+    assert not second.editor.can_redo
 
 
 def test_each_undoes_its_own(both: tuple[ExperimentController, ExperimentController], qtbot: QtBot) -> None:
     first, second = (each.state for each in both)
-    first.toggle_head(Head("cross", 0, 0))
-    second.toggle_head(Head("encoder", 1, 1))
-    first.undo()
+    first.submit(toggle_head(Head("cross", 0, 0)))
+    second.submit(toggle_head(Head("encoder", 1, 1)))
+    first.submit(undo)
     _settle(qtbot, first, second)
     assert not first.experiment.interventions
     assert second.experiment.heads_off == {Head("encoder", 1, 1)}
-    assert (first.can_redo, second.can_redo) == (True, False)
+    assert (first.editor.can_redo, second.editor.can_redo) == (True, False)
 
 
 def _ask(controller: ExperimentController, answers: list[object]) -> Request:
@@ -144,7 +146,7 @@ def test_another_result_of_one_drops_no_question_about_the_other(
     first, second = both
     answers: list[object] = []
     asked = _ask(second, answers)
-    first.state.toggle_head(Head("cross", 0, 0))  # it is computed first: experiments are more urgent
+    first.state.submit(toggle_head(Head("cross", 0, 0)))  # it is computed first: experiments are more urgent
     qtbot.waitUntil(lambda: asked.is_over, timeout=10_000)
     _settle(qtbot, first.state)
     assert answers == [second]

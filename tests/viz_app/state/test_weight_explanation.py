@@ -5,11 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from augenmerk.core.config import preset
+from augenmerk.core.device import DeviceChoice
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, Experiment, GivenTarget, HeadScaled
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.state.weight_explanation import QueryKeyView, WeightExplanation, query_key_view
 from augenmerk.viz_app.worker import TraceJob
 
@@ -49,7 +52,7 @@ def view_of(state: ExperimentState, translator: Translator) -> QueryKeyView:
 def test_products_sum_to_the_logit_and_its_softmax_is_the_weight(
     state: ExperimentState, translator: Translator, kind
 ) -> None:
-    state.choose_head(Head(kind, 1, 1))
+    state.intents.choose_head(Head(kind, 1, 1))
     state.selection.pin(Pair(3, 2))
     view = view_of(state, translator)
     assert view.running[-1] == pytest.approx(view.detail.logit, abs=1e-5)
@@ -62,7 +65,7 @@ def test_products_sum_to_the_logit_and_its_softmax_is_the_weight(
 
 
 def test_a_masked_key_has_a_logit_and_no_weight(state: ExperimentState, translator: Translator) -> None:
-    state.choose_head(Head("decoder", 0, 0))
+    state.intents.choose_head(Head("decoder", 0, 0))
     state.selection.pin(Pair(1, 3))
     view = view_of(state, translator)
     assert view.detail.weight == 0
@@ -80,7 +83,7 @@ def test_what_is_missing_is_said(state: ExperimentState) -> None:
     explanation.request.begin()
     explanation.request.finish("Not enough memory.")
     assert query_key_view(state, explanation) == "Not enough memory."
-    state.is_of_earlier_model = True
+    state.begin_model(ModelInfo("two", None, preset("notebook"), DeviceChoice("cpu", "asked for"), 1))
     assert "Another model is in use" in str(query_key_view(state, explanation))
 
 
@@ -88,7 +91,7 @@ def test_of_a_changed_experiment_that_translation_is_explained_whose_maps_are_sh
     """A head of the first layer is off, so queries of the second are others."""
     off = tuple(HeadScaled(Head("cross", 0, head)) for head in range(2))
     state = state_of(translator, Experiment(SENTENCE, GIVEN, off))
-    state.choose_head(Head("cross", 1, 1))
+    state.intents.choose_head(Head("cross", 1, 1))
     state.selection.pin(Pair(3, 2))
     found = {}
     for state.settings.shown, whose in (
@@ -109,6 +112,6 @@ def test_a_row_that_was_set_by_hand_has_no_products(state: ExperimentState, tran
     num_keys = len(state.translation.source_tokens)
     row = AttentionRow(Head("cross", 0, 0), 1, (1.0, *(0.0 for _ in range(num_keys - 1))))
     state = state_of(translator, Experiment(SENTENCE, GIVEN, (row,)))
-    state.choose_head(Head("cross", 0, 0))
+    state.intents.choose_head(Head("cross", 0, 0))
     state.selection.pin(Pair(1, 0))
     assert "set by hand" in str(query_key_view(state, explained(state, translator)))

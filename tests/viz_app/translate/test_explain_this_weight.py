@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
+from augenmerk.viz_app.state.experiment_editor import edit_text, toggle_head, undo
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.translate.page import TranslatePage
 from augenmerk.viz_app.views.query_key import HEIGHT
@@ -17,7 +18,7 @@ from tests.viz_app.conftest import MakeWindow
 @pytest.fixture
 def page(make_window: MakeWindow, untrained_checkpoint: Path) -> TranslatePage:
     page = make_window(untrained_checkpoint, sentence="ein mann steht .", loader=None).translate_page
-    page.state.choose_head(Head("encoder", 0, 0))
+    page.state.intents.choose_head(Head("encoder", 0, 0))
     return page
 
 
@@ -62,7 +63,7 @@ def test_the_card_explains_the_next_experiment_too(page: TranslatePage, qtbot: Q
     qtbot.mouseClick(page.head.pick_line.explain_button, Qt.MouseButton.LeftButton)
     page.state.selection.pin(Pair(2, 1))
     qtbot.waitUntil(card.bars.isVisible)
-    page.state.toggle_head(Head("encoder", 0, 1))
+    page.state.submit(toggle_head(Head("encoder", 0, 1)))
     qtbot.waitUntil(lambda: page.state.result is not None and page.state.result.is_changed)
     assert page.state.selection.pinned == Pair(2, 1), "the source has the same tokens"
     assert card.isVisible()
@@ -71,11 +72,11 @@ def test_the_card_explains_the_next_experiment_too(page: TranslatePage, qtbot: Q
     assert card.height() == HEIGHT
     page.state.settings.shown = "difference"
     qtbot.waitUntil(lambda: page.head.map.geometry().contains(card.geometry()), timeout=2000)
-    page.state.undo()
+    page.state.submit(undo)
     qtbot.waitUntil(lambda: page.state.result is not None and not page.state.result.is_changed)
     assert page.state.selection.pinned == Pair(2, 1)
     assert card.isVisible()
-    page.state.edit_text("sie")
+    page.state.submit(edit_text("sie"))
     qtbot.waitUntil(lambda: page.state.translation is not None and page.state.translation.source_text == "sie")
     assert page.state.selection.pinned is None, "the new sentence does not have these tokens"
     assert not card.isVisible()

@@ -11,6 +11,7 @@ from augenmerk.viz_app.application import may_offer_first_steps
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.experiment_editor import toggle_head, undo
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.translate.first_steps import FirstSteps
 from tests.viz_app.conftest import MakeWindow
@@ -119,7 +120,7 @@ def test_results_after_them_are_none_of_their_business(qtbot: QtBot, window: Mai
     qtbot.mouseClick(steps.skip_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not window.findChildren(FirstSteps))
     with qtbot.waitSignal(window.translation_shown, timeout=20_000):  # an error in a callback would fail the test
-        window.state.toggle_head(window.state.selection.head)
+        window.state.submit(toggle_head(window.state.selection.head))
     assert not window.state.request.problem
     assert steps.place == 0, "Python still has it, as it may have until it collects its garbage"
 
@@ -144,9 +145,9 @@ def test_they_show_the_maps_that_they_speak_of(qtbot: QtBot, make_window: MakeWi
 def test_they_are_not_offered_over_changes_that_are_there(make_window: MakeWindow, preferences: Preferences) -> None:
     window = make_window(None, wait=False)
     assert may_offer_first_steps(preferences, window)
-    window.state.toggle_head(Head("cross", 1, 5))
+    window.state.submit(toggle_head(Head("cross", 1, 5)))
     assert not may_offer_first_steps(preferences, window)
-    window.state.undo()
+    window.state.submit(undo)
     preferences.has_taken_first_steps = True
     assert not may_offer_first_steps(preferences, window)
 

@@ -25,7 +25,7 @@ def _page(make_window: MakeWindow, translation: Translation | None = None) -> Tr
     window: MainWindow = make_window(Path("model.safetensors"), sentence="Ein Mann .")
     page = window.translate_page
     page.state.accept(make_result(translation or make_translation("ein mann schläft .", "a man is sleep|ing .")))
-    page.state.choose_head(Head("cross", 0, 0))
+    page.state.intents.choose_head(Head("cross", 0, 0))
     return page
 
 
@@ -127,7 +127,7 @@ def test_a_role_stands_beside_the_title_once_a_sample_was_measured_and_the_grid_
 ) -> None:
     page = _page(make_window)
     head = Head("encoder", 0, 0)
-    page.state.choose_head(head)
+    page.state.intents.choose_head(head)
     assert page.state.roles.here(head) == "self"
     assert not page.head.role.isVisible(), "one sentence is no sample"
     before = page.heads.grid.grab().toImage()

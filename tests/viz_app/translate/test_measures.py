@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.analysis.capture import trace_translation
 from augenmerk.core.analysis.trace import Trace
 from augenmerk.core.model.heads import Head
+from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.map_text import describe
 from augenmerk.viz_app.state.map_view import MapView, Pair, Place
 from augenmerk.viz_app.translate.page import TranslatePage
@@ -22,7 +23,7 @@ from tests.viz_app.conftest import MakeWindow
 @pytest.fixture
 def page(make_window: MakeWindow, untrained_checkpoint: Path) -> TranslatePage:
     page = make_window(untrained_checkpoint, sentence="ein mann steht .", loader=None).translate_page
-    page.state.choose_head(Head("cross", 0, 1))
+    page.state.intents.choose_head(Head("cross", 0, 1))
     return page
 
 
@@ -59,10 +60,10 @@ def test_a_measure_replaces_the_weight_in_map_and_grid_and_says_what_it_is(page:
 @pytest.mark.heavy
 def test_a_kind_without_the_measure_shows_weights_and_says_so(page: TranslatePage, qtbot: QtBot) -> None:
     _choose(qtbot, page, "rollout")
-    page.state.choose_head(Head("decoder", 0, 1))
+    page.state.intents.choose_head(Head("decoder", 0, 1))
     assert page.state.maps.shown_measure("decoder") == "weight"
     assert "There is no rollout for these maps" in page.head.meaning.text()
-    page.state.choose_head(Head("encoder", 0, 1))
+    page.state.intents.choose_head(Head("encoder", 0, 1))
     assert "One map for each layer" in page.head.meaning.text()
 
 
@@ -71,7 +72,7 @@ def test_the_next_experiment_is_measured_too(page: TranslatePage, qtbot: QtBot) 
     _choose(qtbot, page, "norm")
     acts = (
         lambda: page.sentence.input.set_text("ein mann ."),
-        lambda: page.state.toggle_head(Head("cross", 1, 1)),
+        lambda: page.state.submit(toggle_head(Head("cross", 1, 1))),
     )
     for act in acts:
         before = page.state.result
@@ -83,7 +84,7 @@ def test_the_next_experiment_is_measured_too(page: TranslatePage, qtbot: QtBot) 
 
 @pytest.mark.heavy
 def test_a_difference_waits_until_both_translations_are_measured(page: TranslatePage, qtbot: QtBot) -> None:
-    page.state.toggle_head(Head("cross", 0, 0))
+    page.state.submit(toggle_head(Head("cross", 0, 0)))
     qtbot.waitUntil(lambda: page.state.result is not None and page.state.result.is_changed)
     page.state.settings.shown = "difference"
     _choose(qtbot, page, "norm")
@@ -118,7 +119,7 @@ def test_a_measure_that_takes_long_is_cancelled(
         assert page.state.settings.measure == "weight"
         assert page.head.measure_menu.text().startswith("weight")
         assert "cancel" not in page.head.meaning.text()
-        assert not page.state.cancel_measuring()
+        assert not page.state.measuring.cancel()
         gate.set()
     _choose(qtbot, page, "norm")
     assert len(page.state.maps.measured) == 1

@@ -72,7 +72,7 @@ def test_keys_walk_switch_and_compare(make_window: MakeWindow, qtbot: QtBot) -> 
     assert "changed" not in shown.caption.text()
     qtbot.keyClick(shown, Qt.Key.Key_O)
     qtbot.waitUntil(lambda: state.result is not None and state.result.is_changed)
-    assert state.is_off(state.selection.head)
+    assert state.selection.head in state.experiment.heads_off
     assert " · off" in shown.caption.text()
     assert "its output is dropped" in shown.caption.text()
     panel = window.translate_page.head
@@ -118,13 +118,13 @@ def test_a_presenters_remote_steps_through_the_heads_without_a_lesson(make_windo
     state, shown = window.state, presented(window, qtbot)
     assert shown.scene.isHidden()
     num_layers, num_heads = state.maps.shape("cross")
-    state.choose_head(Head("cross", 0, num_heads - 1))
+    state.intents.choose_head(Head("cross", 0, num_heads - 1))
     qtbot.keyClick(shown, Qt.Key.Key_PageDown)
     assert state.selection.head == Head("cross", 1, 0), "after the last head of a layer comes the next layer"
     assert shown.caption.text().startswith(state.selection.head.title)
     qtbot.keyClick(shown, Qt.Key.Key_PageUp)
     assert state.selection.head == Head("cross", 0, num_heads - 1)
-    state.choose_head(Head("cross", num_layers - 1, num_heads - 1))
+    state.intents.choose_head(Head("cross", num_layers - 1, num_heads - 1))
     qtbot.keyClick(shown, Qt.Key.Key_PageDown)
     assert state.selection.head == Head("cross", num_layers - 1, num_heads - 1), "there is none after it"
     assert shown.isVisible()

@@ -7,6 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.experiment_editor import toggle_head
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import make_translation
 
@@ -17,7 +18,7 @@ def test_choices_are_remembered_when_the_window_closes(
 ) -> None:
     page = make_window(sentence="Ein Mann .").translate_page
     page.state.show_translation(make_translation("ein mann schläft .", "a man is sleep|ing .", text="Ein Mann ."))
-    page.state.choose_head(Head("cross", 0, 0))
+    page.state.intents.choose_head(Head("cross", 0, 0))
     view = page.state.maps.view()
     assert view is not None
     assert "sleeping" in view.row_labels
@@ -34,8 +35,8 @@ def test_choices_are_remembered_when_the_window_closes(
 def test_the_difference_is_chosen_by_mouse_and_key(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window(sentence="Ein Mann schläft .")
     page = window.translate_page
-    page.state.choose_head(Head("cross", 0, 1))
-    page.state.toggle_head(Head("encoder", 1, 3))
+    page.state.intents.choose_head(Head("cross", 0, 1))
+    page.state.submit(toggle_head(Head("encoder", 1, 3)))
     qtbot.waitUntil(page.sentence.shown_switch.isVisible)
     changed = page.heads.grid.grab().toImage()
     qtbot.mouseClick(page.sentence.shown_switch.buttons["difference"], Qt.MouseButton.LeftButton)

@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.state.experiment_editor import reset, toggle_head
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.translate.page import TranslatePage
 from augenmerk.viz_app.views.intervention_chips import HINT
@@ -78,7 +79,7 @@ def test_the_small_switch_appears_under_the_mouse_and_switches(make_window: Make
     qtbot.mouseMove(grid, place.center())
     assert grid.grab().toImage() != unlit
     qtbot.mouseClick(grid, Qt.MouseButton.LeftButton, pos=switch.center())
-    assert page.state.is_off(HEAD)
+    assert HEAD in page.state.experiment.heads_off
     assert page.state.selection.head == chosen != HEAD
     _wait_for_result(qtbot, page)
 
@@ -113,7 +114,7 @@ def _has_warm_pixel(page: TranslatePage, center: QPoint) -> bool:
 @pytest.mark.parametrize("key", [Qt.Key.Key_O, Qt.Key.Key_Space])
 def test_a_key_switches_the_chosen_head(make_window: MakeWindow, qtbot: QtBot, key: Qt.Key) -> None:
     page = make_window().translate_page
-    page.state.choose_head(HEAD)
+    page.state.intents.choose_head(HEAD)
     qtbot.keyClick(page.heads.grid, key)
     _wait_for_result(qtbot, page)
     assert page.state.experiment.heads_off == {HEAD}
@@ -130,7 +131,7 @@ def test_a_key_switches_the_chosen_head(make_window: MakeWindow, qtbot: QtBot, k
 @pytest.mark.heavy
 def test_the_menu_of_the_map_switches_the_head_that_is_shown(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = make_window().translate_page
-    page.state.choose_head(HEAD)
+    page.state.intents.choose_head(HEAD)
     heatmap = page.head.heatmap
     for text in ("Switch this head off", "Switch this head on"):
         heatmap.customContextMenuRequested.emit(heatmap.rect().center())
@@ -145,7 +146,7 @@ def test_the_menu_of_the_map_switches_the_head_that_is_shown(make_window: MakeWi
 @pytest.mark.heavy
 def test_several_heads_are_reset_at_once(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = make_window().translate_page
-    page.state.choose_head(Head("cross", 1, 0))
+    page.state.intents.choose_head(Head("cross", 1, 0))
     for head in range(3):
         _right_click(qtbot, page, Head("cross", 0, head))
     qtbot.mouseClick(page.head.switch_button, Qt.MouseButton.LeftButton)
@@ -205,7 +206,7 @@ def test_a_refused_experiment_says_why_and_the_next_is_computed(make_window: Mak
     window = make_window()
     page = window.translate_page
     with qtbot.waitSignal(window.failed):
-        page.state.toggle_head(Head("cross", 7, 0))
+        page.state.submit(toggle_head(Head("cross", 7, 0)))
     assert "This model has no" in page.sentence.note.text()
     assert "taken back: cross 8·1 off" in page.sentence.note.text()
     assert page.sentence.sentence.text == "Ein mann."
@@ -230,11 +231,11 @@ def test_title_and_explanation_say_whose_maps_these_are_while_anything_is_change
     _right_click(qtbot, page, HEAD)
     _wait_for_result(qtbot, page)
     assert "encoder 2·4 off. These are the maps under this change." in page.head.explanation.text()
-    page.state.choose_head(Head("cross", 0, 0))
+    page.state.intents.choose_head(Head("cross", 0, 0))
     qtbot.mouseClick(page.sentence.shown_switch.buttons["original"], Qt.MouseButton.LeftButton)
     assert "original" in page.head.title.text()
     assert "with nothing changed" in page.head.explanation.text()
-    page.state.reset()
+    page.state.submit(reset)
     _wait_for_result(qtbot, page)
     assert "Changed:" not in page.head.explanation.text()
     assert "original" not in page.head.title.text()

@@ -13,6 +13,7 @@ from augenmerk.core.translation.coverage import Coverage, RareWord, RespelledWor
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.glossary import entries_in
 from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.spans import Span, rare_spans, respelled_spans
 from augenmerk.viz_app.theme import Theme
@@ -273,6 +274,6 @@ def test_the_notice_is_about_what_was_typed_not_about_what_is_changed(make_windo
     window: MainWindow = make_window(sentence="foreign text", loader=KnowingTranslator)
     page = window.translate_page
     with qtbot.waitSignal(window.translation_shown):
-        page.state.toggle_head(page.state.selection.head)
+        page.state.submit(toggle_head(page.state.selection.head))
     assert page.sentence.coverage_notice.isVisible()
     assert len(page.sentence.input._marks.rare) == 2

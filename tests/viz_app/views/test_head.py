@@ -13,6 +13,7 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, HeadScaled
 from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.state.experiment_editor import intervene, show_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_selection import HoveredLabel
 from augenmerk.viz_app.state.map_view import Pair
@@ -63,7 +64,7 @@ def _changed(state: ExperimentState, *, target: str = "a man now is sleep|ing ."
     assert state.translation is not None
     off = HeadScaled(Head("cross", 0, 0))
     changed = make_translation("ein mann schläft .", target, interventions=(off, ForcedToken(2, "now")))
-    state.set_experiment(changed.experiment)
+    state.submit(show_experiment(changed.experiment))
     result = ExperimentResult(changed, state.translation, state.translation.log_probabilities)
     state.accept(result)
     return result
@@ -269,12 +270,12 @@ def test_a_head_that_is_off_says_so_and_keeps_its_map(panel: HeadPanel, state: E
     view = state.maps.view()
     assert view is not None
     qtbot.mouseClick(panel.switch_button, Qt.MouseButton.LeftButton)
-    assert state.is_off(Head("cross", 0, 0))
+    assert Head("cross", 0, 0) in state.experiment.heads_off
     assert panel.title.text().endswith("· off")
     assert panel.switch_button.text() == "switch on"
     assert panel.heatmap._view is view
     qtbot.mouseClick(panel.switch_button, Qt.MouseButton.LeftButton)
-    assert not state.is_off(Head("cross", 0, 0))
+    assert Head("cross", 0, 0) not in state.experiment.heads_off
     assert not panel.title.text().endswith("· off")
 
 
@@ -314,7 +315,7 @@ def test_the_context_menu_pins_switches_and_opens_the_row(panel: HeadPanel, stat
     assert state.selection.pinned == Pair(2, 3)
     assert _open_menu(panel, Pair(2, 3))[0] == "Let go"
     _choose(panel, "Switch this head off")
-    assert state.is_off(Head("cross", 0, 0))
+    assert Head("cross", 0, 0) in state.experiment.heads_off
     assert _open_menu(panel, Pair(2, 3))[-1] == "Switch this head on"
     _choose(panel, "Set this row…")
     assert panel.cell_menu is not None
@@ -390,7 +391,7 @@ def test_a_row_is_set_for_each_kind_of_map(
 def test_a_row_that_was_set_is_taken_out_again(qtbot: QtBot, theme: Theme, state: ExperimentState) -> None:
     head = Head("cross", 1, 1)
     assert not _editor(qtbot, state, head, 2).reset_button.isEnabled()
-    state.intervene(AttentionRow(head, 2, (1, 0, 0, 0, 0, 0)), HeadScaled(head))
+    state.submit(intervene(AttentionRow(head, 2, (1, 0, 0, 0, 0, 0)), HeadScaled(head)))
     editor = _editor(qtbot, state, head, 2)
     qtbot.mouseClick(editor.reset_button, Qt.MouseButton.LeftButton)
     assert state.experiment.attention_rows == ()
@@ -525,7 +526,7 @@ def real_panel(qtbot: QtBot, theme: Theme, translator: Translator) -> Iterator[t
     panel.show()
     output = GivenTarget("A man stands.")
     given = Experiment("Ein Mann steht.", output, (HeadScaled(Head("encoder", 0, 0)),))
-    state.set_experiment(given)
+    state.submit(show_experiment(given))
     state.accept(translator.compare(given))
     state.selection.choose(Head("cross", 0, 0))
     from augenmerk.viz_app.worker.jobs import LoadJob

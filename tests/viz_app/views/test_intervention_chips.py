@@ -4,6 +4,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import ForcedToken, GivenTarget, HeadScaled, SourceWordReplaced
+from augenmerk.viz_app.state.experiment_editor import force, intervene, remove, set_output, toggle_head, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.intervention_chips import InterventionChips
@@ -15,8 +16,8 @@ OFF = HeadScaled(Head("cross", 1, 4))
 @pytest.fixture
 def state() -> ExperimentState:
     state = ExperimentState()
+    state.prepare_text("ein mann steht auf einer leiter .")
     state.accept(make_result(make_translation()))
-    state.begin_text("ein mann steht auf einer leiter .")
     return state
 
 
@@ -36,7 +37,7 @@ def texts(chips: InterventionChips) -> list[str]:
 def test_keyboard_focus_stays_among_the_chips_when_the_one_that_has_it_goes(
     qtbot: QtBot, chips: InterventionChips, state: ExperimentState
 ) -> None:
-    state.intervene(OFF, ForcedToken(2, "dog"), SourceWordReplaced(1, "Katze"))
+    state.submit(intervene(OFF, ForcedToken(2, "dog"), SourceWordReplaced(1, "Katze")))
     chips.activateWindow()
     qtbot.waitUntil(chips.isActiveWindow)
     chips.chips[1].setFocus()
@@ -48,13 +49,13 @@ def test_keyboard_focus_stays_among_the_chips_when_the_one_that_has_it_goes(
     qtbot.keyClick(chips.chips[0], Qt.Key.Key_Space)
     assert texts(chips) == []
     assert chips.undo_button.hasFocus()
-    while state.can_undo:
+    while state.editor.can_undo:
         qtbot.keyClick(chips.undo_button, Qt.Key.Key_Space)
     assert chips.redo_button.hasFocus()
-    while state.can_redo:
+    while state.editor.can_redo:
         qtbot.keyClick(chips.redo_button, Qt.Key.Key_Space)
     assert chips.undo_button.hasFocus()
-    state.undo()
+    state.submit(undo)
     chips.reset_button.setFocus()
     qtbot.keyClick(chips.reset_button, Qt.Key.Key_Space)
     assert chips.undo_button.hasFocus()
@@ -70,7 +71,7 @@ def test_without_changes_there_is_one_hint(chips: InterventionChips) -> None:
 def test_each_intervention_has_a_chip_that_removes_it(
     qtbot: QtBot, chips: InterventionChips, state: ExperimentState
 ) -> None:
-    state.intervene(OFF, ForcedToken(2, "dog"), SourceWordReplaced(1, "Katze"))
+    state.submit(intervene(OFF, ForcedToken(2, "dog"), SourceWordReplaced(1, "Katze")))
     assert texts(chips) == ["word 2 → Katze", "cross 2·5 off", "step 3: dog"]
     assert not chips.hint.isVisible()
     qtbot.mouseClick(chips.chips[1], Qt.MouseButton.LeftButton)
@@ -79,8 +80,8 @@ def test_each_intervention_has_a_chip_that_removes_it(
 
 
 def test_undo_redo_and_reset(qtbot: QtBot, chips: InterventionChips, state: ExperimentState) -> None:
-    state.toggle_head(OFF.head)
-    state.force(2, "dog")
+    state.submit(toggle_head(OFF.head))
+    state.submit(force(2, "dog"))
     qtbot.mouseClick(chips.reset_button, Qt.MouseButton.LeftButton)
     assert texts(chips) == []
     assert not chips.redo_button.isEnabled()
@@ -91,20 +92,20 @@ def test_undo_redo_and_reset(qtbot: QtBot, chips: InterventionChips, state: Expe
 
 
 def test_a_given_translation_is_a_chip_too(qtbot: QtBot, chips: InterventionChips, state: ExperimentState) -> None:
-    state.set_output(GivenTarget("someone rests"))
+    state.submit(set_output(GivenTarget("someone rests")))
     assert texts(chips) == ["translation given by you"]
     qtbot.mouseClick(chips.chips[0], Qt.MouseButton.LeftButton)
     assert not isinstance(state.experiment.output, GivenTarget)
 
 
 def test_what_lies_beyond_the_end_is_said_to_be_not_reached(chips: InterventionChips, state: ExperimentState) -> None:
-    state.force(30, "dog")
+    state.submit(force(30, "dog"))
     state.accept(FakeTranslator(None, "cpu").compare(state.experiment))
     assert texts(chips) == ["step 31: dog (not reached)"]
 
 
 def test_many_chips_wrap(chips: InterventionChips, state: ExperimentState, qtbot: QtBot) -> None:
-    state.intervene(*(HeadScaled(Head("cross", layer, head)) for layer in range(3) for head in range(8)))
+    state.submit(intervene(*(HeadScaled(Head("cross", layer, head)) for layer in range(3) for head in range(8))))
     chips.resize(400, 100)
     qtbot.waitUntil(lambda: chips._flow_area.height() > 2 * chips.chips[0].height())
     chips.resize(5000, 100)
@@ -112,12 +113,12 @@ def test_many_chips_wrap(chips: InterventionChips, state: ExperimentState, qtbot
 
 
 def test_many_chips_scroll_in_three_rows(chips: InterventionChips, state: ExperimentState, qtbot: QtBot) -> None:
-    state.intervene(*(HeadScaled(Head("cross", layer, head)) for layer in range(6) for head in range(8)))
+    state.submit(intervene(*(HeadScaled(Head("cross", layer, head)) for layer in range(6) for head in range(8))))
     rows = chips._flow_area
     qtbot.waitUntil(lambda: rows.verticalScrollBar().maximum() > 0)
     one = chips.chips[0].height()
     assert 3 * one <= rows.height() < 4 * one
     rows.ensureWidgetVisible(chips.chips[-1])
     assert not chips.chips[-1].visibleRegion().isEmpty()
-    state.remove(*state.experiment.interventions[2:])
+    state.submit(remove(*state.experiment.interventions[2:]))
     qtbot.waitUntil(lambda: rows.height() == one)

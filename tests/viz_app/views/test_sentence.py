@@ -14,6 +14,15 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
 from augenmerk.core.translation.result import ExperimentResult
 from augenmerk.viz_app.examples import example_sentences
+from augenmerk.viz_app.state.experiment_editor import (
+    edit_text,
+    force,
+    intervene,
+    open_experiment,
+    set_output,
+    toggle_head,
+    undo,
+)
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.state.text_limit import MAX_CHARACTERS
@@ -30,7 +39,7 @@ COPY = replace(MODEL, run=preset("copy-task-small"))
 def state() -> ExperimentState:
     state = ExperimentState()
     state.begin_model(MODEL)
-    state.begin_text("ein mann .")
+    state.prepare_text("ein mann .")
     return state
 
 
@@ -41,7 +50,7 @@ def panel(qtbot: QtBot, theme: Theme, state: ExperimentState) -> SentencePanel:
     panel.resize(900, 260)
     panel.show()
     panel.input.show_text("ein mann .")
-    panel.input.text_settled.connect(lambda text, _: state.edit_text(text))
+    panel.input.text_settled.connect(lambda text, _: state.submit(edit_text(text)))
     answer(state)
     return panel
 
@@ -66,7 +75,7 @@ def test_a_translation_that_takes_long_is_cancelled_by_escape_or_where_it_is_sai
         lambda: qtbot.keyClick(panel.input, Qt.Key.Key_Escape),
         lambda: panel.facts.linkActivated.emit("cancel"),
     ):
-        state.edit_text("zwei hunde .")
+        state.submit(edit_text("zwei hunde ."))
         state.request.begin()
         qtbot.waitUntil(lambda: "cancel</a> (Esc)" in panel.facts.text())
         assert panel.facts.sizeHint().height() == height
@@ -76,7 +85,7 @@ def test_a_translation_that_takes_long_is_cancelled_by_escape_or_where_it_is_sai
         assert panel.note.text().startswith("Translating was cancelled; the sentence before it is still shown.")
         assert state.experiment.source_text == "ein mann ."
     assert escapes == [True]
-    state.toggle_head(Head("cross", 0, 0))
+    state.submit(toggle_head(Head("cross", 0, 0)))
     state.request.begin()
     state.cancel()
     assert panel.note.text() == f"Translating was cancelled; taken back: {HeadScaled(Head('cross', 0, 0))}."
@@ -93,7 +102,7 @@ def test_the_translation_and_its_facts_are_shown(panel: SentencePanel) -> None:
 def test_beside_a_changed_translation_stands_the_original_and_what_it_costs(
     panel: SentencePanel, state: ExperimentState
 ) -> None:
-    state.toggle_head(Head("cross", 0, 0))
+    state.submit(toggle_head(Head("cross", 0, 0)))
     result = answer(state)
     assert panel.sentence.text == "Off1 mann."
     assert panel.original_line.text() == "was: Ein mann."
@@ -105,7 +114,7 @@ def test_beside_a_changed_translation_stands_the_original_and_what_it_costs(
 def test_where_two_decimals_hide_what_a_change_costs_there_are_three(
     panel: SentencePanel, state: ExperimentState
 ) -> None:
-    state.toggle_head(Head("cross", 0, 0))
+    state.submit(toggle_head(Head("cross", 0, 0)))
     result = answer(state)
     before, *rest = result.original.log_probabilities
     original = replace(result.original, log_probabilities=(before - sum((before, *rest)) - 1.282, *rest))
@@ -116,18 +125,18 @@ def test_where_two_decimals_hide_what_a_change_costs_there_are_three(
 
 
 def test_where_the_words_stay_this_is_said(panel: SentencePanel, state: ExperimentState) -> None:
-    state.force(1, "mann")
+    state.submit(force(1, "mann"))
     answer(state)
     assert panel.original_line.text() == "the same words as without these changes"
 
 
 def test_beside_a_given_translation_stands_the_models_own(panel: SentencePanel, state: ExperimentState) -> None:
-    state.set_output(GivenTarget("someone rests"))
+    state.submit(set_output(GivenTarget("someone rests")))
     answer(state)
     assert panel.sentence.text == "someone rests"
     assert panel.original_line.text() == "the model's own: Ein mann."
     assert "a token" in panel.facts.text()
-    state.toggle_head(Head("cross", 0, 0))
+    state.submit(toggle_head(Head("cross", 0, 0)))
     result = answer(state)
     assert result.own is not None
     before, now = (f"{each.log_probability:.2f}".replace("-", "−") for each in (result.original, result.changed))
@@ -142,14 +151,14 @@ def test_editing_the_translation_gives_it(qtbot: QtBot, panel: SentencePanel, st
 
 
 def test_typing_and_undoing_are_one_history(qtbot: QtBot, panel: SentencePanel, state: ExperimentState) -> None:
-    state.force(1, "dog")
+    state.submit(force(1, "dog"))
     answer(state)
     panel.input.setFocus()
     qtbot.keyClicks(panel.input, " heute")
     qtbot.keyClick(panel.input, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert panel.input.text == "ein mann ."
     assert state.experiment.forced == (ForcedToken(1, "dog"),)
-    assert state.can_redo, "what was typed and not yet told can be done again"
+    assert state.editor.can_redo, "what was typed and not yet told can be done again"
     qtbot.keyClick(panel.input, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert state.experiment == Experiment("ein mann .")
     panel.redo()
@@ -158,8 +167,8 @@ def test_typing_and_undoing_are_one_history(qtbot: QtBot, panel: SentencePanel, 
 
 
 def test_what_was_dropped_and_what_was_refused_is_said(panel: SentencePanel, state: ExperimentState) -> None:
-    state.force(1, "dog")
-    state.edit_text("zwei hunde")
+    state.submit(force(1, "dog"))
+    state.submit(edit_text("zwei hunde"))
     assert "step 2: dog" in panel.note.text()
     state.request.begin()
     state.refuse("The text is empty.")
@@ -191,7 +200,7 @@ def test_a_sentence_from_elsewhere_that_is_refused_gives_way_to_the_one_shown(
     state.accept(replace(result, original=replace(result.original, unknown_source_positions=(1,))))
     marked = len(panel.input.extraSelections())
     assert marked == 1
-    state.open_experiment(Experiment("far too long"))
+    state.submit(open_experiment(Experiment("far too long")))
     assert panel.input.text == "far too long"
     state.refuse("That is far too long.")
     assert panel.input.text == "ein mann ."
@@ -201,13 +210,13 @@ def test_a_sentence_from_elsewhere_that_is_refused_gives_way_to_the_one_shown(
 def test_an_untouched_example_gives_way_to_one_of_the_next_model(
     qtbot: QtBot, theme: Theme, state: ExperimentState
 ) -> None:
-    state.begin_text(example_sentences()[0])
+    state.prepare_text(example_sentences()[0])
     panel = SentencePanel(state)
     qtbot.addWidget(panel)
     state.begin_model(COPY)
     assert state.experiment.source_text.split()[0] == "1"
     assert panel.input.placeholderText() == "Type numbers with spaces between"
-    state.open_experiment(Experiment("1 2 2 2"), asks=False)
+    state.submit(open_experiment(Experiment("1 2 2 2")), asks=False)
     state.begin_model(MODEL)
     assert state.experiment.source_text == "1 2 2 2", "what somebody typed stays"
 
@@ -216,12 +225,12 @@ def test_an_untouched_example_gives_way_to_one_of_the_next_model(
 def test_an_example_that_gives_way_keeps_what_concerns_heads_and_names_what_it_drops(
     qtbot: QtBot, theme: Theme, state: ExperimentState
 ) -> None:
-    state.begin_text(example_sentences()[0])
+    state.prepare_text(example_sentences()[0])
     panel = SentencePanel(state)
     qtbot.addWidget(panel)
     there, missing = HeadScaled(Head("cross", 1, 3)), HeadScaled(Head("encoder", 0, 7))
     answer(state)
-    state.intervene(there, missing, ForcedToken(1, "dog"))
+    state.submit(intervene(there, missing, ForcedToken(1, "dog")))
     answer(state)
     before = state.experiment
     state.begin_model(COPY)
@@ -233,14 +242,14 @@ def test_an_example_that_gives_way_keeps_what_concerns_heads_and_names_what_it_d
     state.accept(replace(result, dropped=(missing,)))
     assert state.notice.startswith(told)
     assert "encoder 1·8 off" in state.notice.removeprefix(told)
-    state.undo()
-    state.undo()
+    state.submit(undo)
+    state.submit(undo)
     assert state.experiment == before
 
 
 def test_picked_words_shade_the_source_words_they_look_at(panel: SentencePanel, state: ExperimentState) -> None:
     assert state.translation is not None
-    state.choose_head(Head("cross", 0, 0))
+    state.intents.choose_head(Head("cross", 0, 0))
     state.selection.pick_word(state.translation.target_words[0])
     assert panel.input.extraSelections()
     state.selection.clear_marks()
@@ -275,12 +284,12 @@ def test_folded_the_whole_original_stays_in_sight_beside_many_changes(
     assert panel.is_folded
     answer(state)
     line = panel.original_line
-    state.intervene(HeadScaled(Head("cross", 0, 0)))
+    state.submit(intervene(HeadScaled(Head("cross", 0, 0))))
     answer(state)
     qtbot.waitUntil(line.isVisible)
     assert panel.interventions.isAncestorOf(line)
     assert line.shown_text() == line.text()
-    state.intervene(*(HeadScaled(Head("cross", 0, head)) for head in range(1, 4)), ForcedToken(1, "dog"))
+    state.submit(intervene(*(HeadScaled(Head("cross", 0, head)) for head in range(1, 4)), ForcedToken(1, "dog")))
     answer(state)
     qtbot.wait(50)
     assert not panel.interventions.isAncestorOf(line)
@@ -298,7 +307,7 @@ def test_an_emptied_sentence_leaves_the_end_of_the_line_and_undo_where_they_are(
     button = QPushButton("Analysis")
     panel.add_button(button)
     answer(state)
-    state.intervene(HeadScaled(Head("cross", 0, 0)))
+    state.submit(intervene(HeadScaled(Head("cross", 0, 0))))
     answer(state)
     qtbot.wait(20)
     right = button.geometry().right()

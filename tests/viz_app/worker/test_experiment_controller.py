@@ -12,6 +12,14 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, HeadScaled
 from augenmerk.core.translation.result import ExperimentResult, TranslationStoppedError
+from augenmerk.viz_app.state.experiment_editor import (
+    edit_text,
+    force,
+    intervene,
+    open_experiment,
+    set_output,
+    toggle_head,
+)
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.request_state import RequestState
 from augenmerk.viz_app.worker import (
@@ -22,6 +30,7 @@ from augenmerk.viz_app.worker import (
     LoadJob,
     Progress,
     Request,
+    TraceJob,
     TranslatorLike,
 )
 from tests.viz_app.synthetic import FakeTranslator
@@ -60,11 +69,11 @@ def shown(state: ExperimentState) -> str:
 
 def test_what_is_asked_for_is_computed_and_shown(qtbot: QtBot, controller: ExperimentController) -> None:
     state = controller.state
-    state.edit_text("Ein Mann .")
+    state.submit(edit_text("Ein Mann ."))
     assert state.request.is_running
     qtbot.waitUntil(lambda: shown(state) == "Ein mann.")
     assert not state.request.is_running
-    state.toggle_head(HEAD)
+    state.submit(toggle_head(HEAD))
     qtbot.waitUntil(lambda: shown(state) == "Off1 mann.")
     assert state.result is not None
     assert state.result.original.text == "Ein mann."
@@ -74,10 +83,10 @@ def test_the_original_is_computed_once_for_all_changes(
     qtbot: QtBot, controller: ExperimentController, translators: list[FakeTranslator]
 ) -> None:
     state = controller.state
-    state.edit_text("Ein Mann .")
+    state.submit(edit_text("Ein Mann ."))
     qtbot.waitUntil(lambda: shown(state) == "Ein mann.")
     for layer in range(3):
-        state.toggle_head(Head("cross", layer, 0))
+        state.submit(toggle_head(Head("cross", layer, 0)))
         qtbot.waitUntil(lambda: shown(state) == f"Off{len(state.experiment.interventions)} mann.")
     assert translators[0].experiments.count(Experiment("Ein Mann .")) == 1
 
@@ -87,14 +96,14 @@ def test_a_refusal_is_told_until_the_next_experiment_and_leaves_the_one_shown(
 ) -> None:
     state, failures = controller.state, []
     controller.failed.connect(failures.append)
-    state.edit_text("Ein Mann .")
+    state.submit(edit_text("Ein Mann ."))
     qtbot.waitUntil(lambda: shown(state) == "Ein mann.")
-    state.force(1, "unknown")
+    state.submit(force(1, "unknown"))
     qtbot.waitUntil(lambda: len(failures) == 1)
     assert "not in this model's vocabulary" in state.request.problem
     assert shown(state) == "Ein mann."
     assert state.experiment == Experiment("Ein Mann .")
-    state.toggle_head(HEAD)
+    state.submit(toggle_head(HEAD))
     qtbot.waitUntil(lambda: not state.request.is_running)
     assert state.request.problem == ""
     assert all(isinstance(failure, Failure) for failure in failures)
@@ -122,11 +131,11 @@ def test_what_was_cancelled_ends_and_leaves_what_is_shown(
     state, ended = controller.state, []
     translators[0].__class__ = EndlessTranslator
     state.experiment_cancelled.connect(lambda: ended.append(state.request.is_running))
-    state.edit_text("Ein Mann .")
+    state.submit(edit_text("Ein Mann ."))
     qtbot.waitUntil(lambda: shown(state) == "Ein mann.")
     state.cancel()
     assert not ended, "nothing was awaited"
-    state.edit_text("Endless .")
+    state.submit(edit_text("Endless ."))
     qtbot.waitUntil(lambda: translators[0].experiments[-1].source_text == "Endless .")
     state.cancel()
     assert ended == [False]
@@ -134,7 +143,7 @@ def test_what_was_cancelled_ends_and_leaves_what_is_shown(
     assert shown(state) == "Ein mann."
     assert "was cancelled; the sentence before it is still shown" in state.request.problem
     qtbot.waitUntil(lambda: cast(EndlessTranslator, translators[0]).has_stopped)
-    state.toggle_head(HEAD)
+    state.submit(toggle_head(HEAD))
     qtbot.waitUntil(lambda: shown(state) == "Off1 mann.")
     assert state.request.problem == ""
 
@@ -144,7 +153,7 @@ def test_a_first_translation_that_was_cancelled_can_be_asked_for_again(
 ) -> None:
     state = controller.state
     translators[0].__class__ = EndlessTranslator
-    state.edit_text("Endless .")
+    state.submit(edit_text("Endless ."))
     state.cancel()
     assert state.result is None
     assert state.experiment == Experiment("Endless .")
@@ -158,7 +167,7 @@ def test_an_opened_experiment_whose_given_target_is_refused_shows_the_plain_sent
     qtbot: QtBot, controller: ExperimentController
 ) -> None:
     state = controller.state
-    state.open_experiment(Experiment("Ein Mann .", GivenTarget(" ")), forgets_history=True)
+    state.submit(open_experiment(Experiment("Ein Mann .", GivenTarget(" ")), forgets_history=True))
     qtbot.waitUntil(lambda: shown(state) == "Ein mann.")
     assert state.experiment == Experiment("Ein Mann .")
     assert "the given translation. There is no word in the given translation." in state.notice
@@ -166,10 +175,10 @@ def test_an_opened_experiment_whose_given_target_is_refused_shows_the_plain_sent
 
 def test_another_model_is_asked_for_what_fits_it(qtbot: QtBot, controller: ExperimentController) -> None:
     state = controller.state
-    state.edit_text("Ein Mann .")
-    state.intervene(HeadScaled(HEAD), HeadScaled(Head("cross", 2, 7)))
+    state.submit(edit_text("Ein Mann ."))
+    state.submit(intervene(HeadScaled(HEAD), HeadScaled(Head("cross", 2, 7))))
     qtbot.waitUntil(lambda: shown(state) == "Off2 mann.")
-    state.set_experiment(state.experiment.with_interventions(HeadScaled(Head("cross", 5, 0))), drops_misfits=True)
+    state.submit(open_experiment(state.experiment.with_interventions(HeadScaled(Head("cross", 5, 0)))))
     qtbot.waitUntil(lambda: bool(state.notice))
     assert state.experiment.heads_off == {HEAD, Head("cross", 2, 7)}
     assert "cross 6·1 off" in state.notice
@@ -177,13 +186,29 @@ def test_another_model_is_asked_for_what_fits_it(qtbot: QtBot, controller: Exper
 
 def test_beside_a_given_target_stands_the_models_own(qtbot: QtBot, controller: ExperimentController) -> None:
     state = controller.state
-    state.edit_text("Ein Mann .")
+    state.submit(edit_text("Ein Mann ."))
     qtbot.waitUntil(lambda: shown(state) == "Ein mann.")
-    state.set_output(GivenTarget("someone rests"))
+    state.submit(set_output(GivenTarget("someone rests")))
     qtbot.waitUntil(lambda: shown(state) == "someone rests")
     assert state.result is not None
     assert state.result.own is not None
     assert state.result.own.text == "Ein mann."
+
+
+def test_a_question_about_the_result_of_an_earlier_model_is_not_asked(
+    qtbot: QtBot, controller: ExperimentController
+) -> None:
+    state, awaiting = controller.state, RequestState()
+    state.submit(edit_text("Ein Mann ."))
+    qtbot.waitUntil(lambda: shown(state) == "Ein mann.")
+    assert state.translation is not None
+    assert state.model is not None
+    job, answers = TraceJob(state.translation), []
+    state.begin_model(state.model)
+    assert controller.ask(job, awaiting, answers.append) is None
+    assert not awaiting.is_running
+    assert controller.ask(Halves(), awaiting, answers.append) is not None, "it is about the model"
+    qtbot.waitUntil(lambda: answers == ["whole"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +227,7 @@ class Halves:
 def test_a_question_tells_how_far_it_is_to_whoever_shows_it(qtbot: QtBot, controller: ExperimentController) -> None:
     awaiting, results, partials = RequestState(), [], []
     texts: list[str] = []
-    awaiting.events.progress.connect(lambda value: texts.append(value.text if value else ""), max_args=1)
+    awaiting.progressed.connect(lambda value: texts.append(value.text if value else ""))
     controller.ask(Halves(), awaiting, results.append, on_partial=partials.append)
     assert awaiting.is_running
     qtbot.waitUntil(lambda: results == ["whole"])
@@ -215,10 +240,10 @@ def test_what_was_shown_last_is_the_draft_of_the_next(
     qtbot: QtBot, controller: ExperimentController, translators: list[FakeTranslator]
 ) -> None:
     state = controller.state
-    state.edit_text("Ein Mann .")
+    state.submit(edit_text("Ein Mann ."))
     qtbot.waitUntil(lambda: shown(state) == "Ein mann.")
-    state.toggle_head(HEAD)
+    state.submit(toggle_head(HEAD))
     qtbot.waitUntil(lambda: shown(state) == "Off1 mann.")
-    state.edit_text("Ein Hund .")
+    state.submit(edit_text("Ein Hund ."))
     qtbot.waitUntil(lambda: shown(state) == "Off1 hund.")
     assert translators[0].drafts == [None, "Ein mann.", "Off1 mann."]

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import ExperimentResult, TranslationStoppedError
+from augenmerk.viz_app.state.experiment_state import ExperimentRequest
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.worker import (
     ExperimentJob,
@@ -89,7 +90,7 @@ class Asker:
         )
 
     def translate(self, text: str) -> Request:
-        return self.ask(ExperimentJob(Experiment(text)))
+        return self.ask(ExperimentJob(ExperimentRequest(Experiment(text))))
 
     @property
     def texts(self) -> list[str]:

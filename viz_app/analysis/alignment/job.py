@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.translation.result import TranslationStoppedError
 from augenmerk.viz_app.analysis.sample_languages import check_languages
-from augenmerk.viz_app.worker import JobScope, Progress, ShouldStop, Tell, TranslatorLike, real
+from augenmerk.viz_app.worker import JobScope, Progress, ShouldStop, Tell, TranslatorLike, as_translator
 
 if TYPE_CHECKING:
     from augenmerk.core.analysis.alignment import Links
@@ -39,7 +39,7 @@ class RankAlignersJob:
             progress(Progress(done, total, f"{done} of {total} pairs"))
 
         found = rank_aligners(
-            real(translator),
+            as_translator(translator),
             read_gold(),
             others,
             target_code=self.target_code or "",

@@ -106,7 +106,7 @@ class AlignmentState:
     def show(self, aligner: "Aligner") -> None:
         """Shows the map that an aligner reads: its head, or the mean of several; its label mode and its measure."""
         settings = self.state.settings
-        self.state.choose_head(Head("cross", aligner.layer or 0, aligner.head or 0))
+        self.state.intents.choose_head(Head("cross", aligner.layer or 0, aligner.head or 0))
         settings.label_mode = aligner.label_mode
         settings.combination = "mean"
         if aligner.layer is None:

@@ -10,6 +10,7 @@ from augenmerk.viz_app.analysis.alignment.state import AlignmentState, aligner_o
 from augenmerk.viz_app.analysis.alignment.word_links import WordLinks
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
 from augenmerk.viz_app.state.evented_options import on_redraw
+from augenmerk.viz_app.state.languages import target_code
 from augenmerk.viz_app.state.map_text import title
 from augenmerk.viz_app.widgets.focus import set_visible
 from augenmerk.viz_app.widgets.parts import label
@@ -74,7 +75,7 @@ class AlignmentTab(AnalysisTab):
         self.ranker.stop_wanted.connect(self.stop)
         self.table.row_chosen.connect(self._on_row)
         on_redraw(self.state.settings, ("maps", "large map"), self.redraw_in_sight)
-        self.state.measured_changed.connect(self.redraw_in_sight)
+        self.state.measuring.changed.connect(self.redraw_in_sight)
 
     def begin_model(self) -> None:
         """Another model: its heads are others."""
@@ -112,7 +113,7 @@ class AlignmentTab(AnalysisTab):
         self.redraw_in_sight()
 
     def _on_start(self) -> None:
-        self.ask(RankAlignersJob(self.state.target_code), self._take)
+        self.ask(RankAlignersJob(target_code(self.state.model, self.state.experiment.source_text)), self._take)
 
     def _on_row(self, index: int) -> None:
         aligner = aligner_of(self.alignment.ranked()[index])

@@ -10,7 +10,7 @@ from augenmerk.core.translation.experiment import Experiment, ForcedToken, Given
 from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.viz_app.analysis.compare.second_model import SecondModel
 from augenmerk.viz_app.analysis.compare.state import Comparison
-from augenmerk.viz_app.worker import JobScope, ShouldStop, Tell, TranslatorLike, real
+from augenmerk.viz_app.worker import JobScope, ShouldStop, Tell, TranslatorLike, as_translator
 
 if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator
@@ -33,7 +33,7 @@ class CompareJob:
 
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> Comparison:
         """See `Job.run`. Raises `AnalysisError` if the two models translate other languages."""
-        one = real(translator)
+        one = as_translator(translator)
         other = one if self.model is None else self.model.translator(one.device.name)
         _check_languages(one.run_config, other.run_config, other.name)
         second = other.compare(self.experiment, drops_misfits=True, should_stop=should_stop)

@@ -10,6 +10,7 @@ from augenmerk.core.percent import percent
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy
 from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.viz_app.analysis.compare.second_model import SecondModel
+from augenmerk.viz_app.state.experiment_editor import open_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE
 
@@ -172,7 +173,7 @@ class CompareState:
         if self.comparison is not None:
             forced = self.comparison.forced if self.reads_first else None
             result = forced or self.comparison.second
-            self.second.open_experiment(result.experiment, asks=False, forgets_history=True)
+            self.second.submit(open_experiment(result.experiment, forgets_history=True), asks=False)
             self.second.accept(result)
 
     def _adopt(self) -> None:

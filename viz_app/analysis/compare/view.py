@@ -189,7 +189,7 @@ class CompareTab(AnalysisTab):
         muted = f"<span style='color:{colors.muted}'>"
         rows = [("first sentence", "second sentence")]
         if self.comparing.question == "checkpoint":
-            own = self.state.shown_model.title if self.state.shown_model is not None else ""
+            own = self.state.shown.model.title if self.state.shown.model is not None else ""
             other = self.comparing.model.name if self.comparing.model is not None else ""
             rows = [(f"first: {html.escape(breakable(own))}", f"second: {html.escape(breakable(other))}")]
         cells = [tuple(f"{muted}{name}</span>" for name in rows[0])]
@@ -239,7 +239,7 @@ class CompareTab(AnalysisTab):
         text = self.sentence.text().strip()
         self.cancel()
         if not text:
-            self.request.problem = "The second sentence is empty. A sentence was expected; type one."
+            self.request.finish("The second sentence is empty. A sentence was expected; type one.")
         else:
             self.comparing.text = text
             self._ask()
@@ -247,7 +247,7 @@ class CompareTab(AnalysisTab):
 
     def _on_question(self, question: Question) -> None:
         self.cancel()
-        self.request.problem = ""
+        self.request.forget_problem()
         self.comparing.ask_question(question)
         self.refresh()
 
@@ -274,9 +274,8 @@ class CompareTab(AnalysisTab):
         self.sentence.returnPressed.connect(self._on_compare)
         self.close_button.clicked.connect(self.close_checkpoint)
         self.reads_first.clicked.connect(self._on_reads_first)
-        self.request.events.problem.connect(self._on_problem, max_args=0)
-        for changed in (self.request.events.is_running, self.request.events.problem):
-            changed.connect(self.redraw_in_sight, max_args=0)
+        self.request.changed.connect(self._on_problem)
+        self.request.changed.connect(self.redraw_in_sight)
         on_redraw(self.state.settings, ("maps", "large map"), self.redraw_in_sight)
 
     def _lay_out(self) -> None:

@@ -12,7 +12,7 @@ from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greed
 from augenmerk.core.translation.result import TranslationStoppedError
 from augenmerk.viz_app.analysis.heads.samples import Sample, check_sample, read_sample
 from augenmerk.viz_app.analysis.heads.state import SampleChoice
-from augenmerk.viz_app.worker import JobInterrupted, JobScope, Progress, ShouldStop, Tell, TranslatorLike, real
+from augenmerk.viz_app.worker import JobInterrupted, JobScope, Progress, ShouldStop, Tell, TranslatorLike, as_translator
 
 if TYPE_CHECKING:
     from augenmerk.core.analysis.importance import HeadImportance
@@ -52,7 +52,7 @@ class ImportanceJob:
 
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> "HeadImportance":
         """See `Job.run`."""
-        model = real(translator)
+        model = as_translator(translator)
         check_scalings(model, self.scalings)
         check_sample(self.choice, model.run_config, self.target_code)
         sample = self.sample or with_translations(
@@ -167,7 +167,7 @@ class StatisticsJob:
 
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> SampleProfiles:
         """See `Job.run`."""
-        model = real(translator)
+        model = as_translator(translator)
         check_scalings(model, self.scalings)
         check_sample(self.choice, model.run_config, self.target_code)
         sample, num_skipped = read_sample(self.choice, self.num_sentences, self.target_code), self.num_skipped

@@ -16,6 +16,8 @@ from augenmerk.viz_app.analysis.heads.samples import multi30k_files
 from augenmerk.viz_app.analysis.heads.state import HeadsState, Question, SampleChoice, in_words
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
 from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
+from augenmerk.viz_app.state.experiment_editor import toggle_head
+from augenmerk.viz_app.state.languages import target_code
 from augenmerk.viz_app.state.map_text import KIND_NAMES
 from augenmerk.viz_app.state.request_state import RequestState
 from augenmerk.viz_app.theme import scaled
@@ -109,11 +111,11 @@ class HeadsTab(AnalysisTab):
         self.sample_menu.chosen.connect(self._on_sample)
         self.job.start_wanted.connect(self._on_start)
         self.job.stop_wanted.connect(self.stop)
-        self._keeping.events.problem.connect(self.redraw_in_sight, max_args=0)
+        self._keeping.changed.connect(self.redraw_in_sight)
         self.cells.clicked.connect(self._on_cell)
         self.table.row_chosen.connect(self._on_row)
         self.state.experiment_changed.connect(self.redraw_in_sight)
-        self.request.events.is_running.connect(self.redraw_in_sight, max_args=0)
+        self.request.changed.connect(self.redraw_in_sight)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """In a low panel the answer gets the lines of the explanation, which is the question buttons' tool tip then."""
@@ -123,7 +125,8 @@ class HeadsTab(AnalysisTab):
     def begin_model(self) -> None:
         """Another model: its heads are others."""
         self.cancel()
-        self._keeping.problem, self._partial, self._is_kept = "", None, False
+        self._keeping.forget_problem()
+        self._partial, self._is_kept = None, False
         self.heads.forget_model()
         self._show_answer()
 
@@ -180,7 +183,7 @@ class HeadsTab(AnalysisTab):
         exists = [head for head in marked if self.cells.has_cell(cell_of(head))]
         self.cells.mark(
             framed=[cell_of(head) for head in exists if head == self.state.selection.head],
-            struck=[cell_of(head) for head in exists if self.state.is_off(head)],
+            struck=[cell_of(head) for head in exists if head in self.state.experiment.heads_off],
         )
 
     def _show_answer(self) -> None:
@@ -227,7 +230,11 @@ class HeadsTab(AnalysisTab):
     def _tip(self, cell: MatrixCell) -> str:
         head = head_of(cell)
         value = self.heads.importance_of(head)
-        what = "Switched off: click to switch it on" if self.state.is_off(head) else "Click to switch it off"
+        what = (
+            "Switched off: click to switch it on"
+            if head in self.state.experiment.heads_off
+            else "Click to switch it off"
+        )
         return f"{head.title}\nthe loss changes by {value:+.4f} nats per token without it\n{what}".replace("-", "−")
 
     def _on_sample(self, name: str) -> None:
@@ -243,7 +250,9 @@ class HeadsTab(AnalysisTab):
         self._measured_sample, self._partial = sample, None
         if self.heads.question == "behaviour":
             self._is_kept = False
-        code = None if sample.kind == "file" else self.state.target_code  # lines of a file may say it themselves
+        code = (
+            None if sample.kind == "file" else target_code(self.state.model, self.state.experiment.source_text)
+        )  # lines of a file may say it themselves
         if self.heads.question == "importance":
             job = ImportanceJob(sample, count, scalings, code)
             self.ask(job, self._take_importance, on_partial=self._take_importance)
@@ -259,11 +268,11 @@ class HeadsTab(AnalysisTab):
         self.redraw()
 
     def _on_cell(self, cell: MatrixCell) -> None:
-        self.state.toggle_head(head_of(cell))
+        self.state.submit(toggle_head(head_of(cell)))
 
     def _on_row(self, index: int) -> None:
         head, _ = self.heads.rows()[index]
-        self.state.choose_head(head)
+        self.state.intents.choose_head(head)
 
     def _lay_out(self) -> None:
         choices = QWidget()

@@ -7,7 +7,7 @@ from typing import ClassVar
 from augenmerk.core.errors import AnalysisError, ExperimentError
 from augenmerk.core.translation.result import Translation, TranslationStoppedError
 from augenmerk.viz_app.analysis.source.state import SourceFindings
-from augenmerk.viz_app.worker import JobInterrupted, JobScope, Progress, ShouldStop, Tell, TranslatorLike, real
+from augenmerk.viz_app.worker import JobInterrupted, JobScope, Progress, ShouldStop, Tell, TranslatorLike, as_translator
 
 GROUP_SIZE = 4
 """Words that are removed side by side: so many translations are lost where something more urgent is asked."""
@@ -42,7 +42,7 @@ class SourceJob:
         from augenmerk.core.analysis.alti import contributions_of
         from augenmerk.core.analysis.occlusion import score_without_source_words
 
-        model = real(translator)
+        model = as_translator(translator)
         contributions = contributions_of(model, translation, should_stop)
         if len(translation.source_words) == 1:
             return SourceFindings(contributions, None, "Without its only word nothing of the source is left.")
@@ -78,7 +78,7 @@ class WithoutWordsJob:
             group, left = left[:GROUP_SIZE], left[GROUP_SIZE:]
             try:
                 changed = translate_without_source_words(
-                    real(translator), self.translation, group, should_stop=should_stop
+                    as_translator(translator), self.translation, group, should_stop=should_stop
                 )
             except TranslationStoppedError:
                 raise JobInterrupted(replace(self, found=found)) from None

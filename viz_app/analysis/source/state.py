@@ -9,6 +9,7 @@ from augenmerk.core.analysis.occlusion import SourceChanges
 from augenmerk.core.analysis.selection import is_hidden
 from augenmerk.core.translation.experiment import SourceEdit, SourceWordRemoved, SourceWordReplaced
 from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.state.experiment_editor import intervene, remove
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 
 
@@ -150,9 +151,9 @@ class SourceState:
         self.place = place
         edit = self.edit_of(place)
         if edit is None:
-            self.state.intervene(SourceWordRemoved(place))
+            self.state.submit(intervene(SourceWordRemoved(place)))
         else:
-            self.state.remove(edit)
+            self.state.submit(remove(edit))
 
     def replace(self, text: str) -> bool:
         """Puts a word in place of the one that was clicked last; False if that asks for nothing new."""
@@ -161,7 +162,7 @@ class SourceState:
         edit = SourceWordReplaced(self.place, text)
         if edit == self.edit_of(self.place):
             return False
-        self.state.intervene(edit)
+        self.state.submit(intervene(edit))
         return True
 
     def shares(self) -> list[OutputShare]:

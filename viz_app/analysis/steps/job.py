@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from augenmerk.core.translation.experiment import Experiment, ForcedToken
-from augenmerk.viz_app.worker import JobScope, ShouldStop, Tell, TranslatorLike, real
+from augenmerk.viz_app.worker import JobScope, ShouldStop, Tell, TranslatorLike, as_translator
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class ForceWordJob:
         """See `Job.run`. Tokens that the model would refuse are refused here, with the reason."""
         from augenmerk.core.translation.compilation import forced_word
 
-        model = real(translator)
+        model = as_translator(translator)
         forced = forced_word(self.step, self.text, model.checkpoint.codecs.target)
         model.compile(self.experiment.with_interventions(*forced))
         return forced

@@ -7,6 +7,7 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, Experiment, ForcedToken, Intervention
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.state.changed_words import new_words
+from augenmerk.viz_app.state.experiment_editor import force, intervene, remove
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 
 
@@ -167,15 +168,15 @@ class StepsState:
         if forced is None:
             return  # a word of a given translation beyond the best: nothing says how the vocabulary spells it
         if forced in self.state.experiment.interventions:
-            self.state.remove(forced)
+            self.state.submit(remove(forced))
         else:
-            self.state.force(self.position, candidate.entry)
+            self.state.submit(force(self.position, candidate.entry))
 
     @property
     def experiment_to_force_in(self) -> Experiment:
         """The experiment that a forced token joins: where a target is given, the model decodes again."""
         experiment = self.state.experiment
-        return replace(experiment, output=self.state.own_output)
+        return replace(experiment, output=self.state.editor.own_decoding)
 
     def row(self) -> StepRow | None:
         """The row that this step used in the chosen head; None where the encoder's heads have no steps."""
@@ -227,10 +228,10 @@ class StepsState:
             ExperimentError: every weight was drawn as 0.
         """
         if self.draft is not None:
-            self.state.intervene(AttentionRow(self.state.selection.head, self.position, self.draft))
+            self.state.submit(intervene(AttentionRow(self.state.selection.head, self.position, self.draft)))
 
     def release_row(self) -> None:
         """The row is again what the model computes."""
         row = self.row()
         if row is not None and row.intervention is not None:
-            self.state.remove(row.intervention)
+            self.state.submit(remove(row.intervention))

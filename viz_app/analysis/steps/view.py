@@ -14,6 +14,7 @@ from augenmerk.viz_app.analysis.steps.job import ForceWordJob
 from augenmerk.viz_app.analysis.steps.state import Candidate, StepRow, StepsState
 from augenmerk.viz_app.analysis.steps.token_line import TokenArea, TokenChip, TokenLine
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from augenmerk.viz_app.state.experiment_editor import force
 from augenmerk.viz_app.state.text_limit import MAX_CHARACTERS
 from augenmerk.viz_app.state.visible_text import visible
 from augenmerk.viz_app.theme import scaled, scales
@@ -172,14 +173,14 @@ class StepsTab(AnalysisTab):
         is_set = row.intervention is not None
         self._row_tools.setCurrentIndex(1 if is_drawn else 2 if is_set else 0)
         how = "being set" if is_drawn else "set by hand" if is_set else "as used here"
-        off = "; the head is off" if self.state.is_off(row.head) else ""
+        off = "; the head is off" if row.head in self.state.experiment.heads_off else ""
         self._row_title.setText(f"{row.head.short_name}\n{how}{off}")
         self.row.show_bars(_row_bars(row, self.steps.draft))
 
     def _go(self, position: int) -> None:
         if self.steps.go(position):
             if not self.request.is_running:
-                self.request.problem = ""  # it was about the other step
+                self.request.forget_problem()  # it was about the other step
             self.redraw()
 
     def _on_step_selected(self, step: int | None) -> None:
@@ -197,10 +198,10 @@ class StepsTab(AnalysisTab):
 
     def _force_word(self, forced: tuple[ForcedToken, ...]) -> None:
         self.word.clear()
-        self.state.force(forced[0].step, *(each.token for each in forced))
+        self.state.submit(force(forced[0].step, *(each.token for each in forced)))
 
     def _on_row(self, index: int, share: float | None) -> None:
-        self.request.problem = ""
+        self.request.forget_problem()
         self.steps.draw(index, share)
         self.redraw()
 
@@ -212,7 +213,7 @@ class StepsTab(AnalysisTab):
 
     def _on_discard(self) -> None:
         self.steps.discard_draft()
-        self.request.problem = ""
+        self.request.forget_problem()
         self.redraw()
 
     def _on_play(self, is_on: bool) -> None:

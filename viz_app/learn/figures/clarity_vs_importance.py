@@ -62,7 +62,7 @@ class ClarityVsImportanceFigure(ChapterFigure):
         super().__init__(context, options, parent)
         self.costs: HeadCosts | None = None
         self.plot = HeadPlot()
-        self.plot.chosen.connect(self.state.choose_head)
+        self.plot.chosen.connect(self.state.intents.choose_head)
         self.plot.hovered.connect(self._say)
         self.says = label("small", wraps=True)
         self.column.addWidget(self.plot)

@@ -12,6 +12,7 @@ from augenmerk.core.translation.experiment import Beam
 from augenmerk.core.translation.result import Alternative, Translation
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.job import BeamTreeJob
+from augenmerk.viz_app.state.experiment_editor import force
 from augenmerk.viz_app.theme import CHIP_RADIUS, PANEL_MARGIN, Theme, current_theme, scaled
 from augenmerk.viz_app.widgets.parts import label
 
@@ -61,9 +62,8 @@ class DecodingFigure(ChapterFigure):
         self._area.fit_height()
 
     def _force(self, step: int, candidate: Alternative) -> None:
-        translation = self.translation
-        if translation is not None and not self.state.is_of_earlier_model:
-            self.state.force(step, candidate.entry)
+        if self.state.current is not None:
+            self.state.submit(force(step, candidate.entry))
 
 
 class BeamFigure(ChapterFigure):
@@ -105,7 +105,7 @@ class BeamFigure(ChapterFigure):
     def refresh(self) -> None:
         """Asks for the search in this sentence; what is changed in the model plays no part."""
         translation = self.state.original
-        if translation is None or self.state.is_of_earlier_model:
+        if translation is None or self.state.current is None:
             return
         text = translation.source_text
         if self._asked_about is not None and self._asked_about.source_text == text:

@@ -70,7 +70,7 @@ class ChapterFigure(LivePanel):
         scales(self.column.setContentsMargins, PANEL_MARGIN, 10, PANEL_MARGIN, 12)
         scales(self.column.setSpacing, 8)
         self.column.addWidget(self.waiting)
-        self.request.events.is_running.connect(self._show_waiting)
+        self.request.changed.connect(self._show_waiting)
         self.state.selection.events.pinned.connect(self.redraw_in_sight, max_args=0)
         context.answers.changed.connect(self.redraw_in_sight)
 
@@ -94,7 +94,7 @@ class ChapterFigure(LivePanel):
             job: the question.
             take: keeps the answer, before it is shown.
         """
-        if translation is None or self.translation_to_ask_about is None:
+        if translation is None or self.state.current is None:
             return
         if known is translation:
             self.redraw()
@@ -115,9 +115,9 @@ class ChapterFigure(LivePanel):
     def shutdown(self) -> None:
         """The page is closed: whatever runs is ended."""
 
-    def _show_waiting(self, is_running: bool) -> None:
+    def _show_waiting(self) -> None:
         """Only where it takes long enough to be noticed."""
-        if is_running:
+        if self.request.is_running:
             self._waiting_timer.start()
         else:
             self._waiting_timer.stop()

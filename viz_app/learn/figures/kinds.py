@@ -69,5 +69,5 @@ class KindsFigure(ChapterFigure):
 
     def _choose(self, kind: MapKind) -> None:
         head = self.state.selection.head
-        self.state.choose_head(Head(kind, head.layer, head.head))
+        self.state.intents.choose_head(Head(kind, head.layer, head.head))
         self.redraw()

@@ -86,7 +86,7 @@ class OneQueryFigure(ChapterFigure):
     def _choose(self, cell: MatrixCell) -> None:
         head = self.state.selection.head
         if cell.row < self.translation.maps.of_kind(head.kind).shape[1]:  # type: ignore[union-attr]
-            self.state.choose_head(Head(head.kind, head.layer, cell.row))
+            self.state.intents.choose_head(Head(head.kind, head.layer, cell.row))
 
 
 def most_different(layer: FloatArray, first: int) -> int:

@@ -89,7 +89,7 @@ class OneWeightFigure(ChapterFigure):
         """Asks for queries, keys and values of the translation that is shown."""
         translation = self.translation
         self._show_temperature()
-        if translation is None or self.state.is_of_earlier_model:
+        if translation is None or self.state.current is None:
             return
         if self.state.selection.pinned is None:
             self.state.selection.pinned = strongest_pair(self.state)

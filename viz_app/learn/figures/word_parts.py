@@ -123,7 +123,7 @@ class WordPartsFigure(ChapterFigure):
         self.redraw()
 
     def _choose(self, index: int) -> None:
-        self.state.choose_head(self.shown_heads[index])
+        self.state.intents.choose_head(self.shown_heads[index])
 
 
 def said_of(parts: LogitParts, step: int) -> str:

@@ -16,6 +16,7 @@ from augenmerk.core.translation.experiment import ForcedToken, HeadScaled
 from augenmerk.core.translation.result import AttentionMaps, ExperimentResult, Translation
 from augenmerk.viz_app.analysis.alignment.state import AlignmentState, aligner_of, name_of, summary
 from augenmerk.viz_app.analysis.alignment.view import AlignmentTab
+from augenmerk.viz_app.state.experiment_editor import edit_text, toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
 from augenmerk.viz_app.theme import Theme
@@ -121,7 +122,7 @@ def test_words_that_the_original_does_not_have_are_known() -> None:
 def tab(make_context: MakeContext, show_tab: ShowTab) -> AlignmentTab:
     shown = show_tab(make_context(), AlignmentTab)
     assert isinstance(shown, AlignmentTab)
-    shown.state.choose_head(Head("cross", 0, 0))
+    shown.state.intents.choose_head(Head("cross", 0, 0))
     return shown
 
 
@@ -133,21 +134,21 @@ def test_the_tab_draws_the_links_of_the_large_map(tab: AlignmentTab) -> None:
 
     assert tab.links.isVisible()
     pictures = [picture()]
-    tab.state.choose_head(Head("cross", 0, 3))
+    tab.state.intents.choose_head(Head("cross", 0, 3))
     pictures.append(picture())
     tab.state.settings.label_mode = "read" if tab.state.settings.label_mode == "predicted" else "predicted"
     pictures.append(picture())
     tab.state.settings.scope = "all"
     pictures.append(picture())
     assert len(set(pictures)) == 4
-    tab.state.choose_head(Head("encoder", 0, 0))
+    tab.state.intents.choose_head(Head("encoder", 0, 0))
     assert not tab.links.isVisible()
     assert not tab.threshold.isVisible()
 
 
 def test_the_word_under_the_mouse_tells_its_links(tab: AlignmentTab, qtbot: QtBot) -> None:
     tab.state.accept(make_result(make_translation("ein mann schläft .", "ein mann schläft .")))
-    tab.state.choose_head(Head("cross", 0, 0))
+    tab.state.intents.choose_head(Head("cross", 0, 0))
     qtbot.mouseMove(tab.links, tab.links.place_of("target", 1).center().toPoint())
     assert tab.links.hovered == ("target", 1)
     assert tab.links.toolTip().startswith("mann\n")
@@ -157,7 +158,7 @@ def test_the_word_under_the_mouse_tells_its_links(tab: AlignmentTab, qtbot: QtBo
 
 def test_the_threshold_is_set_by_hand(tab: AlignmentTab, qtbot: QtBot) -> None:
     tab.state.accept(make_result(make_translation("ein mann schläft .", "ein mann schläft .")))
-    tab.state.choose_head(Head("cross", 0, 5))
+    tab.state.intents.choose_head(Head("cross", 0, 5))
     before = tab.links.grab().toImage()
     tab.threshold.setFocus()
     qtbot.keyClick(tab.threshold, Qt.Key.Key_Home)
@@ -221,7 +222,7 @@ def test_a_ranking_can_be_cancelled_and_is_of_one_model(
     assert not tab.request.is_running
     qtbot.mouseClick(tab.ranker.start, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(tab.ranker.stop, Qt.MouseButton.LeftButton)
-    tab.state.edit_text("Ein Mann .")
+    tab.state.submit(edit_text("Ein Mann ."))
     settle(qtbot, tab)
     assert tab.alignment.ranking is None
     assert tab.ranker.start.isVisible()
@@ -239,7 +240,7 @@ def test_a_ranking_can_be_cancelled_and_is_of_one_model(
 def test_a_ranking_goes_on_while_another_experiment_is_computed(tab: AlignmentTab, qtbot: QtBot) -> None:
     qtbot.mouseClick(tab.ranker.start, Qt.MouseButton.LeftButton)
     before = tab.state.translation
-    tab.state.toggle_head(Head("cross", 0, 0))
+    tab.state.submit(toggle_head(Head("cross", 0, 0)))
     qtbot.waitUntil(lambda: tab.state.translation is not before, timeout=10_000)
     assert tab.request.is_running
     qtbot.waitUntil(lambda: tab.alignment.ranking is not None, timeout=60_000)

@@ -37,6 +37,7 @@ from augenmerk.viz_app.analysis.compare.second_model import SecondModel
 from augenmerk.viz_app.analysis.compare.state import Comparison
 from augenmerk.viz_app.analysis.compare.view import CompareTab
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
+from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, remove, set_output, toggle_head
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
 from augenmerk.viz_app.views.marked_text import number
 from tests.core.translators import SHAPE, untrained
@@ -78,7 +79,7 @@ def _has_another(tab: CompareTab, old: Comparison | None) -> bool:
 
 
 def _give(qtbot: QtBot, tab: CompareTab, target: str) -> None:
-    tab.state.set_output(GivenTarget(target))
+    tab.state.submit(set_output(GivenTarget(target)))
     settle(qtbot, tab)
 
 
@@ -133,7 +134,7 @@ def test_the_same_sentence_twice_shows_no_difference_and_a_range_that_is_not_blo
 def test_the_second_is_computed_under_the_interventions_of_the_first(
     tab: CompareTab, translator: Translator, qtbot: QtBot
 ) -> None:
-    tab.state.intervene(HeadScaled(Head("cross", 0, 0)), ForcedToken(0, "dog"))
+    tab.state.submit(intervene(HeadScaled(Head("cross", 0, 0)), ForcedToken(0, "dog")))
     settle(qtbot, tab)
     _compare(qtbot, tab, SECOND)
     interventions = tab.state.experiment.interventions
@@ -150,7 +151,7 @@ def test_the_second_is_computed_under_the_interventions_of_the_first(
 
 
 def test_words_that_were_changed_in_the_first_sentence_are_none_of_the_second(tab: CompareTab, qtbot: QtBot) -> None:
-    tab.state.intervene(HeadScaled(Head("cross", 0, 0)), SourceWordReplaced(1, "Katze"))
+    tab.state.submit(intervene(HeadScaled(Head("cross", 0, 0)), SourceWordReplaced(1, "Katze")))
     settle(qtbot, tab)
     _compare(qtbot, tab, SECOND)
     assert tab.comparing.second.experiment == Experiment(SECOND, interventions=(HeadScaled(Head("cross", 0, 0)),))
@@ -162,11 +163,11 @@ def test_words_that_were_changed_in_the_first_sentence_are_none_of_the_second(ta
 
 def test_interventions_that_do_not_fit_the_second_are_left_out_and_named(tab: CompareTab, qtbot: QtBot) -> None:
     row = AttentionRow(Head("cross", 0, 0), 1, (1,) * 9)  # as many keys as the first sentence has tokens
-    tab.state.intervene(row, SourceWordRemoved(5), HeadScaled(Head("cross", 1, 1)))
+    tab.state.submit(intervene(row, SourceWordRemoved(5), HeadScaled(Head("cross", 1, 1))))
     settle(qtbot, tab)
     assert tab.state.result is not None, tab.state.request.problem
-    tab.state.remove(SourceWordRemoved(5))
-    tab.state.intervene(row)
+    tab.state.submit(remove(SourceWordRemoved(5)))
+    tab.state.submit(intervene(row))
     settle(qtbot, tab)
     assert tab.state.request.problem == ""
     _compare(qtbot, tab, "Ein Hund .")
@@ -177,9 +178,9 @@ def test_interventions_that_do_not_fit_the_second_are_left_out_and_named(tab: Co
 
 
 def test_the_maps_follow_the_switch(tab: CompareTab, qtbot: QtBot) -> None:
-    tab.state.toggle_head(Head("cross", 0, 0))
+    tab.state.submit(toggle_head(Head("cross", 0, 0)))
     settle(qtbot, tab)
-    tab.state.choose_head(Head("cross", 2, 0))
+    tab.state.intents.choose_head(Head("cross", 2, 0))
     _compare(qtbot, tab, SECOND)
     result = tab.state.result
     assert result is not None
@@ -216,7 +217,7 @@ def test_the_map_follows_the_chosen_head(tab: CompareTab, qtbot: QtBot) -> None:
     _compare(qtbot, tab, SECOND)
     cross = tab.maps.first.matrices[0]
     for kind in ("encoder", "decoder"):
-        tab.state.choose_head(Head(kind, 1, 2))
+        tab.state.intents.choose_head(Head(kind, 1, 2))
         assert tab.maps.first.matrices[0] is not cross
         assert tab.state.translation is not None
         num_queries = tab.state.translation.maps.of_kind(kind).shape[-2]
@@ -257,7 +258,7 @@ def test_an_empty_second_sentence_is_told_in_the_tab_and_loses_nothing(tab: Comp
 
 
 def test_sentences_without_a_word_in_common_are_shown_without_a_difference(tab: CompareTab, qtbot: QtBot) -> None:
-    tab.state.choose_head(Head("encoder", 0, 0))
+    tab.state.intents.choose_head(Head("encoder", 0, 0))
     _compare(qtbot, tab, "Hund schläft")
     assert tab.maps.first.isVisible()
     assert tab.maps.second.isVisible()
@@ -276,7 +277,7 @@ def test_unknown_words_are_read_as_unknown(tab: CompareTab, qtbot: QtBot) -> Non
 
 @pytest.mark.heavy
 def test_the_second_sentence_reads_the_first_translation(tab: CompareTab, translator: Translator, qtbot: QtBot) -> None:
-    tab.state.toggle_head(Head("cross", 0, 0))
+    tab.state.submit(toggle_head(Head("cross", 0, 0)))
     _give(qtbot, tab, GIVEN)
     _compare(qtbot, tab, SECOND)
     own = tab.comparing.second.translation
@@ -305,12 +306,12 @@ def test_two_checkpoints_whose_translations_share_no_word_say_what_helps(
         raise NothingInCommonError("The queries of the two maps have no word in common.")
 
     monkeypatch.setattr("augenmerk.viz_app.analysis.compare.state.difference", none_in_common)
-    tab.state.choose_head(Head("cross", 0, 0))
+    tab.state.intents.choose_head(Head("cross", 0, 0))
     advice = f"Tick “{tab.reads_first.text()}”, or choose a head of the encoder: both then have the same words."
     assert tab.maps._problem.text() == f"The queries of the two maps have no word in common. {advice}"
     tab.reads_first.click()
     assert tab.maps._problem.text().endswith("in common. Choose a head of the encoder: both then have the same words.")
-    tab.state.choose_head(Head("encoder", 0, 0))
+    tab.state.intents.choose_head(Head("encoder", 0, 0))
     assert tab.maps._problem.text() == "The queries of the two maps have no word in common."
 
 
@@ -319,8 +320,8 @@ def test_one_experiment_in_two_checkpoints_that_cut_words_differently(
     tab: CompareTab, translators: dict[str, Translator], model_files: dict[str, Path], qtbot: QtBot
 ) -> None:
     tab.state.settings.merges_words = False
-    tab.state.choose_head(Head("cross", 0, 0))
-    tab.state.toggle_head(Head("cross", 1, 0))
+    tab.state.intents.choose_head(Head("cross", 0, 0))
+    tab.state.submit(toggle_head(Head("cross", 1, 0)))
     _give(qtbot, tab, GIVEN)
     _compare_with(qtbot, tab, model_files["pieces"])
     assert tab.problem.text() == ""
@@ -343,15 +344,15 @@ def test_one_experiment_in_two_checkpoints_that_cut_words_differently(
 def test_a_checkpoint_without_a_head_leaves_out_what_concerns_it_and_says_so(
     tab: CompareTab, model_files: dict[str, Path], qtbot: QtBot
 ) -> None:
-    tab.state.toggle_head(Head("cross", 2, 3))
-    tab.state.choose_head(Head("cross", 2, 3))
+    tab.state.submit(toggle_head(Head("cross", 2, 3)))
+    tab.state.intents.choose_head(Head("cross", 2, 3))
     settle(qtbot, tab)
     _compare_with(qtbot, tab, model_files["single"])
     assert "has no cross layer 3 head 4" in tab.maps._problem.text()
     assert "cross 3·4 off" in tab._dropped.text()
     assert tab.maps.first.isVisible()
     assert not tab.maps.second.isVisible()
-    tab.state.choose_head(Head("encoder", 0, 0))
+    tab.state.intents.choose_head(Head("encoder", 0, 0))
     assert tab.maps.second.isVisible()
     assert tab.maps.change.isVisible()
 
@@ -418,9 +419,9 @@ def test_every_experiment_is_compared_with_the_same_checkpoint(
     for change in ("text", "heads"):
         old = tab.comparing.comparison
         if change == "text":
-            tab.state.edit_text(SECOND)
+            tab.state.submit(edit_text(SECOND))
         else:
-            tab.state.toggle_head(Head("cross", 0, 1))
+            tab.state.submit(toggle_head(Head("cross", 0, 1)))
         qtbot.waitUntil(partial(_has_another, tab, old), timeout=10_000)
         assert tab.comparing.comparison is not None
         assert tab.comparing.comparison.first is tab.state.result
@@ -432,7 +433,7 @@ def test_focus_stays_in_the_tab_when_what_had_it_disappears(tab: CompareTab, qtb
     _give(qtbot, tab, GIVEN)
     _compare(qtbot, tab, SECOND)
     tab.reads_first.setFocus()
-    tab.state.toggle_head(Head("cross", 0, 1))
+    tab.state.submit(toggle_head(Head("cross", 0, 1)))
     settle(qtbot, tab)
     assert tab.window().focusWidget() in (tab.compare, tab.reads_first)
     tab.sentence.setFocus()
@@ -478,7 +479,7 @@ def test_a_model_of_one_layer_and_one_head_and_a_sentence_of_one_word(
     _compare(qtbot, tab, "Hund .")
     assert tab.problem.text() == ""
     assert tab.maps.first.isVisible()
-    tab.state.choose_head(Head("encoder", 0, 0))
+    tab.state.intents.choose_head(Head("encoder", 0, 0))
     assert tab.maps.change.isVisible()
 
 
@@ -509,9 +510,9 @@ def test_a_second_sentence_of_many_thousand_words_is_told_in_the_tab(tab: Compar
 
 
 def test_an_experiment_that_was_refused_is_not_the_one_that_is_compared(tab: CompareTab, qtbot: QtBot) -> None:
-    tab.state.toggle_head(Head("cross", 0, 0))
+    tab.state.submit(toggle_head(Head("cross", 0, 0)))
     settle(qtbot, tab)
-    tab.state.intervene(HeadScaled(Head("cross", 77, 0)))
+    tab.state.submit(intervene(HeadScaled(Head("cross", 77, 0))))
     settle(qtbot, tab)
     assert tab.state.request.problem
     _compare(qtbot, tab, SECOND)
@@ -522,7 +523,7 @@ def test_an_experiment_that_was_refused_is_not_the_one_that_is_compared(tab: Com
 def test_means_of_all_heads_of_a_layer_are_compared_however_many_these_are(
     tab: CompareTab, model_files: dict[str, Path], qtbot: QtBot
 ) -> None:
-    tab.state.choose_head(Head("cross", 0, 3))
+    tab.state.intents.choose_head(Head("cross", 0, 3))
     tab.state.settings.scope = "layer"
     _compare_with(qtbot, tab, model_files["single"])
     result, second = tab.state.result, tab.comparing.second.result
@@ -533,7 +534,7 @@ def test_means_of_all_heads_of_a_layer_are_compared_however_many_these_are(
         (tab.maps.second.matrices, second.changed.maps.cross[0, 0]),
     ):
         np.testing.assert_allclose(matrices[0].values, expected, atol=1e-6)
-    tab.state.choose_head(Head("cross", 1, 0))
+    tab.state.intents.choose_head(Head("cross", 1, 0))
     tab.state.settings.scope = "layer"
     assert not tab.maps.second.isVisible(), "there is one layer only"
     tab.state.settings.scope = "all"

@@ -24,7 +24,9 @@ from augenmerk.viz_app.analysis.heads.job import CHUNK, ImportanceJob, Statistic
 from augenmerk.viz_app.analysis.heads.samples import read_sample
 from augenmerk.viz_app.analysis.heads.state import SampleChoice, blocks, in_words
 from augenmerk.viz_app.analysis.heads.view import HeadsTab, cell_of
-from augenmerk.viz_app.state.progress import Progress
+from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, redo, toggle_head, undo
+from augenmerk.viz_app.state.experiment_state import Stale
+from augenmerk.viz_app.state.request_state import Progress
 from augenmerk.viz_app.worker import JobInterrupted
 from benchmarks.lag import lags, percentile
 from tests.core.translators import ENGLISH, GERMAN
@@ -252,14 +254,14 @@ def test_a_click_on_a_cell_switches_the_head_off_and_on(open_heads: OpenHeads, q
 def test_a_head_that_is_off_is_struck_out_at_once(open_heads: OpenHeads, qtbot: QtBot) -> None:
     tab = open_heads()
     _measure(qtbot, tab)
-    tab.state.choose_head(Head("cross", 1, 1))
+    tab.state.intents.choose_head(Head("cross", 1, 1))
     before = tab.cells.grab().toImage()
-    tab.state.toggle_head(Head("encoder", 0, 2))
+    tab.state.submit(toggle_head(Head("encoder", 0, 2)))
     off = tab.cells.grab().toImage()
     assert off != before
-    tab.state.undo()
+    tab.state.submit(undo)
     assert tab.cells.grab().toImage() == before
-    tab.state.choose_head(Head("cross", 0, 1))
+    tab.state.intents.choose_head(Head("cross", 0, 1))
     assert tab.cells.grab().toImage() != before, "the chosen head is framed"
 
 
@@ -269,7 +271,7 @@ def test_importance_is_measured_with_the_heads_of_the_experiment_and_says_so(
 ) -> None:
     tab = open_heads()
     off = HeadScaled(Head("cross", 1, 2))
-    tab.state.intervene(off)
+    tab.state.submit(intervene(off))
     settle(qtbot, tab)
     _measure(qtbot, tab)
     sample = read_sample(SampleChoice("file", sample_file), 9)
@@ -289,7 +291,7 @@ def test_an_answer_for_other_heads_stays_is_named_and_can_be_measured_again(
     tab = open_heads()
     _measure(qtbot, tab)
     old = tab.heads.importance
-    tab.state.toggle_head(Head("cross", 1, 2))
+    tab.state.submit(toggle_head(Head("cross", 1, 2)))
     settle(qtbot, tab)
     assert tab.heads.importance is old
     assert tab.cells.isVisible()
@@ -297,9 +299,9 @@ def test_an_answer_for_other_heads_stays_is_named_and_can_be_measured_again(
     assert tab._warning.isVisible()
     assert tab._warning.text() == "The experiment now has cross 2·3 off."
     assert tab.job.start.text() == "Measure again"
-    tab.state.undo()
+    tab.state.submit(undo)
     assert not tab._warning.isVisible(), "it is of this very experiment again"
-    tab.state.redo()
+    tab.state.submit(redo)
     settle(qtbot, tab)
     _measure(qtbot, tab)
     assert tab.heads.importance is not None
@@ -341,7 +343,7 @@ def test_roles_of_a_measured_sample_hold_until_another_model_is_opened(
     assert [cells[1] for _, cells in rows] == [roles.of(head) for head, _ in rows]
     assert told == ["on 9 sentences of pairs.tsv"]
     assert sum(roles.count().values()) == len(rows)
-    tab.state.toggle_head(Head("cross", 0, 0))
+    tab.state.submit(toggle_head(Head("cross", 0, 0)))
     settle(qtbot, tab)
     _measure(qtbot, tab)
     assert told[1:] == ["on 9 sentences of pairs.tsv, with cross 1·1 off"]
@@ -401,7 +403,7 @@ def test_what_heads_do_is_kept_beside_the_file_of_the_model(
     assert isinstance(tab, HeadsTab)
     state = tab.state
     qtbot.waitUntil(lambda: state.model is not None and state.model.path == file, timeout=30_000)
-    qtbot.waitUntil(lambda: not state.is_of_earlier_model, timeout=30_000)
+    qtbot.waitUntil(lambda: not isinstance(state.shown, Stale), timeout=30_000)
     tab.use_file(sample_file)
     tab.heads.num_sentences, tab.heads.question = 5, "behaviour"
     _measure(qtbot, tab)
@@ -412,8 +414,11 @@ def test_what_heads_do_is_kept_beside_the_file_of_the_model(
     assert kept.sample == "5 sentences of pairs.tsv"
     qtbot.waitUntil(lambda: not tab._keeping.is_running, timeout=30_000)
     assert tab._summary.text().endswith("Click a row to see the head. Kept beside the model's file.")
+    measured = tab.state.model
     load(context, file)
-    qtbot.waitUntil(lambda: tab.state.model is not None and tab.state.model.roles == kept, timeout=30_000)
+    qtbot.waitUntil(lambda: tab.state.model is not measured, timeout=30_000)
+    assert tab.state.model is not None
+    assert tab.state.model.roles == kept
     roles_path(file).unlink()
     Path(file).write_bytes(b"no model any more")
     _measure(qtbot, tab)
@@ -430,7 +435,7 @@ def test_an_experiment_is_computed_in_the_middle_and_the_measurement_goes_on_unt
     tab.heads.sample, tab.heads.num_sentences = SampleChoice("gold"), 60
     qtbot.mouseClick(tab.job.start, Qt.MouseButton.LeftButton)
     old = tab.state.translation
-    tab.state.edit_text("Ein Hund .")
+    tab.state.submit(edit_text("Ein Hund ."))
     qtbot.waitUntil(lambda: tab.state.translation is not old, timeout=10_000)
     assert tab.request.is_running
     assert tab.job.stop.isVisible()
@@ -444,7 +449,7 @@ def test_a_measurement_keeps_the_scalings_that_it_began_with(open_heads: OpenHea
     tab = open_heads()
     tab.heads.num_sentences = 12
     qtbot.mouseClick(tab.job.start, Qt.MouseButton.LeftButton)
-    tab.state.toggle_head(Head("cross", 0, 0))
+    tab.state.submit(toggle_head(Head("cross", 0, 0)))
     qtbot.waitUntil(lambda: not (tab.request.is_running or tab.state.request.is_running), timeout=30_000)
     assert tab.heads.importance is not None
     assert tab.heads.importance.scalings == ()
@@ -476,7 +481,7 @@ def test_the_window_stays_responsive_while_heads_are_measured_and_the_measuremen
     assert tab.job.stop.isVisible()
     qtbot.mouseClick(tab.job.stop, Qt.MouseButton.LeftButton)
     assert not tab.request.is_running
-    tab.state.edit_text("Ein Hund .")  # the thread is free again
+    tab.state.submit(edit_text("Ein Hund ."))  # the thread is free again
     qtbot.waitUntil(lambda: not tab.state.request.is_running, timeout=5_000)
     assert tab.job.start.isVisible()
 
@@ -524,7 +529,7 @@ def test_no_step_of_a_measurement_makes_the_panel_wider(
         qtbot.wait(20)
         assert tab.window().width() == MIN_WIDTH
         qtbot.waitUntil(lambda: not tab.request.is_running, timeout=30_000)
-        tab.state.toggle_head(Head("cross", 0, 0))
+        tab.state.submit(toggle_head(Head("cross", 0, 0)))
         settle(qtbot, tab)
         qtbot.wait(20)
         assert tab.job.start.text() == "Measure again"

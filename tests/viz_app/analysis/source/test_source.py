@@ -27,6 +27,7 @@ from augenmerk.viz_app.analysis.source.job import SourceJob, WithoutWordsJob
 from augenmerk.viz_app.analysis.source.state import SourceFindings, SourceState
 from augenmerk.viz_app.analysis.source.view import CANCELLED, WAITING, SourceTab
 from augenmerk.viz_app.analysis.tab import AnalysisContext
+from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, toggle_head, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.worker import JobInterrupted, JobScope, Progress, Request, ShouldStop, Tell, TranslatorLike
 from tests.viz_app.analysis.conftest import SENTENCE, MakeContext, ShowTab, settle
@@ -152,7 +153,7 @@ def test_two_words_may_be_changed_at_once_and_undone_one_by_one(words_tab: Sourc
     assert tab.state.experiment.interventions == (SourceWordRemoved(1), SourceWordReplaced(3, "auf"))
     assert tab.state.translation.source_places == (0, 2, 3, 4, 5)  # type: ignore[union-attr]
     assert [bar.label for bar in tab.words.bars] == ["ein", "hund", "schläft", "→ auf", "gras", "."]
-    tab.state.undo()
+    tab.state.submit(undo)
     settle(qtbot, tab)
     assert tab.state.experiment.interventions == (SourceWordRemoved(1), SourceWordRemoved(3))
     assert [bar.is_struck for bar in tab.words.bars] == [False, True, False, True, False, False]
@@ -199,7 +200,7 @@ def test_words_are_removed_without_the_rows_that_are_set_over_the_source_and_thi
     assert translation is not None
     assert not tab._left_out.isVisible()
     weights = tuple(float(place == 0) for place in range(len(translation.source_tokens)))
-    tab.state.intervene(AttentionRow(Head("cross", 0, 0), 0, weights))
+    tab.state.submit(intervene(AttentionRow(Head("cross", 0, 0), 0, weights)))
     settle(qtbot, tab)
     assert tab.source.findings is not None
     assert tab.source.findings.problem == ""
@@ -241,7 +242,7 @@ def test_words_stand_where_they_are_while_an_answer_is_awaited(
         take(findings)
 
     monkeypatch.setattr(tab.source, "take", look_first)
-    tab.state.toggle_head(Head("cross", 0, 0))
+    tab.state.submit(toggle_head(Head("cross", 0, 0)))
     qtbot.waitUntil(lambda: bool(seen), timeout=10_000)
     assert seen[0] == (True, {WAITING}, places)
     settle(qtbot, tab)
@@ -253,7 +254,7 @@ def test_another_sentence_has_its_own_words(words_tab: SourceTab, qtbot: QtBot) 
     tab = words_tab
     _click_word(qtbot, tab, 1)
     assert tab.source.place == 1
-    tab.state.edit_text("Ein Mann wartet .")
+    tab.state.submit(edit_text("Ein Mann wartet ."))
     settle(qtbot, tab)
     assert [bar.label for bar in tab.words.bars] == ["ein", "mann", "wartet", "."]
     assert tab.source.place is None
@@ -263,7 +264,7 @@ def test_another_sentence_has_its_own_words(words_tab: SourceTab, qtbot: QtBot) 
 def test_nothing_is_asked_out_of_sight(words_tab: SourceTab, qtbot: QtBot, translators: dict[str, Translator]) -> None:
     tab = words_tab
     tab.hide()
-    tab.state.toggle_head(Head("cross", 0, 0))
+    tab.state.submit(toggle_head(Head("cross", 0, 0)))
     settle(qtbot, tab)
     assert tab.source.findings is None
     tab.show()
@@ -305,7 +306,7 @@ def test_the_original_stands_beside_as_ticks(words_tab: SourceTab, qtbot: QtBot)
     plain = words_tab.source.findings
     assert plain is not None
     assert not any(bar.before_text or bar.is_new for bar in (*words_tab.shares.bars, *words_tab.words.bars))
-    words_tab.state.toggle_head(Head("cross", 0, 0))
+    words_tab.state.submit(toggle_head(Head("cross", 0, 0)))
     settle(qtbot, words_tab)
     findings, source = words_tab.source.findings, words_tab.source
     assert findings is not None
@@ -328,7 +329,7 @@ def test_what_it_asked_ends_when_it_is_left_and_is_asked_again_when_it_is_back(
     words_tab: SourceTab, qtbot: QtBot
 ) -> None:
     words_tab.hide()
-    words_tab.state.toggle_head(Head("cross", 0, 0))
+    words_tab.state.submit(toggle_head(Head("cross", 0, 0)))
     settle(qtbot, words_tab)
     words_tab.show()
     assert words_tab.request.is_running
@@ -442,7 +443,7 @@ def test_findings_that_take_long_can_be_cancelled_and_asked_for_again(
     qtbot.waitUntil(lambda: not tab.request.is_running)
     assert not bar.isVisible(), "nobody waits for the translations without each word"
     monkeypatch.setattr(SourceJob, "_find", patient)
-    tab.state.edit_text("Eine Katze schläft .")
+    tab.state.submit(edit_text("Eine Katze schläft ."))
     qtbot.waitUntil(bar.stop.isVisible, timeout=10_000)
     qtbot.keyClick(tab, Qt.Key.Key_Escape)
     assert not tab.request.is_running

@@ -16,6 +16,7 @@ from augenmerk.viz_app.analysis.steps.state import StepsState
 from augenmerk.viz_app.analysis.steps.token_line import TokenChip
 from augenmerk.viz_app.analysis.steps.view import OTHER_PREFIX, TICKS, StepsTab
 from augenmerk.viz_app.analysis.tab import AnalysisContext
+from augenmerk.viz_app.state.experiment_editor import edit_text, force, intervene, reset, set_output, toggle_head, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from tests.viz_app.analysis.conftest import SENTENCE, MakeContext, ShowTab, load, settle
 
@@ -133,7 +134,7 @@ def test_a_candidate_is_forced_by_a_click_and_let_go_by_another(
     _click_candidate(qtbot, tab, 1)
     assert tab.state.experiment.interventions == ()
     assert _chips(tab) == original.predicted_tokens
-    tab.state.undo()
+    tab.state.submit(undo)
     settle(qtbot, tab)
     assert _changed(tab) == [1]
 
@@ -191,7 +192,7 @@ def test_what_was_being_set_is_forgotten_with_its_row(words_tab: StepsTab, qtbot
     for leave in (
         lambda: _click(qtbot, tab.forward),
         lambda: tab.state.selection.choose(Head("decoder", 0, 0)),
-        lambda: tab.state.toggle_head(Head("cross", 2, 2)),
+        lambda: tab.state.submit(toggle_head(Head("cross", 2, 2))),
     ):
         tab.state.selection.choose(Head("cross", 0, 0))
         _click(qtbot, tab.row, place)
@@ -219,7 +220,7 @@ def test_a_row_of_nothing_is_refused(words_tab: StepsTab, qtbot: QtBot) -> None:
 def test_a_forced_end_ends_the_sentence_and_names_what_is_no_longer_reached(words_tab: StepsTab, qtbot: QtBot) -> None:
     tab = words_tab
     entry = tab.state.translation.alternatives[2][1].entry  # type: ignore[union-attr]
-    tab.state.force(2, entry)
+    tab.state.submit(force(2, entry))
     settle(qtbot, tab)
     _type_word(qtbot, tab, "<eos>")
     assert tab.problem.text() == ""
@@ -227,7 +228,7 @@ def test_a_forced_end_ends_the_sentence_and_names_what_is_no_longer_reached(word
     assert not tab.forward.isEnabled()
     assert tab.unreached.isVisible()
     assert str(ForcedToken(2, entry)) in tab.unreached.text()
-    tab.state.reset()
+    tab.state.submit(reset)
     settle(qtbot, tab)
     assert not tab.unreached.isVisible()
     assert len(_chips(tab)) > 1
@@ -275,7 +276,7 @@ def test_a_token_of_a_given_translation_is_shown_and_forcing_lets_the_model_deco
     words_tab: StepsTab, qtbot: QtBot
 ) -> None:
     tab = words_tab
-    tab.state.set_output(GivenTarget("The dog sleeps in the grass ."))
+    tab.state.submit(set_output(GivenTarget("The dog sleeps in the grass .")))
     settle(qtbot, tab)
     translation = tab.state.translation
     assert translation is not None
@@ -305,14 +306,14 @@ def test_a_head_of_the_encoder_has_no_step(make_context: MakeContext, show_tab: 
     assert "Choose a head of the decoder" in tab._row_title.text()
     _click_candidate(qtbot, tab, 1)
     assert _changed(tab) == [0]
-    context.state.intervene(AttentionRow(Head("encoder", 0, 0), 1, (1.0, 0.0, 0.0)))
+    context.state.submit(intervene(AttentionRow(Head("encoder", 0, 0), 1, (1.0, 0.0, 0.0))))
     settle(qtbot, tab)
     assert _changed(tab) == [0], "a row of the encoder is of no step"
 
 
 def test_a_head_that_is_off_is_told(words_tab: StepsTab, qtbot: QtBot) -> None:
     assert "off" not in words_tab._row_title.text()
-    words_tab.state.intervene(HeadScaled(Head("cross", 0, 0)))
+    words_tab.state.submit(intervene(HeadScaled(Head("cross", 0, 0))))
     settle(qtbot, words_tab)
     assert "the head is off" in words_tab._row_title.text()
 
@@ -339,7 +340,7 @@ def test_nothing_plays_out_of_sight_or_beside_another_result(words_tab: StepsTab
     assert not tab._timer.isActive()
     tab.show()
     _click(qtbot, tab.play)
-    tab.state.toggle_head(Head("cross", 0, 0))
+    tab.state.submit(toggle_head(Head("cross", 0, 0)))
     settle(qtbot, tab)
     assert not tab._timer.isActive()
 
@@ -350,7 +351,7 @@ def test_another_sentence_begins_anew_and_another_model_is_followed(
     tab = words_tab
     _click(qtbot, tab.forward)
     _click_candidate(qtbot, tab, 1)
-    tab.state.edit_text("Ein Mann .")
+    tab.state.submit(edit_text("Ein Mann ."))
     settle(qtbot, tab)
     assert tab.steps.position == 0
     assert _changed(tab) == []
@@ -472,7 +473,7 @@ def test_keyboard_focus_stays_in_the_tab_at_the_last_step(words_tab: StepsTab, q
 def test_the_original_stands_beside_as_ticks(words_tab: StepsTab, qtbot: QtBot) -> None:
     state = words_tab.state
     assert not any(bar.before_text for bar in (*words_tab.candidates.bars, *words_tab.row.bars))
-    state.toggle_head(Head("cross", 1, 0))
+    state.submit(toggle_head(Head("cross", 1, 0)))
     settle(qtbot, words_tab)
     original, bars = state.original, words_tab.candidates.bars
     assert original is not None
@@ -488,7 +489,7 @@ def test_the_original_stands_beside_as_ticks(words_tab: StepsTab, qtbot: QtBot) 
 def test_no_original_stands_beside_a_step_that_reads_other_tokens(words_tab: StepsTab, qtbot: QtBot) -> None:
     first = words_tab.steps.candidates()
     other = next(each for each in first if not each.is_chosen)
-    words_tab.state.force(0, other.entry)
+    words_tab.state.submit(force(0, other.entry))
     settle(qtbot, words_tab)
     assert any(bar.before is not None for bar in words_tab.candidates.bars)
     assert words_tab.steps.new_steps >= {0}

@@ -1,0 +1,286 @@
+"""Edits of an experiment, with undo and redo. No Qt, no signals: every edit returns another editor."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import (
+    CausalMaskLifted,
+    Experiment,
+    ForcedToken,
+    GivenTarget,
+    Greedy,
+    HeadScaled,
+    Intervention,
+    Output,
+)
+from augenmerk.viz_app.state import notices
+
+MAX_REMEMBERED = 200
+
+
+@dataclass(frozen=True)
+class Step:
+    """One place in the history.
+
+    Attributes:
+        experiment: what was asked for.
+        whole: the same before it was fitted to the model in use; None if it was not.
+    """
+
+    experiment: Experiment
+    whole: Experiment | None = None
+
+    def restored(self) -> "Step":
+        """The step before it was fitted."""
+        return self if self.whole is None else Step(self.whole)
+
+
+@dataclass(frozen=True)
+class ExperimentEditor:
+    """The experiment in use, and those that undo and redo lead to.
+
+    Attributes:
+        step: the experiment in use.
+        past, future: the others; the nearest is last.
+    """
+
+    step: Step = Step(Experiment(""))
+    past: tuple[Step, ...] = ()
+    future: tuple[Step, ...] = ()
+
+    @property
+    def experiment(self) -> Experiment:
+        """The experiment in use."""
+        return self.step.experiment
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is an earlier one."""
+        return bool(self.past)
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether something was undone."""
+        return bool(self.future)
+
+    @property
+    def previous(self) -> Experiment | None:
+        """The one that undo goes back to; None if there is none."""
+        return self.past[-1].experiment if self.past else None
+
+    @property
+    def own_decoding(self) -> Output:
+        """How the model itself finds the target; while a target is given, how it did before."""
+        outputs = (each.experiment.output for each in (self.step, *reversed(self.past)))
+        return next((each for each in outputs if not isinstance(each, GivenTarget)), Greedy())
+
+    def push(self, experiment: Experiment) -> "ExperimentEditor":
+        """A new experiment takes over; what was undone before is gone."""
+        if experiment == self.experiment:
+            return self
+        return ExperimentEditor(Step(experiment), (*self.past, self.step)[-MAX_REMEMBERED:])
+
+    def replace(self, experiment: Experiment) -> "ExperimentEditor":
+        """Another experiment without a step to be undone: the current one could not be used."""
+        return replace(self, step=Step(experiment))
+
+    def fit(self, experiment: Experiment) -> "ExperimentEditor":
+        """The current one as far as the model in use takes it, without a step to be undone; see `restored`."""
+        return replace(self, step=Step(experiment, self.step.whole or self.experiment))
+
+    def restored(self) -> "ExperimentEditor":
+        """For another model: whatever was fitted to the former is whole again.
+
+        That holds for these steps alone: the same experiment, if the user came to it in another way, stays unchanged.
+        """
+        past, future = (tuple(each.restored() for each in steps) for steps in (self.past, self.future))
+        return ExperimentEditor(self.step.restored(), past, future)
+
+    def withdraw(self, shown: Experiment) -> "ExperimentEditor":
+        """Forgets the current one, which was refused; `shown`, the nearest of that kind, takes its place.
+
+        What lies between the two is kept: redo leads to it, or undo if the refused one was itself reached by undo.
+        """
+        if shown == self.experiment:
+            return self
+        back, forth = _nearest(self.past, shown), _nearest(self.future, shown)
+        if forth is not None and (back is None or forth <= back):
+            past, future, step = _moved(self.past, self.future, forth)
+            return ExperimentEditor(step, past, future)
+        if back is not None:
+            future, past, step = _moved(self.future, self.past, back)
+            return ExperimentEditor(step, past, future)
+        return self.replace(shown)
+
+    def undo(self) -> "ExperimentEditor":
+        """One step back, if there is one."""
+        return ExperimentEditor(self.past[-1], self.past[:-1], (*self.future, self.step)) if self.past else self
+
+    def redo(self) -> "ExperimentEditor":
+        """One step forward, if there is one."""
+        return ExperimentEditor(self.future[-1], (*self.past, self.step), self.future[:-1]) if self.future else self
+
+
+def _nearest(steps: tuple[Step, ...], shown: Experiment) -> int | None:
+    """How many steps lie above the uppermost with this experiment; None if there is none."""
+    return next((above for above, each in enumerate(reversed(steps)) if each.experiment == shown), None)
+
+
+def _moved(
+    onto: tuple[Step, ...], off: tuple[Step, ...], num_between: int
+) -> tuple[tuple[Step, ...], tuple[Step, ...], Step]:
+    """Both stacks after `num_between` steps were moved from `off` onto `onto`, and the step below them, removed."""
+    rest, between = off[: len(off) - num_between - 1], off[len(off) - num_between :]
+    return (*onto, *reversed(between)), rest, off[len(off) - num_between - 1]
+
+
+# --- intents ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What an intent leads to.
+
+    Attributes:
+        editor: after it.
+        notice: what was dropped, in a sentence; None leaves the notice that stands there.
+        drops_misfits: whether interventions that do not fit the model are left out rather than refused.
+    """
+
+    editor: ExperimentEditor
+    notice: str | None = ""
+    drops_misfits: bool = False
+
+
+Intent: TypeAlias = Callable[[ExperimentEditor], Edit]
+"""What the user wants, for `ExperimentState.submit`."""
+
+
+def edit_text(text: str) -> Intent:
+    """Another sentence: head scalings are kept; what belonged to the words of the old one is dropped, and named."""
+
+    def edit(editor: ExperimentEditor) -> Edit:
+        experiment = editor.experiment
+        if text == experiment.source_text:
+            return Edit(editor, None)
+        edited = replace(experiment.edited(text), output=editor.own_decoding)
+        dropped = [each for each in experiment.interventions if each not in edited.interventions]
+        return Edit(editor.push(edited), notices.dropped_with_sentence(dropped))
+
+    return edit
+
+
+def show_experiment(experiment: Experiment) -> Intent:
+    """Another experiment; everything in it must fit."""
+    return lambda editor: Edit(editor.push(experiment))
+
+
+def open_experiment(experiment: Experiment, *, forgets_history: bool = False) -> Intent:
+    """An experiment that was saved; what does not fit the model in use is dropped, and named.
+
+    Args:
+        experiment: the saved one.
+        forgets_history: whether it is the first one, with nothing to go back to.
+    """
+
+    def edit(editor: ExperimentEditor) -> Edit:
+        opened = ExperimentEditor(Step(experiment)) if forgets_history else editor.push(experiment)
+        return Edit(replace(opened), drops_misfits=True)  # another editor: its view waits for a result to be shown
+
+    return edit
+
+
+def intervene(*interventions: Intervention) -> Intent:
+    """Changes something; what changed the same thing before gives way.
+
+    A changed source has other tokens: rows of attention over it that were set no longer fit, and are dropped.
+
+    Raises:
+        ExperimentError: when submitted, if two of them change the same thing, or a token is forced while the target is
+            given.
+    """
+    return lambda editor: _source_checked(editor, editor.experiment.with_interventions(*interventions))
+
+
+def remove(*interventions: Intervention) -> Intent:
+    """Takes interventions back."""
+    return lambda editor: _source_checked(editor, editor.experiment.without(*interventions))
+
+
+def reset(editor: ExperimentEditor) -> Edit:
+    """Takes all interventions back."""
+    return Edit(editor.push(editor.experiment.baseline))
+
+
+def toggle_head(head: Head) -> Intent:
+    """Switches a head off, or on again."""
+
+    def edit(editor: ExperimentEditor) -> Edit:
+        scaled = next((each for each in editor.experiment.head_scalings if each.head == head), None)
+        return (intervene(HeadScaled(head)) if scaled is None else remove(scaled))(editor)
+
+    return edit
+
+
+def force(step: int, *tokens: str) -> Intent:
+    """Chooses tokens of the vocabulary from a step on. Where the target is given, the model decodes again."""
+
+    def edit(editor: ExperimentEditor) -> Edit:
+        experiment = editor.experiment
+        is_given = isinstance(experiment.output, GivenTarget)
+        if is_given:
+            kept = experiment.without(CausalMaskLifted()).interventions
+            experiment = Experiment(experiment.source_text, editor.own_decoding, kept)
+        forced = [ForcedToken(step + offset, token) for offset, token in enumerate(tokens)]
+        return Edit(editor.push(experiment.with_interventions(*forced)), notices.GIVEN_DROPPED if is_given else "")
+
+    return edit
+
+
+def set_output(output: Output) -> Intent:
+    """Finds the target in another way; forced tokens are dropped where it is given."""
+
+    def edit(editor: ExperimentEditor) -> Edit:
+        experiment = editor.experiment
+        misfit = ForcedToken if isinstance(output, GivenTarget) else CausalMaskLifted
+        kept = tuple(each for each in experiment.interventions if not isinstance(each, misfit))
+        dropped = [each for each in experiment.interventions if each not in kept]
+        edited = Experiment(experiment.source_text, output, kept)
+        return Edit(editor.push(edited), notices.dropped_for_output(output, dropped))
+
+    return edit
+
+
+def use_own_decoding(editor: ExperimentEditor) -> Edit:
+    """The model's own translation again, in place of a given one."""
+    return set_output(editor.own_decoding)(editor)
+
+
+def undo(editor: ExperimentEditor) -> Edit:
+    """The experiment before this one."""
+    return Edit(editor.undo(), drops_misfits=True)
+
+
+def redo(editor: ExperimentEditor) -> Edit:
+    """What was undone."""
+    return Edit(editor.redo(), drops_misfits=True)
+
+
+def begin_history(editor: ExperimentEditor) -> Edit:
+    """The same experiment with nothing to go back to; `resume_history` takes up the former history again."""
+    return Edit(ExperimentEditor(Step(editor.experiment)), None)
+
+
+def resume_history(former: ExperimentEditor) -> Intent:
+    """The former history, with the experiment in use as its newest step."""
+    return lambda editor: Edit(former.restored().push(editor.experiment), None)  # another model may be in use now
+
+
+def _source_checked(editor: ExperimentEditor, experiment: Experiment) -> Edit:
+    dropped: list[Intervention] = []
+    if experiment.source_edits != editor.experiment.source_edits:
+        dropped = [row for row in experiment.attention_rows if row.head.kind != "decoder"]
+        experiment = experiment.without(*dropped)
+    return Edit(editor.push(experiment), notices.dropped_with_source(dropped))
