@@ -10,6 +10,7 @@ from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.learn.page import FIRST_EXAMPLE, LearnPage
 from augenmerk.viz_app.learn.translate_sentence import MAX_TOKENS, MAX_WORDS
+from augenmerk.viz_app.state.experiment_editor import show_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import Theme
@@ -97,7 +98,7 @@ def test_the_sentence_of_translate_is_taken_over_later_by_a_button_and_never_by_
     page.sentence.input.set_text("Eine Katze schläft.")
     settle(qtbot, page)
     page.hide()
-    window_state_of(page).set_experiment(Experiment(OTHER))
+    window_state_of(page).submit(show_experiment(Experiment(OTHER)))
     page.show()
     settle(qtbot, page)
     assert page.sentence.input.text == "Eine Katze schläft.", "what was typed here stays"
