@@ -181,7 +181,9 @@ class TrainState:
     def show_run(self, run: Run, frames: Iterable[FilmFrame] = ()) -> None:
         """Shows a run from the disk, or none, instead of the present one."""
         self.playback.clear()
-        self.playback.maps.languages = language_names(run.request.run if run.request is not None else None)
+        self.playback.maps.languages_without_model = language_names(
+            run.request.run if run.request is not None else None
+        )
         self.playback.set_film(frames)
         self._set(run)
 
@@ -193,7 +195,7 @@ class TrainState:
         if not request.resume or request.folder != before.folder:
             self.show_run(run)
             return
-        self.playback.maps.languages = language_names(request.run)
+        self.playback.maps.languages_without_model = language_names(request.run)
         self._set(
             replace(
                 run,
