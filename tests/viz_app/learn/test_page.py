@@ -36,6 +36,7 @@ from augenmerk.viz_app.learn.figures.tokens import TokensFigure
 from augenmerk.viz_app.learn.figures.word_parts import WordPartsFigure
 from augenmerk.viz_app.learn.page import FIRST_EXAMPLE, LearnPage
 from augenmerk.viz_app.learn.predict_view import PredictView
+from augenmerk.viz_app.state.experiment_editor import set_output, toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
@@ -226,7 +227,7 @@ def test_the_lens_shows_the_translation_that_is_shown(qtbot: QtBot, page: LearnP
     figure = view.figures[0]
     assert isinstance(figure, LayersFigure)
     qtbot.waitUntil(lambda: figure.lens is not None, timeout=TIMEOUT_MS)
-    page.state.set_output(GivenTarget("A cat."))
+    page.state.submit(set_output(GivenTarget("A cat.")))
     settle(qtbot, page)
     qtbot.waitUntil(
         lambda: figure.lens is not None and figure.lens.translation is page.state.translation, timeout=TIMEOUT_MS
@@ -282,7 +283,7 @@ def test_what_heads_add_to_the_score_of_a_word_is_shown_and_sums_to_it(qtbot: Qt
     view.tries[-1].click()
     settle(qtbot, page)
     qtbot.waitUntil(lambda: figure.parts is not parts, timeout=TIMEOUT_MS)
-    assert page.state.is_off(head)
+    assert head in page.state.experiment.heads_off
     assert figure.step == step, "the reader still asks about the same word"
     assert figure.says.text().endswith(f"With nothing changed: {parts.differences[step]:.2f}.")
     assert figure.parts is not None
@@ -407,7 +408,7 @@ def test_whether_the_chosen_head_aligns_is_what_was_measured(qtbot: QtBot, page:
             for head in range(8)
             if roles.role(Head("cross", layer, head)) == wanted
         )
-        page.state.choose_head(head)
+        page.state.intents.choose_head(head)
         verdict = answer(qtbot, view.predictions[0], expected)
         assert verdict.startswith(f"Right. {head.title}")
 
@@ -509,7 +510,7 @@ def test_a_verdict_goes_with_the_head_that_it_is_about(qtbot: QtBot, page: Learn
     assert state.experiment.interventions
     assert prediction.verdict.text(), "what looking itself has changed is no other question"
     head = state.selection.head
-    state.choose_head(Head("cross", (head.layer + 1) % 2, head.head))
+    state.intents.choose_head(Head("cross", (head.layer + 1) % 2, head.head))
     assert not prediction.verdict.text()
     assert state.experiment.interventions
     view.tries[1].click()
@@ -521,10 +522,10 @@ def test_a_question_about_cross_attention_is_asked_of_no_other_head(qtbot: QtBot
     (prediction,) = chapter(qtbot, page, "heads").predictions
     prediction.choices["no"].click()
     assert prediction.look.isEnabled()
-    page.state.choose_head(Head("encoder", 0, 0))
+    page.state.intents.choose_head(Head("encoder", 0, 0))
     assert not prediction.look.isEnabled()
     assert "Encoder" not in prediction.question.text()
-    page.state.choose_head(Head("cross", 0, 0))
+    page.state.intents.choose_head(Head("cross", 0, 0))
     assert prediction.look.isEnabled()
 
 
@@ -783,7 +784,7 @@ def test_a_point_for_each_head_and_a_click_chooses_it(qtbot: QtBot, page: LearnP
     assert page.state.selection.head == most.head
     assert most.head.title in figure.says.text()
     assert page.state.original is not None
-    page.state.toggle_head(most.head)
+    page.state.submit(toggle_head(most.head))
     settle(qtbot, page)
     assert page.state.result is not None
     assert -page.state.result.change_of_log_probability == pytest.approx(most.cost, abs=1e-3)
