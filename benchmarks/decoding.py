@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from augenmerk.core.config import preset
+from augenmerk.core.inference.compiled import CompiledTransformer
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.translation.decoding import DecodingRules, greedy_from, greedy_uncached
 from benchmarks.ratio import Ratio, paired_medians
@@ -25,8 +26,7 @@ def run() -> list[Ratio]:
 
 
 def _ratio(num_steps: int, required: float, aim: float) -> Ratio:
-    ours, other = _model(), _model()
-    ours.lay_out_for_decoding()
+    ours, other = CompiledTransformer(_model()), _model()
     source = torch.randint(4, NUM_TOKENS, (1, num_steps + 2), generator=torch.Generator().manual_seed(num_steps))
     ours_seconds, other_seconds = paired_medians(
         lambda: with_all_maps(ours, source, num_steps),
@@ -43,7 +43,7 @@ def _model() -> Transformer:
 
 
 @torch.inference_mode()
-def with_all_maps(model: Transformer, source: Tensor, num_steps: int) -> list[int]:
+def with_all_maps(model: CompiledTransformer, source: Tensor, num_steps: int) -> list[int]:
     """What `Translator.translate` does from ids to ids: one encoding, cached greedy steps, one pass for the maps."""
     encoding = model.encode(source, need_maps=True)
     chosen = greedy_from(model, encoding, [num_steps], RULES)[0]

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import torch
 
-from augenmerk.core.corpora.batches import pad
-from augenmerk.core.translation.compilation import max_steps
-from augenmerk.core.translation.decoding import batches_by_length, greedy_from
-from augenmerk.core.translation.translator import CORPUS_BATCH, Translator
+from augenmerk.core.translation.corpus import CORPUS_BATCH, translate_ids
+from augenmerk.core.translation.decoding import batches_by_length
+from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.examples import example_sentences
 from benchmarks.converted import TokenTranslator
 from benchmarks.ratio import Ratio, paired_medians
@@ -79,15 +78,12 @@ def _batch(translator: Translator, other: TokenTranslator) -> Ratio:
     return Ratio(name, *medians, REQUIRED_BATCH, AIM, "CPU seconds, 1 thread")
 
 
-@torch.inference_mode()
 def tokens_of_batch(translator: Translator, sources: Sequence[Sequence[int]]) -> list[list[int]]:
     """What `Translator.translate_corpus` does from ids to ids."""
-    model = translator.model
+    model, run, rules = translator.current_model(), translator.run_config, translator.rules
     found: dict[int, list[int]] = {}
     for group in batches_by_length([len(source) for source in sources], CORPUS_BATCH):
-        encoding = model.encode(pad([sources[place] for place in group], model.padding_id))
-        limits = [max_steps(len(sources[place]), translator.run_config, translator.rules) for place in group]
-        found.update(zip(group, greedy_from(model, encoding, limits, translator.rules), strict=True))
+        found.update(zip(group, translate_ids(model, [sources[place] for place in group], run, rules), strict=True))
     return [found[place] for place in range(len(sources))]
 
 

@@ -4,6 +4,7 @@ That was in batches of 64 instead of 16 sentences, and without the faster matrix
 pairs, and the importances they find are compared.
 """
 
+import os
 from unittest.mock import patch
 
 import numpy as np
@@ -12,7 +13,7 @@ import torch
 from augenmerk.core.analysis import importance
 from augenmerk.core.analysis.importance import HeadImportance, head_importance
 from augenmerk.core.device import choose_device
-from augenmerk.core.model import products
+from augenmerk.core.inference.validity import PLAIN_VARIABLE
 from augenmerk.core.model.interventions import all_heads
 from augenmerk.core.translation.result import MAP_KINDS
 from augenmerk.core.translation.translator import Translator
@@ -30,7 +31,6 @@ def run() -> list[Ratio]:
     try:
         translator = Translator.load(None, "cpu")
         earlier = Translator(translator.checkpoint, choose_device("cpu"))
-        earlier.model = translator.checkpoint.build_model()  # without the layout that is for decoding
         sources = (list(example_sentences()) * NUM_SENTENCES)[:NUM_SENTENCES]
         targets = [each.text for each in translator.translate_corpus(sources)]
 
@@ -40,7 +40,7 @@ def run() -> list[Ratio]:
         def theirs() -> HeadImportance:
             with (
                 patch.object(importance, "BATCH_SIZE", EARLIER_BATCH),
-                patch.object(products, "has_faster_kernels", lambda: False),
+                patch.dict(os.environ, {PLAIN_VARIABLE: "1"}),
             ):
                 return head_importance(earlier, sources, targets)
 

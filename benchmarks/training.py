@@ -4,7 +4,7 @@ What was tried on the step, 128 pairs of 11 to 15 words on one core of an AMD EP
 gave in CPU seconds:
 
 - matrix products, two thirds of the step, by oneDNN instead of MKL, which keeps to AVX2 on processors that are not
-  Intel's (`core.model.products`): 1.01 → 0.69;
+  Intel's (`core.training.kernels`): 1.01 → 0.69;
 - log-sum-exp and softmax of the logits from one exponential instead of two: a twentieth of the step;
 - the output layer in chunks of 256 rows, without padding; one projection for queries, keys and values; fused Adam; one
   random number for four elements of dropout: these are older, and together took the step from 1.22 to 1.01.

@@ -3,7 +3,6 @@
 import torch
 
 from augenmerk.core.analysis.beam_tree import BeamNode, BeamTree
-from augenmerk.core.model.transformer import Encoding
 from augenmerk.core.translation.beam import BeamStep, beam_search
 from augenmerk.core.translation.experiment import Beam, Experiment
 from augenmerk.core.translation.translator import Translator
@@ -21,11 +20,12 @@ def beam_tree(translator: Translator, source_text: str, beam: Beam) -> BeamTree:
         TextError: there is nothing to translate, or far too much.
     """
     steps: list[BeamStep] = []
+    model = translator.current_model()
     compiled = translator.compile(Experiment(source_text, beam))
     with torch.inference_mode():
-        encoding: Encoding = translator.model.encode(torch.tensor([compiled.source.ids], device=translator.device.name))
+        encoding = model.encode(torch.tensor([compiled.source.ids], device=translator.device.name))
         (chosen,) = beam_search(
-            translator.model,
+            model,
             encoding,
             [compiled.max_steps],
             translator.rules,

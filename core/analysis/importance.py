@@ -15,10 +15,11 @@ from torch.nn import functional
 
 from augenmerk.core.corpora.batches import pad
 from augenmerk.core.errors import AnalysisError, TextError
+from augenmerk.core.inference.compiled import Model, plain_form
 from augenmerk.core.model.finite import require_finite
 from augenmerk.core.model.heads import Head
 from augenmerk.core.model.interventions import all_heads, attentions_of, compile_head_factors
-from augenmerk.core.model.transformer import Encoding, Transformer
+from augenmerk.core.model.transformer import Encoding
 from augenmerk.core.translation.decoding import batches_by_length
 from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, read_only
@@ -135,16 +136,16 @@ def head_importance(
     Raises:
         AnalysisError: not one pair could be read, or the two sides differ in length.
     """
-    model = translator.model
+    model = translator.current_model()
     pairs = _encode_pairs(translator, sources, targets)
     factors = {scaling.head: scaling.factor for scaling in scalings}
-    batches = _batches(translator, pairs, factors)
+    batches = _batches(translator, model, pairs, factors)
     num_tokens = sum(len(predicted) for _, predicted in pairs)
     increase = {
         kind: np.full((len(layers), layers[0].num_heads), np.nan, dtype=np.float32)
-        for kind, layers in attentions_of(model).items()
+        for kind, layers in attentions_of(translator.model).items()
     }
-    heads, loss = all_heads(model), math.nan
+    heads, loss = all_heads(translator.model), math.nan
     if begun is not None:
         loss, increase = begun.loss, {kind: begun.of_kind(kind).copy() for kind in increase}
     left = [head for head in heads if np.isnan(increase[head.kind][head.layer, head.head])]
@@ -174,7 +175,7 @@ class _StoppedError(Exception):
 
 
 def _loss(
-    model: Transformer,
+    model: Model,
     batches: Sequence[_Batch],
     factors: Mapping[Head, float],
     off: Head | None,
@@ -183,22 +184,22 @@ def _loss(
     """Cross-entropy in nats, summed over all real tokens, with one more head off. For one of the encoder, sources are
     encoded anew.
     """
-    total = 0.0
+    total, plain = 0.0, plain_form(model)
     for batch in batches:
         if should_stop():
             raise _StoppedError
         encoding = batch.encoding
         if off is not None:
-            interventions = compile_head_factors(model, {**factors, off: 0.0}, len(batch.source))
+            interventions = compile_head_factors(plain, {**factors, off: 0.0}, len(batch.source))
             if off.kind == "encoder":
                 encoding = model.encode(batch.source, interventions=interventions)
             else:
                 encoding = encoding.with_interventions(interventions)
         logits = model.decode(encoding, batch.read).logits
-        require_finite(model, encoding, batch.read, logits)
+        require_finite(plain, encoding, batch.read, logits)
         total += float(
             functional.cross_entropy(
-                logits.flatten(0, 1).float(), batch.predicted.flatten(), ignore_index=model.padding_id, reduction="sum"
+                logits.flatten(0, 1).float(), batch.predicted.flatten(), ignore_index=plain.padding_id, reduction="sum"
             )
         )
     return total
@@ -228,15 +229,18 @@ def _encode_pairs(
 
 
 def _batches(
-    translator: Translator, pairs: Sequence[tuple[tuple[int, ...], tuple[int, ...]]], factors: Mapping[Head, float]
+    translator: Translator,
+    model: Model,
+    pairs: Sequence[tuple[tuple[int, ...], tuple[int, ...]]],
+    factors: Mapping[Head, float],
 ) -> list[_Batch]:
-    model, device = translator.model, translator.device.name
+    plain, device = translator.model, translator.device.name
     start_id = translator.checkpoint.codecs.target.vocabulary.start_id
     batches = []
     for group in batches_by_length([len(predicted) for _, predicted in pairs], BATCH_SIZE):
-        source = pad([pairs[index][0] for index in group], model.padding_id).to(device)
+        source = pad([pairs[index][0] for index in group], plain.padding_id).to(device)
         predicted = [pairs[index][1] for index in group]
-        read = pad([(start_id, *ids[:-1]) for ids in predicted], model.padding_id).to(device)
-        encoding = model.encode(source, interventions=compile_head_factors(model, factors, len(source)))
-        batches.append(_Batch(source, read, pad(predicted, model.padding_id).to(device), encoding))
+        read = pad([(start_id, *ids[:-1]) for ids in predicted], plain.padding_id).to(device)
+        encoding = model.encode(source, interventions=compile_head_factors(plain, factors, len(source)))
+        batches.append(_Batch(source, read, pad(predicted, plain.padding_id).to(device), encoding))
     return batches

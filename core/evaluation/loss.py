@@ -9,9 +9,9 @@ from torch.nn import functional
 
 from augenmerk.core.corpora.batches import Batch, collate, validation_batches
 from augenmerk.core.corpora.prepared import EncodedPairs, encode_lines, encode_pairs
+from augenmerk.core.inference.compiled import Model, plain_form
 from augenmerk.core.model.finite import require_finite
 from augenmerk.core.model.interventions import compile_head_factors
-from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.text.codec import split_lines
 from augenmerk.core.text.tokenizers import make_tokenizer
 from augenmerk.core.translation.experiment import HeadScaled
@@ -38,29 +38,31 @@ class CorpusLoss:
         return math.exp(min(self.token_weighted, 700.0))
 
 
-def corpus_loss(model: Transformer, batches: Iterable[Batch], scalings: Sequence[HeadScaled] = ()) -> CorpusLoss:
+def corpus_loss(model: Model, batches: Iterable[Batch], scalings: Sequence[HeadScaled] = ()) -> CorpusLoss:
     """The model's loss over `batches`, without dropout. The model is left in the mode it was in.
 
     Raises:
         AnalysisError: there is no such head to be scaled.
     """
     factors = {scaling.head: scaling.factor for scaling in scalings}
-    was_training = model.training
-    model.eval()
+    plain = plain_form(model)
+    was_training = plain.training
+    plain.eval()
     sums, counts = [], []
     with torch.inference_mode():
         for batch in batches:
-            interventions = compile_head_factors(model, factors, len(batch.source))
-            logits = model(batch.source, batch.target[:, :-1], interventions=interventions).logits
+            interventions = compile_head_factors(plain, factors, len(batch.source))
+            encoding = model.encode(batch.source, interventions=interventions)
+            logits = model.decode(encoding, batch.target[:, :-1]).logits
             loss = functional.cross_entropy(
                 logits.flatten(0, 1).float(),
                 batch.target[:, 1:].flatten(),
-                ignore_index=model.padding_id,
+                ignore_index=plain.padding_id,
                 reduction="sum",
             )
             sums.append(float(loss))
             counts.append(batch.num_target_tokens)
-    model.train(was_training)
+    plain.train(was_training)
     return CorpusLoss(
         token_weighted=sum(sums) / sum(counts),
         batch_mean=sum(total / count for total, count in zip(sums, counts, strict=True)) / len(sums),
@@ -107,7 +109,7 @@ def reference_loss(
         for indices in validation_batches(pairs, run.training):
             yield collate(pairs, indices, model.padding_id).to(translator.device.name)
 
-    loss = corpus_loss(model, batches(), scalings)
+    loss = corpus_loss(translator.current_model(), batches(), scalings)
     if not math.isfinite(loss.token_weighted):
         factors = {scaling.head: scaling.factor for scaling in scalings}
         for batch in batches():

@@ -1,16 +1,12 @@
 """Norms, the feed-forward network, and the layers of encoder and decoder. Shape legend: `core.model`."""
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.config.model_config import Activation
-from augenmerk.core.model.attention import AttentionChanges, KeysAndValues, MultiHeadAttention
-from augenmerk.core.model.dropout import Dropout
-from augenmerk.core.model.products import Linear, linear
+from augenmerk.core.model.attention import AttentionChanges, MultiHeadAttention
 
 
 class AnnotatedLayerNorm(nn.Module):
@@ -41,9 +37,9 @@ class FeedForward(nn.Module):
     def __init__(self, config: ModelConfig, inner_width: int | None = None) -> None:
         super().__init__()
         inner_width = config.feed_forward_width if inner_width is None else inner_width
-        self.expand = Linear(config.width, inner_width)
-        self.contract = Linear(inner_width, config.width)
-        self.dropout = Dropout(config.dropout)
+        self.expand = nn.Linear(config.width, inner_width)
+        self.contract = nn.Linear(inner_width, config.width)
+        self.dropout = nn.Dropout(config.dropout)
         self.activation = config.activation
 
     def forward(self, states: Tensor) -> Tensor:
@@ -51,24 +47,18 @@ class FeedForward(nn.Module):
         output: Tensor = self.contract(self.dropout(activate(self.expand(states), self.activation)))
         return output
 
-    def step(self, states: Tensor) -> Tensor:
-        """The same in evaluation mode, without calling modules, which is felt in a step of one token."""
-        inner = linear(states, self.expand.weight, self.expand.bias, False)
-        inner = activate(inner, self.activation, in_place=True)
-        return linear(inner, self.contract.weight, self.contract.bias, False)
 
-
-def activate(inner: Tensor, activation: Activation, *, in_place: bool = False) -> Tensor:
-    """The activation of these values; `in_place` may overwrite them, so not where a hook may keep them."""
+def activate(inner: Tensor, activation: Activation) -> Tensor:
+    """The activation of these values."""
     match activation:
         case "relu":
-            return torch.relu_(inner) if in_place else torch.relu(inner)
+            return torch.relu(inner)
         case "gelu":
             return functional.gelu(inner)
         case "gelu-tanh":
             return functional.gelu(inner, approximate="tanh")
         case "swish":
-            return functional.silu(inner, inplace=in_place)
+            return functional.silu(inner)
 
 
 class Residual(nn.Module):
@@ -80,21 +70,16 @@ class Residual(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.norm = make_norm(config)
-        self.dropout = Dropout(config.dropout)
+        self.dropout = nn.Dropout(config.dropout)
         self.is_pre = config.norm_position == "pre"
 
     def before(self, states: Tensor) -> Tensor:
-        """What the sublayer is given."""
+        """The input of the sublayer."""
         return self.norm(states) if self.is_pre else states
 
     def forward(self, states: Tensor, sublayer_output: Tensor) -> Tensor:
-        """What leaves the sublayer and its residual connection."""
+        """The output of the sublayer and its residual connection."""
         summed: Tensor = states + self.dropout(sublayer_output)
-        return summed if self.is_pre else self.norm(summed)
-
-    def step(self, states: Tensor, sublayer_output: Tensor) -> Tensor:
-        """The same in evaluation mode, without calling the dropout."""
-        summed = states + sublayer_output
         return summed if self.is_pre else self.norm(summed)
 
 
@@ -116,52 +101,13 @@ class EncoderLayer(nn.Module):
         need_maps: bool = False,
         changes: AttentionChanges | None = None,
     ) -> tuple[Tensor, Tensor | None]:
-        """[B, S, D] to [B, S, D], and the maps [B, H, S, S] if asked for."""
+        """[B, S, D] to [B, S, D], and the maps [B, H, S, S] if requested."""
         attended, maps = self.self_attention(
             self.attention_residual.before(states), None, source_mask, need_maps=need_maps, changes=changes
         )
         states = self.attention_residual(states, attended)
         inner = self.feed_forward(self.feed_forward_residual.before(states))
         return self.feed_forward_residual(states, inner), maps
-
-
-@dataclass
-class LayerCache:
-    """What one decoder layer remembers between steps.
-
-    Attributes:
-        past: keys and values of the target tokens read so far, [2, B, H, max steps, K], filled from the left.
-        memory: keys and values of the encoder's output, each [B, H, S, K].
-    """
-
-    past: Tensor
-    memory: KeysAndValues
-
-    def select(self, rows: Tensor, num_filled: int) -> None:
-        """Keeps the batch rows with these indices [B']; `num_filled` steps are in the cache."""
-        keys, values = self.memory
-        self.memory = keys.index_select(0, rows), values.index_select(0, rows)
-        self.reorder(rows, num_filled)
-
-    def reorder(self, rows: Tensor, num_filled: int) -> None:
-        """The same for the target alone: what is known of the source stays as it is."""
-        filled = self.past[:, :, :, :num_filled].index_select(1, rows)
-        if len(rows) <= self.past.size(1):
-            # in the memory that is there already: fresh memory costs more than copying
-            self.past = self.past[:, : len(rows)]
-        else:
-            _, _, num_heads, max_steps, width = self.past.shape
-            self.past = empty_past(self.past, len(rows), num_heads, max_steps, width)
-        self.past[:, :, :, :num_filled] = filled
-
-
-def empty_past(like: Tensor, batch: int, num_heads: int, max_steps: int, head_width: int) -> Tensor:
-    """Memory for keys and values, [2, B, H, max steps, K], in which those of one step lie side by side.
-
-    A step then writes to one place, and a batch is read in as many streams as there are steps, which takes half as long
-    as to look for what each head has of its few steps.
-    """
-    return like.new_empty(2, max_steps, batch, num_heads, head_width).permute(0, 2, 3, 1, 4)
 
 
 class DecoderLayer(nn.Module):
@@ -180,59 +126,21 @@ class DecoderLayer(nn.Module):
         self,
         states: Tensor,
         memory: Tensor,
-        target_mask: Tensor | None,
+        target_mask: Tensor,
         source_mask: Tensor | None,
         *,
         need_maps: bool = False,
         self_changes: AttentionChanges | None = None,
         cross_changes: AttentionChanges | None = None,
-        cache: LayerCache | None = None,
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-        """[B, T, D] to [B, T, D]; the maps [B, H, T, T] and [B, H, T, S] if asked for.
-
-        A cache, which is one of `memory`, is filled with all T positions.
-        """
+        """[B, T, D] to [B, T, D]; the maps [B, H, T, T] and [B, H, T, S] if requested."""
         attended, self_maps = self.self_attention(
-            self.self_residual.before(states),
-            None,
-            target_mask,
-            need_maps=need_maps,
-            changes=self_changes,
-            past=None if cache is None else cache.past,
+            self.self_residual.before(states), None, target_mask, need_maps=need_maps, changes=self_changes
         )
         states = self.self_residual(states, attended)
         attended, cross_maps = self.cross_attention(
-            self.cross_residual.before(states),
-            memory if cache is None else cache.memory,
-            source_mask,
-            need_maps=need_maps,
-            changes=cross_changes,
+            self.cross_residual.before(states), memory, source_mask, need_maps=need_maps, changes=cross_changes
         )
         states = self.cross_residual(states, attended)
         inner = self.feed_forward(self.feed_forward_residual.before(states))
         return self.feed_forward_residual(states, inner), self_maps, cross_maps
-
-    def new_cache(self, memory: Tensor, max_steps: int) -> LayerCache:
-        """An empty cache of `max_steps` for an encoder's output [B, S, D]."""
-        attention = self.cross_attention
-        past = empty_past(memory, len(memory), attention.num_heads, max_steps, attention.head_width)
-        return LayerCache(past, attention.project_keys_values(memory))
-
-    def step(
-        self,
-        states: Tensor,
-        cache: LayerCache,
-        step: int,
-        source_mask: Tensor | None,
-        self_changes: AttentionChanges | None = None,
-        cross_changes: AttentionChanges | None = None,
-    ) -> Tensor:
-        """One target position, [B, D] to [B, D], in evaluation mode; what it leaves to later ones goes into `cache`."""
-        queries = self.self_residual.before(states)
-        attended = self.self_attention.step_over_past(queries, cache.past, step, self_changes)
-        states = self.self_residual.step(states, attended)
-        queries = self.cross_residual.before(states)
-        attended = self.cross_attention.step_over_memory(queries, cache.memory, source_mask, step, cross_changes)
-        states = self.cross_residual.step(states, attended)
-        inner = self.feed_forward.step(self.feed_forward_residual.before(states))
-        return self.feed_forward_residual.step(states, inner)

@@ -6,7 +6,6 @@ import torch
 from torch import Tensor, nn
 
 from augenmerk.core.config import ModelConfig
-from augenmerk.core.model.dropout import Dropout
 
 
 def sinusoidal_table(num_positions: int, width: int) -> Tensor:
@@ -40,7 +39,7 @@ class TokenAndPosition(nn.Module):
         super().__init__()
         self.tokens = nn.Embedding(num_tokens, config.width)
         self.scale = math.sqrt(config.width) if config.scale_embeddings else 1.0
-        self.dropout = Dropout(config.dropout)
+        self.dropout = nn.Dropout(config.dropout)
         if config.positions == "learned":
             self.positions = nn.Parameter(torch.empty(config.max_positions, config.width))
         else:

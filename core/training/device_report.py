@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from augenmerk.core.model.products import has_faster_kernels
+from augenmerk.core.inference.products import has_faster_kernels
 from augenmerk.core.threads import available_cores, spinning
 
 if TYPE_CHECKING:

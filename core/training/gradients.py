@@ -13,6 +13,7 @@ from augenmerk.core.corpora.batches import Batch
 from augenmerk.core.errors import TrainingError
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.training.distributed import FAILED, GO, STOP, World
+from augenmerk.core.training.kernels import training_kernels
 from augenmerk.core.training.loss import SoftTargets, output_layer_loss
 from augenmerk.core.training.microbatches import max_tokens_at_once
 from augenmerk.core.training.precision import PrecisionChoice
@@ -173,11 +174,16 @@ class Gradients:
     def _backward(self, batch: Batch, weight: float) -> Tensor:
         """Adds the gradients of a micro-batch; returns its share of the loss."""
         batch = batch.to(self._device)
-        with self._precision.computing(self._device):
+        with self._kernels(), self._precision.computing(self._device):
             loss: Tensor = (self._exchanging or self._loss_sum)(batch.source, batch.target)
         loss = loss * weight
         (loss * self._world.size).backward()  # gradients are averaged over the processes
         return loss.detach()
+
+    def _kernels(self) -> AbstractContextManager[object]:
+        """A compiled model has kernels of its own."""
+        is_compiled = self._loss_sum.hidden_states != self._loss_sum.model.hidden_states
+        return nullcontext() if is_compiled else training_kernels(self._device)
 
     def _without_synchronization(self) -> AbstractContextManager[None]:
         return nullcontext() if self._exchanging is None else self._exchanging.no_sync()

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from augenmerk.core.model.products import faster_kernels_serve, product
+from augenmerk.core.inference.products import product
+from augenmerk.core.training.kernels import product_serves
 
 
 def smoothed_loss(logits: Tensor, targets: Tensor, smoothing: float, padding_id: int) -> Tensor:
@@ -134,7 +135,7 @@ class _OutputLayerLoss(torch.autograd.Function):
         size = (_CHUNK_ROWS_HALVED if is_halved else _CHUNK_ROWS).get(kind, _CHUNK_ROWS_ELSEWHERE)
         with torch.autocast(kind, enabled=False):
             small_hidden, small_weight = hidden.to(dtype), weight.to(dtype)
-            multiply = product if faster_kernels_serve(small_hidden) else functional.linear
+            multiply = product if product_serves(small_hidden) else functional.linear
             for rows in _chunks(len(hidden), size, hidden.device) if r_drop else _slices(len(hidden), size):
                 here = small_hidden[rows]
                 padded = _with_rows_added(here)

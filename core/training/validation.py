@@ -13,10 +13,12 @@ from augenmerk.core.text.tokenizers import has_rules
 from augenmerk.core.training.events import SampleTranslated, TranslatedExample
 from augenmerk.core.training.failures import DivergedError
 from augenmerk.core.training.film import FilmFrame
+from augenmerk.core.training.kernels import training_kernels
 from augenmerk.core.training.microbatches import max_tokens_at_once
 from augenmerk.core.training.session import TrainingSession
+from augenmerk.core.translation.description import Hypothesis
 from augenmerk.core.translation.source import encode_source
-from augenmerk.core.translation.translator import Hypothesis, Translator
+from augenmerk.core.translation.translator import Translator
 
 NUM_EXAMPLES = 5
 PROBE_LENGTHS = range(8, 17)
@@ -116,7 +118,8 @@ class Validator:
 
     def _loss(self, batches: Iterable[Batch]) -> CorpusLoss:
         try:
-            loss = corpus_loss(self.session.model, batches)
+            with training_kernels(self.session.device):
+                loss = corpus_loss(self.session.model, batches)
         finally:
             self.session.model.train()
         if not math.isfinite(loss.token_weighted):

@@ -21,8 +21,9 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from augenmerk.core.inference.compiled import Model, State, plain_form
 from augenmerk.core.model.finite import non_finite
-from augenmerk.core.model.transformer import DecoderState, Encoding, Transformer
+from augenmerk.core.model.transformer import Encoding
 from augenmerk.core.translation.decoding import DecodingRules, ForcedIds, forbidding, only
 from augenmerk.core.translation.experiment import DEFAULT_LENGTH_PENALTY
 from augenmerk.core.translation.result import TranslationStoppedError
@@ -101,7 +102,7 @@ class BeamStep:
 
 @torch.inference_mode()
 def beam_search(  # noqa: PLR0913 - all but the first six have defaults
-    model: Transformer,
+    model: Model,
     encoding: Encoding,
     max_steps: Sequence[int],
     rules: DecodingRules,
@@ -169,7 +170,7 @@ def beam_search(  # noqa: PLR0913 - all but the first six have defaults
                 continue
         here = forbidden.at(state.step)
         here = here if forced is None else only(here, forced, going_on, state.step, scores.size(1))
-        logits = model.step(prefixes[:, :, -1].flatten(), state)
+        logits = state.read(prefixes[:, :, -1].flatten())
         candidates = _rank(logits, here, scores, 2 * beam)
         _require_numbers(model, encoding, candidates, prefixes, going_on)
         searched = [sentences[index] for index in going_on]
@@ -211,13 +212,15 @@ def _rank(logits: Tensor, forbidden: Tensor, scores: Tensor, count: int) -> _Can
 
 
 def _require_numbers(
-    model: Transformer, encoding: Encoding, candidates: _Candidates, prefixes: Tensor, sources: Sequence[int]
+    model: Model, encoding: Encoding, candidates: _Candidates, prefixes: Tensor, sources: Sequence[int]
 ) -> None:
     """Raises `NonFiniteError` if a best score is NaN, as any logit makes it that is NaN or infinite."""
     is_missing = candidates.scores[:, 0].isnan()
     if is_missing.any():
         place = int(is_missing.nonzero()[0])
-        raise non_finite(model, encoding, sources[place], prefixes[place, candidates.parents[place, 0]].tolist())
+        raise non_finite(
+            plain_form(model), encoding, sources[place], prefixes[place, candidates.parents[place, 0]].tolist()
+        )
 
 
 def _largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
@@ -289,7 +292,7 @@ def _is_done(sentence: _Sentence, num_tokens: int, leader: float, beam: int, len
     return sentence.best_ended()[0] >= leader / length_penalty_of(sentence.limit, length_penalty)
 
 
-def _follow(state: DecoderState, parents: Tensor, num_rows: int, kept: Tensor) -> None:
+def _follow(state: State, parents: Tensor, num_rows: int, kept: Tensor) -> None:
     """Gives each live hypothesis [N, R'] of the sentences `kept` [N'] the cached keys and values of its parent."""
     first_rows = torch.arange(len(parents), device=parents.device)[:, None] * num_rows
     rows = (first_rows + parents)[kept].flatten()

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from augenmerk.core.config import DecodingConfig
+from augenmerk.core.inference.compiled import Model, plain_form
 from augenmerk.core.model.finite import non_finite
 from augenmerk.core.model.transformer import Encoding, Transformer
 from augenmerk.core.text.codec import TextCodec
@@ -60,6 +61,10 @@ class DecodingRules:
             min_steps=config.min_steps,
         )
 
+    def read_ids(self, predicted: Sequence[int]) -> tuple[int, ...]:
+        """What the decoder reads while it predicts these ids."""
+        return (self.start_id, *predicted[:-1])
+
     def forbidden_at(self, step: int) -> tuple[int, ...]:
         """What is not chosen at this step, counted from 0: the end token neither, while it is too early."""
         if step >= self.min_steps or self.end_id is None:
@@ -76,7 +81,7 @@ class DecodingRules:
 
 
 @torch.inference_mode()
-def greedy(model: Transformer, source: Tensor, max_steps: Sequence[int], rules: DecodingRules) -> list[list[int]]:
+def greedy(model: Model, source: Tensor, max_steps: Sequence[int], rules: DecodingRules) -> list[list[int]]:
     """The most probable token at each step, with cached keys and values.
 
     Args:
@@ -93,7 +98,7 @@ def greedy(model: Transformer, source: Tensor, max_steps: Sequence[int], rules: 
 
 @torch.inference_mode()
 def greedy_from(
-    model: Transformer,
+    model: Model,
     encoding: Encoding,
     max_steps: Sequence[int],
     rules: DecodingRules,
@@ -127,7 +132,7 @@ def greedy_from(
             rows, going_on = [rows[place] for place in places], [True] * len(places)
         step = state.step
         here = None if forced is None else only(forbidden.at(step), forced, rows, step)
-        logits = model.step(tokens, state)
+        logits = state.read(tokens)
         if here is None:  # adding to all logits would take as long as finding the largest
             logits.index_fill_(1, ids_by_step[step >= rules.min_steps], float("-inf"))
         else:
@@ -137,7 +142,7 @@ def greedy_from(
         if not is_finite.all():
             for row, is_open, is_fine in zip(rows, going_on, is_finite.tolist(), strict=True):
                 if is_open and not is_fine[0]:
-                    raise non_finite(model, encoding, row, [rules.start_id, *chosen[row]])
+                    raise non_finite(plain_form(model), encoding, row, [rules.start_id, *chosen[row]])
         for place, (row, token) in enumerate(zip(rows, tokens.tolist(), strict=True)):
             if going_on[place]:
                 chosen[row].append(token)
@@ -228,12 +233,12 @@ class ForbiddenTokens:
         return best  # nearly always the first: to add to all logits takes several times as long
 
 
-def forbidding(model: Transformer, rules: DecodingRules, like: Tensor) -> ForbiddenTokens:
+def forbidding(model: Model, rules: DecodingRules, like: Tensor) -> ForbiddenTokens:
     """What the rules forbid, on the device of `like`."""
 
     def penalty(ids: Iterable[int]) -> Tensor:
         places = torch.tensor(list(ids), dtype=torch.long, device=like.device)
-        return torch.zeros(model.output.out_features, device=like.device).index_fill_(0, places, -torch.inf)
+        return torch.zeros(plain_form(model).output.out_features, device=like.device).index_fill_(0, places, -torch.inf)
 
     later = penalty(rules.forbidden_ids)
     return ForbiddenTokens(penalty(rules.forbidden_at(0)) if rules.min_steps else later, later, rules.min_steps)

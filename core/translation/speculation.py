@@ -19,8 +19,8 @@ import torch
 from torch import Tensor
 
 from augenmerk.core.corpora.batches import pad
-from augenmerk.core.model.drafting import Steps
-from augenmerk.core.model.transformer import DecoderState, Encoding, ModelOutput, Transformer, UncachedState
+from augenmerk.core.inference.compiled import Model, State, plain_form
+from augenmerk.core.model.transformer import Encoding, ModelOutput
 from augenmerk.core.translation.decoding import DecodingRules, ForbiddenTokens, ForcedIds, best_tokens, forbidding
 from augenmerk.core.translation.result import TranslationStoppedError
 
@@ -39,8 +39,8 @@ random weights): a wrong one costs a pass, which takes as long as three steps of
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is asked for one sentence.
+class DecodeRequest:
+    """A request to decode one sentence.
 
     Attributes:
         limit: the largest number of tokens to choose.
@@ -74,7 +74,7 @@ class _Sentence:
     """How far one sentence is.
 
     Attributes:
-        index: in the batch that was asked for.
+        index: in the batch.
         limit: the largest number of tokens.
         forced: ids by step.
         draft: what is put through the next pass.
@@ -92,11 +92,11 @@ class _Sentence:
     num_right: int = 0
 
     @classmethod
-    def begin(cls, index: int, asked: Asked, num_tokens: int, end_id: int | None) -> "_Sentence":
+    def begin(cls, index: int, request: DecodeRequest, num_tokens: int, end_id: int | None) -> "_Sentence":
         """With the draft, unless it has tokens that the model does not have: those of another model."""
-        draft = list(asked.draft) if all(0 <= token < num_tokens for token in asked.draft) else []
-        fitted = _fitted(draft, asked.limit, asked.forced, end_id)
-        return cls(index, asked.limit, asked.forced, fitted, draft, asked.last)
+        draft = list(request.draft) if all(0 <= token < num_tokens for token in request.draft) else []
+        fitted = _fitted(draft, request.limit, request.forced, end_id)
+        return cls(index, request.limit, request.forced, fitted, draft, request.last)
 
     def ends(self, end_id: int | None) -> bool:
         """Whether nothing comes after the draft."""
@@ -116,12 +116,11 @@ class _Sentence:
 
 @torch.inference_mode()
 def verified_greedy(
-    model: Transformer,
+    model: Model,
     encoding: Encoding,
-    asked: Sequence[Asked],
+    requests: Sequence[DecodeRequest],
     rules: DecodingRules,
     *,
-    drafter: Steps | None = None,
     need_maps: bool = False,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> list[VerifiedTranslation]:
@@ -130,26 +129,26 @@ def verified_greedy(
     Args:
         model: in evaluation mode.
         encoding: of the sources, with its maps if the results are to have some.
-        asked: for each source.
+        requests: one for each source.
         rules: start, end and forbidden tokens.
-        drafter: makes drafts step by step: a cheaper model that reads the same state; None for `model` itself.
         need_maps: whether the passes hold maps.
         should_stop: asked before each step and each pass.
 
     Raises:
         TranslationStoppedError: `should_stop` said so.
     """
-    num_tokens, limit = model.output.out_features, max(each.limit for each in asked)
-    sentences = [_Sentence.begin(index, each, num_tokens, rules.end_id) for index, each in enumerate(asked)]
+    plain = plain_form(model)
+    num_tokens, limit = plain.output.out_features, max(each.limit for each in requests)
+    sentences = [_Sentence.begin(index, each, num_tokens, rules.end_id) for index, each in enumerate(requests)]
     forbidden = forbidding(model, rules, encoding.states)
     found: dict[int, VerifiedTranslation] = {}
     longest, state = 0, model.start_decoding(encoding, limit)
-    guesses = _Guesses(model, None if isinstance(state, UncachedState) else drafter, forbidden)
+    guesses = _Guesses(forbidden)
     while sentences:
-        _complete(guesses, state.sharing_memory(), sentences, rules, should_stop)
+        _complete(guesses, state.restarted(), sentences, rules, should_stop)
         if should_stop():
             raise TranslationStoppedError
-        output, best = _pass(model, encoding, state, sentences, rules, forbidden, need_maps, longest)
+        output, best = _pass(state, sentences, rules, forbidden, need_maps, longest, plain.padding_id)
         left = []
         for row, (sentence, tokens) in enumerate(zip(sentences, best, strict=True)):
             before = sentence.num_right
@@ -161,9 +160,7 @@ def verified_greedy(
                 if sentence.num_right <= before:  # two passes of different shapes round differently, and differ on it
                     longest = limit  # then all that follow are of one shape
         if left and len(left) < len(sentences):
-            rows = torch.tensor(left, device=encoding.states.device)
-            encoding = encoding.select(rows)
-            state.select(rows)
+            state.select(torch.tensor(left, device=encoding.states.device))
         sentences = [sentences[row] for row in left]
     return [found[index] for index in range(len(found))]
 
@@ -176,7 +173,7 @@ def _fitted(draft: Sequence[int], limit: int, forced: ForcedIds, end_id: int | N
 
 def _complete(
     guesses: "_Guesses",
-    state: DecoderState,
+    state: State,
     sentences: Sequence[_Sentence],
     rules: DecodingRules,
     should_stop: Callable[[], bool],
@@ -203,13 +200,10 @@ class _Guesses:
     """What chooses the tokens of drafts.
 
     Attributes:
-        model, drafter: see `verified_greedy`.
         forbidden: see `forbidding`.
         near_tie: logits that are less apart are a near-tie; as they were at the first step, 0 before it.
     """
 
-    model: Transformer
-    drafter: Steps | None
     forbidden: ForbiddenTokens
     near_tie: float = 0.0
 
@@ -218,16 +212,16 @@ class _Guesses:
         """Where the model is."""
         return self.forbidden.later.device
 
-    def next_tokens(self, read: Tensor, state: DecoderState) -> list[int]:
+    def next_tokens(self, read: Tensor, state: State) -> list[int]:
         """The guessed id of each of B rows.
 
         A near-tie of a single sentence is decided by the model: a wrong guess would cost a whole pass, and all steps
         behind it. Of several sentences each pass is shared, and a step by the model would be made for all.
         """
-        if self.drafter is None:
+        if not state.has_guesses:
             return self._exact(read, state)
         forbidden = self.forbidden.at(state.step)
-        logits = self.drafter.step(read, state)
+        logits = state.guess(read)
         if len(read) > 1:
             return _best(logits.add_(forbidden))
         self.near_tie = self.near_tie or NEAR_TIE * float(logits.std())
@@ -239,9 +233,9 @@ class _Guesses:
         state.step -= 1
         return self._exact(read, state)
 
-    def _exact(self, read: Tensor, state: DecoderState) -> list[int]:
+    def _exact(self, read: Tensor, state: State) -> list[int]:
         forbidden = self.forbidden.at(state.step)
-        return _best(self.model.step(read, state).add_(forbidden))
+        return _best(state.read(read).add_(forbidden))
 
 
 def _best(logits: Tensor) -> list[int]:
@@ -260,19 +254,18 @@ def _goes_on(sentence: _Sentence, step: int, token: int, end_id: int | None) -> 
 
 
 def _pass(
-    model: Transformer,
-    encoding: Encoding,
-    state: DecoderState,
+    state: State,
     sentences: Sequence[_Sentence],
     rules: DecodingRules,
     forbidden: ForbiddenTokens,
     need_maps: bool,
     longest: int,
+    padding_id: int,
 ) -> tuple[ModelOutput, list[list[int]]]:
     """One pass over the drafts, at least `longest` tokens long; the best token after each."""
     read = [[rules.start_id, *sentence.draft[:-1]] for sentence in sentences]
-    padded = pad(read, model.padding_id, longest)
-    output = model.decode(encoding, padded.to(forbidden.later.device), need_maps=need_maps, state=state)
+    padded = pad(read, padding_id, longest)
+    output = state.read_all(padded.to(forbidden.later.device), need_maps=need_maps)
     best = forbidden.best_of(output.logits).tolist()
     return output, [
         [sentence.forced.get(step, token) for step, token in enumerate(tokens[: len(sentence.draft)])]

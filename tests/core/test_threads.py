@@ -108,7 +108,7 @@ os.environ["ONEDNN_VERBOSE"] = "profile_create"
 from augenmerk.core.threads import tune_process
 tune_process()
 import torch
-from augenmerk.core.model.products import has_faster_kernels, product
+from augenmerk.core.inference.products import has_faster_kernels, product
 
 if has_faster_kernels():
     weight = torch.randn(64, 64)

@@ -28,7 +28,7 @@ def with_row(model: Transformer, *rows: Row, factors: dict[Head, float] | None =
 
 def stepped(model: Transformer, interventions: Interventions | None) -> torch.Tensor:
     state = model.start_decoding(model.encode(SOURCE, interventions=interventions), TARGET.size(1))
-    return torch.stack([model.step(TARGET[:, step], state) for step in range(TARGET.size(1))], dim=1)
+    return torch.stack([state.read(TARGET[:, step]) for step in range(TARGET.size(1))], dim=1)
 
 
 @every_model
@@ -144,9 +144,9 @@ def test_without_changes_the_fused_kernel_is_used(monkeypatch: pytest.MonkeyPatc
     weighed: list[object] = []
     for modules in attentions_of(model).values():
         for module in modules:
-            original = module._weigh
+            original = module._weights
             monkeypatch.setattr(
-                module, "_weigh", lambda *arguments, original=original: weighed.append(1) or original(*arguments)
+                module, "_weights", lambda *arguments, original=original: weighed.append(1) or original(*arguments)
             )
     assert torch.equal(model(SOURCE, TARGET).logits, before)
     assert not weighed

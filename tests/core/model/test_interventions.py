@@ -63,7 +63,7 @@ def test_heads_are_off_in_cached_steps_too() -> None:
     interventions = scaled(model, SEVERAL)
     expected = model(source, target, interventions=interventions).logits[0]
     state = model.start_decoding(model.encode(source, interventions=interventions), 5)
-    stepped = torch.cat([model.step(target[:, step], state) for step in range(5)])
+    stepped = torch.cat([state.read(target[:, step]) for step in range(5)])
     torch.testing.assert_close(stepped, expected, rtol=0, atol=ROUNDING)
     assert (model(source, target).logits[0] - expected).abs().max() > 1e-3
 
@@ -151,9 +151,9 @@ def test_selected_sentences_keep_their_changes(places: list[int]) -> None:
     torch.testing.assert_close(decoded.cross_maps, whole.cross_maps[rows], rtol=0, atol=ROUNDING)
 
     state = model.start_decoding(model.encode(source, interventions=interventions), 4)
-    stepped = [model.step(target[:, 0], state)[rows], model.step(target[:, 1], state)[rows]]
+    stepped = [state.read(target[:, 0])[rows], state.read(target[:, 1])[rows]]
     state.select(rows)
-    stepped += [model.step(target[rows, 2], state), model.step(target[rows, 3], state)]
+    stepped += [state.read(target[rows, 2]), state.read(target[rows, 3])]
     torch.testing.assert_close(torch.stack(stepped, dim=1), whole.logits[rows], rtol=0, atol=ROUNDING)
 
 

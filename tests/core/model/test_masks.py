@@ -61,4 +61,4 @@ def test_a_target_may_begin_with_padding() -> None:
     torch.testing.assert_close(output.decoder_maps[1:2, ..., :4, :4], alone.decoder_maps, rtol=0, atol=1e-5)
     state = model.start_decoding(model.encode(source), 7)
     for step in range(4):
-        torch.testing.assert_close(model.step(target[:, step], state), output.logits[:, step], rtol=0, atol=1e-5)
+        torch.testing.assert_close(state.read(target[:, step]), output.logits[:, step], rtol=0, atol=1e-5)

@@ -11,7 +11,6 @@ from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
 from augenmerk.core.config import PRESETS, ModelConfig, preset
 from augenmerk.core.corpora.loading import load_corpus
-from augenmerk.core.model import products
 from augenmerk.core.model.outline import NoRandomNumbers
 from augenmerk.core.model.size import (
     MODULES,
@@ -161,9 +160,8 @@ def test_operations_are_those_that_pytorch_counts_in_a_pass(
 @pytest.mark.parametrize("kind", ["pre", "marian"])
 @pytest.mark.parametrize(("source_length", "target_length"), [(1, 1), (5, 11), (30, 2)])
 def test_the_same_holds_for_numbers_on_this_processor(
-    kind: str, need_maps: bool, source_length: int, target_length: int, monkeypatch: pytest.MonkeyPatch
+    kind: str, need_maps: bool, source_length: int, target_length: int
 ) -> None:
-    monkeypatch.setattr(products, "faster_kernels_serve", lambda states: False)  # these are not counted by PyTorch
     counter = count(make_model(KINDS[kind]), source_length, target_length, need_maps=need_maps)
     rows = size_rows(KINDS[kind], NUM_SOURCE, NUM_TARGET, source_length, target_length)
     assert total(rows).num_flops == counter.get_total_flops()

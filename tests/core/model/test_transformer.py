@@ -8,7 +8,6 @@ import torch
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
 from augenmerk.core.config import preset
 from augenmerk.core.errors import ConfigError
-from augenmerk.core.model.products import has_half_matrices
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.text.codec import CodecPair
 from augenmerk.core.text.vocabulary import Vocabulary
@@ -137,7 +136,7 @@ def test_steps_give_the_logits_of_one_pass(kind: str) -> None:
     expected = model(source, target).logits
     state = model.start_decoding(model.encode(source), max_steps=8)
     for step in range(8):
-        logits = model.step(target[:, step], state)
+        logits = state.read(target[:, step])
         torch.testing.assert_close(logits, expected[:, step], rtol=0, atol=1e-5)
     assert state.step == 8
 
@@ -150,39 +149,12 @@ def test_rows_taken_out_between_steps_leave_the_others_as_they_were() -> None:
     expected = model(source, target).logits
     state = model.start_decoding(model.encode(source), max_steps=8)
     for step in range(4):
-        model.step(target[:, step], state)
+        state.read(target[:, step])
     rows = torch.tensor([2, 1])
     state.select(rows)
     for step in range(4, 8):
-        logits = model.step(target[rows, step], state)
+        logits = state.read(target[rows, step])
         torch.testing.assert_close(logits, expected[rows, step], rtol=0, atol=1e-5)
-
-
-@every_kind
-@torch.inference_mode()
-def test_another_layout_of_the_matrices_changes_no_value(kind: str) -> None:
-    model = make_model(KINDS[kind].replace(tied_embeddings="output"))
-    source, target = random_ids(3, 9, NUM_SOURCE), random_ids(3, 8, NUM_TARGET)
-    before = model(source, target).logits
-    values = {name: value.clone() for name, value in model.state_dict().items()}
-    model.lay_out_for_decoding()
-    assert model.output.weight.stride() == (1, NUM_TARGET)
-    assert model.output.weight is model.target_embedding.tokens.weight
-    assert all(torch.equal(value, values[name]) for name, value in model.state_dict().items())
-    torch.testing.assert_close(model(source, target).logits, before, rtol=0, atol=1e-5)
-
-
-@every_kind
-@torch.no_grad()
-def test_weights_of_16_bits_stay_in_rows_and_give_the_same(kind: str) -> None:
-    model = make_model(KINDS[kind].replace(tied_embeddings="output")).half().float()
-    model.reset_constants()
-    source, target = random_ids(3, 9, NUM_SOURCE), random_ids(3, 8, NUM_TARGET)
-    before = model(source, target).logits
-    model.lay_out_for_decoding()
-    if has_half_matrices():
-        assert model.output.weight.stride() == (model.config.width, 1)
-    torch.testing.assert_close(model(source, target).logits, before, rtol=0, atol=1e-5)
 
 
 def test_notebook_counts_the_published_parameters() -> None:
@@ -215,8 +187,6 @@ def test_tied_embeddings_share_storage_also_after_loading(tying: str, num_matric
     loaded = load_checkpoint(tmp_path / "tied.safetensors").build_model()
     assert len(set(addresses(loaded))) == num_matrices
     assert loaded.num_parameters == model.num_parameters
-    loaded.lay_out_for_decoding()
-    assert len(set(addresses(loaded))) == num_matrices
     ids = torch.randint(1, 11, (2, 6))
     with torch.inference_mode():
         torch.testing.assert_close(loaded(ids, ids).logits, model.eval()(ids, ids).logits, rtol=0, atol=1e-5)
@@ -269,7 +239,7 @@ def test_norms_start_at_one_and_zero_whatever_the_initialization() -> None:
 def test_masks_say_what_may_be_seen() -> None:
     model = make_model()
     full = torch.tensor([[START, 5, 6]])
-    assert model.source_mask(full) is None
+    assert model.source_mask(full).tolist() == [[[[True, True, True]]]]
     assert model.target_mask(full).tolist() == [[[[True, False, False], [True, True, False], [True, True, True]]]]
     padded = torch.tensor([[START, 5, 6], [START, 5, PADDING]])
     assert model.source_mask(padded).tolist() == [[[[True, True, True]]], [[[True, True, False]]]]

@@ -13,6 +13,7 @@ from augenmerk.core.corpora.prepared import PreparedCorpus
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.training.distributed import FAILED, World
 from augenmerk.core.training.events import StepDone
+from augenmerk.core.training.kernels import training_kernels
 from augenmerk.core.training.loop import train
 from augenmerk.core.training.loss import smoothed_distribution
 from augenmerk.core.training.microbatches import max_tokens_at_once
@@ -70,9 +71,9 @@ class TestMicroBatches:
 def equation_of_r_drop(session: TrainingSession, batch: Batch, smoothing: float, alpha: float) -> torch.Tensor:
     """Liang et al. 2021, halved, from whole logits with padding masked out: the mean over the batch's target tokens."""
     given, expected = batch.target[:, :-1], batch.target[:, 1:]
-    first, second = (
-        part.log_softmax(-1) for part in session.model(batch.source.repeat(2, 1), given.repeat(2, 1)).logits.chunk(2)
-    )
+    with training_kernels(CPU):  # which draw the same random numbers
+        logits = session.model(batch.source.repeat(2, 1), given.repeat(2, 1)).logits
+    first, second = (part.log_softmax(-1) for part in logits.chunk(2))
     real = expected != session.padding_id
     both_ways = (first.exp() - second.exp()) * (first - second)
     wanted = torch.stack(
@@ -129,9 +130,9 @@ class TestRDrop:
             sizes.append(max(source.numel(), source.size(0) * (target.size(1) + 1)))
             return hidden_states(source, target)
 
-        cut.gradients._loss_sum.hidden_states = watch  # type: ignore[assignment]
+        cut.gradients._loss_sum.hidden_states = cut.model.hidden_states = watch  # type: ignore[assignment]
         cut.gradients.max_tokens = max_tokens
-        monkeypatch.setattr("augenmerk.core.model.dropout._CpuDropout.apply", half_of_the_rows_scaled)
+        monkeypatch.setattr("augenmerk.core.training.kernels._CpuDropout.apply", half_of_the_rows_scaled)
         one, other = whole.step([whole_batch(corpus)]), cut.step([whole_batch(corpus)])
         assert one is not None
         assert other is not None

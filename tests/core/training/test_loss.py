@@ -230,7 +230,7 @@ def test_the_last_rows_of_batches_have_few_shapes(monkeypatch: pytest.MonkeyPatc
         shapes.add((rows.shape, columns.shape))
         return functional.linear(rows, columns, bias)
 
-    monkeypatch.setattr(loss_module, "faster_kernels_serve", lambda states: True)
+    monkeypatch.setattr(loss_module, "product_serves", lambda states: True)
     monkeypatch.setattr(loss_module, "product", noticing)
     weight = torch.randn(9, 4, requires_grad=True)
     for number in range(1, 513):

@@ -140,7 +140,8 @@ def test_rows_keep_to_their_limit_and_hold_no_forbidden_token() -> None:
 class TableState:
     """What has been read so far, row by row; the face of `DecoderState`."""
 
-    def __init__(self, num_rows: int) -> None:
+    def __init__(self, table: dict[str, dict[str, float]], num_rows: int) -> None:
+        self.table = table
         self.step = 0
         self.rows: list[tuple[int, ...]] = [()] * num_rows
 
@@ -148,6 +149,15 @@ class TableState:
         self.rows = [self.rows[row] for row in rows.tolist()]
 
     reorder = select
+
+    def read(self, tokens: torch.Tensor) -> torch.Tensor:
+        self.rows = [(*row, token) for row, token in zip(self.rows, tokens.tolist(), strict=True)]
+        self.step += 1
+        probabilities = torch.zeros(len(self.rows), 9)
+        for place, row in enumerate(self.rows):
+            for letter, probability in self.table.get(as_letters(row[1:]), {".": 1.0}).items():
+                probabilities[place, as_ids(letter)[0]] = probability
+        return probabilities.log()
 
 
 class TableModel:
@@ -158,16 +168,7 @@ class TableModel:
         self.output = torch.nn.Linear(1, 9)
 
     def start_decoding(self, encoding: Encoding, max_steps: int) -> TableState:
-        return TableState(len(encoding.states))
-
-    def step(self, tokens: torch.Tensor, state: TableState) -> torch.Tensor:
-        state.rows = [(*row, token) for row, token in zip(state.rows, tokens.tolist(), strict=True)]
-        state.step += 1
-        probabilities = torch.zeros(len(state.rows), 9)
-        for place, row in enumerate(state.rows):
-            for letter, probability in self.table.get(as_letters(row[1:]), {".": 1.0}).items():
-                probabilities[place, as_ids(letter)[0]] = probability
-        return probabilities.log()
+        return TableState(self.table, len(encoding.states))
 
 
 def as_ids(letters: str) -> list[int]:

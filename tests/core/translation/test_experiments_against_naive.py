@@ -12,7 +12,10 @@ import pytest
 import torch
 
 from augenmerk.core.errors import AnalysisError, AugenmerkError, ExperimentError, TextError
+from augenmerk.core.inference.compiled import CachedState
+from augenmerk.core.inference.validity import PLAIN_VARIABLE
 from augenmerk.core.model.heads import Head
+from augenmerk.core.model.transformer import DecoderState
 from augenmerk.core.translation.decoding import greedy
 from augenmerk.core.translation.experiment import (
     INTERVENTION_TYPES,
@@ -160,9 +163,9 @@ def test_nothing_is_decoded_step_by_step_where_a_change_leaves_the_words(
     ]
     stepwise = [words.run(original.experiment.with_interventions(*each)) for each in changes]
     steps: list[object] = []
-    stepping = words._drafter or words.model
-    step = stepping.step
-    monkeypatch.setattr(stepping, "step", lambda *args: steps.append(args) or step(*args))
+    for state, name in itertools.product((CachedState, DecoderState), ("read", "guess")):
+        real = getattr(state, name)
+        monkeypatch.setattr(state, name, lambda *args, real=real: steps.append(args) or real(*args))
     for each, expected in zip(changes, stepwise, strict=True):
         assert expected.predicted_ids == original.predicted_ids
         changed = words.compare(expected.experiment, original=original).changed
@@ -382,7 +385,13 @@ def test_a_row_that_is_set_stands_in_the_map_and_the_rows_beside_it_do_not(
 
 
 @pytest.mark.heavy
-def test_without_interventions_the_result_is_that_of_the_plain_model_to_the_last_bit(translator: Translator) -> None:
+@pytest.mark.parametrize("is_plain", [True, False], ids=["plain", "compiled"])
+def test_without_interventions_the_result_is_that_of_the_model(
+    translator: Translator, is_plain: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To the last bit where the model itself computes it, else to rounding."""
+    monkeypatch.setenv(PLAIN_VARIABLE, str(int(is_plain)))
+    map_error, log_error = (0.0, 0.0) if is_plain else (2e-6, 1e-5)
     generator = random.Random(1)
     for _ in range(5):
         experiment = Experiment(random_experiment(generator, ValuesForModel(translator)).source_text)
@@ -394,9 +403,10 @@ def test_without_interventions_the_result_is_that_of_the_plain_model_to_the_last
         assert [list(found.predicted_ids)] == chosen
         for kind, maps in zip(MAP_KINDS, (output.encoder_maps, output.decoder_maps, output.cross_maps), strict=True):
             assert maps is not None
-            np.testing.assert_array_equal(found.maps.of_kind(kind), maps[0].numpy())
+            np.testing.assert_allclose(found.maps.of_kind(kind), maps[0].numpy(), rtol=0, atol=map_error)
         rows = zip(output.logits[0].log_softmax(dim=-1), found.predicted_ids, strict=True)
-        assert found.log_probabilities == tuple(float(row[token]) for row, token in rows)
+        expected = [float(row[token]) for row, token in rows]
+        np.testing.assert_allclose(found.log_probabilities, expected, rtol=0, atol=log_error)
         again = translator.translate(experiment.source_text)
         assert (again.predicted_ids, again.log_probabilities) == (found.predicted_ids, found.log_probabilities)
 

@@ -11,16 +11,18 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from augenmerk.core.model import drafting
-from augenmerk.core.model.drafting import has_packed_products, make_drafter
+from augenmerk.core.inference import compiled as compiled_module
+from augenmerk.core.inference import products
+from augenmerk.core.inference.compiled import CachedState, CompiledTransformer
+from augenmerk.core.inference.products import RoundedProduct, has_rounded_products
 from augenmerk.core.model.heads import ATTENTION_KINDS
-from augenmerk.core.model.transformer import DecoderState, Transformer
+from augenmerk.core.model.interventions import compile_interventions
 from augenmerk.core.translation import speculation
 from augenmerk.core.translation.compilation import CompiledExperiment
 from augenmerk.core.translation.decoding import forbidding, greedy_from
 from augenmerk.core.translation.experiment import CausalMaskLifted, Experiment, Greedy, HeadScaled
 from augenmerk.core.translation.result import TranslationStoppedError
-from augenmerk.core.translation.speculation import Asked, VerifiedTranslation, verified_greedy
+from augenmerk.core.translation.speculation import DecodeRequest, VerifiedTranslation, verified_greedy
 from augenmerk.core.translation.translator import Translator
 from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, make_model, random_ids
 from tests.core.translation.random_experiments import ValuesForModel, random_experiment
@@ -32,18 +34,20 @@ SINGLE_PRECISION_ERROR = 64 * torch.finfo(torch.float32).eps
 NEAR_TIE_OF_DRAFTS = 0.15
 """Standard deviations of the logits by which the token that a drafter prefers may be the worse one."""
 NUM_EXPERIMENTS = 12
-needs_packed = pytest.mark.skipif(not has_packed_products(), reason="this PyTorch has no products of 8 bits here")
+needs_packed = pytest.mark.skipif(not has_rounded_products(), reason="this PyTorch has no products of 8 bits here")
 
 
 def decode(translator: Translator, compiled: Sequence[CompiledExperiment], drafts: Sequence[Sequence[int]], **options):
-    encoding = translator._encode(compiled, need_maps=False)
-    asked = [Asked(each.max_steps, each.forced, draft) for each, draft in zip(compiled, drafts, strict=True)]
-    return verified_greedy(translator.model, encoding, asked, translator.rules, **options)
+    model = translator.current_model()
+    encoding = translator._runner.encode(model, compiled, need_maps=False)
+    requests = [DecodeRequest(each.max_steps, each.forced, draft) for each, draft in zip(compiled, drafts, strict=True)]
+    return verified_greedy(model, encoding, requests, translator.rules, **options)
 
 
 def plainly(translator: Translator, compiled: CompiledExperiment) -> list[int]:
-    encoding = translator._encode([compiled], need_maps=False)
-    return greedy_from(translator.model, encoding, [compiled.max_steps], translator.rules, forced=[compiled.forced])[0]
+    model = translator.current_model()
+    encoding = translator._runner.encode(model, [compiled], need_maps=False)
+    return greedy_from(model, encoding, [compiled.max_steps], translator.rules, forced=[compiled.forced])[0]
 
 
 def allowed_rows(translator: Translator, compiled: CompiledExperiment, found: VerifiedTranslation) -> Tensor:
@@ -104,17 +108,18 @@ def drafts_like(ids: Sequence[int], num_tokens: int, generator: random.Random) -
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("drafts_itself", [False, True])
 @pytest.mark.slow
-def test_the_draft_changes_nothing(name: str, drafts_itself: bool) -> None:
+def test_the_draft_changes_nothing(name: str, drafts_itself: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if drafts_itself:
+        monkeypatch.setattr(compiled_module, "has_rounded_products", lambda: False)
     translator, generator, num_near_ties = make_translator(name), random.Random(name), 0
-    drafter = None if drafts_itself else make_drafter(translator.model)
     num_tokens = translator.model.output.out_features
     for _ in range(NUM_EXPERIMENTS):
         experiment = greedy_experiment(translator, generator)
         compiled = translator.compile(experiment)
         plain = plainly(translator, compiled)
         drafts = drafts_like(plain, num_tokens, generator)
-        alone = [decode(translator, [compiled], [draft], drafter=drafter)[0] for draft in drafts]
-        together = decode(translator, [compiled] * len(drafts), drafts, drafter=drafter)
+        alone = [decode(translator, [compiled], [draft])[0] for draft in drafts]
+        together = decode(translator, [compiled] * len(drafts), drafts)
         for found in [*alone, *together]:
             assert_fixed_point(translator, compiled, found)
             rows = allowed_rows(translator, compiled, found)
@@ -139,21 +144,24 @@ def bundled() -> Translator:
     return Translator.load(None, "cpu")
 
 
-def passes_and_steps(monkeypatch: pytest.MonkeyPatch, translator: Translator) -> list[str]:
-    """What the translator is asked to compute from here on."""
+def passes_and_steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What compiled models compute from here on."""
     seen: list[str] = []
-    model, drafter = translator.model, translator._drafter
-    monkeypatch.setattr(model, "decode", lambda *a, **k: (seen.append("pass"), type(model).decode(model, *a, **k))[1])
-    stepping = drafter or model
-    step = type(stepping).step
-    monkeypatch.setattr(stepping, "step", lambda *a: (seen.append("step"), step(stepping, *a))[1])
+    for name, kind in (("read_all", "pass"), ("guess", "step"), ("read", "exact step")):
+        real = getattr(CachedState, name)
+
+        def noticing(state: CachedState, *args, real=real, kind=kind, **options):
+            seen.append(kind)
+            return real(state, *args, **options)
+
+        monkeypatch.setattr(CachedState, name, noticing)
     return seen
 
 
 @pytest.mark.heavy
 def test_a_right_draft_takes_one_pass_and_no_step(bundled: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     translation = bundled.translate("Zwei Hunde spielen im Schnee.")
-    seen = passes_and_steps(monkeypatch, bundled)
+    seen = passes_and_steps(monkeypatch)
     again = bundled.run(translation.experiment, draft=translation)
     assert seen == ["pass"]
     assert again.predicted_ids == translation.predicted_ids
@@ -169,16 +177,17 @@ def test_an_end_that_was_guessed_wrong_is_not_guessed_again(
 ) -> None:
     """Behind a token in the middle; a forced token and the limit hold there, too."""
     compiled = bundled.compile(Experiment("Zwei Hunde spielen im Schnee."))
-    encoding, limit = bundled._encode([compiled], need_maps=False), compiled.max_steps
+    model, limit = bundled.current_model(), compiled.max_steps
+    encoding = bundled._runner.encode(model, [compiled], need_maps=False)
     expected = decode(bundled, [compiled], [()])[0].ids
-    seen = passes_and_steps(monkeypatch, bundled)
+    seen = passes_and_steps(monkeypatch)
     for asked, ids in (
-        (Asked(limit, last=expected[2]), expected),
-        (Asked(4, last=expected[3]), expected[:4]),
-        (Asked(limit, {3: expected[3]}, last=expected[2]), expected),
+        (DecodeRequest(limit, last=expected[2]), expected),
+        (DecodeRequest(4, last=expected[3]), expected[:4]),
+        (DecodeRequest(limit, {3: expected[3]}, last=expected[2]), expected),
     ):
         seen.clear()
-        (found,) = verified_greedy(bundled.model, encoding, [asked], bundled.rules, drafter=bundled._drafter)
+        (found,) = verified_greedy(model, encoding, [asked], bundled.rules)
         assert found.ids == ids
         assert seen.count("pass") == (2 if asked.limit == limit and not asked.forced else 1)
         assert seen.count("step") <= len(ids)
@@ -187,7 +196,7 @@ def test_an_end_that_was_guessed_wrong_is_not_guessed_again(
 def test_a_full_stop_is_probably_the_last_token_if_it_is_the_only_one(bundled: Translator) -> None:
     def last(translator: Translator, text: str) -> str | None:
         source = translator.compile(Experiment(text)).source
-        token = translator._last_token(source)
+        token = translator._runner.last_token(source)
         return None if token is None else source.labels[source.ids.index(token)]
 
     assert last(bundled, "Zwei Hunde spielen im Schnee.") == "."
@@ -200,7 +209,7 @@ def test_a_new_draft_goes_on_like_the_old_one(bundled: Translator, monkeypatch: 
     old = bundled.translate("Ein Mann in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster.")
     new = "Eine Frau in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster."
     expected = bundled.translate(new)
-    seen = passes_and_steps(monkeypatch, bundled)
+    seen = passes_and_steps(monkeypatch)
     assert bundled.run(expected.experiment, draft=old).predicted_ids == expected.predicted_ids
     assert seen.count("step") <= 4
     assert seen.count("pass") <= 3
@@ -209,19 +218,22 @@ def test_a_new_draft_goes_on_like_the_old_one(bundled: Translator, monkeypatch: 
 def test_comparing_drafts_with_the_original(bundled: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     original = bundled.translate("Zwei Hunde spielen im Schnee.")
     heads = [HeadScaled(head) for head in all_heads(bundled)[:1]]
-    seen = passes_and_steps(monkeypatch, bundled)
+    seen = passes_and_steps(monkeypatch)
     found = bundled.compare(original.experiment.with_interventions(*heads), original=original)
     assert found.changed.predicted_ids == original.predicted_ids
     assert seen == ["pass"]
 
 
-def encodings(monkeypatch: pytest.MonkeyPatch, translator: Translator) -> list[bool]:
-    """For each pass of the encoder from here on, whether it yields maps."""
+def encodings(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """For each pass of the encoder of a compiled model from here on, whether it yields maps."""
     seen: list[bool] = []
-    model = translator.model
-    monkeypatch.setattr(
-        model, "encode", lambda *a, **k: (seen.append(k.get("need_maps", False)), type(model).encode(model, *a, **k))[1]
-    )
+    real = CompiledTransformer.encode
+
+    def noticing(model: CompiledTransformer, *args, need_maps: bool = False, **options):
+        seen.append(need_maps)
+        return real(model, *args, need_maps=need_maps, **options)
+
+    monkeypatch.setattr(CompiledTransformer, "encode", noticing)
     return seen
 
 
@@ -230,7 +242,7 @@ def test_what_leaves_the_encoder_as_it_is_takes_its_last_result(monkeypatch: pyt
     name = "words, post-norm, learned positions"
     translator, generator = make_translator(name), random.Random(5)
     plain = greedy_experiment(translator, generator).baseline
-    seen = encodings(monkeypatch, translator)
+    seen = encodings(monkeypatch)
     translator.score(translator.run(plain), plain)
     assert seen == [True]
     translator.run(replace(plain, source_text=f"{plain.source_text} {plain.source_text}"))
@@ -241,7 +253,7 @@ def test_what_leaves_the_encoder_as_it_is_takes_its_last_result(monkeypatch: pyt
         changed = plain.with_interventions(HeadScaled(head))
         seen.clear()
         found = translator.run(changed)
-        assert seen == ([True] if head.kind == "encoder" else [])
+        assert seen == ([True] if head.kind == "encoder" else []), head
         expected = make_translator(name).run(changed)
         assert found.predicted_ids == expected.predicted_ids
         assert found.log_probabilities == pytest.approx(expected.log_probabilities, abs=1e-5)
@@ -256,7 +268,7 @@ def test_an_encoding_without_maps_serves_no_result_with_maps(monkeypatch: pytest
     translator = make_translator("words, post-norm, learned positions")
     plain = greedy_experiment(translator, random.Random(5)).baseline
     known = make_translator("words, post-norm, learned positions").run(plain)
-    seen = encodings(monkeypatch, translator)
+    seen = encodings(monkeypatch)
     translator.score(known, plain)
     found = translator.run(plain)
     assert seen == [False, True]
@@ -286,8 +298,8 @@ def test_passes_that_differ_by_rounding_end_all_the_same(bundled: Translator, mo
     expected = decode(bundled, [compiled], [()])[0].ids
     real, lengths = speculation._pass, []
 
-    def flipping(model, encoding, state, sentences, rules, forbidden, need_maps, longest):
-        output, best = real(model, encoding, state, sentences, rules, forbidden, need_maps, longest)
+    def flipping(state, sentences, rules, forbidden, need_maps, longest, padding_id):
+        output, best = real(state, sentences, rules, forbidden, need_maps, longest, padding_id)
         lengths.append(output.logits.size(1))
         if not longest and len(best[0]) > 3:
             best[0][3] = 5 + len(lengths) % 2
@@ -316,18 +328,18 @@ def rounding_limit(states: Tensor, weight: Tensor, scales: Tensor) -> Tensor:
 def test_states_are_rounded_to_7_bits_where_8_overflow(monkeypatch: pytest.MonkeyPatch) -> None:
     weight, states = torch.ones(32, 64), torch.linspace(0, 1, 64)[None]
 
-    def is_right(product: drafting.PackedProduct) -> bool:
+    def is_right(product: RoundedProduct) -> bool:
         error = (product(states) - states @ weight.t()).abs()
         return bool((error <= rounding_limit(states, weight, product.scales)).all())
 
-    in_7_bits = drafting.PackedProduct(weight, None, reduce_range=True)
-    in_8_bits = drafting.PackedProduct(weight, None, reduce_range=False)
+    in_7_bits = RoundedProduct(weight, None, reduce_range=True)
+    in_8_bits = RoundedProduct(weight, None, reduce_range=False)
     assert is_right(in_7_bits), "on every processor"
-    assert is_right(drafting.PackedProduct(weight, None)), "whichever of the two this processor needs"
-    assert drafting._sums_overflow() != is_right(in_8_bits)
+    assert is_right(RoundedProduct(weight, None)), "whichever of the two this processor needs"
+    assert products._sums_overflow() != is_right(in_8_bits)
     for overflows, num_steps in ((False, 127), (True, 63)):
-        monkeypatch.setattr(drafting, "_sums_overflow", lambda answer=overflows: answer)
-        assert torch.equal(drafting.PackedProduct(weight, None).scales, torch.ones(32) / num_steps)
+        monkeypatch.setattr(products, "_sums_overflow", lambda answer=overflows: answer)
+        assert torch.equal(RoundedProduct(weight, None).scales, torch.ones(32) / num_steps)
 
 
 @needs_packed
@@ -336,21 +348,21 @@ def test_drafts_of_8_bits_are_nearly_right(bundled: Translator) -> None:
     pairs = [
         bundled.run(Experiment(text)) for text in ("Zwei Hunde spielen im Schnee.", "Drei Kinder spielen im Sand.")
     ]
-    model, source = bundled.model, torch.tensor([each.source_ids for each in pairs])
+    model, source = CompiledTransformer(bundled.model), torch.tensor([each.source_ids for each in pairs])
     read = torch.tensor([each.read_ids[:2] for each in pairs]).unbind(1)
     for changed in (None, bundled.compile(Experiment("A", interventions=(HeadScaled(all_heads(bundled)[-1], 3.0),)))):
         with torch.inference_mode():
-            interventions = changed and drafting_interventions(bundled, changed)
+            interventions = changed and compile_interventions(bundled.model, [changed.changes] * 2)
             encoding = model.encode(source, interventions=interventions)
             mine, other = model.start_decoding(encoding, 3), model.start_decoding(encoding, 3)
             for tokens in read:
-                exact, guessed = model.step(tokens, mine), make_drafter(model).step(tokens, other)
+                exact, guessed = mine.read(tokens), other.guess(tokens)
                 assert 0 < (exact - guessed).abs().max() < exact.std(), "else it would be no guess"
                 chosen = exact.gather(1, guessed.argmax(-1, keepdim=True))[:, 0]
                 assert (exact.amax(-1) - chosen < NEAR_TIE_OF_DRAFTS * exact.std(-1)).all()
 
 
-class _CheckedProduct(drafting.PackedProduct):
+class _CheckedProduct(RoundedProduct):
     """Compares each product with the exact one, and goes on with the exact one, so that errors do not add up."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
@@ -364,9 +376,6 @@ class _CheckedProduct(drafting.PackedProduct):
         assert (error <= limit).all(), f"{float((error / limit).max()):.2f} of what rounding can do"
         self.num_checked += 1
         return exact
-
-    def multiples(self, states: Tensor) -> Tensor:
-        return self._exact_if_near(states, super().multiples(states) * self.scales) / self.scales
 
     def __call__(self, states: Tensor) -> Tensor:
         return self._exact_if_near(states, super().__call__(states))
@@ -383,39 +392,22 @@ def test_a_draft_of_one_row_is_nearly_that_of_the_model(
     kind: str, activation: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each product by at most what rounding can do; all that is done with them to single precision."""
-    model = make_model(KINDS[kind].replace(activation=activation)).eval()
-    scale, tokens = model.target_embedding.scale, model.target_embedding.tokens.weight
-    tokens.copy_((tokens * scale).bfloat16().float() / scale)  # as the drafter keeps them
-    products: list[_CheckedProduct] = []
+    made: list[_CheckedProduct] = []
 
     def checked(weight: Tensor, bias: Tensor | None) -> _CheckedProduct:
-        products.append(_CheckedProduct(weight, bias))
-        return products[-1]
+        made.append(_CheckedProduct(weight, bias))
+        return made[-1]
 
-    monkeypatch.setattr(drafting, "PackedProduct", checked)
-    drafter, source, target = make_drafter(model), random_ids(1, 9, NUM_SOURCE), random_ids(1, 6, NUM_TARGET)
+    monkeypatch.setattr(compiled_module, "RoundedProduct", checked)
+    model = CompiledTransformer(make_model(KINDS[kind].replace(activation=activation)).eval())
+    source, target = random_ids(1, 9, NUM_SOURCE), random_ids(1, 6, NUM_TARGET)
     encoding = model.encode(source)
     mine, other = model.start_decoding(encoding, 6), model.start_decoding(encoding, 6)
     for step in target.unbind(1):
-        torch.testing.assert_close(drafter.step(step, other), model.step(step, mine), rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(other.guess(step), mine.read(step), rtol=1e-5, atol=1e-5)
     for one, another in zip(mine.layers, other.layers, strict=True):
         torch.testing.assert_close(another.past, one.past, rtol=1e-5, atol=1e-5)
-    assert [each.num_checked for each in products] == [6 + 1] * len(products), "each in each step, and when it is made"
-
-
-class _Undecided:
-    """Guesses that are right and undecided: the best token and the one that was third are equally good."""
-
-    def __init__(self, model: Transformer, margin: float) -> None:
-        self._model, self._margin = model, margin
-        self.num_steps = 0
-
-    def step(self, tokens: Tensor, state: DecoderState) -> Tensor:
-        self.num_steps += 1
-        logits = Transformer.step(self._model, tokens, state)
-        best, third = logits.topk(3).indices[0, [0, 2]].tolist()
-        logits[:, third] = logits[:, best] + self._margin * logits.std()
-        return logits
+    assert [each.num_checked for each in made] == [6] * len(made), "each in each step"
 
 
 @pytest.mark.parametrize(("margin", "num_exact"), [(0.01, "all"), (1.0, "none")])
@@ -423,22 +415,26 @@ class _Undecided:
 def test_a_near_tie_of_one_sentence_is_left_to_the_model(
     bundled: Translator, monkeypatch: pytest.MonkeyPatch, margin: float, num_exact: str
 ) -> None:
+    """Guesses that are right and undecided: the best token and the one that was third are about equally good."""
     compiled = bundled.compile(Experiment("Zwei Hunde spielen im Schnee."))
     expected = plainly(bundled, compiled)
-    drafter, exact, passes = _Undecided(bundled.model, margin), [], []
-    step, decoded = bundled.model.step, bundled.model.decode
-    monkeypatch.setattr(bundled.model, "step", lambda *given: exact.append(1) or step(*given))
-    monkeypatch.setattr(bundled.model, "decode", lambda *given, **more: passes.append(1) or decoded(*given, **more))
-    (found,) = decode(bundled, [compiled], [()], drafter=drafter)
+    read = CachedState.read
+
+    def undecided(state: CachedState, tokens: Tensor) -> Tensor:
+        guesses.append(1)
+        logits = read(state, tokens)
+        best, third = logits.topk(3).indices[0, [0, 2]].tolist()
+        logits[:, third] = logits[:, best] + margin * logits.std()
+        return logits
+
+    guesses: list[object] = []
+    monkeypatch.setattr(CachedState, "guess", undecided)
+    monkeypatch.setattr(CachedState, "has_guesses", True)
+    seen = passes_and_steps(monkeypatch)
+    (found,) = decode(bundled, [compiled], [()])
     assert found.ids == expected
-    assert len(exact) == (drafter.num_steps if num_exact == "all" else 0)
-    assert (len(passes) == 1) == (num_exact == "all"), "a wrong guess costs a pass, a step by the model none"
-
-
-def drafting_interventions(translator: Translator, compiled: CompiledExperiment):
-    from augenmerk.core.model.interventions import compile_interventions
-
-    return compile_interventions(translator.model, [compiled.changes] * 2)
+    assert seen.count("exact step") == (len(guesses) if num_exact == "all" else 0)
+    assert (seen.count("pass") == 1) == (num_exact == "all"), "a wrong guess costs a pass, a step by the model none"
 
 
 @pytest.mark.parametrize("fault", [AttributeError, RuntimeError, TypeError])
@@ -448,14 +444,16 @@ def test_without_packed_products_the_model_drafts(monkeypatch: pytest.MonkeyPatc
 
     translator = make_translator("words, post-norm, learned positions")
     expected = translator.translate("ein mann steht am see").predicted_ids
-    has_packed_products.cache_clear()
-    monkeypatch.setattr(drafting, "PackedProduct", missing)
+    has_rounded_products.cache_clear()
+    monkeypatch.setattr(products, "RoundedProduct", missing)
     try:
-        assert make_drafter(translator.model) is None
+        other = make_translator("words, post-norm, learned positions")
+        model = other.current_model()
+        assert isinstance(model, CompiledTransformer)
+        assert model.guessing is None
     finally:
-        has_packed_products.cache_clear()
-    found = make_translator("words, post-norm, learned positions").translate("ein mann steht am see")
-    assert found.predicted_ids == expected
+        has_rounded_products.cache_clear()
+    assert other.translate("ein mann steht am see").predicted_ids == expected
 
 
 @pytest.mark.slow
@@ -469,13 +467,14 @@ def test_the_fixed_point_on_2000_sentences(bundled: Translator, multi30k_folder:
     for first in range(0, len(lines), 16):
         experiments = [Experiment(line) for line in lines[first : first + 16]]
         compiled = [bundled.compile(each) for each in experiments]
-        encoding = bundled._encode(compiled, need_maps=False)
+        model = bundled.current_model()
+        encoding = bundled._runner.encode(model, compiled, need_maps=False)
         limits = [each.max_steps for each in compiled]
-        plain = greedy_from(bundled.model, encoding, limits, bundled.rules)
+        plain = greedy_from(model, encoding, limits, bundled.rules)
         off = [bundled.compile(each.with_interventions(HeadScaled(generator.choice(heads)))) for each in experiments]
-        without = [found.ids for found in decode(bundled, off, plain, drafter=bundled._drafter)]
+        without = [found.ids for found in decode(bundled, off, plain)]
         for drafts in ([()] * len(plain), [*before, *plain][: len(plain)], without):
-            found = decode(bundled, compiled, drafts, drafter=bundled._drafter)
+            found = decode(bundled, compiled, drafts)
             for each, one, expected in zip(compiled, found, plain, strict=True):
                 assert_fixed_point(bundled, each, one)
                 rows = allowed_rows(bundled, each, one)

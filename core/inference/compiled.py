@@ -1,0 +1,359 @@
+"""A `Transformer` compiled for translating on a CPU: packed matrices, cached keys and values, guesses in 8 bits.
+
+A decoding step of one sentence is spent on reading matrices and on calling PyTorch's operators, so matrices are packed
+(`products`), no modules are called, and keys and values of earlier tokens are kept. A second decoder, with matrices of
+8 bits, guesses tokens at a third of the cost; the search checks them (`core.translation.speculation`).
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from augenmerk.core.inference.products import ExactProduct, Product, RoundedProduct, has_rounded_products
+from augenmerk.core.model.attention import NO_CHANGES, AttentionChanges, MultiHeadAttention
+from augenmerk.core.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual, activate
+from augenmerk.core.model.positions import TokenAndPosition
+from augenmerk.core.model.transformer import (
+    DecoderState,
+    Encoding,
+    Interventions,
+    ModelOutput,
+    Transformer,
+    decoder_changes,
+)
+
+_MAX_COPIED = 32_000_000
+"""Parameters up to which matrices are packed, which takes their memory once more."""
+_SHORT_ROW = 16
+"""Keys up to which attention of a batch takes half as long by its parts as in one kernel."""
+MakeProduct = Callable[[Tensor, Tensor | None], Product]
+Norm = Callable[[Tensor], Tensor]
+
+
+class CompiledTransformer:
+    """The same maps and logits as the model that it was built from, to rounding. Without gradients, hooks and dropout.
+
+    Attributes:
+        model: float32 on a CPU. Once its weights change, this is out of use: see `validity`.
+    """
+
+    def __init__(self, model: Transformer) -> None:
+        exact = partial(ExactProduct, copies=model.num_parameters <= _MAX_COPIED)
+        self.model = model
+        self._embed_source = _embedding(model.source_embedding)
+        self._encoder_layers = [
+            _EncoderLayer(layer, exact)  # type: ignore[arg-type]
+            for layer in model.encoder_layers
+        ]
+        self._encoder_norm = _plain_norm(model.encoder_norm)
+        self._memories = [_memory_product(layer.cross_attention, exact) for layer in model.decoder_layers]  # type: ignore[arg-type]
+        self.decoder = Decoder(model, exact)
+        self.guessing = Decoder(model, RoundedProduct) if has_rounded_products() else None
+
+    def encode(
+        self, source: Tensor, *, need_maps: bool = False, interventions: Interventions | None = None
+    ) -> Encoding:
+        """See `Transformer.encode`."""
+        mask = self.model.source_mask(source)
+        states, maps, is_padded = self._embed_source(source, 0), [], not bool(mask.all())
+        for index, layer in enumerate(self._encoder_layers):
+            changes = None if interventions is None else interventions.of("encoder", index)
+            states, layer_maps = layer.read(states, mask if is_padded else None, changes, need_maps)
+            maps.append(layer_maps)
+        return Encoding(
+            source, self._encoder_norm(states), mask if is_padded else None, _stacked(maps, need_maps), interventions
+        )
+
+    def decode(self, encoding: Encoding, target: Tensor, *, need_maps: bool = False) -> ModelOutput:
+        """See `Transformer.decode`."""
+        return self.start_decoding(encoding, target.size(1)).read_all(target, need_maps=need_maps)
+
+    def start_decoding(self, encoding: Encoding, max_steps: int) -> "CachedState":
+        """See `Transformer.start_decoding`."""
+        layers = [
+            LayerCache(empty_past(max_steps, memory[0]), memory)
+            for memory in (multiply(encoding.states) for multiply in self._memories)
+        ]
+        return CachedState(self, layers, encoding.mask, encoding.maps, encoding.interventions)
+
+
+@dataclass
+class LayerCache:
+    """What one decoder layer remembers between steps.
+
+    Attributes:
+        past: keys and values of the target tokens read so far, [2, B, H, max steps, K], filled from the left.
+        memory: keys and values of the encoder's output, [2, B, H, S, K].
+    """
+
+    past: Tensor
+    memory: Tensor
+
+    def select(self, rows: Tensor, num_filled: int) -> None:
+        """Keeps the batch rows with these indices [B']; `num_filled` steps are in the cache."""
+        self.memory = self.memory.index_select(1, rows)
+        self.reorder(rows, num_filled)
+
+    def reorder(self, rows: Tensor, num_filled: int) -> None:
+        """The same for the target alone: the memory is unchanged."""
+        filled = self.past[:, :, :, :num_filled].index_select(1, rows)
+        if len(rows) <= self.past.size(1):  # writing to new memory costs more than copying
+            self.past = self.past[:, : len(rows)]
+        else:
+            self.past = empty_past(self.past.size(3), self.memory[0])
+        self.past[:, :, :, :num_filled] = filled
+
+
+def empty_past(max_steps: int, keys: Tensor) -> Tensor:
+    """Memory for keys and values, [2, B, H, max steps, K], in which those of one step lie side by side.
+
+    A step then writes to one place, and a batch is read in as many streams as there are steps, which takes half as long
+    as collecting what each head has of its few steps.
+
+    Args:
+        max_steps: the largest number of tokens.
+        keys: any with the same B, H and K.
+    """
+    batch, num_heads, _, width = keys.shape
+    return keys.new_empty(2, max_steps, batch, num_heads, width).permute(0, 2, 3, 1, 4)
+
+
+@dataclass
+class CachedState:
+    """Step-by-step decoding with cached keys and values. See `DecoderState`.
+
+    Attributes:
+        compiled: the model.
+        layers: one cache for each decoder layer.
+        source_mask: [B, 1, 1, S], or None if no source is padded.
+        encoder_maps: [B, L, H, S, S], or None.
+        interventions: for each row; None for nothing.
+        step: target tokens read so far.
+    """
+
+    compiled: CompiledTransformer
+    layers: list[LayerCache]
+    source_mask: Tensor | None
+    encoder_maps: Tensor | None
+    interventions: Interventions | None
+    step: int = 0
+
+    @property
+    def has_guesses(self) -> bool:
+        """Whether `guess` is cheaper than `read`."""
+        return self.compiled.guessing is not None
+
+    def read(self, tokens: Tensor) -> Tensor:
+        """Reads one more token of each row, ids [B]; returns the logits [B, V] of the next."""
+        return self._read(tokens, self.compiled.decoder)
+
+    def guess(self, tokens: Tensor) -> Tensor:
+        """As `read`, but approximate. `read_all` corrects the state."""
+        return self._read(tokens, self.compiled.guessing or self.compiled.decoder)
+
+    def _read(self, tokens: Tensor, decoder: "Decoder") -> Tensor:
+        states, _, _ = decoder.read(tokens[:, None], self, None, False)
+        self.step += 1
+        return decoder.output(states)[:, 0]
+
+    def read_all(self, target: Tensor, *, need_maps: bool = False) -> ModelOutput:
+        """Teacher forcing of the ids [B, T]; `read` then goes on from any `step` up to T."""
+        self.step = 0
+        mask = self.compiled.model.target_mask(target, self.interventions)
+        states, decoder_maps, cross_maps = self.compiled.decoder.read(target, self, mask, need_maps)
+        self.step = target.size(1)
+        return ModelOutput(self.compiled.decoder.output(states), self.encoder_maps, decoder_maps, cross_maps)
+
+    def select(self, rows: Tensor) -> None:
+        """Keeps (or repeats, or reorders) the batch rows with these indices [B']."""
+        for cache in self.layers:
+            cache.select(rows, self.step)
+        if self.source_mask is not None:
+            self.source_mask = self.source_mask[rows]
+        if self.encoder_maps is not None:
+            self.encoder_maps = self.encoder_maps[rows]
+        if self.interventions is not None:
+            self.interventions = self.interventions.select(rows)
+
+    def reorder(self, rows: Tensor) -> None:
+        """As `select`, where each row takes the place of one with the same source."""
+        if not torch.equal(rows, torch.arange(len(rows))):
+            for cache in self.layers:
+                cache.reorder(rows, self.step)
+
+    def restarted(self) -> "CachedState":
+        """A state of the same rows at the start. Selecting rows in it does not affect this one; reading does."""
+        return replace(self, layers=[replace(cache) for cache in self.layers], step=0)
+
+
+Model = Transformer | CompiledTransformer
+State = DecoderState | CachedState
+
+
+def plain_form(model: Model) -> Transformer:
+    """The model itself, or that from which it was compiled."""
+    return model.model if isinstance(model, CompiledTransformer) else model
+
+
+class Decoder:
+    """Embedding, layers, norm and output layer of a decoder, with one kind of product.
+
+    Attributes:
+        output: from states [B, T, D] to logits [B, T, V].
+    """
+
+    def __init__(self, model: Transformer, multiply: MakeProduct) -> None:
+        self._embed = _embedding(model.target_embedding)
+        self._layers = [_DecoderLayer(layer, multiply) for layer in model.decoder_layers]  # type: ignore[arg-type]
+        self._norm = _plain_norm(model.decoder_norm)
+        self.output = multiply(model.output.weight, model.output.bias)
+
+    def read(
+        self, ids: Tensor, state: CachedState, mask: Tensor | None, need_maps: bool
+    ) -> tuple[Tensor, Tensor | None, Tensor | None]:
+        """The states [B, T, D] of T more tokens [B, T], and their maps; keys and values go into the caches."""
+        states, self_maps, cross_maps = self._embed(ids, state.step), [], []
+        for index, (layer, cache) in enumerate(zip(self._layers, state.layers, strict=True)):
+            states, of_self, of_cross = layer.read(states, cache, index, state, mask, need_maps)
+            self_maps.append(of_self)
+            cross_maps.append(of_cross)
+        return self._norm(states), _stacked(self_maps, need_maps), _stacked(cross_maps, need_maps)
+
+
+class _EncoderLayer:
+    def __init__(self, layer: EncoderLayer, multiply: MakeProduct) -> None:
+        self._attention = _Attention(layer.self_attention, layer.attention_residual, multiply, num_projections=3)
+        self._feed_forward = _FeedForward(layer.feed_forward, layer.feed_forward_residual, multiply)
+
+    def read(
+        self, states: Tensor, mask: Tensor | None, changes: AttentionChanges | None, need_maps: bool
+    ) -> tuple[Tensor, Tensor | None]:
+        queries, keys, values = self._attention.project(states).unbind()
+        states, maps = self._attention.attend(states, queries, keys, values, mask, changes, need_maps)
+        return self._feed_forward.add_to(states), maps
+
+
+class _DecoderLayer:
+    def __init__(self, layer: DecoderLayer, multiply: MakeProduct) -> None:
+        self._own = _Attention(layer.self_attention, layer.self_residual, multiply, num_projections=3)
+        self._cross = _Attention(layer.cross_attention, layer.cross_residual, multiply, num_projections=1)
+        self._feed_forward = _FeedForward(layer.feed_forward, layer.feed_forward_residual, multiply)
+
+    def read(
+        self, states: Tensor, cache: LayerCache, index: int, state: CachedState, mask: Tensor | None, need_maps: bool
+    ) -> tuple[Tensor, Tensor | None, Tensor | None]:
+        self_changes, cross_changes = decoder_changes(state.interventions, index)
+        first, length = state.step, states.size(1)
+        parts = self._own.project(states)  # [3, B, H, T, K]
+        cache.past.narrow(3, first, length).copy_(parts[1:])
+        keys, values = cache.past.narrow(3, 0, first + length).unbind()
+        states, self_maps = self._own.attend(states, parts[0], keys, values, mask, self_changes, need_maps, first)
+        (queries,), (keys, values) = self._cross.project(states), cache.memory
+        states, cross_maps = self._cross.attend(
+            states, queries, keys, values, state.source_mask, cross_changes, need_maps, first
+        )
+        return self._feed_forward.add_to(states), self_maps, cross_maps
+
+
+class _Attention:
+    """An attention module with its residual connection."""
+
+    def __init__(
+        self, module: MultiHeadAttention, residual: Residual, multiply: MakeProduct, *, num_projections: int
+    ) -> None:
+        self._num_heads, self._head_width = module.num_heads, module.head_width
+        num_rows = num_projections * module.num_heads * module.head_width
+        self._project = multiply(module.in_proj_weight[:num_rows], module.in_proj_bias[:num_rows])
+        self._join = multiply(module.out_proj.weight, module.out_proj.bias)
+        self._norm, self._is_pre = _plain_norm(residual.norm), residual.is_pre
+
+    def project(self, states: Tensor) -> Tensor:
+        """Queries, then keys and values where there are any, [1 or 3, B, H, T, K], of the residual stream [B, T, D]."""
+        projected = self._project(self._norm(states) if self._is_pre else states)
+        batch, length, _ = projected.shape
+        return projected.view(batch, length, -1, self._num_heads, self._head_width).permute(2, 0, 3, 1, 4)
+
+    def attend(
+        self,
+        states: Tensor,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        mask: Tensor | None,
+        changes: AttentionChanges | None,
+        need_maps: bool,
+        first_query: int = 0,
+    ) -> tuple[Tensor, Tensor | None]:
+        """The residual stream [B, T, D] after this module, and the maps if requested."""
+        changes = changes or NO_CHANGES
+        queries, maps = changes.tempered(queries), None
+        is_by_parts = len(queries) > 1 and (queries.size(2) == 1 or keys.size(2) < _SHORT_ROW)
+        if need_maps or changes.rows is not None or is_by_parts:
+            maps = changes.with_rows(_weights(queries, keys, mask), first_query)
+            mixed = torch.bmm(maps.flatten(0, 1), values.flatten(0, 1)).view_as(queries)
+        else:
+            mixed = functional.scaled_dot_product_attention(queries, keys, values, mask)
+        states = self._join.add_to(states, changes.scaled(mixed).transpose(1, 2).flatten(2))
+        return states if self._is_pre else self._norm(states), maps
+
+
+def _weights(queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
+    """softmax(Q Kᵀ / √K), [B, H, Q, M]; 0 where the mask is False."""
+    keys, unused = keys.flatten(0, 1).transpose(1, 2), queries.new_empty(1)
+    scale = 1 / math.sqrt(queries.size(-1))
+    scores = torch.baddbmm(unused, queries.flatten(0, 1), keys, beta=0, alpha=scale).view(*queries.shape[:3], -1)
+    if mask is not None:
+        scores.masked_fill_(~mask, float("-inf"))
+    return scores.softmax(dim=-1)
+
+
+class _FeedForward:
+    """A feed-forward network with its residual connection."""
+
+    def __init__(self, network: FeedForward, residual: Residual, multiply: MakeProduct) -> None:
+        self._expand = multiply(network.expand.weight, network.expand.bias)
+        self._contract = multiply(network.contract.weight, network.contract.bias)
+        self._activation = network.activation
+        self._norm, self._is_pre = _plain_norm(residual.norm), residual.is_pre
+
+    def add_to(self, states: Tensor) -> Tensor:
+        """The residual stream [B, T, D] after this network."""
+        inner = self._expand(self._norm(states) if self._is_pre else states)
+        states = self._contract.add_to(states, activate(inner, self._activation))
+        return states if self._is_pre else self._norm(states)
+
+
+def _embedding(embedding: TokenAndPosition) -> Callable[[Tensor, int], Tensor]:
+    """Computes vectors [B, N, D] of ids [B, N] from a position on."""
+    tokens, positions, scale = embedding.tokens.weight.detach(), embedding.positions.detach(), embedding.scale
+    return lambda ids, first: functional.embedding(ids, tokens) * scale + positions[first : first + ids.size(1)]
+
+
+def _memory_product(attention: MultiHeadAttention, multiply: MakeProduct) -> Callable[[Tensor], Tensor]:
+    """Computes keys and values [2, B, H, S, K] of the encoder's output [B, S, D]."""
+    width = attention.in_proj_weight.size(1)
+    project = multiply(attention.in_proj_weight[width:], attention.in_proj_bias[width:])
+
+    def keys_and_values(memory: Tensor) -> Tensor:
+        parts = project(memory).unflatten(2, (2, attention.num_heads, attention.head_width))
+        return parts.permute(2, 0, 3, 1, 4).contiguous()
+
+    return keys_and_values
+
+
+def _plain_norm(norm: nn.Module) -> Norm:
+    """What the module computes, without calling a module where it is PyTorch's own."""
+    if not isinstance(norm, nn.LayerNorm):
+        return norm
+    shape, weight, bias, epsilon = list(norm.normalized_shape), norm.weight.detach(), norm.bias.detach(), norm.eps
+    return lambda states: torch.layer_norm(states, shape, weight, bias, epsilon)
+
+
+def _stacked(maps: Sequence[Tensor | None], need_maps: bool) -> Tensor | None:
+    """[B, L, H, Q, M] of the maps of L layers."""
+    return torch.stack(maps, dim=1) if need_maps else None  # type: ignore[arg-type]

@@ -1,0 +1,222 @@
+"""Products with matrices that stay the same, on a CPU, by the libraries with the faster kernels.
+
+PyTorch multiplies 32-bit matrices with MKL, which is limited to AVX2 on processors not made by Intel. oneDNN, which
+PyTorch includes, uses AVX-512 wherever it exists: twice as fast there, the same elsewhere. Sums are added up in another
+order, so results differ by rounding.
+
+For a sentence's few rows a product takes as long as reading the matrix, so matrices are packed. If all numbers of a
+matrix fit in 16 bits, as in most checkpoints, FBGEMM keeps it so and computes in 32 bits from half of the memory.
+Other matrices are packed in the blocks in which oneDNN reads them; otherwise it would gather these for each product.
+Measurements: docs/adr/0010.
+"""
+
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+_MIN_MULTIPLICATIONS = 3 * 2**18
+"""Of a product by a matrix that is not packed: with fewer, setting up oneDNN's kernel costs more than it saves."""
+_ROWS_PACKED_FOR = 16
+"""Rows that blocks are chosen for: about a sentence's. Products with thousands of rows are as fast with these."""
+_MAX_ROWS, _MAX_ROWS_TO_SHARE = 256, 16
+"""Rows up to which FBGEMM is faster; and the same with several threads, of which it uses one."""
+
+
+class Product(Protocol):
+    """states · weightᵀ + bias."""
+
+    def __call__(self, states: Tensor) -> Tensor:
+        """[..., N] to [..., M]."""
+        ...
+
+    def add_to(self, summand: Tensor, states: Tensor) -> Tensor:
+        """summand [..., M] + the product of [..., N]."""
+        ...
+
+
+class ExactProduct:
+    """The product in 32 bits, by the fastest kernel for the number of rows.
+
+    Args:
+        weight, bias: [M, N] and [M], float32 on a CPU. They must not change afterwards.
+        copies: whether the matrix may be copied.
+    """
+
+    def __init__(self, weight: Tensor, bias: Tensor | None, *, copies: bool = True) -> None:
+        self._weight, self._bias = weight.detach(), None if bias is None else bias.detach()
+        self._halves: Tensor | None = None
+        self._blocks: Tensor | None = None
+        if not copies:
+            return
+        if has_half_matrices() and torch.equal(self._weight.half().float(), self._weight):
+            self._halves = _halves(self._weight)
+        if has_packed_matrices() and (self._halves is None or torch.get_num_threads() > 1):
+            self._blocks = _blocks(self._weight)
+        if self._halves is None and self._blocks is None:  # a product with one row takes two thirds of the time
+            self._weight = self._weight.t().contiguous().t()
+
+    def __call__(self, states: Tensor) -> Tensor:
+        """[..., N] to [..., M]."""
+        num_rows = states.numel() // states.size(-1)
+        if self._halves is not None and num_rows <= (_MAX_ROWS if torch.get_num_threads() == 1 else _MAX_ROWS_TO_SHARE):
+            result: Tensor = _half_operator()(states, self._halves, self._bias)
+            return result
+        if num_rows > 1 and self._blocks is not None:
+            return product_of_few_shapes(states, self._blocks, self._bias)
+        if is_worth_setting_up(num_rows, self._weight):
+            return product_of_few_shapes(states, self._weight, self._bias)
+        return functional.linear(states, self._weight, self._bias)
+
+    def add_to(self, summand: Tensor, states: Tensor) -> Tensor:
+        """summand [..., M] + the product of [..., N]."""
+        return summand + self(states)
+
+
+class RoundedProduct:
+    """The product with a matrix that is rounded to 8 bits, each row by a scale of its own: a quarter of the memory.
+
+    Attributes:
+        scales: [M].
+
+    Args:
+        weight, bias: [M, N] and [M].
+        reduce_range: whether the matrix is rounded to 7 bits instead of 8; None for what the processor needs.
+    """
+
+    def __init__(self, weight: Tensor, bias: Tensor | None, *, reduce_range: bool | None = None) -> None:
+        if reduce_range is None:
+            reduce_range = _sums_overflow()
+        weight = weight.detach()
+        self.scales = weight.abs().amax(dim=1).clamp(min=1e-8) / (63 if reduce_range else 127)
+        rounded = (weight / self.scales[:, None]).round_().to(torch.int8).contiguous()
+        sums = rounded.sum(dim=1, dtype=torch.int32)
+        shift = torch.zeros_like(self.scales) if bias is None else bias.detach() / self.scales
+        with warnings.catch_warnings():  # a PyTorch without it packs nothing
+            warnings.filterwarnings("ignore", message="fbgemm_.* is deprecated", category=UserWarning)
+            self._multiply: Any = torch.fbgemm_linear_int8_weight_fp32_activation
+            self._matrix = (rounded, torch.fbgemm_pack_quantized_matrix(rounded), sums, 1.0, 0, shift)
+            self._multiply(torch.zeros_like(weight[:1]), *self._matrix)
+
+    def __call__(self, states: Tensor) -> Tensor:
+        """[..., N] to [..., M]."""
+        result: Tensor = self._multiply(states, *self._matrix).mul_(self.scales)
+        return result
+
+    def add_to(self, summand: Tensor, states: Tensor) -> Tensor:
+        """summand [..., M] + the product of [..., N], which takes one operator less."""
+        return torch.addcmul(summand, self._multiply(states, *self._matrix), self.scales)
+
+
+def product(rows: Tensor, columns: Tensor, bias: Tensor | None = None) -> Tensor:
+    """rows · columnsᵀ + bias of [..., N], [C, N] and [C], by oneDNN: [..., C]. Not differentiable.
+
+    Only for 32-bit matrices where `has_faster_kernels`; any strides will do.
+    """
+    result: Tensor = _operator()(rows, columns, bias, "none", [], "")
+    return result
+
+
+def product_of_few_shapes(states: Tensor, columns: Tensor, bias: Tensor | None) -> Tensor:
+    """`product` of [..., N], with rows added: a kernel is made for each number of them, which takes ten products."""
+    num_rows = states.numel() // states.size(-1)
+    missing = -num_rows % (8 if num_rows <= 256 else 32)
+    if not missing:
+        return product(states, columns, bias)
+    rows = states.reshape(num_rows, -1)
+    filled = product(torch.cat((rows, rows.new_zeros(missing, rows.size(1)))), columns, bias)
+    return filled[:num_rows].view(*states.shape[:-1], -1)
+
+
+def is_worth_setting_up(num_rows: int, weight: Tensor) -> bool:
+    """Whether `product` takes less time than PyTorch for this matrix, not packed.
+
+    Not with a part of a matrix that is stored column by column: oneDNN is a thousand times slower with one.
+    """
+    return (
+        num_rows > 1
+        and num_rows * weight.numel() >= _MIN_MULTIPLICATIONS
+        and has_faster_kernels()
+        and (weight.is_contiguous() or weight.t().is_contiguous())
+    )
+
+
+@cache
+def has_faster_kernels() -> bool:
+    """Whether this processor has AVX-512 and this PyTorch an oneDNN whose product is right.
+
+    Never decided by a measurement: a resumed run must compute as it did before.
+    """
+    if torch.backends.cpu.get_cpu_capability() != "AVX512" or not torch.backends.mkldnn.is_available():
+        return False
+    rows, columns, bias, expected = _sample()
+    return _is_right(lambda: product(rows, columns.t().contiguous().t(), bias), expected)
+
+
+@cache
+def has_packed_matrices() -> bool:
+    """Whether oneDNN serves, packs matrices, and multiplies by them right."""
+    rows, columns, bias, expected = _sample()
+    return has_faster_kernels() and _is_right(lambda: product(rows, _blocks(columns), bias), expected)
+
+
+@cache
+def has_half_matrices() -> bool:
+    """Whether FBGEMM keeps matrices of 16 bits here, and multiplies by them right."""
+    rows, columns, bias, expected = _sample()
+    return has_faster_kernels() and _is_right(lambda: _half_operator()(rows, _halves(columns), bias), expected)
+
+
+@cache
+def has_rounded_products() -> bool:
+    """Whether this PyTorch has products of 8 bits for this processor that are right."""
+    rows, columns, bias, expected = _sample()
+    return _is_right(lambda: RoundedProduct(columns, bias)(rows), expected, tolerance=1.0)
+
+
+@cache
+def _sums_overflow() -> bool:
+    """Whether this processor adds products of two times 8 bits in 16 bits, which then overflow (x86 without VNNI)."""
+    found = RoundedProduct(torch.ones(32, 64), None, reduce_range=False)(torch.ones(1, 64))
+    return bool((found - 64).abs().max() > 1)
+
+
+def _sample() -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Rows, columns, bias, and their product."""
+    rows, columns, bias = torch.arange(12.0).view(4, 3), torch.arange(6.0).view(2, 3), torch.arange(2.0)
+    return rows, columns, bias, rows @ columns.t() + bias
+
+
+def _is_right(compute: Callable[[], Tensor], expected: Tensor, tolerance: float = 0.0) -> bool:
+    """Whether the result is the expected one. The operators are not public, so they may be missing or change."""
+    try:
+        return bool((compute() - expected).abs().max() <= tolerance)
+    except (AttributeError, RuntimeError, TypeError):
+        return False
+
+
+def _halves(weight: Tensor) -> Tensor:
+    with warnings.catch_warnings():  # a PyTorch without it uses blocks
+        warnings.filterwarnings("ignore", message="fbgemm_.* is deprecated", category=UserWarning)
+        packed: Tensor = torch.fbgemm_pack_gemm_matrix_fp16(weight.contiguous())
+        _half_operator()(weight.new_zeros(1, weight.size(1)), packed, None)
+    return packed
+
+
+def _blocks(weight: Tensor) -> Tensor:
+    packed: Tensor = torch.ops.mkldnn._reorder_linear_weight.default(weight.contiguous(), _ROWS_PACKED_FOR)
+    return packed
+
+
+@cache
+def _operator() -> Any:
+    return torch.ops.mkldnn._linear_pointwise.default
+
+
+@cache
+def _half_operator() -> Any:
+    return torch.fbgemm_linear_fp16_weight_fp32_activation

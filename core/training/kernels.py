@@ -1,0 +1,151 @@
+"""Faster CPU kernels for training a `Transformer`, which itself knows nothing of them.
+
+Within `faster_kernels()` three functions of PyTorch that the model calls are computed in another way, with the model's
+own parameters and the same gradients: matrix products by oneDNN, which uses AVX-512 wherever it exists; dropout
+(Srivastava et al. 2014) from one 64-bit random number for four elements; attention by its parts, with that dropout.
+"""
+
+import math
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
+
+from augenmerk.core.inference.products import (
+    has_faster_kernels,
+    is_worth_setting_up,
+    product,
+    product_of_few_shapes,
+)
+
+_MIN_ROWS = 64
+"""Of a product that is differentiated: with fewer, setting up oneDNN's kernel costs more than it saves."""
+_WIDE_ROW = 16
+"""Numbers of a row from which on PyTorch's softmax takes many at a time on a CPU."""
+_MANY_SCORES = 512
+"""Scores from which on filling short rows up takes less time than it saves."""
+_STEPS = 2**16
+"""Probabilities of dropout are rounded to multiples of 1 / 2^16."""
+
+
+def training_kernels(device: torch.device) -> AbstractContextManager[object]:
+    """A context in which a model on this device is computed fastest."""
+    return FasterKernels() if device.type == "cpu" else nullcontext()
+
+
+class FasterKernels(TorchFunctionMode):
+    """A context in which the calling thread computes `linear`, `dropout` and attention by the kernels of this module.
+
+    Only for tensors on a CPU; it has no effect on compiled functions.
+    """
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Calls every other function unchanged."""
+        return _REPLACEMENTS.get(func, func)(*args, **(kwargs or {}))
+
+
+def linear(states: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """states · weightᵀ + bias: [..., N] to [..., M], by oneDNN where that is faster. Differentiable once."""
+    num_rows = states.numel() // states.size(-1)
+    if not product_serves(states):
+        return functional.linear(states, weight, bias)
+    if torch.is_grad_enabled():
+        if num_rows < _MIN_ROWS:
+            return functional.linear(states, weight, bias)
+        output: Tensor = _Linear.apply(states.reshape(num_rows, -1), weight, bias)
+        return output.view(*states.shape[:-1], len(weight))
+    if is_worth_setting_up(num_rows, weight):
+        return product_of_few_shapes(states, weight, bias)
+    return functional.linear(states, weight, bias)
+
+
+def product_serves(states: Tensor) -> bool:
+    """Whether oneDNN's product can be used for such states, and is worth it."""
+    return (
+        states.device.type == "cpu"
+        and states.dtype == torch.float32
+        and not torch.is_autocast_enabled("cpu")
+        and has_faster_kernels()
+    )
+
+
+class _Linear(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """rows · weightᵀ + bias: [R, M]."""
+        ctx.save_for_backward(rows, weight)
+        ctx.has_bias = bias is not None
+        return product(rows, weight, bias)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        """Of rows, weight and bias."""
+        (outer,) = gradients
+        rows, weight = ctx.saved_tensors
+        of_rows = product(outer, weight.t()) if ctx.needs_input_grad[0] else None
+        return of_rows, product(outer.t(), rows.t()), outer.sum(dim=0) if ctx.has_bias else None
+
+
+def attention(
+    queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None, dropout_p: float = 0.0
+) -> Tensor:
+    """Scaled dot-product attention of [B, H, Q, K] and [B, H, M, K]. PyTorch has no fused kernel with dropout here."""
+    if dropout_p == 0:
+        return functional.scaled_dot_product_attention(queries, keys, values, mask)
+    scale, unused = 1 / math.sqrt(queries.size(-1)), queries.new_empty(1)
+    products = torch.baddbmm(unused, queries.flatten(0, 1), keys.flatten(0, 1).transpose(1, 2), beta=0, alpha=scale)
+    scores = products.view(*queries.shape[:3], -1)  # [B, H, Q, M]
+    if mask is not None:
+        scores.masked_fill_(~mask, float("-inf"))
+    weights = dropout(_softmax(scores), dropout_p)
+    return torch.bmm(weights.flatten(0, 1), values.flatten(0, 1)).view_as(queries)
+
+
+def _softmax(scores: Tensor) -> Tensor:
+    """The softmax of the rows of [..., M]. Short ones are filled up, which saves most of the time."""
+    missing = _WIDE_ROW - scores.size(-1)
+    if missing <= 0 or scores.numel() < _MANY_SCORES:
+        return scores.softmax(dim=-1)
+    filled = functional.pad(scores, (0, missing), value=float("-inf"))
+    return filled.softmax(dim=-1)[..., :-missing]
+
+
+def dropout(states: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """`states` with a share p set to zero and the rest scaled up, if `training`. Never in place."""
+    if not training or p == 0:
+        return states
+    dropped: Tensor = _CpuDropout.apply(states, p)
+    return dropped
+
+
+class _CpuDropout(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, states: Tensor, probability: float) -> Tensor:
+        """Multiplies by a mask of zeros and 1 / (1 − p)."""
+        num_dropped_steps = min(round(probability * _STEPS), _STEPS - 1)
+        count = states.numel()
+        words = torch.empty((count + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
+        numbers = words.view(torch.int16)[:count].view(states.shape)
+        mask = (numbers >= num_dropped_steps - _STEPS // 2).to(states.dtype)
+        mask.mul_(_STEPS / (_STEPS - num_dropped_steps))
+        ctx.save_for_backward(mask)
+        return states * mask
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        """Multiplies by the same mask."""
+        (mask,) = ctx.saved_tensors
+        return gradients[0] * mask, None
+
+
+_REPLACEMENTS: dict[Any, Callable[..., Tensor]] = {
+    functional.linear: linear,
+    functional.dropout: dropout,
+    functional.scaled_dot_product_attention: attention,
+}
