@@ -7,7 +7,7 @@ description is a JSON text without surprises (`core.strict_json`), and which ten
 import json
 import math
 import mmap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Literal
 
 from safetensors import SafetensorError, safe_open
 
-from augenmerk.core.storage import open_file
+from augenmerk.core.storage import atomic_path, open_file
 from augenmerk.core.strict_json import Field, parse
 
 KEY = "augenmerk"
@@ -130,6 +130,17 @@ def open_tensor_file(path: Path | str, framework: Literal["pt", "numpy"]) -> Ite
             content = _Content(whole)
             tensors = {name: content.info(name) for name in file.keys()}  # noqa: SIM118
             yield TensorFile(description, tensors, file, content, framework)
+
+
+def write_tensor_file(
+    path: Path, tensors: Mapping[str, Any], description: Mapping[str, Any], save_file: Callable[..., None]
+) -> None:
+    """Writes tensors with a description, atomically, by safetensors' function for them. Raises `StorageError`."""
+    with atomic_path(path) as temporary:
+        try:
+            save_file(dict(tensors), temporary, metadata={KEY: json.dumps(description, ensure_ascii=False)})
+        except SafetensorError as error:
+            raise OSError(str(error)) from error  # a full disk, in the words of safetensors
 
 
 @contextmanager

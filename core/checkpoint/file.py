@@ -1,13 +1,11 @@
 """One self-describing file: weights as tensors, everything else as JSON in the header. safetensors; no pickle."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
 
@@ -20,9 +18,9 @@ from augenmerk.core.errors import AugenmerkError, CheckpointError, ConfigError
 from augenmerk.core.model.finite import is_finite
 from augenmerk.core.model.outline import MAX_TABLE_NUMBERS, NoRandomNumbers, num_table_numbers, parameter_shapes
 from augenmerk.core.model.transformer import Transformer
-from augenmerk.core.storage import atomic_path, open_file, reason_of
+from augenmerk.core.storage import open_file, reason_of
 from augenmerk.core.strict_json import Field, shown
-from augenmerk.core.tensor_file import TensorFile, open_tensor_file
+from augenmerk.core.tensor_file import TensorFile, open_tensor_file, write_tensor_file
 from augenmerk.core.text.codec import CodecPair
 from augenmerk.core.text.word_counts import MAX_PACKED_BYTES, WordCounts
 
@@ -194,11 +192,7 @@ def save_checkpoint(checkpoint: Checkpoint, path: Path, *, half_precision: bool 
     if counts:
         metadata["checksums"]["word_counts"] = tensors_checksum(counts)
     tensors |= counts
-    with atomic_path(path) as temporary:
-        try:
-            save_file(tensors, temporary, metadata={"augenmerk": json.dumps(metadata, ensure_ascii=False)})
-        except SafetensorError as error:
-            raise OSError(str(error)) from error  # a full disk, in the words of safetensors
+    write_tensor_file(path, tensors, metadata, save_file)
 
 
 def _packed_counts(word_counts: WordCounts | None) -> dict[str, Tensor]:

@@ -5,7 +5,7 @@ import functools
 import math
 import re
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
 
@@ -89,11 +89,6 @@ class Setting:
     def choices(self) -> tuple[str, ...]:
         """The names that it can have; empty if it is no choice."""
         return next((get_args(kind) for kind in self.kinds if get_origin(kind) is Literal), ())
-
-    @property
-    def is_optional(self) -> bool:
-        """Whether it can be None."""
-        return type(None) in self.kinds
 
     def accepts(self, value: object) -> bool:
         """Whether the value has the type and is within the limits."""
@@ -260,32 +255,29 @@ def require_mapping(owner: str, values: object) -> None:
 
 def require_digest(owner: str, **values: str) -> None:
     """Raises `ConfigError` unless every value is a SHA-256 digest."""
-    for name, value in values.items():
-        if not isinstance(value, str) or not _DIGEST.fullmatch(value):
-            raise ConfigError(
-                f"{owner}: {name} is {_quoted(value)}; the 64 hexadecimal digits of a model's digest were "
-                "expected. Correct or remove it."
-            )
+    _require(values, owner, _DIGEST.fullmatch, "the 64 hexadecimal digits of a model's digest were expected")
 
 
 def require_language(owner: str, **values: str) -> None:
     """Raises `ConfigError` unless every value is the code of a language that spaCy has rules for."""
-    for name, value in values.items():
-        if value not in LANGUAGES:
-            raise ConfigError(
-                f"{owner}: {name} is {_quoted(value)}; a language's code such as de or en was expected, and spaCy must "
-                "have rules for it. Choose one."
-            )
+    _require(
+        values,
+        owner,
+        LANGUAGES.__contains__,
+        "a language's code such as de or en was expected, one that spaCy has rules for",
+    )
 
 
 def require_language_code(owner: str, **values: str) -> None:
     """Raises `ConfigError` unless every value looks like the code of a language; spaCy need not know it."""
+    expected = "a language's code such as de, eng or zh_Hans was expected"
+    _require(values, owner, lambda text: len(text) <= 40 and _LANGUAGE_CODE.fullmatch(text), expected)
+
+
+def _require(values: Mapping[str, str], owner: str, is_right: Callable[[str], object], expected: str) -> None:
     for name, value in values.items():
-        if not isinstance(value, str) or len(value) > 40 or not _LANGUAGE_CODE.fullmatch(value):
-            raise ConfigError(
-                f"{owner}: {name} is {_quoted(value)}; a language's code such as de, eng or zh_Hans was expected. "
-                "Choose one."
-            )
+        if not isinstance(value, str) or not is_right(value):
+            raise ConfigError(f"{owner}: {name} is {_quoted(value)}; {expected}. Correct it.")
 
 
 def _quoted(value: object) -> str:

@@ -48,23 +48,21 @@ class Batch:
 
 def training_batches(pairs: EncodedPairs, config: TrainingConfig, epoch: int) -> list[list[int]]:
     """The indices of the pairs in each batch of an epoch: shuffled in each epoch, reproducible by the seed."""
-    return iterator_batches(
-        numeric_examples(pairs),
-        config.batch_size,
-        count_tokens=config.batch_unit == "tokens",
-        batching=config.batching,
-        shuffle_seed=f"{config.seed}-{epoch}",
-    )
+    return _batches(pairs, config, f"{config.seed}-{epoch}")
 
 
 def validation_batches(pairs: EncodedPairs, config: TrainingConfig) -> list[list[int]]:
     """The indices of the pairs in each batch, sorted by length, never shuffled."""
+    return _batches(pairs, config, None)
+
+
+def _batches(pairs: EncodedPairs, config: TrainingConfig, shuffle_seed: str | None) -> list[list[int]]:
     return iterator_batches(
         numeric_examples(pairs),
         config.batch_size,
         count_tokens=config.batch_unit == "tokens",
         batching=config.batching,
-        shuffle_seed=None,
+        shuffle_seed=shuffle_seed,
     )
 
 

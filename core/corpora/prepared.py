@@ -4,7 +4,6 @@ A machine without spaCy can train from such a file.
 """
 
 import hashlib
-import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,16 +14,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
 from augenmerk.core.config import DataConfig
 from augenmerk.core.corpora.copy_task import draw_sequences
 from augenmerk.core.corpora.parallel import SentencePairs
 from augenmerk.core.errors import AugenmerkError, CorpusError
-from augenmerk.core.storage import atomic_path, reason_of
-from augenmerk.core.strict_json import shown
-from augenmerk.core.tensor_file import TensorFile, open_tensor_file
+from augenmerk.core.storage import reason_of
+from augenmerk.core.strict_json import Field
+from augenmerk.core.tensor_file import TensorFile, open_tensor_file, write_tensor_file
 from augenmerk.core.text.codec import CodecPair, TextCodec, split_lines
 from augenmerk.core.text.tokenizers import make_tokenizer
 from augenmerk.core.text.vocabulary import Vocabulary
@@ -33,6 +31,7 @@ from augenmerk.core.text.word_counts import MAX_PACKED_BYTES, WordCounts
 FORMAT_NAME = "augenmerk-prepared-data"
 FORMAT_VERSION = 1
 MAX_KEPT_VALIDATION_TEXTS = 1_100
+_MAX_COUNT = 2**53
 _SENTENCES_AT_ONCE = 10_000
 _ARRAYS = [
     f"{split}.{side}.{kind}"
@@ -228,11 +227,7 @@ def save_prepared(corpus: PreparedCorpus, path: Path) -> None:
     if corpus.word_counts is not None:
         metadata["word_counts"] = corpus.word_counts.describe()
         arrays[_COUNTS] = np.frombuffer(corpus.word_counts.pack(), dtype=np.uint8)
-    with atomic_path(path) as temporary:
-        try:
-            save_file(arrays, temporary, metadata={"augenmerk": json.dumps(metadata, ensure_ascii=False)})
-        except SafetensorError as error:
-            raise OSError(str(error)) from error  # a full disk, in the words of safetensors
+    write_tensor_file(path, arrays, metadata, save_file)
 
 
 def load_prepared(path: Path) -> PreparedCorpus:
@@ -250,15 +245,18 @@ def load_prepared(path: Path) -> PreparedCorpus:
         config = DataConfig.from_dict(metadata["data"])
         codecs = CodecPair.from_dict(config, metadata["codecs"])
         return PreparedCorpus(
-            name=_text(metadata["name"]),
+            name=Field(metadata["name"], "name").text(),
             config=config,
             codecs=codecs,
             train=_unpack(arrays, "train", codecs),
             validation=_unpack(arrays, "validation", codecs),
             validation_texts=SentencePairs(
-                tuple(map(_text, metadata["validation_source"])), tuple(map(_text, metadata["validation_target"]))
+                *(
+                    tuple(each.text() for each in Field(metadata[name], name).items(_MAX_COUNT))
+                    for name in ("validation_source", "validation_target")
+                )
             ),
-            num_left_out=_count(metadata["num_left_out"]),
+            num_left_out=Field(metadata["num_left_out"], "num_left_out").whole_number(0, _MAX_COUNT),
             word_counts=word_counts,
         )
     except _UnsuitableFileError:
@@ -282,25 +280,11 @@ def _check_format(path: Path, metadata: Any) -> None:
             f"{path} is a safetensors file, but not prepared data. A file written by `augenmerk data prepare` was "
             "expected; choose another."
         )
-    if _count(metadata["version"]) > FORMAT_VERSION:
+    if Field(metadata["version"], "version").whole_number(0, _MAX_COUNT) > FORMAT_VERSION:
         raise _UnsuitableFileError(
             f"{path} was written by a newer Augenmerk (format {metadata['version']}, this one reads up to "
             f"{FORMAT_VERSION}). Update Augenmerk, or prepare the data again with this one."
         )
-
-
-def _text(value: object) -> str:
-    """Raises `TypeError` if it is none."""
-    if not isinstance(value, str):
-        raise TypeError(f"{shown(value)} is no text")
-    return value
-
-
-def _count(value: object) -> int:
-    """Raises `TypeError` if it is none."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise TypeError(f"{shown(value)} is no count")
-    return value
 
 
 def _read_numbers(file: TensorFile, name: str) -> NDArray[np.int32]:

@@ -100,12 +100,7 @@ def check_foreign_model(model: bytes) -> None:
 
 def _foreign_piece(index: int, data: bytes) -> tuple[bytes, int]:
     """Text and type of a piece: UTF-8, with a finite score."""
-    values = {number: (kind, value) for number, kind, value in message_fields(data)}
-    if not values.keys() <= {_TEXT, _SCORE, _TYPE}:
-        raise ValueError(f"piece {index} has a field that is not known")
-    text = _checked_text(index, *values.get(_TEXT, (_BYTES, b"")))
-    _check_score(index, *values.get(_SCORE, (_FIXED32, bytes(4))))
-    kind, piece_type = values.get(_TYPE, (_VARINT, _NORMAL))
+    text, kind, piece_type = _piece(index, data)
     if kind != _VARINT or not isinstance(piece_type, int) or not _NORMAL <= piece_type <= _BYTE:
         raise ValueError(f"piece {index} is of the type {piece_type!r}, which is not known")
     if piece_type == _BYTE and not _BYTE_PIECE.fullmatch(text):
@@ -154,27 +149,26 @@ def _check_table(table: bytes) -> None:
 
 def _checked_piece(index: int, data: bytes) -> bytes:
     """The text of a piece: UTF-8, with a finite score; only the first four are no ordinary ones."""
-    values = {number: (kind, value) for number, kind, value in message_fields(data)}
-    if not values.keys() <= {_TEXT, _SCORE, _TYPE}:
-        raise ValueError(f"subword {index} has a field that is not known")
-    text = _checked_text(index, *values.get(_TEXT, (_BYTES, b"")))
-    _check_score(index, *values.get(_SCORE, (_FIXED32, bytes(4))))
+    text, *found = _piece(index, data)
     expected = _UNKNOWN if index == 0 else _CONTROL if index < 4 else _NORMAL
-    if values.get(_TYPE, (_VARINT, _NORMAL)) != (_VARINT, expected):
+    if found != [_VARINT, expected]:
         raise ValueError(f"subword {index} is of another type than {expected}")
     return text
 
 
-def _checked_text(index: int, kind: int, text: FieldValue) -> bytes:
+def _piece(index: int, data: bytes) -> tuple[bytes, int, FieldValue]:
+    """The text of a piece, and kind and value of the field with its type. Raises `ValueError`."""
+    values = {number: (kind, value) for number, kind, value in message_fields(data)}
+    if not values.keys() <= {_TEXT, _SCORE, _TYPE}:
+        raise ValueError(f"subword {index} has a field that is not known")
+    kind, text = values.get(_TEXT, (_BYTES, b""))
     if kind != _BYTES or not isinstance(text, bytes) or not 0 < len(text) <= MAX_PIECE_BYTES or b"\0" in text:
         raise ValueError(f"subword {index} has no text of at most {MAX_PIECE_BYTES:,} bytes")
     text.decode("utf-8")
-    return text
-
-
-def _check_score(index: int, kind: int, score: FieldValue) -> None:
+    kind, score = values.get(_SCORE, (_FIXED32, bytes(4)))
     if kind != _FIXED32 or not isinstance(score, bytes) or not math.isfinite(struct.unpack("<f", score)[0]):
         raise ValueError(f"the score of subword {index} is no finite number")
+    return text, *values.get(_TYPE, (_VARINT, _NORMAL))
 
 
 def _check_settings(data: bytes, known: dict[int, tuple[int, FieldValue | None]]) -> None:

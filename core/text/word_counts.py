@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from augenmerk.core.strict_json import shown
+from augenmerk.core.strict_json import Field, shown
 from augenmerk.core.text.tokenizers import MAX_WORD_CHARACTERS
 
 RARE_BELOW = 5
@@ -146,19 +146,18 @@ class WordCounts:
 
 
 def check_description(described: object) -> tuple[int, str, int, float]:
-    """Number of words, kind, least and threshold that a file claims. Raises `ValueError` or `TypeError`."""
-    if not isinstance(described, dict):
-        raise TypeError(f"the word counts are described by {shown(described)}")
-    kind = described.get("kind")
-    if not isinstance(kind, str) or len(kind) > MAX_KIND_CHARACTERS or not kind.isprintable():
-        raise TypeError(f"the kind of text that words were counted in is {shown(kind)}")
-    unusual_below = described.get("unusual_below")
-    if isinstance(unusual_below, bool) or not isinstance(unusual_below, int | float):
-        raise TypeError(f"the familiarity of unusual sentences is {shown(unusual_below)}")
-    if not 0 <= unusual_below <= _MAX_FAMILIARITY:  # NaN is refused too
-        raise ValueError(f"the familiarity of unusual sentences is {shown(unusual_below)}")
-    num_words = _whole_number(described, "num_words", 1, MAX_WORDS)
-    return num_words, kind, _whole_number(described, "least", 1, RARE_BELOW), float(unusual_below)
+    """Number of words, kind, least and threshold that a file claims. Raises `ValueError`."""
+    names = ("num_words", "kind", "least", "unusual_below")
+    found = Field(described, "word_counts").members(*names, optional=described if isinstance(described, dict) else ())
+    num_words, kind, least, unusual_below = (found[name] for name in names)
+    if not kind.text(MAX_KIND_CHARACTERS).isprintable():
+        kind.refuse("text without control characters")
+    return (
+        num_words.whole_number(1, MAX_WORDS),
+        kind.text(),
+        least.whole_number(1, RARE_BELOW),
+        unusual_below.number(0, _MAX_FAMILIARITY),
+    )
 
 
 def has_letters(word: str) -> bool:
@@ -183,15 +182,6 @@ def _num_shared(before: bytes, word: bytes) -> int:
             break
         shared += 1
     return shared
-
-
-def _whole_number(described: Mapping[str, object], name: str, low: int, high: int) -> int:
-    value = described.get(name)
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name} of the word counts is {shown(value)}, which is no whole number")
-    if not low <= value <= high:
-        raise ValueError(f"{name} of the word counts is {shown(value)}, not from {low:,} to {high:,}")
-    return value
 
 
 def _decompressed(packed: bytes) -> bytes:

@@ -4,7 +4,6 @@ Each frame is a file in the folder `film` of the run: the maps of every head as 
 header (safetensors). A frame is written atomically, so a film never holds half a frame.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -13,12 +12,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
 from augenmerk.core.errors import CheckpointError
-from augenmerk.core.storage import atomic_path, reason_of
-from augenmerk.core.tensor_file import open_tensor_file
+from augenmerk.core.storage import reason_of
+from augenmerk.core.tensor_file import open_tensor_file, write_tensor_file
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import Alternative, AttentionMaps, Translation, Word
 
@@ -74,11 +72,7 @@ def write_frame(run_folder: Path, frame: FilmFrame) -> Path:
         "validation_loss": frame.validation_loss,
         "translation": _describe(frame.translation),
     }
-    with atomic_path(path) as temporary:
-        try:
-            save_file(arrays, temporary, metadata={"augenmerk": json.dumps(header, ensure_ascii=False)})
-        except SafetensorError as error:
-            raise OSError(str(error)) from error  # safetensors reports a full disk so
+    write_tensor_file(path, arrays, header, save_file)
     return path
 
 

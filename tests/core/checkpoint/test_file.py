@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
@@ -193,7 +193,7 @@ class TestWordCounts:
             (torch.zeros(40), {}, "is F32 [40]"),
             (torch.zeros(4, 4, dtype=torch.uint8), {}, "is U8 [4, 4]"),
             (torch.tensor(1, dtype=torch.uint8), {}, "is U8 []"),
-            (..., {"word_counts": None}, "described by null"),
+            (..., {"word_counts": None}, "word_counts is null"),
             (..., {"word_counts": {"kind": "", "least": 1, "num_words": 4, "unusual_below": 0}}, "not 4"),
         ],
         ids=str,
@@ -371,9 +371,7 @@ class TestWriting:
 
     def test_an_error_of_safetensors_is_one_of_storage(self, file: Path, monkeypatch) -> None:
         def fails(*args: Any, **kwargs: Any) -> None:
-            raise file_module.SafetensorError(
-                "Error while serializing: I/O error: No space left on device (os error 28)"
-            )
+            raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
 
         monkeypatch.setattr(file_module, "save_file", fails)
         with pytest.raises(StorageError, match=r"Cannot write .*No space left on device"):

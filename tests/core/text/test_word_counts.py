@@ -95,12 +95,12 @@ class TestInFiles:
     @pytest.mark.parametrize(
         ("values", "problem"),
         [
-            (None, "described by null"),
-            ([], "described by"),
-            ({"kind": 5}, "the kind of text"),
-            ({"kind": "a\nb"}, "the kind of text"),
-            ({"kind": "x" * 61}, "the kind of text"),
-            ({"kind": None}, "the kind of text"),
+            (None, "word_counts is null. An object"),
+            ([], "word_counts is an empty list"),
+            ({"kind": 5}, "word_counts.kind "),
+            ({"kind": "a\nb"}, "word_counts.kind "),
+            ({"kind": "x" * 61}, "word_counts.kind "),
+            ({"kind": None}, "word_counts.kind "),
             ({"least": 0}, "least"),
             ({"least": 6}, "least"),
             ({"least": True}, "least"),
