@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from augenmerk.core.config import PRESETS, RunConfig
@@ -185,6 +185,7 @@ def test_every_type_of_intervention_is_among_those_that_are_damaged() -> None:
 @pytest.mark.parametrize(
     ("intervention", "path"), FIELDS, ids=[f"{type(each).__name__} {path}" for each, path in FIELDS]
 )
+@settings(max_examples=settings.default.max_examples // 3)  # for each of many fields
 @given(value=st.one_of(BARELY, JSON))
 def test_any_value_in_any_field_of_an_intervention_is_refused_with_its_path_or_read(
     intervention: Intervention, path: str, value: Any

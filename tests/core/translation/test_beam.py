@@ -57,8 +57,8 @@ def plain_search(
 @pytest.mark.parametrize("rules", [RULES, NO_END], ids=["end token", "no end token"])
 def test_a_beam_of_one_is_greedy(kind: str, rules: DecodingRules) -> None:
     model = wild_model(kind)
-    sources = padded(random_sources(40))
-    limits = [3 + place % 17 for place in range(40)]
+    sources = padded(random_sources(20))
+    limits = [3 + place % 17 for place in range(20)]
     for alpha in (0.0, 0.6, 5.0):
         assert search(model, sources, limits, rules, beam=1, alpha=alpha) == greedy(model, sources, limits, rules)
 
@@ -94,8 +94,8 @@ def test_a_beam_that_holds_everything_finds_the_best_of_all_translations(alpha: 
 @pytest.mark.parametrize(("beam", "alpha"), [(2, 0.6), (3, 0.0), (5, 1.0)])
 def test_batched_and_cached_search_is_the_plain_search(kind: str, beam: int, alpha: float) -> None:
     model = wild_model(kind)
-    sources = random_sources(12)
-    limits = [4 + place % 9 for place in range(12)]
+    sources = random_sources(8)
+    limits = [4 + place % 6 for place in range(8)]
     expected = [
         plain_search(model, source, limit, RULES, beam, alpha) for source, limit in zip(sources, limits, strict=True)
     ]
@@ -108,9 +108,9 @@ def test_batched_and_cached_search_is_the_plain_search(kind: str, beam: int, alp
 @pytest.mark.parametrize("beam", [2, 4])
 def test_a_batch_gives_what_each_source_gives_alone(beam: int) -> None:
     model = wild_model("pre", seed=1)
-    sources = random_sources(40)
-    alone = [search(model, source, [20], beam=beam)[0] for source in sources]
-    assert search(model, padded(sources), [20] * 40, beam=beam) == alone
+    sources = random_sources(16)
+    alone = [search(model, source, [12], beam=beam)[0] for source in sources]
+    assert search(model, padded(sources), [12] * 16, beam=beam) == alone
     assert len({len(row) for row in alone}) > 2
 
 

@@ -38,9 +38,9 @@ def test_cached_and_uncached_decoding_choose_the_same_tokens(kind: str) -> None:
 @every_kind
 def test_a_batch_gives_what_each_source_gives_alone(kind: str) -> None:
     model = wild_model(kind)
-    sources = random_sources(40)
+    sources = random_sources(16)
     alone = [greedy(model, source, [20], RULES)[0] for source in sources]
-    assert greedy(model, padded(sources), [20] * 40, RULES) == alone
+    assert greedy(model, padded(sources), [20] * 16, RULES) == alone
     assert len({len(row) for row in alone}) > 2
 
 
@@ -49,8 +49,8 @@ def test_a_batch_gives_what_each_source_gives_alone(kind: str) -> None:
 @torch.inference_mode()
 def test_maps_of_one_pass_are_those_of_decoding_step_by_step(kind: str) -> None:
     model = wild_model(kind)
-    for source in random_sources(6):
-        chosen = greedy(model, source, [20], NO_END)[0]
+    for source in random_sources(3):
+        chosen = greedy(model, source, [12], NO_END)[0]
         read = torch.tensor([[START, *chosen[:-1]]])
         output = model.decode(model.encode(source, need_maps=True), read, need_maps=True)
         assert torch.equal(output.encoder_maps, model(source, read[:, :1], need_maps=True).encoder_maps)

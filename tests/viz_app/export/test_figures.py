@@ -1,4 +1,5 @@
 from dataclasses import replace
+from itertools import cycle
 from pathlib import Path
 
 import numpy as np
@@ -61,8 +62,20 @@ UNUSUAL = {
 
 
 @pytest.mark.figures
+@pytest.mark.heavy
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
-@pytest.mark.parametrize("text", UNUSUAL.values(), ids=UNUSUAL)
+def test_any_texts_can_be_drawn_together_without_a_warning(tmp_path: Path, ending: str) -> None:
+    texts = list(UNUSUAL.values())
+    weights = np.full((len(texts), len(texts)), 0.5, dtype=np.float32)
+    picture = replace(_picture(), weights=weights, row_labels=texts, column_labels=texts)
+    save_figure(map_figure(picture), tmp_path / f"map.{ending}")
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.figures
+@pytest.mark.parametrize(
+    ("text", "ending"), list(zip(UNUSUAL.values(), cycle(["png", "svg", "pdf"]), strict=False)), ids=UNUSUAL
+)
 def test_any_text_can_be_drawn_without_a_warning(tmp_path: Path, text: str, ending: str) -> None:
     picture = replace(_picture(), row_labels=[text, "a"], column_labels=["a", text, text], title=text, caption=text)
     save_figure(map_figure(picture), tmp_path / f"map.{ending}")

@@ -193,7 +193,7 @@ def test_every_tab_answers_for_a_model_of_288_heads(
         if isinstance(tab, CompareTab):
             assert tab.comparing.comparison is not None
         state.submit(toggle_head(Head("cross", 5, 15)))
-        for shown in SHOWN_MAPS:
+        for shown in (SHOWN_MAPS[place % len(SHOWN_MAPS)], "difference"):
             state.settings.shown = shown
             qtbot.waitUntil(lambda: not state.request.is_running, timeout=LIMIT_MS)
             assert not tab.grab().isNull()

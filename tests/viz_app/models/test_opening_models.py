@@ -563,7 +563,6 @@ def with_target(run: RunConfig, language: str) -> RunConfig:
     [
         ("Portuguese", "pt", "Portuguese"),
         ("zho_Hans", "zho_Hans", "Chinese"),
-        ("pt-BR", "pt-BR", "Portuguese"),
         ("kmr", "kmr", "kmr"),
     ],
 )
