@@ -172,6 +172,11 @@ def edit_text(text: str) -> Intent:
     return edit
 
 
+def begin_text(text: str) -> Intent:
+    """A first sentence, with nothing to go back to."""
+    return lambda editor: Edit(ExperimentEditor(edit_text(text)(editor).editor.step))
+
+
 def show_experiment(experiment: Experiment) -> Intent:
     """Another experiment; everything in it must fit."""
     return lambda editor: Edit(editor.push(experiment))

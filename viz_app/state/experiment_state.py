@@ -13,7 +13,7 @@ from augenmerk.core.analysis.sample_roles import SampleRoles
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.viz_app.state import notices
-from augenmerk.viz_app.state.experiment_editor import Edit, ExperimentEditor, Intent, Step, edit_text
+from augenmerk.viz_app.state.experiment_editor import Edit, ExperimentEditor, Intent, begin_text, edit_text
 from augenmerk.viz_app.state.head_roles import HeadRoles
 from augenmerk.viz_app.state.languages import languages_of
 from augenmerk.viz_app.state.map_selection import MapSelection
@@ -171,7 +171,9 @@ class ExperimentState:
         """
         edit = intent(self.editor)
         if edit.editor is not self.editor:
-            self._use(edit)
+            self.editor = edit.editor
+            if edit.notice is not None:
+                self.report(edit.notice)
             if asks:
                 self._ask(drops_misfits=edit.drops_misfits)
             self.experiment_changed.emit(self.experiment)
@@ -185,9 +187,7 @@ class ExperimentState:
         """
         before = self.editor
         is_unused = self.result is None and not before.can_undo and not before.experiment.interventions
-        edit = edit_text(text)(before)
-        self._use(Edit(ExperimentEditor(Step(edit.editor.experiment)), edit.notice) if is_unused else edit)
-        self.experiment_changed.emit(self.experiment)
+        self.submit(begin_text(text) if is_unused else edit_text(text), asks=False)
 
     def ask_again(self) -> None:
         """The same experiment, of the model that is in use now; what does not fit it is dropped."""
@@ -199,11 +199,6 @@ class ExperimentState:
         if notice != self.notice:
             self.notice = notice
             self.notice_changed.emit(notice)
-
-    def _use(self, edit: Edit) -> None:
-        self.editor = edit.editor
-        if edit.notice is not None:
-            self.report(edit.notice)
 
     def _ask(self, *, drops_misfits: bool, reports_kept: bool = False) -> None:
         if self.model is None:
@@ -250,7 +245,8 @@ class ExperimentState:
         else:
             self.request.finish(problem)
             change = self.editor.push if isinstance(self.shown, Stale) else self.editor.replace
-            self._use(Edit(change(plain), f"{notices.refused(refused, plain)} {problem}"))
+            self.editor = change(plain)
+            self.report(f"{notices.refused(refused, plain)} {problem}")
             self._ask(drops_misfits=True)
             self.experiment_changed.emit(self.experiment)
 
