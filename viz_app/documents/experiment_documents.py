@@ -30,7 +30,7 @@ from augenmerk.viz_app.documents.view_values import apply_view, check_view, head
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import open_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.text_limit import MAX_CHARACTERS
+from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS
 from augenmerk.viz_app.widgets.dialogs import show_failure
 from augenmerk.viz_app.worker import Failure, InferenceWorker, Request
 

@@ -14,7 +14,7 @@ from augenmerk.core.translation.experiment_file import (
 )
 from augenmerk.viz_app.documents.view_values import check_view, view_values
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.text_limit import MAX_CHARACTERS
+from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS
 
 NO_DIGEST = "0" * 64
 ASIDE = ".unreadable"

@@ -22,7 +22,7 @@ from augenmerk.viz_app.heatmap.map_image import ramp_of, signed_ramp_of
 from augenmerk.viz_app.state.evented_options import on_redraw
 from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.role_words import role_in_short
+from augenmerk.viz_app.state.head_roles import role_in_short
 from augenmerk.viz_app.theme import current_theme, is_theme_change, scaled
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 

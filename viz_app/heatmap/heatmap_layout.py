@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QFont, QFontMetrics
 
 from augenmerk.viz_app.state.map_view import Axes, Band, MapView, Place
-from augenmerk.viz_app.state.visible_text import visible
+from augenmerk.viz_app.state.sentence_text import visible
 from augenmerk.viz_app.state.zoom import AUTO, FIT, LEGIBLE_PX, MIN_LEGIBLE_PX, Zoom
 from augenmerk.viz_app.theme import Theme
 

@@ -19,7 +19,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_selection import MARKS, HoveredLabel, token_shift_of_queries
 from augenmerk.viz_app.state.map_view import MapView
 from augenmerk.viz_app.state.marks import lit_keys, lit_queries
-from augenmerk.viz_app.state.visible_text import visible
+from augenmerk.viz_app.state.sentence_text import visible
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 

@@ -12,8 +12,17 @@ from augenmerk.core.analysis.measures import MeasuredMaps
 from augenmerk.core.analysis.sample_roles import SampleRoles
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import ExperimentResult, Translation
-from augenmerk.viz_app.state import notices
-from augenmerk.viz_app.state.experiment_editor import Edit, ExperimentEditor, Intent, begin_text, edit_text
+from augenmerk.viz_app.state.experiment_editor import (
+    Edit,
+    ExperimentEditor,
+    Intent,
+    begin_text,
+    cancelled_notice,
+    dropped_notice,
+    edit_text,
+    kept_notice,
+    refused_notice,
+)
 from augenmerk.viz_app.state.head_roles import HeadRoles
 from augenmerk.viz_app.state.languages import languages_of
 from augenmerk.viz_app.state.map_selection import MapSelection
@@ -218,11 +227,11 @@ class ExperimentState:
         phase, is_stale = self.request.phase, isinstance(self.shown, Stale)
         asked = phase.question if isinstance(phase, Waiting) else None
         self.request.finish()
-        reported = [notices.dropped_by_model(result.dropped, is_of_former=is_stale)]
+        reported = [dropped_notice(result.dropped, is_of_former=is_stale)]
         if result.dropped:
             self.editor = (self.editor.push if is_stale else self.editor.fit)(result.experiment)
         if isinstance(asked, ExperimentRequest) and asked.reports_kept:
-            reported.append(notices.kept(result.experiment, self.editor.previous))
+            reported.append(kept_notice(result.experiment, self.editor.previous))
         if any(reported):
             self.report(" ".join(filter(None, (self.notice, *reported))))
         self._show(result)
@@ -237,7 +246,7 @@ class ExperimentState:
         plain = Experiment(refused.source_text)
         if shown is not None:
             now = shown.experiment
-            self.request.finish(problem if refused == now else f"{problem}\n{notices.refused(refused, now)}")
+            self.request.finish(problem if refused == now else f"{problem}\n{refused_notice(refused, now)}")
             self.submit(lambda editor: Edit(editor.withdraw(now), None), asks=False)
         elif refused == plain:
             self.request.finish(problem)
@@ -246,7 +255,7 @@ class ExperimentState:
             self.request.finish(problem)
             change = self.editor.push if isinstance(self.shown, Stale) else self.editor.replace
             self.editor = change(plain)
-            self.report(f"{notices.refused(refused, plain)} {problem}")
+            self.report(f"{refused_notice(refused, plain)} {problem}")
             self._ask(drops_misfits=True)
             self.experiment_changed.emit(self.experiment)
 
@@ -258,7 +267,7 @@ class ExperimentState:
         if not self.request.is_running:
             return
         now = self.current.experiment if self.current is not None else self.experiment
-        self.request.finish(notices.cancelled(self.experiment, now))
+        self.request.finish(cancelled_notice(self.experiment, now))
         self.submit(lambda editor: Edit(editor.withdraw(now), None), asks=False)
         if self.current is None:
             self.clear()

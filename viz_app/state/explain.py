@@ -9,8 +9,8 @@ from augenmerk.core.percent import percent
 from augenmerk.core.text.vocabulary import MARKS
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.head_roles import role_in_words
 from augenmerk.viz_app.state.map_view import MapView
-from augenmerk.viz_app.state.role_words import role_in_words
 
 BEWARE = (
     "Weights show where the model looks, not why it chose a word; to see what a head does, switch it off. Much weight "

@@ -13,7 +13,7 @@ from augenmerk.viz_app.state.map_source import has_split_words
 from augenmerk.viz_app.state.map_view import Band, MapView, Pair
 from augenmerk.viz_app.state.marks import query_sum
 from augenmerk.viz_app.state.picked_tokens import SHORTENED
-from augenmerk.viz_app.state.visible_text import elided
+from augenmerk.viz_app.state.sentence_text import elided
 
 KIND_NAMES: dict[MapKind, str] = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross"}
 KIND_DIRECTIONS: dict[MapKind, str] = {

@@ -7,7 +7,7 @@ from typing import Literal
 from augenmerk.core.analysis.selection import sum_queries
 from augenmerk.core.translation.result import FloatArray, MapKind
 from augenmerk.viz_app.state.map_view import Axes, MapView
-from augenmerk.viz_app.state.visible_text import elided
+from augenmerk.viz_app.state.sentence_text import elided
 
 Side = Literal["source", "target"]
 SelectionMode = Literal["alone", "also", "through"]

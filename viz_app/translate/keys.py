@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt
 
 from augenmerk.viz_app.state.head_navigation import Direction
-from augenmerk.viz_app.views.shown_maps_switch import KEY as NEXT_MAPS_KEY
+from augenmerk.viz_app.views.intervention_chips import KEY as NEXT_MAPS_KEY
 
 DIRECTIONS: dict[int, Direction] = {
     Qt.Key.Key_Left: "left",

@@ -12,12 +12,12 @@ from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.heatmap.heatmap import Heatmap
 from augenmerk.viz_app.heatmap.lines_view import LinesArea, LinesView
 from augenmerk.viz_app.state import map_text
-from augenmerk.viz_app.state.changed_words import changed_pieces
 from augenmerk.viz_app.state.evented_options import on_redraw
 from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_navigation import neighbour
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
+from augenmerk.viz_app.state.sentence_text import changed_pieces
 from augenmerk.viz_app.theme import current_theme
 from augenmerk.viz_app.translate.keys import ARROWS, DIRECTIONS, ENDS, SCENE_KEYS, SWITCH_KEYS
 

@@ -8,7 +8,7 @@ from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 from augenmerk.core.translation.result import Translation, Word
-from augenmerk.viz_app.state.visible_text import visible
+from augenmerk.viz_app.state.sentence_text import visible
 from augenmerk.viz_app.theme import scales
 
 NUM_SHOWN = 5

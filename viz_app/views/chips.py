@@ -10,15 +10,15 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from augenmerk.core.text.vocabulary import STARTS
 from augenmerk.core.translation.result import Translation, Word
 from augenmerk.viz_app.heatmap.selection_mode import selection_mode_of
-from augenmerk.viz_app.state.changed_words import new_words
 from augenmerk.viz_app.state.experiment_editor import force
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_selection import MARKS
 from augenmerk.viz_app.state.marks import key_shares, word_of_query
-from augenmerk.viz_app.state.visible_text import visible
+from augenmerk.viz_app.state.sentence_text import new_words, visible
 from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, is_theme_change, scaled
 from augenmerk.viz_app.views.alternatives_card import AlternativesCard
 from augenmerk.viz_app.widgets.flow_layout import flow
+from augenmerk.viz_app.widgets.scroll_areas import ContentHeightScrollArea
 
 INSET = 3  # where the text of the lines above begins
 SPACING = 6
@@ -250,3 +250,23 @@ def given_tip(translation: Translation) -> str:
 def is_start_given(translation: Translation) -> bool:
     """Whether the first symbol of the target is a word that is given, not predicted: in the copy task."""
     return translation.read_tokens[0] not in STARTS
+
+
+MAX_LINES = 4
+
+
+class ChipsArea(ContentHeightScrollArea):
+    """Holds the chips."""
+
+    def __init__(self, chips: WordChips, parent: QWidget | None = None) -> None:
+        self._max_lines = MAX_LINES
+        super().__init__(chips, lambda: self._max_lines * chips.line_height, parent)
+
+    def set_max_lines(self, max_lines: int) -> None:
+        """Shows no more lines at once; the others scroll."""
+        self._max_lines = max_lines
+        self.fit()
+
+    def minimumSizeHint(self) -> QSize:
+        """One line."""
+        return QSize(200, 24)

@@ -19,12 +19,11 @@ from augenmerk.viz_app.state.evented_options import on_redraw
 from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.explain import explain
-from augenmerk.viz_app.state.role_words import role_in_words
+from augenmerk.viz_app.state.head_roles import role_in_words
 from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales
 from augenmerk.viz_app.views.cell_menu import CellMenu
 from augenmerk.viz_app.views.explanation import Explanation
-from augenmerk.viz_app.views.head_controls import HeadControls, SizeControls, TokensMenu
-from augenmerk.viz_app.views.pick_line import PickLine
+from augenmerk.viz_app.views.head_controls import HeadControls, PickLine, SizeControls, TokensMenu
 from augenmerk.viz_app.views.query_key import QueryKeyCard
 from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
 from augenmerk.viz_app.widgets.eliding_label import ElidingLabel

@@ -4,8 +4,7 @@ import html
 from collections.abc import Sequence
 
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.state.changed_words import Piece, changed_pieces
-from augenmerk.viz_app.state.visible_text import breakable
+from augenmerk.viz_app.state.sentence_text import Piece, breakable, changed_pieces
 
 
 def marked(before: Translation, after: Translation, text_color: str, muted: str, new: str = "") -> str:

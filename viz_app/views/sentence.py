@@ -11,31 +11,30 @@ from augenmerk.core.text.languages import a_sentence_in
 from augenmerk.core.translation.experiment import Experiment, GivenTarget
 from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.viz_app.examples import Example, copy_examples, example_sentences, gallery
-from augenmerk.viz_app.state.changed_words import new_words
 from augenmerk.viz_app.state.experiment_editor import redo, set_output, show_experiment, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.languages import language_names, language_of, target_code, with_code
 from augenmerk.viz_app.state.map_selection import MARKS
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.marks import key_shares
-from augenmerk.viz_app.state.spans import (
+from augenmerk.viz_app.state.sentence_text import (
+    MAX_CHARACTERS,
     edited_spans,
     ignored_span,
+    left_out,
+    new_words,
+    not_shown,
     rare_spans,
     respelled_spans,
     unknown_spans,
     word_spans,
 )
-from augenmerk.viz_app.state.text_limit import MAX_CHARACTERS, left_out, not_shown
 from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales, set_role
-from augenmerk.viz_app.views.chips import WordChips
-from augenmerk.viz_app.views.chips_area import ChipsArea
+from augenmerk.viz_app.views.chips import ChipsArea, WordChips
 from augenmerk.viz_app.views.coverage_notice import CoverageNotice
 from augenmerk.viz_app.views.gallery import GalleryPopup
-from augenmerk.viz_app.views.intervention_chips import InterventionChips
-from augenmerk.viz_app.views.sentence_input import SentenceInput, SentenceMarks
-from augenmerk.viz_app.views.shown_maps_switch import ShownMapsSwitch
-from augenmerk.viz_app.views.target_line import TargetLine
+from augenmerk.viz_app.views.intervention_chips import InterventionChips, ShownMapsSwitch
+from augenmerk.viz_app.views.sentence_input import SentenceInput, SentenceMarks, TargetLine
 from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
 from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
 from augenmerk.viz_app.widgets.focus import set_visible

@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from augenmerk.viz_app.state.visible_text import visible
+from augenmerk.viz_app.state.sentence_text import visible
 from augenmerk.viz_app.theme import current_theme, scaled
 
 LINE_GAP = 6

@@ -11,7 +11,7 @@ off and emits the signals, so every slot runs in the GUI thread and no widget is
 from augenmerk.viz_app.state.request_state import Progress
 from augenmerk.viz_app.worker.experiment_controller import ExperimentController
 from augenmerk.viz_app.worker.failure import Failure
-from augenmerk.viz_app.worker.inference import ANSWER_SECONDS, THREAD_PREFIX, InferenceWorker
+from augenmerk.viz_app.worker.inference import ANSWER_SECONDS, THREAD_PREFIX, InferenceWorker, Request
 from augenmerk.viz_app.worker.jobs import (
     ABOUT_A_RESULT,
     ExperimentJob,
@@ -27,7 +27,6 @@ from augenmerk.viz_app.worker.jobs import (
     TranslatorLike,
     as_translator,
 )
-from augenmerk.viz_app.worker.requests import Request
 from augenmerk.viz_app.worker.training import (
     DRAIN_INTERVAL_MS,
     TrainingBody,

@@ -9,9 +9,8 @@ from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.state.experiment_state import ExperimentRequest, ExperimentState
 from augenmerk.viz_app.state.request_state import Progress, RequestState
 from augenmerk.viz_app.worker.failure import Failure
-from augenmerk.viz_app.worker.inference import InferenceWorker
+from augenmerk.viz_app.worker.inference import InferenceWorker, Request
 from augenmerk.viz_app.worker.jobs import ABOUT_A_RESULT, ExperimentJob, Job, MeasureJob
-from augenmerk.viz_app.worker.requests import Request
 
 
 class ExperimentController(QObject):

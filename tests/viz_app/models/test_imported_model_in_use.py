@@ -23,8 +23,8 @@ from augenmerk.viz_app.examples import gallery
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.experiment_editor import reset, toggle_head
 from augenmerk.viz_app.state.experiment_state import Stale
+from augenmerk.viz_app.state.head_roles import HERE, role_in_short, role_in_words
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
-from augenmerk.viz_app.state.role_words import HERE, role_in_short, role_in_words
 from augenmerk.viz_app.translate.first_steps import FirstSteps
 from augenmerk.viz_app.translate.presentation import caption
 from augenmerk.viz_app.views.gallery import GalleryPopup

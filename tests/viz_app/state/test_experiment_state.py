@@ -26,6 +26,7 @@ from augenmerk.core.translation.experiment import (
 )
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult
 from augenmerk.viz_app.state.experiment_editor import (
+    GIVEN_DROPPED,
     ExperimentEditor,
     Step,
     edit_text,
@@ -48,7 +49,6 @@ from augenmerk.viz_app.state.map_selection import MapSelection
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.state.notices import GIVEN_DROPPED
 from tests.viz_app.synthetic import make_result, make_translation
 
 HEAD = Head("cross", 1, 4)

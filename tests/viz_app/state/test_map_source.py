@@ -17,11 +17,10 @@ from augenmerk.viz_app.state.experiment_editor import show_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.explain import Part, explain
 from augenmerk.viz_app.state.head_navigation import neighbour
-from augenmerk.viz_app.state.head_roles import clarity, clearest_head
+from augenmerk.viz_app.state.head_roles import clarity, clearest_head, role_in_short, role_in_words
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import SCALES, Scale
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.state.role_words import role_in_short, role_in_words
 from augenmerk.viz_app.state.snapshot import take_snapshot
 from tests.viz_app.synthetic import FakeTranslator, make_translation, measure_by_halves
 

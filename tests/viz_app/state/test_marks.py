@@ -11,7 +11,7 @@ from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.marks import key_shares, lit_keys, lit_queries, queries_of_word, query_sum, word_of_query
 from augenmerk.viz_app.state.picked_tokens import PickedTokens
-from augenmerk.viz_app.state.visible_text import elided
+from augenmerk.viz_app.state.sentence_text import elided
 from tests.viz_app.synthetic import make_result, make_translation
 
 KINDS = ("encoder", "decoder", "cross")

@@ -15,7 +15,7 @@ from augenmerk.viz_app.glossary import entries_in
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.spans import Span, rare_spans, respelled_spans
+from augenmerk.viz_app.state.sentence_text import Span, rare_spans, respelled_spans
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.sentence import SentencePanel
 from augenmerk.viz_app.views.sentence_input import SentenceInput, SentenceMarks

@@ -20,8 +20,8 @@ from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import ShownMaps
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.head import HeadPanel
+from augenmerk.viz_app.views.intervention_chips import ShownMapsSwitch
 from augenmerk.viz_app.views.row_editor import RowEditor, with_share
-from augenmerk.viz_app.views.shown_maps_switch import ShownMapsSwitch
 from augenmerk.viz_app.worker.experiment_controller import ExperimentController
 from augenmerk.viz_app.worker.inference import InferenceWorker
 from tests.checkpoints import write_untrained_checkpoint
@@ -529,8 +529,8 @@ def real_panel(qtbot: QtBot, theme: Theme, translator: Translator) -> Iterator[t
     state.submit(show_experiment(given))
     state.accept(translator.compare(given))
     state.selection.choose(Head("cross", 0, 0))
+    from augenmerk.viz_app.worker.inference import Request
     from augenmerk.viz_app.worker.jobs import LoadJob
-    from augenmerk.viz_app.worker.requests import Request
 
     loaded: list[object] = []
     worker.submit(Request(LoadJob(Path("tiny"), "cpu"), state, on_result=loaded.append))

@@ -25,10 +25,10 @@ from augenmerk.viz_app.state.experiment_editor import (
 )
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.state.text_limit import MAX_CHARACTERS
+from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.sentence import SentencePanel
-from augenmerk.viz_app.views.target_line import TargetLine
+from augenmerk.viz_app.views.sentence_input import TargetLine
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
 
 MODEL = ModelInfo("one", Path("one.safetensors"), preset("notebook"), DeviceChoice("cpu", "asked for"), 1)

@@ -6,8 +6,7 @@ from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from augenmerk.viz_app.state.spans import Span
-from augenmerk.viz_app.state.text_limit import MAX_CHARACTERS
+from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS, Span
 from augenmerk.viz_app.theme import Theme, current_theme
 from augenmerk.viz_app.views.sentence_input import DEBOUNCE_MS, SentenceInput, SentenceMarks
 

@@ -5,7 +5,7 @@ from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPainterPath, QPa
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from augenmerk.viz_app.analysis.alignment.state import Links
-from augenmerk.viz_app.state.visible_text import visible
+from augenmerk.viz_app.state.sentence_text import visible
 from augenmerk.viz_app.theme import current_theme, is_theme_change, scaled
 
 LINE_GAP = 7

@@ -24,12 +24,9 @@ from augenmerk.viz_app.analysis.compare.maps import CompareMaps
 from augenmerk.viz_app.analysis.compare.second_model import SecondModel
 from augenmerk.viz_app.analysis.compare.state import READS_FIRST, CompareState, Comparison, Question
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
-from augenmerk.viz_app.state.changed_words import pieces_of
 from augenmerk.viz_app.state.evented_options import on_redraw
 from augenmerk.viz_app.state.map_text import title
-from augenmerk.viz_app.state.spans import source_as_read
-from augenmerk.viz_app.state.text_limit import MAX_CHARACTERS
-from augenmerk.viz_app.state.visible_text import breakable
+from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS, breakable, pieces_of, source_as_read
 from augenmerk.viz_app.theme import scales
 from augenmerk.viz_app.views.marked_text import marked, number, styled
 from augenmerk.viz_app.widgets.focus import set_visible

@@ -11,7 +11,7 @@ from augenmerk.core.translation.experiment import SourceWordRemoved, SourceWordR
 from augenmerk.viz_app.analysis.source.job import SourceJob, WithoutWordsJob
 from augenmerk.viz_app.analysis.source.state import OutputShare, SourceFindings, SourceState, SourceWord
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
-from augenmerk.viz_app.state.text_limit import MAX_CHARACTERS
+from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS
 from augenmerk.viz_app.theme import scales
 from augenmerk.viz_app.views.marked_text import number
 from augenmerk.viz_app.widgets.bars import Bar, BarList

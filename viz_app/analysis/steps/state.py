@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, Experiment, ForcedToken, Intervention
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.state.changed_words import new_words
 from augenmerk.viz_app.state.experiment_editor import force, intervene, remove
 from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.sentence_text import new_words
 
 
 @dataclass(frozen=True)

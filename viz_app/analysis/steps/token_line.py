@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from augenmerk.viz_app.state.visible_text import visible
+from augenmerk.viz_app.state.sentence_text import visible
 from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, scaled
 from augenmerk.viz_app.widgets.flow_layout import flow
 from augenmerk.viz_app.widgets.scroll_areas import ContentHeightScrollArea

@@ -15,8 +15,7 @@ from augenmerk.viz_app.analysis.steps.state import Candidate, StepRow, StepsStat
 from augenmerk.viz_app.analysis.steps.token_line import TokenArea, TokenChip, TokenLine
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.state.experiment_editor import force
-from augenmerk.viz_app.state.text_limit import MAX_CHARACTERS
-from augenmerk.viz_app.state.visible_text import visible
+from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS, visible
 from augenmerk.viz_app.theme import scaled, scales
 from augenmerk.viz_app.widgets.bars import Bar, BarList
 from augenmerk.viz_app.widgets.flow_layout import FlowLayout

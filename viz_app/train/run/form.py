@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from augenmerk.core.config import PRESETS, preset
 from augenmerk.core.config.dotted import dotted_settings
 from augenmerk.core.errors import AugenmerkError, ConfigError
-from augenmerk.viz_app.state.text_limit import MAX_CHARACTERS
+from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS
 from augenmerk.viz_app.theme import scales, set_role
 from augenmerk.viz_app.train.run.choices import (
     DATA_KINDS,

@@ -1,0 +1,229 @@
+"""Sentences as text: their length, letters that nobody sees, places of words, and words that changed. No Qt."""
+
+import difflib
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, TypeVar
+
+from augenmerk.core.text.codec import CONTINUATION
+from augenmerk.core.translation.coverage import RareWord, RespelledWord
+from augenmerk.core.translation.experiment import SourceWordReplaced
+from augenmerk.core.translation.result import ExperimentResult, Translation, Word
+
+MAX_CHARACTERS = 5_000
+"""Ten times the longest sentence of any corpus here. Beyond it, laying out the text and cutting it into words take
+seconds: the time grows with the square of the length where there are no spaces."""
+
+
+def limited(text: str) -> str:
+    """The text, or as much of its beginning as is taken."""
+    return text[:MAX_CHARACTERS]
+
+
+def left_out(num_characters: int, what: str = "sentence") -> str:
+    """What is said when so many characters of a sentence, or of something else, were left out."""
+    noun = "character was" if num_characters == 1 else "characters were"
+    return f"A {what} of at most {MAX_CHARACTERS:,} characters was expected: {num_characters:,} more {noun} left out."
+
+
+def not_shown(num_characters: int) -> str:
+    """What is said when the model's own translation is longer than is shown in one line of text."""
+    noun = "character is" if num_characters == 1 else "characters are"
+    return (
+        f"The translation is longer than {MAX_CHARACTERS:,} characters: its last {num_characters:,} {noun} not shown "
+        "in the sentence. The maps and the words have them all."
+    )
+
+
+INVISIBLE = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
+_LONG_WORD = re.compile(r"\S{24}(?=\S)")
+BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and symbols whose picture is empty: Hangul fillers and the blank Braille pattern."""
+
+
+@lru_cache(maxsize=4096)
+def visible(token: str) -> str:
+    """The token; "U+200B" for a zero-width space, and so for all that consist of nothing visible.
+
+    Args:
+        token: as it is shown elsewhere, perhaps with the mark of a piece before it.
+    """
+    rest = token.removeprefix(CONTINUATION)
+    if not rest or not all(map(_is_invisible, rest)):
+        return token
+    mark = token[: len(token) - len(rest)]
+    return mark + " ".join(f"U+{ord(letter):04X}" for letter in rest)
+
+
+def breakable(text: str) -> str:
+    """The text with places in its very long words where a line may break: else a label grows as wide as the word.
+
+    For labels, which show nothing there; not for text that is copied or read by a program.
+    """
+    return _LONG_WORD.sub(lambda found: f"{found[0]}\u200b", text)
+
+
+def elided(text: str, length: int) -> str:
+    """A text of at most so many characters, at least 3: what lies between its ends gives way to an ellipsis."""
+    if len(text) <= length:
+        return text
+    end = (length - 1) // 2
+    return f"{text[: length - 1 - end]}…{text[-end:]}"
+
+
+def _is_invisible(letter: str) -> bool:
+    return unicodedata.category(letter) in INVISIBLE or letter in BLANK_LETTERS
+
+
+_Word = TypeVar("_Word", RareWord, RespelledWord)
+
+
+@dataclass(frozen=True)
+class Span:
+    """A half-open range of the typed text, in UTF-16 units, as Qt's text cursors count."""
+
+    start: int
+    end: int
+
+
+def unknown_spans(translation: Translation) -> tuple[Span, ...]:
+    """Where the typed text holds words of which the vocabulary does not know some token."""
+    unknown = set(translation.unknown_source_positions)
+    return tuple(
+        span for word, span in word_spans(translation).items() if unknown.intersection(range(word.start, word.end))
+    )
+
+
+def rare_spans(translation: Translation) -> dict[Span, RareWord]:
+    """Where the typed text holds words that the training data hardly had."""
+    return _spans_of(translation.coverage.rare_words, translation) if translation.coverage else {}
+
+
+def respelled_spans(translation: Translation) -> dict[Span, RespelledWord]:
+    """Where the typed text holds words that were read in another spelling."""
+    return _spans_of(translation.coverage.respelled_words, translation) if translation.coverage else {}
+
+
+def word_spans(translation: Translation) -> dict[Word, Span]:
+    """Where the typed text holds each source word; words that cannot be found again are left out."""
+    return {word: _to_utf16(translation.source_text, *found) for word, found in _word_ranges(translation).items()}
+
+
+def _spans_of(words: tuple[_Word, ...], translation: Translation) -> dict[Span, _Word]:
+    """Where the typed text holds these words, which know their first tokens."""
+    if not words:
+        return {}
+    spans = {word.start: span for word, span in word_spans(translation).items()}
+    return {spans[word.start]: word for word in words if word.start in spans}
+
+
+def edited_spans(result: ExperimentResult) -> tuple[Span, ...]:
+    """Where the typed text holds the words that the experiment removes or replaces."""
+    places = {edit.place for edit in result.experiment.source_edits}
+    spans, original = word_spans(result.original), result.original
+    found = zip(original.source_places, original.source_words, strict=True)
+    return tuple(spans[word] for place, word in found if place in places and word in spans)
+
+
+def source_as_read(result: ExperimentResult) -> str:
+    """The sentence as the model read it: words that the experiment removes are gone, others stand in their places."""
+    text, ranges = result.original.source_text, _word_ranges(result.original)
+    edits = {edit.place: edit for edit in result.experiment.source_edits}
+    parts: list[str] = []
+    position = 0
+    for place, word in zip(result.original.source_places, result.original.source_words, strict=True):
+        if place not in edits or word not in ranges:
+            continue
+        edit, (start, end) = edits[place], ranges[word]
+        before = text[position:start]
+        parts.append(before + edit.text if isinstance(edit, SourceWordReplaced) else before.rstrip())
+        position = end
+    return ("".join(parts) + text[position:]).strip()
+
+
+def ignored_span(translation: Translation) -> Span | None:
+    """Where the typed text holds the end that did not fit into the model."""
+    if not translation.ignored_text:
+        return None
+    text = translation.source_text
+    return _to_utf16(text, max(0, len(text) - len(translation.ignored_text)), len(text))
+
+
+def _word_ranges(translation: Translation) -> dict[Word, tuple[int, int]]:
+    """Where the typed text holds each source word, in characters; words that cannot be found again are left out."""
+    lowered, ranges, position = _same_length_lower(translation.source_text), {}, 0
+    for word in translation.source_words:
+        start = lowered.find(_same_length_lower(word.text), position)
+        if start >= 0:
+            position = start + len(word.text)
+            ranges[word] = start, position
+    return ranges
+
+
+def _same_length_lower(text: str) -> str:
+    """Lower case, character by character: a letter whose lower case is longer (İ) stays as it is."""
+    return "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
+
+
+def _to_utf16(text: str, start: int, end: int) -> Span:
+    return Span(_utf16_length(text[:start]), _utf16_length(text[:end]))
+
+
+def _utf16_length(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+Mark = Literal["same", "new", "gone"]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of a sentence: kept, new, or (a word that is no longer there) gone."""
+
+    text: str
+    mark: Mark
+
+
+def changed_pieces(before: Translation, after: Translation) -> tuple[Piece, ...]:
+    """The sentence of `after`, its words that are not in `before` marked, words that only went missing put back.
+
+    A word that was replaced is shown by the word that replaced it alone.
+    """
+    old, new = [word.text for word in before.target_words], [word.text for word in after.target_words]
+    return pieces_of(old, new, after.text)
+
+
+def new_words(before: Translation, after: Translation) -> frozenset[Word]:
+    """The words of `after` that `before` does not have, order regarded."""
+    old, new = [word.text for word in before.target_words], [word.text for word in after.target_words]
+    blocks = difflib.SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
+    kept = {block.b + place for block in blocks for place in range(block.size)}
+    return frozenset(word for place, word in enumerate(after.target_words) if place not in kept)
+
+
+def pieces_of(old: Sequence[str], new: Sequence[str], text: str) -> tuple[Piece, ...]:
+    """`text`, which is made of the words `new`, marked by what is not in `old`; see `changed_pieces`."""
+    pieces: list[Piece] = []
+    position = 0
+
+    def say(word: str, mark: Mark) -> int:
+        start = text.lower().find(word.lower(), position)
+        if start < 0 or len(text.lower()) != len(text):  # not to be found in the sentence: the word as the model has it
+            pieces.append(Piece(f" {word}", mark))
+            return position
+        if start > position:
+            pieces.append(Piece(text[position:start], "same"))
+        pieces.append(Piece(text[start : start + len(word)], mark))
+        return start + len(word)
+
+    for tag, old_from, old_to, new_from, new_to in difflib.SequenceMatcher(
+        None, old, new, autojunk=False
+    ).get_opcodes():
+        if tag == "delete":
+            pieces.append(Piece(" " + " ".join(old[old_from:old_to]), "gone"))
+        for word in new[new_from:new_to]:
+            position = say(word, "same" if tag == "equal" else "new")
+    return (*pieces, Piece(text[position:], "same")) if position < len(text) else tuple(pieces)
