@@ -25,7 +25,8 @@ def run() -> list[Ratio]:
     from PySide6.QtCore import QSettings
     from PySide6.QtWidgets import QApplication
 
-    from augenmerk.viz_app.main_window import TRAIN, TRANSLATE, MainWindow
+    from augenmerk.viz_app.main_window import MainWindow
+    from augenmerk.viz_app.page_host import TRAIN, TRANSLATE
     from augenmerk.viz_app.preferences import Preferences
     from augenmerk.viz_app.theme import Theme
     from augenmerk.viz_app.worker.training import interpreter_shared_fairly
@@ -39,9 +40,9 @@ def run() -> list[Ratio]:
         window.resize(1280, 800)
         window.show()
         _wait(lambda: window.translate_page.state.translation is not None)
-        window.show_page(TRAIN)
-        _wait(lambda: window.train_page is not None and window.train_page.isVisible())
-        window.show_page(TRANSLATE)
+        window.pages.show(TRAIN)
+        _wait(lambda: window.pages.train is not None and window.pages.train.isVisible())
+        window.pages.show(TRANSLATE)
         try:
             with interpreter_shared_fairly():  # as the app has it
                 return [
@@ -73,7 +74,7 @@ def _compare(window: "MainWindow", name: str, run: RunConfig, folder: Path) -> R
     """Idle and beside a training, in turn, so that a change in the machine's speed meets both alike."""
     from augenmerk.core.training.request import TrainingRequest
 
-    page = window.train_page
+    page = window.pages.train
     assert page is not None
     idle: list[float] = []
     beside: list[float] = []

@@ -150,7 +150,7 @@ def test_settings_of_the_window_are_restored(tmp_path: Path) -> None:
     assert (preferences.theme, preferences.scale, preferences.learn_language) == ("dark", 150, "de")
     assert preferences.model == Path("/models/mine.safetensors")
     assert preferences.head == Head("decoder", 2, 5)
-    assert preferences.lesson == ("/lessons/order.augenmerk", 3)
+    assert (preferences.lesson_name, preferences.lesson_place) == ("/lessons/order.augenmerk", 3)
     assert preferences.has_taken_first_steps
     assert not preferences.exports_captions
     assert (preferences.is_analysis_open, preferences.analysis_tab) == (True, "steps")

@@ -36,8 +36,8 @@ def main(words: list[str]) -> int:
         window = MainWindow(preferences)
         window.resize(width, height)
         window.show()
-        window.open_chapter(words[3] if len(words) > 3 else CHAPTER)
-        page = window.learn_page
+        window.pages.open_chapter(words[3] if len(words) > 3 else CHAPTER)
+        page = window.pages.learn
         assert page is not None
 
         def is_complete() -> bool:

@@ -22,7 +22,8 @@ def main(words: list[str]) -> int:
     from PySide6.QtWidgets import QApplication
 
     from augenmerk.viz_app.application import save_picture
-    from augenmerk.viz_app.main_window import TRAIN, MainWindow
+    from augenmerk.viz_app.main_window import MainWindow
+    from augenmerk.viz_app.page_host import TRAIN
     from augenmerk.viz_app.preferences import Preferences
     from augenmerk.viz_app.theme import Theme
 
@@ -37,8 +38,8 @@ def main(words: list[str]) -> int:
         window = MainWindow(preferences, sentence="Ein Mann .")
         window.resize(width, height)
         window.show()
-        window.show_page(TRAIN)
-        page = window.train_page
+        window.pages.show(TRAIN)
+        page = window.pages.train
         assert page is not None
         choices = replace(page.form.choices(), preset="copy-task-small", device="cpu")
         choices = replace(choices, parent_folder=Path(folder))

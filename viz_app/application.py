@@ -108,7 +108,7 @@ def _run_window(
     window.show()
     with interpreter_shared_fairly(), ended_by_signals(app):
         status = app.exec()
-        window.end()  # if it was not closed: a signal ended the loop, or Qt did because the display is gone
+        window.shutdown.end()  # if it was not closed: a signal ended the loop, or Qt did because the display is gone
     return status
 
 

@@ -1,9 +1,9 @@
 """What the windows remember between two starts, with a type for each entry."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 from urllib.parse import unquote_to_bytes
 
 from platformdirs import user_data_path, user_state_path
@@ -18,6 +18,7 @@ from augenmerk.viz_app.theme import SCALES, THEME_CHOICES, ThemeChoice
 MAX_RECENT = 8
 MAX_IMPORTS = 64
 OptionsT = TypeVar("OptionsT")
+ValueT = TypeVar("ValueT")
 
 
 def _text_of(path: Path) -> str:
@@ -66,57 +67,136 @@ class RecentFiles:
         self._settings.setValue(self._key, [_text_of(each) for each in paths])
 
 
+class ImportedModels:
+    """The files that models of other projects became.
+
+    Args:
+        settings: where they are remembered.
+    """
+
+    def __init__(self, settings: QSettings) -> None:
+        self._settings = settings
+
+    def file_of(self, source: str | Path) -> Path | None:
+        """The file that a model became; None if it was never imported, or the file is gone."""
+        path = self._files.get(str(source))
+        return Path(path) if path is not None and Path(path).is_file() else None
+
+    def remember(self, source: str | Path, path: Path) -> None:
+        """Keeps which file a model became."""
+        others = {key: value for key, value in self._files.items() if key != str(source) and Path(value) != path}
+        newest = [(str(source), str(path.absolute())), *others.items()][:MAX_IMPORTS]
+        self._settings.setValue("imports", [text for pair in newest for text in pair])
+
+    @property
+    def _files(self) -> dict[str, str]:
+        stored = self._settings.value("imports", [])
+        texts = [each for each in stored if isinstance(each, str)] if isinstance(stored, list) else []
+        return dict(zip(texts[::2], texts[1::2], strict=False))
+
+
+class Preference(Generic[ValueT]):
+    """An attribute of `Preferences` that the settings file keeps.
+
+    Args:
+        key: of its entry.
+        default: its value without an entry, or with one that makes no sense.
+        read: the value of an entry; None if it makes no sense.
+        write: the entry of a value.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        default: ValueT,
+        read: Callable[[object], ValueT | None],
+        write: Callable[[ValueT], object] = lambda value: value,
+    ) -> None:
+        self._key, self._default, self._read, self._write = key, default, read, write
+
+    def __get__(self, owner: "Preferences", _type: type | None = None) -> ValueT:
+        value = self._read(owner.settings.value(self._key))
+        return self._default if value is None else value
+
+    def __set__(self, owner: "Preferences", value: ValueT) -> None:
+        owner.settings.setValue(self._key, self._write(value))
+
+
+def _one_of(choices: Iterable[ValueT]) -> Callable[[object], ValueT | None]:
+    """Reads one of these values."""
+    by_text = {str(choice): choice for choice in choices}
+    return lambda stored: by_text.get(str(stored))
+
+
+def _text(stored: object) -> str | None:
+    return stored if isinstance(stored, str) else None
+
+
+def _number(stored: object) -> int | None:
+    text = str(stored)
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None
+
+
+def _flag(stored: object) -> bool | None:
+    return {"true": True, "false": False}.get(str(stored).lower())
+
+
+def _flag_text(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _path(stored: object) -> Path | None:
+    return _path_of(stored) if isinstance(stored, str) and stored else None
+
+
+def _head(stored: object) -> Head | None:
+    parts = str(stored).split("/")
+    kind = next((kind for kind in MAP_KINDS if kind == parts[0]), None)
+    if kind is None or len(parts) != 3 or not all(part.isascii() and part.isdigit() for part in parts[1:]):
+        return None
+    return Head(kind, int(parts[1]), int(parts[2]))
+
+
 class Preferences:
-    """A typed face of `QSettings`. An entry that makes no sense reads as if it were not there.
+    """What the windows remember, each entry declared once.
 
     Attributes:
         settings: where everything is remembered.
         recent_models, recent_experiments: checkpoints, and experiment files.
+        imports: models of other projects.
+        theme, scale: light, dark, or the same as the system; the size of everything, in percent.
+        sentence: the last sentence, which older versions kept here.
+        model: the checkpoint that was opened last; None for the bundled one.
+        head: the head that was chosen last; None if none ever was.
+        lesson_name, lesson_place: the lesson that is open, empty for none; the scene, from 0.
+        has_taken_first_steps: whether the quick tour was taken or skipped.
+        learn_language: code of the language of the Learn page.
+        exports_captions: whether exported pictures have a caption.
+        is_analysis_open, analysis_tab: whether the analysis tabs are shown; the name of the last one, or empty.
     """
+
+    theme = Preference[ThemeChoice]("theme", "system", _one_of(THEME_CHOICES))
+    scale = Preference[int]("scale", 100, _one_of(SCALES))
+    sentence = Preference[str]("translate/sentence", "", _text)
+    model = Preference[Path | None](
+        "translate/model", None, _path, lambda path: _text_of(path.absolute()) if path is not None else ""
+    )
+    head = Preference[Head | None](
+        "translate/head", None, _head, lambda head: f"{head.kind}/{head.layer}/{head.head}" if head is not None else ""
+    )
+    lesson_name = Preference[str]("lesson/file", "", _text)
+    lesson_place = Preference[int]("lesson/place", 0, _number)
+    has_taken_first_steps = Preference[bool]("translate/first_steps", False, _flag, _flag_text)
+    learn_language = Preference[str]("learn/language", "en", _text)
+    exports_captions = Preference[bool]("export/caption", True, _flag, _flag_text)
+    is_analysis_open = Preference[bool]("translate/lab", False, _flag, _flag_text)
+    analysis_tab = Preference[str]("translate/lab_tab", "", _text)
 
     def __init__(self, settings: QSettings) -> None:
         self.settings = settings
         self.recent_models = RecentFiles(settings, "recent")
         self.recent_experiments = RecentFiles(settings, "recent_experiments")
-
-    @property
-    def theme(self) -> ThemeChoice:
-        """Light, dark, or as the desktop has it."""
-        stored = self.settings.value("theme", "system")
-        return next((choice for choice in THEME_CHOICES if choice == stored), "system")
-
-    @theme.setter
-    def theme(self, choice: ThemeChoice) -> None:
-        self.settings.setValue("theme", choice)
-
-    @property
-    def scale(self) -> int:
-        """How large everything is, in percent."""
-        stored = str(self.settings.value("scale", "100"))
-        return next((scale for scale in SCALES if stored == str(scale)), 100)
-
-    @scale.setter
-    def scale(self, percent: int) -> None:
-        self.settings.setValue("scale", percent)
-
-    @property
-    def sentence(self) -> str:
-        """The sentence that was typed last."""
-        return str(self.settings.value("translate/sentence", ""))
-
-    def forget_sentence(self) -> None:
-        """Removes the sentence that an older version kept."""
-        self.settings.remove("translate/sentence")
-
-    @property
-    def model(self) -> Path | None:
-        """The checkpoint that was opened last, the one the sentence was typed for; None for the bundled one."""
-        stored = self.settings.value("translate/model", "")
-        return _path_of(stored) if isinstance(stored, str) and stored else None
-
-    @model.setter
-    def model(self, path: Path | None) -> None:
-        self.settings.setValue("translate/model", _text_of(path.absolute()) if path is not None else "")
+        self.imports = ImportedModels(settings)
 
     def is_stand_in(self, path: Path | None) -> bool:
         """Whether this is the bundled model while the next start reopens another one; see `ModelLoader.stand_in`."""
@@ -125,139 +205,33 @@ class Preferences:
     def restored(self, options: OptionsT) -> OptionsT:
         """The same options with the values that were remembered; see `viz_app.state.evented_options`."""
         for each in remembered(options):
-            default, choices = getattr(options, each.name), each.metadata["choices"]
-            key = each.metadata["key"]
-            if choices is None:
-                value = self._flag(key, default=default)
-            else:
-                stored = self.settings.value(key)
-                value = next((choice for choice in choices if choice == stored), default)
-            setattr(options, each.name, value)
+            choices = each.metadata["choices"]
+            value = (_flag if choices is None else _one_of(choices))(self.settings.value(each.metadata["key"]))
+            if value is not None:
+                setattr(options, each.name, value)
         return options
 
     def save(self, options: Any) -> None:
-        """Remembers options. What nobody chose is not stored, and so follows the defaults of later versions."""
+        """Remembers options. Values that the user never chose are not stored, and follow later versions' defaults."""
         known = self.restored(type(options)())
         for each in remembered(options):
             value = getattr(options, each.name)
-            if value == getattr(known, each.name):
-                continue
-            if isinstance(value, bool):
-                self._set_flag(each.metadata["key"], value)
-            else:
-                self.settings.setValue(each.metadata["key"], value)
-
-    @property
-    def head(self) -> Head | None:
-        """The head that was chosen last, None if none ever was."""
-        parts = str(self.settings.value("translate/head", "")).split("/")
-        kind = next((kind for kind in MAP_KINDS if kind == parts[0]), None)
-        if kind is None or len(parts) != 3 or not all(part.isascii() and part.isdigit() for part in parts[1:]):
-            return None
-        return Head(kind, int(parts[1]), int(parts[2]))
-
-    @head.setter
-    def head(self, head: Head) -> None:
-        self.settings.setValue("translate/head", f"{head.kind}/{head.layer}/{head.head}")
-
-    @property
-    def lesson(self) -> tuple[str, int] | None:
-        """The lesson that was open, as its owner names it, and the place in it from 0; None if none was."""
-        name, place = self.settings.value("lesson/file", ""), str(self.settings.value("lesson/place", "0"))
-        if not isinstance(name, str) or not name:
-            return None
-        return name, int(place) if place.isascii() and place.isdigit() and len(place) < 9 else 0
-
-    @lesson.setter
-    def lesson(self, lesson: tuple[str, int] | None) -> None:
-        if lesson is None:
-            self.settings.remove("lesson")
-        else:
-            self.settings.setValue("lesson/file", lesson[0])
-            self.settings.setValue("lesson/place", lesson[1])
-
-    @property
-    def has_taken_first_steps(self) -> bool:
-        """Whether the first minute's sentences were read or skipped."""
-        return self._flag("translate/first_steps", default=False)
-
-    @has_taken_first_steps.setter
-    def has_taken_first_steps(self, is_done: bool) -> None:
-        self._set_flag("translate/first_steps", is_done)
-
-    @property
-    def learn_language(self) -> str:
-        """The code of the language of the Learn page's texts."""
-        return str(self.settings.value("learn/language", "en"))
-
-    @learn_language.setter
-    def learn_language(self, code: str) -> None:
-        self.settings.setValue("learn/language", code)
-
-    @property
-    def exports_captions(self) -> bool:
-        """Whether exported pictures have a caption."""
-        return self._flag("export/caption", default=True)
-
-    @exports_captions.setter
-    def exports_captions(self, is_on: bool) -> None:
-        self._set_flag("export/caption", is_on)
-
-    @property
-    def is_analysis_open(self) -> bool:
-        """Whether the analysis tabs are shown."""
-        return self._flag("translate/lab", default=False)
-
-    @is_analysis_open.setter
-    def is_analysis_open(self, is_open: bool) -> None:
-        self._set_flag("translate/lab", is_open)
-
-    @property
-    def analysis_tab(self) -> str:
-        """The name of the analysis tab that was used last; empty if none was."""
-        return str(self.settings.value("translate/lab_tab", ""))
-
-    @analysis_tab.setter
-    def analysis_tab(self, name: str) -> None:
-        self.settings.setValue("translate/lab_tab", name)
+            if value != getattr(known, each.name):
+                self.settings.setValue(each.metadata["key"], _flag_text(value) if isinstance(value, bool) else value)
 
     @property
     def session_path(self) -> Path:
-        """Where what is on the screen is kept between two starts: beside the settings where these are a file."""
-        if self.settings.format() == QSettings.Format.IniFormat:
-            return Path(self.settings.fileName()).with_name("session.augenmerk")
-        return user_state_path("augenmerk") / "session.augenmerk"
+        """Where what is on the screen is kept between two starts: next to the settings where these are a file."""
+        return self._folder(user_state_path("augenmerk")) / "session.augenmerk"
 
     @property
     def models_folder(self) -> Path:
-        """Where imported models are saved: beside the settings where these are a file."""
-        if self.settings.format() == QSettings.Format.IniFormat:
-            return Path(self.settings.fileName()).with_name("models")
-        return user_data_path("augenmerk", appauthor=False) / "models"
+        """Where imported models are saved: next to the settings where these are a file."""
+        return self._folder(user_data_path("augenmerk", appauthor=False)) / "models"
 
-    def imported_from(self, source: str | Path) -> Path | None:
-        """The file that a model of another project became; None if it was never imported, or the file is gone."""
-        path = self._imports.get(str(source))
-        return Path(path) if path is not None and Path(path).is_file() else None
-
-    def remember_import(self, source: str | Path, path: Path) -> None:
-        """Keeps what became of a model of another project."""
-        others = {key: value for key, value in self._imports.items() if key != str(source) and Path(value) != path}
-        newest = [(str(source), str(path.absolute())), *others.items()][:MAX_IMPORTS]
-        self.settings.setValue("imports", [text for pair in newest for text in pair])
-
-    @property
-    def _imports(self) -> dict[str, str]:
-        stored = self.settings.value("imports", [])
-        texts = [each for each in stored if isinstance(each, str)] if isinstance(stored, list) else []
-        return dict(zip(texts[::2], texts[1::2], strict=False))
-
-    def _flag(self, name: str, *, default: bool) -> bool:
-        stored = str(self.settings.value(name, "")).lower()
-        return stored == "true" if stored in ("true", "false") else default
-
-    def _set_flag(self, name: str, is_on: bool) -> None:
-        self.settings.setValue(name, "true" if is_on else "false")
+    def _folder(self, usual: Path) -> Path:
+        is_file = self.settings.format() == QSettings.Format.IniFormat
+        return Path(self.settings.fileName()).parent if is_file else usual
 
     def bytes(self, name: str) -> QByteArray:
         """The geometry of a window or splitter; empty if there is none."""

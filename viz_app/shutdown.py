@@ -1,4 +1,4 @@
-"""How the process ends when it is told to by a signal, when Qt finds no display, and when a thread does not end."""
+"""How the window and its process end: when the user closes it, by a signal, without a display, with a stuck thread."""
 
 import contextlib
 import logging
@@ -16,21 +16,135 @@ from PySide6.QtCore import (
     QMessageLogContext,
     QObject,
     Qt,
+    QTimer,
     QtMsgType,
     Signal,
     qFormatLogMessage,
     qInstallMessageHandler,
 )
+from PySide6.QtWidgets import QMainWindow
 
 from augenmerk.core.cli.guard import USER_ERROR
-from augenmerk.viz_app.worker import ANSWER_SECONDS, THREAD_PREFIX
+from augenmerk.viz_app.documents.experiment_documents import ExperimentDocuments
+from augenmerk.viz_app.documents.lesson_documents import LessonDocuments
+from augenmerk.viz_app.export.menu import ExportMenu
+from augenmerk.viz_app.models.loader import ModelLoader
+from augenmerk.viz_app.page_host import PageHost
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.worker import ANSWER_SECONDS, THREAD_PREFIX, InferenceWorker
 
 SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGXCPU", "SIGBREAK") if hasattr(signal, name)
 )
 LIMIT_SECONDS = 90.0
 """From a signal to the end of the process, whatever it is doing: longer than saving a training may take."""
+CLOSE_POLL_MS = 100
 logger = logging.getLogger(__name__)
+
+
+class ShutdownSequence(QObject):
+    """Closes the window: asks about an unsaved lesson, pauses a training, saves, ends the threads.
+
+    Signals:
+        waiting(str): what the window waits for before it closes.
+    """
+
+    waiting = Signal(str)
+
+    def __init__(
+        self,
+        window: QMainWindow,
+        pages: PageHost,
+        documents: ExperimentDocuments,
+        lessons: LessonDocuments,
+        export_menu: ExportMenu,
+        loader: ModelLoader,
+        worker: InferenceWorker,
+        preferences: Preferences,
+    ) -> None:
+        super().__init__(window)
+        self._window, self._pages, self._documents, self._lessons = window, pages, documents, lessons
+        self._export_menu, self._loader, self._worker, self._preferences = export_menu, loader, worker, preferences
+        self._has_ended = False
+        self._closing_since: float | None = None
+        self._poll_timer = QTimer(self, interval=CLOSE_POLL_MS)
+        self._poll_timer.timeout.connect(self._poll)
+
+    def close(self) -> bool:
+        """Ends everything, unless the user must decide or a training is paused first: then the window closes later.
+
+        Returns:
+            whether the window may close now.
+        """
+        self.save()
+        if not self._has_ended and self._lessons.lesson.is_changed:
+            self._lessons.once_saved(self._window.close)
+            return False
+        if self._is_training() and not self._may_leave_training():
+            self._pause_training()
+            return False
+        self.end(waits_for_training=False)
+        return True
+
+    def save(self) -> None:
+        """Keeps what was typed and what is on the screen until the next start."""
+        if self._has_ended:
+            return
+        self._pages.translate.save()
+        self._documents.keep_session()
+        self._preferences.set_bytes("window", self._window.saveGeometry())
+        self._preferences.settings.sync()
+
+    def end(self, *, waits_for_training: bool = True) -> None:
+        """Saves, pauses a training and ends the threads, once. Blocks for seconds; a thread that takes longer is left.
+
+        Args:
+            waits_for_training: for as long as it may take to save what it has learned; False if it was waited for.
+        """
+        if self._has_ended:
+            return
+        self.save()
+        self._has_ended = True
+        self._poll_timer.stop()
+        self._window.hide()
+        if self._pages.train is not None:
+            self._pages.train.shutdown(waits_for_training=waits_for_training)
+        if self._pages.learn is not None:
+            self._pages.learn.shutdown()
+        self._export_menu.shutdown()
+        self._loader.shutdown()
+        self._worker.close()
+        self._preferences.settings.sync()
+
+    def _is_training(self) -> bool:
+        return self._pages.train is not None and self._pages.train.is_running()
+
+    def _pause_training(self) -> None:
+        assert self._pages.train is not None
+        if self._closing_since is None:
+            self._closing_since = time.monotonic()
+            self._pages.train.request_stop()
+            self._poll_timer.start()
+        self._report_waiting()
+
+    def _may_leave_training(self) -> bool:
+        """Whether it was waited for: the user may close the window a second time after a while."""
+        return self._closing_since is not None and time.monotonic() > self._closing_since + ANSWER_SECONDS
+
+    def _poll(self) -> None:
+        assert self._pages.train is not None
+        assert self._closing_since is not None
+        if not self._is_training() or time.monotonic() > self._closing_since + self._pages.train.limit_to_end_s:
+            self._poll_timer.stop()
+            self._window.close()
+        else:
+            self._report_waiting()
+
+    def _report_waiting(self) -> None:
+        text = "stopping the training, saving the model…"
+        if self._may_leave_training():
+            text += " Close again to quit without it."
+        self.waiting.emit(text)
 
 
 class _Messenger(QObject):

@@ -1,27 +1,19 @@
 """The bar at the top of the window: name, pages, status, model and device."""
 
-from typing import Protocol
+from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QSize, QTimer, Signal
-from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtCore import QEvent, QSize, QTimer
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
+from augenmerk.viz_app.models.loader import ModelLoader
 from augenmerk.viz_app.models.model_button import ModelButton
-from augenmerk.viz_app.theme import PAGE_MARGIN, THEME_CHOICES, ThemeChoice, scaled, scales
+from augenmerk.viz_app.theme import PAGE_MARGIN, scaled, scales
+from augenmerk.viz_app.widgets.commands import BoundCommand
 from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
 from augenmerk.viz_app.widgets.menu_button import MenuButton
 
-PAGES = ("Translate", "Learn", "Train")
 NOTICE_MS, NARROW = 5_000, 880
-THEME_NAMES: dict[ThemeChoice, str] = {"system": "Same as the system", "light": "Light", "dark": "Dark"}
-
-
-class MenuFiller(Protocol):
-    """Whoever has entries for a menu."""
-
-    def fill_menu(self, menu: QMenu) -> None:
-        """Adds them."""
-        ...
 
 
 class TopBar(QWidget):
@@ -31,39 +23,18 @@ class TopBar(QWidget):
         tabs: one button for each page.
         model_button: the model in use; its menu opens another.
         status, device: of the training; where the model runs and why.
-
-    Signals:
-        page_chosen(int)
-        theme_chosen(str)
-        presentation_requested(), full_screen_requested()
-        scale_stepped(int): the interface is to be a step larger, or smaller if negative.
-        usual_scale_requested()
-        explanation_requested(), keys_requested(), palette_requested()
-        about_requested(), quit_requested()
+        menu_button: opens the menu of the window.
     """
 
-    page_chosen = Signal(int)
-    theme_chosen = Signal(str)
-    presentation_requested = Signal()
-    full_screen_requested = Signal()
-    scale_stepped = Signal(int)
-    usual_scale_requested = Signal()
-    explanation_requested = Signal()
-    keys_requested = Signal()
-    palette_requested = Signal()
-    about_requested = Signal()
-    quit_requested = Signal()
-
-    def __init__(self, theme_choice: ThemeChoice, parent: QWidget | None = None) -> None:
+    def __init__(self, loader: ModelLoader, pages: Sequence[BoundCommand], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.tabs = [self._tab(index, name) for index, name in enumerate(PAGES)]
+        self.tabs = [self._tab(page) for page in pages]
         self.status, self.device = ElidingLabel("accent"), ElidingLabel("muted")
         self._status_text = ""
         self._notice_timer = QTimer(self, singleShot=True)
         self._notice_timer.timeout.connect(lambda: self.status.setText(self._status_text))
-        self.model_button = ModelButton()
+        self.model_button = ModelButton(loader)
         self.menu_button = MenuButton("☰", "Experiments, lessons, export, colours, size, presentation, about, quit")
-        self.menu_button.setMenu(self._make_menu(theme_choice))
         self._lay_out()
 
     def show_page(self, index: int) -> None:
@@ -91,30 +62,14 @@ class TopBar(QWidget):
         self.status.setText(text)
         self._notice_timer.start(NOTICE_MS)
 
-    def offer_export(self, menu: QMenu) -> None:
-        """Adds the export menu to the window's menu."""
-        window_menu = self.menu_button.menu()
-        first = window_menu.actions()[0]
-        window_menu.insertMenu(first, menu)
-        window_menu.insertSeparator(first)
-
-    def _tab(self, index: int, name: str) -> QToolButton:
+    def _tab(self, page: BoundCommand) -> QToolButton:
         tab = QToolButton()
-        tab.setText(name)
+        tab.setText(page.title.removesuffix(" page"))
         tab.setCheckable(True)
         tab.setProperty("role", "tab")
-        tab.setToolTip(f"{name} (Ctrl+{index + 1})")
-        tab.clicked.connect(lambda: self.page_chosen.emit(index))
+        tab.setToolTip(page.command.tip_with_keys())
+        tab.clicked.connect(lambda: page.run())
         return tab
-
-    def offer_experiments(self, experiments: MenuFiller, lessons: QMenu) -> None:
-        """Puts what can be done with the current experiment, and the menu of lessons, into the window's menu."""
-        menu = QMenu("Experiment", self.menu_button)
-        experiments.fill_menu(menu)
-        window_menu = self.menu_button.menu()
-        first = window_menu.actions()[0]
-        window_menu.insertMenu(first, menu)
-        window_menu.insertMenu(first, lessons)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """A narrow bar leaves the name to the window's title, and the sizes of the model to its tool tip."""
@@ -151,29 +106,6 @@ class TopBar(QWidget):
         width_without_device = whole_width - self.device.sizeHint().width() - row.spacing()
         self.device.setVisible(whole_width <= self.width())
         self.model_button.set_brief(is_narrow or width_without_device > self.width())
-
-    def _make_menu(self, theme_choice: ThemeChoice) -> QMenu:
-        menu = QMenu(self.menu_button)
-        menu.addAction("Colours").setEnabled(False)
-        group = QActionGroup(menu)
-        for choice in THEME_CHOICES:
-            action = QAction(THEME_NAMES[choice], group, checkable=True, checked=choice == theme_choice)
-            action.triggered.connect(lambda _=False, chosen=choice: self.theme_chosen.emit(chosen))
-            menu.addAction(action)
-        menu.addSeparator()
-        menu.addAction("Presentation\tF5").triggered.connect(self.presentation_requested)
-        menu.addAction("Full screen\tF11").triggered.connect(self.full_screen_requested)
-        menu.addAction("Larger\tCtrl++").triggered.connect(lambda: self.scale_stepped.emit(1))
-        menu.addAction("Smaller\tCtrl+-").triggered.connect(lambda: self.scale_stepped.emit(-1))
-        menu.addAction("100%\tCtrl+0").triggered.connect(self.usual_scale_requested)
-        menu.addSeparator()
-        menu.addAction("What is this?\tF1").triggered.connect(self.explanation_requested)
-        menu.addAction("All keys\t?").triggered.connect(self.keys_requested)
-        menu.addAction("Commands\tCtrl+K").triggered.connect(self.palette_requested)
-        menu.addSeparator()
-        menu.addAction("About Augenmerk").triggered.connect(self.about_requested)
-        menu.addAction("Quit").triggered.connect(self.quit_requested)
-        return menu
 
     def _lay_out(self) -> None:
         name = self._name = QLabel("Augenmerk")

@@ -16,7 +16,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QTextCursor
 
 from augenmerk.core.training.events import StepDone
-from augenmerk.viz_app import application, launch, main_window
+from augenmerk.viz_app import application, launch, main_window, page_host
 from augenmerk.viz_app.worker import JobScope, Request, ShouldStop, Tell, TranslatorLike, inference
 
 SENTENCE = "Ein Satz, der noch nicht übersetzt ist"
@@ -77,8 +77,8 @@ class DrivenWindow(main_window.MainWindow):
         self._do_train()
 
     def _do_train(self) -> None:
-        self.show_page(main_window.TRAIN)
-        page = self.train_page
+        self.pages.show(page_host.TRAIN)
+        page = self.pages.train
         assert page is not None
         choices = replace(page.form.choices(), preset="copy-task-small", device="cpu")
         page.form.set_choices(choices.with_settings("1000", "training.num_epochs"))

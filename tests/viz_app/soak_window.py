@@ -32,7 +32,8 @@ from augenmerk.core.memory import share_one_heap
 from augenmerk.core.model.heads import Head
 from augenmerk.core.threads import tune_process
 from augenmerk.core.translation.experiment import HeadScaled
-from augenmerk.viz_app.main_window import LEARN, TRAIN, TRANSLATE, MainWindow
+from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.page_host import LEARN, TRAIN, TRANSLATE
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import intervene, redo, reset, toggle_head, undo
 from augenmerk.viz_app.theme import Theme, ThemeChoice
@@ -101,7 +102,7 @@ class Soak:
         self._open_models()
         self._learn()
         self._train()
-        self.window.show_page(TRANSLATE)
+        self.window.pages.show(TRANSLATE)
 
     def count(self) -> Counts:
         """What is left when everything that can be freed has been."""
@@ -162,7 +163,7 @@ class Soak:
     def _change_looks(self) -> None:
         themes: tuple[ThemeChoice, ...] = ("dark", "light")
         for theme in themes:
-            self.window.set_theme(theme)
+            self.window.appearance.set_theme(theme)
             self._wait(50)
         for size in ((1000, 660), (1280, 800)):
             self.window.resize(*size)
@@ -179,8 +180,8 @@ class Soak:
         return model is not None and (path is None) == (model.path is None or model.path != self._other)
 
     def _learn(self) -> None:
-        self.window.show_page(LEARN)
-        page = self.window.learn_page
+        self.window.pages.show(LEARN)
+        page = self.window.pages.learn
         assert page is not None
         self._wait_until(lambda: page.view is not None)
         for place in range(len(page.chapters)):
@@ -189,8 +190,8 @@ class Soak:
             self._wait(150)
 
     def _train(self) -> None:
-        self.window.show_page(TRAIN)
-        page = self.window.train_page
+        self.window.pages.show(TRAIN)
+        page = self.window.pages.train
         assert page is not None
         choices = page.form.choices()
         choices = replace(choices, preset="copy-task-small", settings={"training.num_epochs": "1"}, device="cpu")

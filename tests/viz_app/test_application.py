@@ -229,14 +229,14 @@ app = QApplication([])
 preferences = Preferences(QSettings(sys.argv[1], QSettings.Format.IniFormat))
 Theme.light().apply(app)
 window = MainWindow(preferences)
-window._open_first_model = lambda: None
+window.opening.open_first_model = lambda: None
 fit_to_screen(window)
 window.show()
 app.processEvents()
 screen, button = window.screen().geometry(), window.top_bar.menu_button
 place = QRect(button.mapToGlobal(button.rect().topLeft()), button.size())
 print(screen.width(), screen.height(), screen.contains(window.frameGeometry()), screen.contains(place))
-window.end()
+window.shutdown.end()
 """
 
 

@@ -11,15 +11,16 @@ from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
-import augenmerk.viz_app.main_window
 import augenmerk.viz_app.models.loader
+import augenmerk.viz_app.shutdown
 from augenmerk.core.config import preset
 from augenmerk.core.errors import TextError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import ExperimentResult, Translation, TranslationStoppedError
 from augenmerk.viz_app.examples import example_sentences
-from augenmerk.viz_app.main_window import LEARN, TRAIN, TRANSLATE, MainWindow
+from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.page_host import LEARN, TRAIN, TRANSLATE
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import force, toggle_head
 from augenmerk.viz_app.state.map_view import Pair
@@ -99,7 +100,7 @@ def test_a_window_that_nobody_uses_lays_nothing_out(
     Theme.light(scale).apply(qapp)
     requests = LayoutRequests(qapp)
     for page in (TRANSLATE, LEARN, TRAIN):
-        window.show_page(page)
+        window.pages.show(page)
         for _ in range(40):  # until what the page has begun is done
             requests.of.clear()
             qtbot.wait(100)
@@ -405,7 +406,7 @@ def test_without_a_bundled_model_the_window_says_so_and_offers_a_way(
 def test_last_choices_come_back(make_window: MakeWindow, qtbot: QtBot, preferences: Preferences) -> None:
     first = make_window(sentence="Zwei Hunde .")
     first.translate_page.state.intents.choose_head(Head("decoder", 1, 3))
-    first.set_theme("dark")
+    first.appearance.set_theme("dark")
     first.resize(1111, 777)
     first.close()
     second = make_window(sentence=None)
@@ -432,10 +433,10 @@ def test_examples_and_copy_button_work(make_window: MakeWindow, qtbot: QtBot) ->
 @pytest.mark.heavy
 def test_the_train_page_is_made_when_it_is_wanted(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
-    assert window.train_page is None
-    window.show_page(TRAIN)
-    assert window.train_page is not None
-    assert window.train_page.isVisible()
+    assert window.pages.train is None
+    window.pages.show(TRAIN)
+    assert window.pages.train is not None
+    assert window.pages.train.isVisible()
     assert window.top_bar.tabs[TRAIN].isChecked()
 
 
@@ -463,7 +464,7 @@ class RunningPage:
 @pytest.mark.heavy
 def test_closing_while_training_stops_it_first(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
-    window.train_page = page = RunningPage(num_polls=3)  # type: ignore[assignment]
+    window.pages.train = page = RunningPage(num_polls=3)  # type: ignore[assignment]
     window.close()
     assert window.isVisible()
     assert page.num_asked_to_stop == 1
@@ -476,9 +477,9 @@ def test_closing_while_training_stops_it_first(make_window: MakeWindow, qtbot: Q
 def test_a_training_that_does_not_stop_can_be_left_after_a_while(
     make_window: MakeWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(augenmerk.viz_app.main_window, "ANSWER_SECONDS", 0.4)
+    monkeypatch.setattr(augenmerk.viz_app.shutdown, "ANSWER_SECONDS", 0.4)
     window = make_window()
-    window.train_page = page = RunningPage(num_polls=None)  # type: ignore[assignment]
+    window.pages.train = page = RunningPage(num_polls=None)  # type: ignore[assignment]
     window.close()
     window.close()  # a double click
     assert window.isVisible()
@@ -494,9 +495,9 @@ def test_a_training_that_does_not_stop_can_be_left_after_a_while(
 def test_a_training_that_does_not_stop_is_left_behind_in_the_end(
     make_window: MakeWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(augenmerk.viz_app.main_window, "ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(augenmerk.viz_app.shutdown, "ANSWER_SECONDS", 0.1)
     window = make_window()
-    window.train_page = page = RunningPage(num_polls=None)  # type: ignore[assignment]
+    window.pages.train = page = RunningPage(num_polls=None)  # type: ignore[assignment]
     page.limit_to_end_s = 0.5
     window.close()
     assert window.isVisible()

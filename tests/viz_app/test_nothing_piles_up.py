@@ -9,7 +9,8 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject
 from PySide6.QtWidgets import QDialog, QLayout, QLayoutItem
 from pytestqt.qtbot import QtBot
 
-from augenmerk.viz_app.main_window import LEARN, TRAIN, TRANSLATE, MainWindow
+from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.page_host import LEARN, TRAIN, TRANSLATE
 from augenmerk.viz_app.widgets.dialogs import show_failure
 from augenmerk.viz_app.worker import Failure
 from tests.viz_app.conftest import MakeWindow
@@ -30,14 +31,14 @@ def _translate(window: MainWindow, qtbot: QtBot) -> None:
 
 
 def _change_the_theme(window: MainWindow, qtbot: QtBot) -> None:
-    window.set_theme("dark")
-    window.set_theme("light")
+    window.appearance.set_theme("dark")
+    window.appearance.set_theme("light")
 
 
 def _dismiss_dialogs(window: MainWindow, qtbot: QtBot) -> None:
     show_failure(window, "It failed", Failure("Something was wrong.", "a traceback"))
-    window.top_bar.about_requested.emit()
-    window.top_bar.model_button.open_requested.emit()
+    window.commands.run("About Augenmerk")
+    window.commands.run("Open a model…")
     window.export_menu.entries["map"].trigger()
     dialogs = [dialog for dialog in window.findChildren(QDialog) if dialog.isVisible()]
     assert len(dialogs) == 4
@@ -54,8 +55,8 @@ def _change_the_picture(window: MainWindow, qtbot: QtBot) -> None:
 
 
 def _change_the_page(window: MainWindow, qtbot: QtBot) -> None:
-    window.show_page(TRAIN)
-    window.show_page(TRANSLATE)
+    window.pages.show(TRAIN)
+    window.pages.show(TRANSLATE)
     window.translate_page.toggle_analysis()
     window.translate_page.toggle_analysis()
 
@@ -97,7 +98,7 @@ def stale_items() -> list[QLayoutItem]:
 def test_no_wrapper_of_a_layout_item_outlives_the_item(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window(None)
     for page in (LEARN, TRAIN, TRANSLATE):
-        window.show_page(page)
+        window.pages.show(page)
         for width, height in ((1600, 1000), (960, 600), (1100, 700)):  # folded, stacked, and back
             window.resize(width, height)
             qtbot.wait(50)

@@ -12,7 +12,8 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.viz_app.learn.chapter_view import ChapterView
-from augenmerk.viz_app.main_window import LEARN, NARROW_CONTENT_SIZE, TRAIN, TRANSLATE, MainWindow
+from augenmerk.viz_app.main_window import NARROW_CONTENT_SIZE, MainWindow
+from augenmerk.viz_app.page_host import LEARN, TRAIN, TRANSLATE
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import intervene
 from augenmerk.viz_app.theme import SCALES, Theme, current_theme, scales
@@ -102,14 +103,14 @@ def test_nothing_is_cut_off(
     window = make_window()
     pages = (TRANSLATE, LEARN, TRAIN)
     for page in reversed(pages):
-        window.show_page(page)
+        window.pages.show(page)
     window.resize(1440, 900)
     if is_changed_at_runtime:
-        window.set_scale(scale)
+        window.appearance.set_scale(scale)
         window.top_bar.show_notice("")
     QApplication.processEvents()
     for page in pages:  # the first stays in sight: what is shown again is laid out anew in any case
-        window.show_page(page)
+        window.pages.show(page)
         QApplication.processEvents()
         QApplication.processEvents()
         qtbot.waitUntil(partial(has_room, window))  # the devices may just have been found
@@ -119,14 +120,14 @@ def test_nothing_is_cut_off(
 def test_a_window_too_small_for_the_scale_scrolls(make_window: MakeWindow) -> None:
     window = make_window()
     window.resize(window.minimumSize())
-    window.set_scale(200)
+    window.appearance.set_scale(200)
     QApplication.processEvents()
     area = window.centralWidget()
     content = area.widget()  # type: ignore[attr-defined]
     assert 2 * NARROW_CONTENT_SIZE[0] <= content.width() < window.width(), "beside the scroll bar"
     assert content.height() > 1.5 * window.height()
     assert area.horizontalScrollBar().maximum() == 0  # type: ignore[attr-defined]
-    window.set_scale(100)
+    window.appearance.set_scale(100)
     QApplication.processEvents()
     assert content.width() == window.width()
 
@@ -140,9 +141,9 @@ def parts_of(view: ChapterView) -> list[VerticalScrollArea]:
 def test_a_chapter_below_its_text_scrolls_with_the_window_alone(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     window.resize(1100, 700)
-    window.set_scale(150)
-    window.open_chapter("words")
-    page, area = window.learn_page, window.centralWidget()
+    window.appearance.set_scale(150)
+    window.pages.open_chapter("words")
+    page, area = window.pages.learn, window.centralWidget()
     assert page is not None
     assert isinstance(area, WindowScrollArea)
     qtbot.waitUntil(lambda: page.view is not None, timeout=TIMEOUT_MS)
@@ -172,12 +173,12 @@ def test_a_chapter_below_its_text_scrolls_with_the_window_alone(make_window: Mak
     qtbot.keyClick(parts[0], Qt.Key.Key_PageDown)
     assert bar.value() > 0, "keys scroll what the mouse wheel scrolls"
     bar.setValue(bar.maximum())
-    window.open_chapter("kinds")
+    window.pages.open_chapter("kinds")
     following = page.view
     assert following is not None
     assert following is not view
     qtbot.waitUntil(lambda: is_in_sight(following.title), timeout=TIMEOUT_MS)
-    window.set_scale(100)
+    window.appearance.set_scale(100)
     text, figures = parts_of(following)
     qtbot.waitUntil(lambda: figures.x() > text.x() and text.isAncestorOf(following.next_button))
 
@@ -194,20 +195,20 @@ def test_a_large_scale_stacks_the_parts_and_nothing_scrolls_sideways(
     page = window.translate_page
     beside = page.heads.geometry()
     window.resize(*size)
-    window.set_scale(scale)
+    window.appearance.set_scale(scale)
     window.top_bar.show_notice("")
     area = window.centralWidget()
     for place in (TRANSLATE, LEARN, TRAIN):
-        window.show_page(place)
+        window.pages.show(place)
         qtbot.waitUntil(lambda: not cut_off(window))  # a result that comes is laid out with the next events
         assert area.horizontalScrollBar().maximum() == 0, place  # type: ignore[attr-defined]
-    window.show_page(TRANSLATE)
+    window.pages.show(TRANSLATE)
     share = 0.15 * window.height()  # of the map, below the sentence
     qtbot.waitUntil(lambda: page.head.visibleRegion().boundingRect().height() > share)
     assert (
         page.heads.mapTo(page, page.heads.rect().topLeft()).y() > page.head.mapTo(page, page.head.rect().topLeft()).y()
     )
-    window.set_scale(100)
+    window.appearance.set_scale(100)
     window.resize(1440, 900)
     QApplication.processEvents()
     assert area.verticalScrollBar().maximum() == 0, "what is hidden makes no page higher"  # type: ignore[attr-defined]
@@ -234,9 +235,9 @@ def test_keys_change_the_scale_and_it_is_remembered(
     preferences.scale = SCALES[1]
     assert [press(qtbot, window, Qt.Key.Key_Minus) for _ in range(2)] == [80, 80]
     assert press(qtbot, window, Qt.Key.Key_0) == 100
-    window.top_bar.scale_stepped.emit(1)
+    window.commands.run("Larger interface")
     assert preferences.scale == 110
-    window.set_theme("dark")
+    window.appearance.set_theme("dark")
     assert current_theme().is_dark
     assert current_theme().scale == 1.1
 

@@ -5,8 +5,13 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
+from augenmerk.viz_app.models.loader import ModelLoader
+from augenmerk.viz_app.page_host import PAGE_COMMANDS
+from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.top_bar import TopBar
+from augenmerk.viz_app.worker import InferenceWorker
+from tests.viz_app.synthetic import FakeTranslator
 
 MODEL, DEVICE, NOTICE = (
     "multi30k-de-en · 3 + 3 layers · 8 heads",
@@ -34,8 +39,9 @@ def host(qtbot: QtBot, theme: Theme) -> QWidget:
 
 
 @pytest.fixture
-def bar(host: QWidget) -> TopBar:
-    made = TopBar("light", host)
+def bar(host: QWidget, preferences: Preferences) -> TopBar:
+    loader = ModelLoader(InferenceWorker(FakeTranslator), preferences, host)
+    made = TopBar(loader, [command.on(None) for command in PAGE_COMMANDS], host)
     made.show_model(MODEL, DEVICE)
     host.show()
     return made

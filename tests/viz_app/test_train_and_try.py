@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from augenmerk.viz_app.main_window import TRAIN, MainWindow
+from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.page_host import TRAIN
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.theme import Theme
 from tests.checkpoints import write_untrained_checkpoint
@@ -30,8 +31,8 @@ def test_a_model_can_be_tried_while_it_is_trained_and_closing_keeps_it(
     window.resize(1280, 800)
     with qtbot.waitSignal(window.translation_shown, timeout=60_000):
         window.show()
-    window.show_page(TRAIN)
-    page = window.train_page
+    window.pages.show(TRAIN)
+    page = window.pages.train
     assert page is not None
     choices = replace(page.form.choices(), preset="copy-task-small", settings={"training.num_epochs": "500"})
     page.form.set_choices(replace(choices, device="cpu", parent_folder=tmp_path / "runs"))
@@ -62,8 +63,8 @@ def test_the_small_copy_task_is_learned_in_the_app(
     window = MainWindow(preferences, checkpoint=checkpoint, sentence=None)
     qtbot.addWidget(window)
     window.show()
-    window.show_page(TRAIN)
-    page = window.train_page
+    window.pages.show(TRAIN)
+    page = window.pages.train
     assert page is not None
     choices = replace(page.form.choices(), preset="copy-task-small", settings={"training.num_epochs": "10"})
     page.form.set_choices(replace(choices, device="cpu", parent_folder=tmp_path / "runs"))

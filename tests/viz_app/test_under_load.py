@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from augenmerk.viz_app.main_window import TRAIN, TRANSLATE, MainWindow
+from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.page_host import TRAIN, TRANSLATE
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.translate.page import TranslatePage
@@ -34,13 +35,13 @@ def window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterator[Mai
 
 
 def _train(window: MainWindow, qtbot: QtBot, folder: Path) -> None:
-    window.show_page(TRAIN)
-    page = window.train_page
+    window.pages.show(TRAIN)
+    page = window.pages.train
     assert page is not None
     choices = replace(page.form.choices(), preset="copy-task-small", settings={"training.num_epochs": "500"})
     page.form.set_choices(replace(choices, device="cpu", parent_folder=folder))
     page.run_actions.start()
-    window.show_page(TRANSLATE)
+    window.pages.show(TRANSLATE)
     qtbot.waitUntil(lambda: page.state.run.latest_step is not None, timeout=60_000)
 
 
@@ -51,7 +52,7 @@ def _shown(page: TranslatePage) -> str:
 @pytest.mark.slow
 def test_hands_are_answered_while_a_real_training_goes_on(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     _train(window, qtbot, tmp_path / "runs")
-    page, training = window.translate_page, window.train_page
+    page, training = window.translate_page, window.pages.train
     assert training is not None
     assert training.state.latest_step is not None
     first_step = training.state.latest_step.step
@@ -85,7 +86,7 @@ def test_a_training_shares_the_interpreter_fairly_and_gives_the_setting_back(
     before = sys.getswitchinterval()
     _train(window, qtbot, tmp_path / "runs")
     assert sys.getswitchinterval() == pytest.approx(SWITCH_INTERVAL_SECONDS)
-    page = window.train_page
+    page = window.pages.train
     assert page is not None
     page.controller.stop("discard")
     qtbot.waitUntil(lambda: not page.is_running(), timeout=60_000)

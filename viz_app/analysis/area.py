@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from augenmerk.viz_app.analysis.registry import TABS
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.theme import PANEL_MARGIN, scaled, scales
+from augenmerk.viz_app.views.commands import TOGGLE_ANALYSIS
 from augenmerk.viz_app.widgets.flow_layout import FlowLayout
 from augenmerk.viz_app.widgets.parts import flat_button
 
@@ -52,7 +53,7 @@ class AnalysisPanel(QFrame):
         self._pages = QStackedWidget()
         self._group = QButtonGroup(self)
         self.buttons: list[QToolButton] = []
-        self.close_button = flat_button("✕", "Hide the analysis panel (Ctrl+4)")
+        self.close_button = flat_button("✕", TOGGLE_ANALYSIS.tip_with_keys("Hide the analysis panel"))
         self.close_button.setAccessibleName("Hide the analysis panel")
         self.close_button.clicked.connect(self.closed)
         self._focus_before: QWidget | None = None

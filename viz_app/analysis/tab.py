@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass
 from typing import ClassVar
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
@@ -14,6 +14,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.request_state import Progress, RequestState
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales
 from augenmerk.viz_app.views.live_panel import LivePanel
+from augenmerk.viz_app.widgets.commands import Command, run_by_key
 from augenmerk.viz_app.widgets.focus import set_visible
 from augenmerk.viz_app.widgets.parts import label
 from augenmerk.viz_app.worker import ExperimentController
@@ -21,7 +22,6 @@ from augenmerk.viz_app.worker import ExperimentController
 TOLD_AFTER_S = 5.0
 """Seconds after which it can be said how long something still takes."""
 WAITING_DELAY_MS = 250
-CANCEL_KEYS = (Qt.Key.Key_Escape,)
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,11 @@ class AnalysisTab(LivePanel):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape cancels a long computation."""
-        if event.key() not in CANCEL_KEYS or not self.stop():
+        if not run_by_key(event, (CANCEL_TAB.on(self),)):
             super().keyPressEvent(event)
+
+
+CANCEL_TAB = Command[AnalysisTab]("Cancel this computation", AnalysisTab.stop, local_keys=("Esc",))
 
 
 class BusyIndicator(QWidget):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from augenmerk.core.errors import AugenmerkError, ExperimentFileError
@@ -31,6 +31,7 @@ from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import open_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS
+from augenmerk.viz_app.widgets.commands import Command
 from augenmerk.viz_app.widgets.dialogs import show_failure
 from augenmerk.viz_app.worker import Failure, InferenceWorker, Request
 
@@ -44,7 +45,6 @@ class ExperimentDocuments(QObject):
     """The current experiment as a file, as Python, as a command.
 
     Attributes:
-        entries: those of its menu.
         dialog: the file dialog that is open, or None.
         keep_timer: what is on the screen is kept at its end: it runs from a result on.
 
@@ -66,7 +66,6 @@ class ExperimentDocuments(QObject):
     ) -> None:
         super().__init__(window)
         self._state, self._worker, self._preferences, self._window = state, worker, preferences, window
-        self.entries: list[QAction] = []
         self.dialog: QFileDialog | None = None
         self._waiting: SavedExperiment | None = None
         self._opened_early: tuple[SavedExperiment, Path | None] | None = None
@@ -80,24 +79,13 @@ class ExperimentDocuments(QObject):
 
     def fill_menu(self, menu: QMenu) -> None:
         """Adds what can be done with the current experiment."""
-
-        def add(text: str, act: Callable[[], None], keys: str = "") -> None:
-            action = menu.addAction(text)
-            action.triggered.connect(lambda _=False: act())
-            self.entries.append(action)
-            if keys:
-                action.setShortcut(QKeySequence(keys))
-                action.setShortcutVisibleInContextMenu(True)
-
-        add("Save experiment…", self.ask_where_to_save, "Ctrl+E")
-        add("Open experiment…", self.ask_what_to_open, "Ctrl+Shift+O")
+        for command in EXPERIMENT_COMMANDS:
+            command.on(self).add_to(menu)
         recent = menu.addMenu("Recent experiments")
         recent.aboutToShow.connect(lambda: self._fill_recent(recent))
         menu.aboutToShow.connect(
             lambda: recent.menuAction().setEnabled(bool(self._preferences.recent_experiments.paths))
         )
-        add("Copy as Python", self.copy_as_python)
-        add("Copy as command line", self.copy_as_command_line)
 
     # --- saving --------------------------------------------------------------------------------------------------
 
@@ -306,7 +294,7 @@ class ExperimentDocuments(QObject):
         if len(text) <= MAX_CHARACTERS:
             return text
         set_aside_sentence(text, self._preferences.session_path)
-        self._preferences.forget_sentence()
+        self._preferences.sentence = ""
         return ""
 
     def _fill_recent(self, menu: QMenu) -> None:
@@ -326,6 +314,18 @@ class ExperimentDocuments(QObject):
 
     def _forget_dialog(self) -> None:
         self.dialog = None
+
+
+EXPERIMENT_COMMANDS = (
+    Command[ExperimentDocuments](
+        "Save experiment…", ExperimentDocuments.ask_where_to_save, keys=("Ctrl+E",), group="Files"
+    ),
+    Command[ExperimentDocuments](
+        "Open experiment…", ExperimentDocuments.ask_what_to_open, keys=("Ctrl+Shift+O",), group="Files"
+    ),
+    Command[ExperimentDocuments]("Copy as Python", ExperimentDocuments.copy_as_python, group="Files"),
+    Command[ExperimentDocuments]("Copy as command line", ExperimentDocuments.copy_as_command_line, group="Files"),
+)
 
 
 def is_experiment(path: Path) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtGui import QShortcut
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -20,6 +20,8 @@ from PySide6.QtWidgets import (
 from augenmerk.core.translation.lesson_file import MAX_TITLE_CHARACTERS
 from augenmerk.viz_app.documents.lesson import OpenLesson, as_line, as_title
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
+from augenmerk.viz_app.views.commands import SCENE_COMMANDS
+from augenmerk.viz_app.widgets.commands import add_shortcut
 from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
 from augenmerk.viz_app.widgets.flow_layout import FlowLayout
 from augenmerk.viz_app.widgets.focus import set_visible
@@ -28,14 +30,6 @@ from augenmerk.viz_app.widgets.parts import flat_button, label
 
 MAX_LINES = 3
 NO_SCENE = "Add scene puts what is on the screen here: the sentence, its changes, and how the maps are shown."
-FORWARD_KEYS, BACK_KEYS = ("PgDown",), ("PgUp",)
-"""Those that work wherever the keyboard focus is; a presenter's remote sends them."""
-BACK_ARROWS, FORWARD_ARROWS = ("Left",), ("Right",)
-KEYS_OF_LESSONS = (
-    ((*BACK_KEYS, *FORWARD_KEYS), "The scene before, the next scene"),
-    ((*BACK_ARROWS, *FORWARD_ARROWS), "The same, from the maps or the lesson bar"),
-)
-"""For the sheet of keys."""
 
 
 class LessonBar(QFrame):
@@ -67,10 +61,11 @@ class LessonBar(QFrame):
         self._lesson = lesson
         self._arrow_keys: list[QShortcut] = []
         self.focus_to: QWidget | None = None
-        self.back_button = flat_button("◀", "The scene before (← or Page Up)")
-        self.back_button.setAccessibleName("The scene before")
-        self.on_button = flat_button("▶", "The next scene (→ or Page Down)")
-        self.on_button.setAccessibleName("The next scene")
+        previous, following = SCENE_COMMANDS
+        self.back_button = flat_button("◀", previous.tip_with_keys())
+        self.back_button.setAccessibleName(previous.title)
+        self.on_button = flat_button("▶", following.tip_with_keys())
+        self.on_button.setAccessibleName(following.title)
         self.place = label("number")
         self.title = ElidingLabel("heading")
         self.text = MaxLinesLabel("", MAX_LINES)
@@ -96,6 +91,11 @@ class LessonBar(QFrame):
     def takes_arrows(self) -> bool:
         """Whether ← and → step through scenes rather than heads: while a lesson is shown and not edited."""
         return self._lesson.lesson is not None and not self.is_editing
+
+    def step_scene(self, by: int) -> bool:
+        """Shows the scene that many places further; False if no scene is shown."""
+        self._lesson.step(by)
+        return bool(self._lesson.scenes)
 
     def rebuild(self) -> None:
         """Shows the lesson as it is now."""
@@ -201,18 +201,10 @@ class LessonBar(QFrame):
         }
         for name, act in acts.items():
             self.edit_buttons[name].clicked.connect(lambda _=False, act=act: act())
-        inside = Qt.ShortcutContext.WidgetWithChildrenShortcut
-        everywhere = Qt.ShortcutContext.WindowShortcut
-        for keys, by, context in (
-            (BACK_KEYS, -1, everywhere),
-            (FORWARD_KEYS, 1, everywhere),
-            (BACK_ARROWS, -1, inside),
-            (FORWARD_ARROWS, 1, inside),
-        ):
-            for key in keys:
-                shortcut = QShortcut(QKeySequence(key), self, context=context)
-                self._arrow_keys += [shortcut] if context is inside else []
-                shortcut.activated.connect(lambda by=by: lesson.step(by))
+        inside = Qt.ShortcutContext.WidgetWithChildrenShortcut  # a button would take arrows
+        self._arrow_keys = [
+            add_shortcut(self, command.on(self), command.local_keys[:1], inside) for command in SCENE_COMMANDS
+        ]
 
 
 class SceneDialog(QDialog):

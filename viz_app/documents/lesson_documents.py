@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDialog, QFileDialog, QMenu, QMessageBox, QWidget
 
 from augenmerk.core.errors import AugenmerkError, ExperimentFileError
@@ -26,6 +25,7 @@ from augenmerk.viz_app.state.experiment_editor import ExperimentEditor, begin_hi
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.widgets.commands import BoundCommand, Command
 from augenmerk.viz_app.widgets.dialogs import show_failure
 from augenmerk.viz_app.worker import Failure, InferenceWorker, Request
 
@@ -94,28 +94,29 @@ class LessonDocuments(QObject):
 
     def _fill(self, menu: QMenu, shipped: Sequence[Path]) -> None:
         menu.clear()
-        is_open, is_changed = self.lesson.lesson is not None, self.lesson.is_changed
-
-        def add(text: str, act: Callable[[], object], *, is_enabled: bool = True) -> QAction:
-            action = menu.addAction(text)
-            action.triggered.connect(lambda _=False: act())
-            action.setEnabled(is_enabled)
-            return action
-
-        add("Add scene…", self.ask_for_scene)
-        add("Open lesson…", self._experiments.ask_what_to_open)
+        ADD_SCENE.on(self).add_to(menu)
+        OPEN_LESSON.on(self).add_to(menu)
         menu.addSeparator()
-        for path in shipped:  # read for their titles, which takes a while
-            add(title_of(path), partial(self._experiments.open, path, is_shipped=True))
+        for command in self.shipped_commands(shipped):
+            command.add_to(menu)
         menu.addSeparator()
-        edit = add("Edit lesson", self.bar.edit_button.toggle, is_enabled=is_open)
-        edit.setCheckable(True)
-        edit.setChecked(self.bar.is_editing)
-        add("Save lesson", self.save, is_enabled=is_changed)
-        add("Save lesson as…", self.ask_where_to_save, is_enabled=is_open)
-        add("Export as a page for the browser (HTML)…", self.ask_for_page, is_enabled=bool(self.lesson.scenes))
-        add("Export a worksheet…", self.ask_for_worksheet, is_enabled=bool(self.lesson.scenes))
-        add("Close lesson", self.close, is_enabled=is_open)
+        for each in LESSON_MENU:
+            action = each.on(self).add_to(menu)
+            action.setEnabled(each.is_offered(self))
+            if each is EDIT_LESSON:
+                action.setCheckable(True)
+                action.setChecked(self.bar.is_editing)
+
+    def shipped_commands(self, paths: Sequence[Path]) -> list[BoundCommand]:
+        """One command for each of these lessons, with its title; they are read for that, which takes a while."""
+        return [
+            Command[Path](title_of(path), partial(self._experiments.open, is_shipped=True), group="Files").on(path)
+            for path in paths
+        ]
+
+    def ask_what_to_open(self) -> None:
+        """By dialog."""
+        self._experiments.ask_what_to_open()
 
     @property
     def own_settings(self) -> MapViewSettings:
@@ -152,16 +153,15 @@ class LessonDocuments(QObject):
         Args:
             shows_scene: whether the scene is shown as it was saved; else what is on the screen stays there.
         """
-        known = self._preferences.lesson
-        if known is None:
+        name, place = self._preferences.lesson_name, self._preferences.lesson_place
+        if not name:
             return None
-        name, place = known
         is_shipped = name.startswith(SHIPPED_MARK)
         path = resource_path(SHIPPED) / name.removeprefix(SHIPPED_MARK) if is_shipped else Path(name)
         try:
             lesson = self._experiments.read_lesson(path)
         except ExperimentFileError as error:
-            self._preferences.lesson = None
+            self._preferences.lesson_name = ""
             return Failure.of(error)
         self._former_settings = self._preferences.restored(MapViewSettings())
         self.lesson.restore(lesson, None if is_shipped else path, path, place)
@@ -185,11 +185,11 @@ class LessonDocuments(QObject):
         """What the next start needs; a new lesson that was never saved has no file to come back from."""
         origin = self.lesson.origin
         if origin is None:
-            self._preferences.lesson = None
+            self._preferences.lesson_name = ""
             return
         is_shipped = origin.absolute().parent == resource_path(SHIPPED).absolute()
         name = f"{SHIPPED_MARK}{origin.name}" if is_shipped else str(origin.absolute())
-        self._preferences.lesson = name, self.lesson.place
+        self._preferences.lesson_name, self._preferences.lesson_place = name, self.lesson.place
 
     def close(self) -> None:
         """Closes the lesson; its experiment stays, shown in the user's own way. Unsaved changes first."""
@@ -402,6 +402,61 @@ class LessonDocuments(QObject):
 
     def _forget_dialog(self) -> None:
         self.dialog = None
+
+
+def _is_open(documents: LessonDocuments) -> bool:
+    return documents.lesson.lesson is not None
+
+
+def _has_scenes(documents: LessonDocuments) -> bool:
+    return bool(documents.lesson.scenes)
+
+
+def _editing(title: str, button: str) -> Command[LessonDocuments]:
+    """The command of a button of the lesson bar."""
+    return Command(
+        title,
+        lambda documents: documents.bar.edit_buttons[button].click(),
+        group="Files",
+        is_offered=lambda documents: _is_open(documents) and documents.bar.edit_buttons[button].isEnabled(),
+    )
+
+
+ADD_SCENE = Command[LessonDocuments]("Add scene to lesson…", LessonDocuments.ask_for_scene, group="Files")
+OPEN_LESSON = Command[LessonDocuments]("Open lesson…", LessonDocuments.ask_what_to_open, group="Files")
+EDIT_LESSON = Command[LessonDocuments](
+    "Edit lesson", lambda documents: documents.bar.edit_button.toggle(), group="Files", is_offered=_is_open
+)
+LESSON_MENU = (
+    EDIT_LESSON,
+    Command[LessonDocuments](
+        "Save lesson",
+        lambda documents: documents.save(),
+        group="Files",
+        is_offered=lambda documents: documents.lesson.is_changed,
+    ),
+    Command[LessonDocuments](
+        "Save lesson as…", lambda documents: documents.ask_where_to_save(), group="Files", is_offered=_is_open
+    ),
+    Command[LessonDocuments](
+        "Export lesson as a page (HTML)…", LessonDocuments.ask_for_page, group="Files", is_offered=_has_scenes
+    ),
+    Command[LessonDocuments](
+        "Export lesson as a worksheet…", LessonDocuments.ask_for_worksheet, group="Files", is_offered=_has_scenes
+    ),
+    Command[LessonDocuments]("Close lesson", LessonDocuments.close, group="Files", is_offered=_is_open),
+)
+LESSON_COMMANDS = (
+    ADD_SCENE,
+    OPEN_LESSON,
+    *LESSON_MENU,
+    _editing("Lesson: update this scene from the screen", "update"),
+    _editing("Lesson: change the texts of this scene", "texts"),
+    _editing("Lesson: move this scene earlier", "earlier"),
+    _editing("Lesson: move this scene later", "later"),
+    _editing("Lesson: delete this scene", "delete"),
+    _editing("Lesson: rename", "rename"),
+)
 
 
 def shipped_lessons() -> tuple[Path, ...]:

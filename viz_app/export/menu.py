@@ -17,6 +17,7 @@ from augenmerk.viz_app.export.saving import Saving
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.snapshot import as_table
+from augenmerk.viz_app.widgets.commands import Command, with_keys
 from augenmerk.viz_app.widgets.dialogs import show_failure
 from augenmerk.viz_app.worker import Failure
 
@@ -27,6 +28,8 @@ TABLES = {"csv": "CSV table (*.csv)"}
 FILMS = {"gif": "GIF, for any browser (*.gif)", "mp4": "MP4 video (*.mp4)"}
 CAPTIONED = "Pictures say below what they show: model, sentence, what was changed, layer, head, measure, labels"
 LARGE_MAP = "The map as it is shown, with its labels and the scale of its colours"
+PREFIX = "Export: "
+"""Of titles, where no menu says what they belong to."""
 NOTHING = "Nothing to export yet: there is no map in sight"
 OF_MAPS = ("map", "heads", "numbers", "html", "copy picture", "copy table")
 """Entries that need a map; the others concern the whole page."""
@@ -41,7 +44,7 @@ OF_RUNS = {
     "film of kind": NO_FILM,
 }
 """Entries that need a training run, and what is said without."""
-Save = Callable[[Saving, Path], None]
+SaveTo = Callable[[Saving, Path], None]
 
 
 class ExportMenu(QMenu):
@@ -94,13 +97,23 @@ class ExportMenu(QMenu):
         self._fit_entries()
         self._enable_all()
 
-    @property
-    def offered(self) -> list[QAction]:
-        """Entries that can export something now."""
-        self._fit_entries()
-        found = [action for action in self.entries.values() if action.isVisible() and action.isEnabled()]
-        self._enable_all()
-        return [action for action in found if not action.isCheckable()]
+    def offers(self, name: str) -> bool:
+        """Whether the entry of that name can export something now."""
+        source = self._page_in_sight().export_source()
+        if name in OF_RUNS:
+            return source.run is not None and (name not in OF_FILMS or source.run.has_film)
+        return name not in OF_MAPS or source.has_maps
+
+    def ask(self, name: str) -> None:
+        """Asks where the export of that name goes; says so if there is nothing to export."""
+        if not self.offers(name):
+            self.done.emit(OF_RUNS.get(name, NOTHING))
+        elif name in OF_FILMS:
+            known = {kind: text for kind, text in FILMS.items() if kind in formats()}
+            self._ask(partial(self.save_film, OF_FILMS[name]), known, name)
+        else:
+            save, kinds, file_name = WRITERS[name]
+            self._ask(partial(self.try_to, save), kinds, file_name)
 
     def save_film(self, heads: FilmHeads, saving: Saving, target: Path) -> None:
         """Writes the film of these heads in a thread of its own, or says in a dialog why not."""
@@ -138,7 +151,7 @@ class ExportMenu(QMenu):
             QGuiApplication.clipboard().setText(as_table(snapshot.view, "\t"))
             self.done.emit("copied the numbers as a table")
 
-    def try_to(self, save: Save, saving: Saving, target: Path) -> None:
+    def try_to(self, save: SaveTo, saving: Saving, target: Path) -> None:
         """Saves, or says in a dialog why not."""
         QGuiApplication.setOverrideCursor(Qt.CursorShape.WaitCursor)
         try:
@@ -152,88 +165,31 @@ class ExportMenu(QMenu):
             QGuiApplication.restoreOverrideCursor()
 
     def _fill(self) -> None:
-        all_heads = "Every head of every layer"
-        page = "Everything on this page as it stands now"
-        numbers = "CSV, JSON: the large map with its labels. NPZ: also the weights of every head"
-        html = "One file with every map, for any browser, without a network: choose heads there, point to read values"
-        copied = "The large map as it stands in the window, to be pasted elsewhere"
-        table = "The large map with its labels, to be pasted into a spreadsheet"
-        self._add(
-            "map", "", partial(self._ask, partial(self.try_to, Saving.save_map), PICTURES, "map"), LARGE_MAP, "Ctrl+S"
-        )
-        self._add(
-            "heads",
-            "All heads, small (PNG, SVG, PDF)…",
-            partial(self._ask, partial(self.try_to, Saving.save_heads), PICTURES, "heads"),
-            all_heads,
-        )
-        self._add(
-            "page",
-            "The whole page (PNG, SVG, PDF)…",
-            partial(self._ask, partial(self.try_to, Saving.save_page), PICTURES, "page"),
-            page,
-        )
-        self.addSeparator()
-        self._add(
-            "numbers",
-            "The numbers (CSV, JSON, NPZ)…",
-            partial(self._ask, partial(self.try_to, Saving.save_table), NUMBERS, "map"),
-            numbers,
-            "Ctrl+Shift+S",
-        )
-        self._add(
-            "html",
-            "All maps as a page for the browser (HTML)…",
-            partial(self._ask, partial(self.try_to, Saving.save_html), PAGES, "maps"),
-            html,
-        )
-        self.addSeparator()
-        self._add(
-            "charts",
-            "The charts (PNG, SVG, PDF)…",
-            partial(self._ask, partial(self.try_to, Saving.save_charts), PICTURES, "charts"),
-            "The charts of this run as they are shown: quantity, scale, smoothing, range, runs compared",
-        )
-        self._add(
-            "metrics",
-            "The metrics of every step (CSV)…",
-            partial(self._ask, partial(self.try_to, Saving.save_metrics), TABLES, "metrics"),
-            "A line for each step of this run: loss, rate, gradient norm, speed; and what each validation found",
-        )
-        for name in OF_FILMS:
-            self._add(name, "", partial(self._ask_for_film, name), "")
-        self.addSeparator()
-        self._add("copy picture", "Copy the map as a picture", self.copy_picture, copied, "Ctrl+Shift+C")
-        self._add("copy table", "Copy the numbers as a table", self.copy_table, table, "Ctrl+Alt+C")
-        self.addSeparator()
-        self._add("caption", "With caption", self._remember_caption, CAPTIONED)
+        for group in EXPORT_GROUPS:
+            for name, command in group.items():
+                self.entries[name] = command.on(self).add_to(self, command.title.removeprefix(PREFIX))
+            self.addSeparator()
+        self.entries["caption"] = self.addAction("With caption")
+        self.entries["caption"].setToolTip(CAPTIONED)
         self.entries["caption"].setCheckable(True)
         self.entries["caption"].setChecked(self._preferences.exports_captions)
+        self.entries["caption"].triggered.connect(self._remember_caption)
         self._fit_entries()
         self._enable_all()
 
     def _remember_caption(self) -> None:
         self._preferences.exports_captions = self.entries["caption"].isChecked()
 
-    def _add(self, name: str, text: str, act: Callable[[], None], tip: str, keys: str = "") -> None:
-        action = self.addAction(text)
-        action.setToolTip(tip)
-        action.setShortcut(keys)
-        action.setShortcutVisibleInContextMenu(True)
-        action.triggered.connect(lambda _=False: act())
-        self.entries[name] = action
-
     def _fit_entries(self) -> None:
         """Names the large map as it is drawn, and offers what there is."""
         source = self._page_in_sight().export_source()
         is_lines = source.state is not None and source.state.settings.picture == "lines"
-        self.entries["map"].setText(f"The large map, {'as lines' if is_lines else 'as a heatmap'} (PNG, SVG, PDF)…")
-        for name in OF_MAPS:
-            self.entries[name].setEnabled(source.has_maps)
+        drawn = "as lines" if is_lines else "as a heatmap"
+        self.entries["map"].setText(with_keys(f"The large map, {drawn} (PNG, SVG, PDF)…", EXPORTS["map"]))
         self._name_films(source.state)
-        for name in OF_RUNS:
-            self.entries[name].setVisible(source.run is not None)
-            self.entries[name].setEnabled(name not in OF_FILMS or (source.run is not None and source.run.has_film))
+        for name in EXPORTS:
+            self.entries[name].setVisible(name not in OF_RUNS or source.run is not None)
+            self.entries[name].setEnabled(self.offers(name))
 
     def _name_films(self, state: ExperimentState | None) -> None:
         has_mp4 = "mp4" in formats()
@@ -261,22 +217,6 @@ class ExportMenu(QMenu):
             self.done.emit(NOTHING)
         return has_maps
 
-    def _ask_for_film(self, name: str) -> None:
-        known = {kind: text for kind, text in FILMS.items() if kind in formats()}
-        self._ask(partial(self.save_film, OF_FILMS[name]), known, name)
-
-    def _is_there(self, name: str) -> bool:
-        """Whether there is such a thing to be exported; if not, says so."""
-        if name == "page":
-            return True
-        if name not in OF_RUNS:
-            return self._has_maps()
-        run = self._page_in_sight().export_source().run
-        if run is None or (name in OF_FILMS and not run.has_film):
-            self.done.emit(OF_RUNS[name])
-            return False
-        return True
-
     def _file_name(self, saving: Saving, name: str) -> str:
         """What is proposed for a file."""
         run, snapshot = saving.source.run, saving.snapshot
@@ -284,9 +224,7 @@ class ExportMenu(QMenu):
             return run.film_name(OF_FILMS[name]) if name in OF_FILMS else f"{run.name}-{name}"
         return snapshot.file_name if snapshot is not None and name == "map" else name
 
-    def _ask(self, write: Save, formats: dict[str, str], name: str) -> None:
-        if not self._is_there(name):
-            return
+    def _ask(self, write: SaveTo, formats: dict[str, str], name: str) -> None:
         saving = self.saving
         name = self._file_name(saving, name)
         first = next(iter(formats))
@@ -303,7 +241,7 @@ class ExportMenu(QMenu):
         self.dialog = dialog
         dialog.open()
 
-    def _save_as(self, write: Save, saving: Saving, target: Path, suffix: str) -> None:
+    def _save_as(self, write: SaveTo, saving: Saving, target: Path, suffix: str) -> None:
         """A name without an ending gets that of the chosen format; the dialog did not ask about a file so named."""
         if target.suffix:
             write(saving, target)
@@ -323,3 +261,82 @@ class ExportMenu(QMenu):
 
     def _forget_dialog(self) -> None:
         self.dialog = None
+
+
+def _export(name: str, text: str, tip: str = "", keys: str = "") -> Command[ExportMenu]:
+    """Asks where a file goes."""
+    return Command(
+        f"{PREFIX}{text}",
+        lambda menu: menu.ask(name),
+        keys=(keys,) if keys else (),
+        group="Files",
+        tip=tip,
+        is_offered=lambda menu: menu.offers(name),
+    )
+
+
+WRITERS: dict[str, tuple[SaveTo, dict[str, str], str]] = {
+    "map": (Saving.save_map, PICTURES, "map"),
+    "heads": (Saving.save_heads, PICTURES, "heads"),
+    "page": (Saving.save_page, PICTURES, "page"),
+    "numbers": (Saving.save_table, NUMBERS, "map"),
+    "html": (Saving.save_html, PAGES, "maps"),
+    "charts": (Saving.save_charts, PICTURES, "charts"),
+    "metrics": (Saving.save_metrics, TABLES, "metrics"),
+}
+"""What writes an export, in which formats, and the proposed name of the file."""
+EXPORT_GROUPS: tuple[dict[str, Command[ExportMenu]], ...] = (
+    {
+        "map": _export("map", "The large map (PNG, SVG, PDF)…", LARGE_MAP, "Ctrl+S"),
+        "heads": _export("heads", "All heads, small (PNG, SVG, PDF)…", "Every head of every layer"),
+        "page": _export("page", "The whole page (PNG, SVG, PDF)…", "Everything on this page as it stands now"),
+    },
+    {
+        "numbers": _export(
+            "numbers",
+            "The numbers (CSV, JSON, NPZ)…",
+            "CSV, JSON: the large map with its labels. NPZ: also the weights of every head",
+            "Ctrl+Shift+S",
+        ),
+        "html": _export(
+            "html",
+            "All maps as a page for the browser (HTML)…",
+            "One file with every map, for any browser, without a network: choose heads there, point to read values",
+        ),
+    },
+    {
+        "charts": _export(
+            "charts",
+            "The charts (PNG, SVG, PDF)…",
+            "The charts of this run as they are shown: quantity, scale, smoothing, range, runs compared",
+        ),
+        "metrics": _export(
+            "metrics",
+            "The metrics of every step (CSV)…",
+            "A line for each step of this run: loss, rate, gradient norm, speed; and what each validation found",
+        ),
+        "film": _export("film", "The film of this head…"),
+        "film of layer": _export("film of layer", "The film of all heads of this layer…"),
+        "film of kind": _export("film of kind", "The film of all heads of this kind…"),
+    },
+    {
+        "copy picture": Command(
+            "Copy the map as a picture",
+            ExportMenu.copy_picture,
+            keys=("Ctrl+Shift+C",),
+            group="Files",
+            tip="The large map as it stands in the window, to be pasted elsewhere",
+            is_offered=lambda menu: menu.offers("copy picture"),
+        ),
+        "copy table": Command(
+            "Copy the numbers as a table",
+            ExportMenu.copy_table,
+            keys=("Ctrl+Alt+C",),
+            group="Files",
+            tip="The large map with its labels, to be pasted into a spreadsheet",
+            is_offered=lambda menu: menu.offers("copy table"),
+        ),
+    },
+)
+"""The entries of the menu, by name, between separators."""
+EXPORTS = {name: command for group in EXPORT_GROUPS for name, command in group.items()}

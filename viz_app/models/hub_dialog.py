@@ -101,4 +101,4 @@ class HubDialog(ImportDialog):
         super()._begin()
 
     def _imported_before(self, name: str) -> Path | None:
-        return self._preferences.imported_from(name)
+        return self._preferences.imports.file_of(name)

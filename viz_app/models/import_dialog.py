@@ -279,7 +279,7 @@ class ImportDialog(QDialog):
     def _on_imported(self, imported: Imported) -> None:
         source = self.source
         if source is not None:
-            self._preferences.remember_import(source, imported.path)
+            self._preferences.imports.remember(source, imported.path)
         self.accept()
         self.imported_as.emit(imported.about)
         self.imported.emit(imported.path)
@@ -410,7 +410,7 @@ def _megabytes(num_bytes: float) -> str:
 
 def free_target(preferences: Preferences, source: str | Path | None, name: str) -> Path:
     """In the folder for models, a file called `name`: the one this source became before, else one that is not there."""
-    if source is not None and (before := preferences.imported_from(source)) is not None:
+    if source is not None and (before := preferences.imports.file_of(source)) is not None:
         return before
     folder, number = preferences.models_folder, 1
     while (target := folder / f"{name}{'' if number == 1 else f'-{number}'}{SUFFIX}").exists():

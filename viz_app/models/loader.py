@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from augenmerk.core.resources import bundled_model_path
@@ -13,6 +14,7 @@ from augenmerk.viz_app.models.hub_dialog import HubDialog
 from augenmerk.viz_app.models.import_dialog import ImportDialog
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.widgets.commands import Command
 from augenmerk.viz_app.widgets.dialogs import show_failure
 from augenmerk.viz_app.worker import Failure, InferenceWorker, LoadJob, Request
 
@@ -31,7 +33,7 @@ class ModelLoader(QObject):
         loaded(ModelInfo): it is in use from now on.
         failed(Failure, bool): it was not opened, `model` is still in use; and whether a dialog shows the failure.
         previous_model_missing(): the model of the last session cannot be opened again.
-        file_chosen(Path): the user chose a file or folder in a dialog, or one was imported.
+        file_chosen(Path | None): the user chose a file or folder, or one was imported; None for the bundled model.
         import_offered(str): what is called so must be imported first; a dialog asks whether it is to be.
         import_done(str): what was imported, in words.
     """
@@ -72,6 +74,10 @@ class ModelLoader(QObject):
                 self.import_offered.emit(source.name)
                 return
         self._load(path)
+
+    def choose_bundled(self) -> None:
+        """Asks for the bundled model."""
+        self.file_chosen.emit(None)
 
     def stand_in(self) -> None:
         """Opens the bundled model for now: the next start reopens the same model as before."""
@@ -128,7 +134,7 @@ class ModelLoader(QObject):
 
     def _imported_before(self, source: Path) -> Path | None:
         """The file that it became, unless it has changed since."""
-        path = self._preferences.imported_from(source)
+        path = self._preferences.imports.file_of(source)
         return path if path is not None and _changed(source) <= _changed(path) else None
 
     def _show_import(self, dialog: ImportDialog) -> None:
@@ -168,6 +174,17 @@ class ModelLoader(QObject):
         if shows_dialog:
             show_failure(self._window, "The model was not opened", failure)
         self.failed.emit(failure, shows_dialog)
+
+
+OPEN_BUNDLED = Command[ModelLoader]("Open the bundled model", ModelLoader.choose_bundled, group="Files")
+MODEL_COMMANDS = (
+    Command[ModelLoader](
+        "Open a model…", ModelLoader.choose_file, keys=(QKeySequence.StandardKey.Open,), group="Files"
+    ),
+    Command[ModelLoader]("Open a model folder…", ModelLoader.choose_folder, group="Files"),
+    Command[ModelLoader]("Open a model from Hugging Face…", ModelLoader.choose_name, group="Files"),
+    OPEN_BUNDLED,
+)
 
 
 def _changed(path: Path) -> float:

@@ -2,37 +2,20 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
+from augenmerk.viz_app.models.loader import MODEL_COMMANDS, OPEN_BUNDLED, ModelLoader
 from augenmerk.viz_app.widgets.menu_button import MenuButton
 
 MAX_FOLDER_LENGTH = 48
 
 
 class ModelButton(MenuButton):
-    """Shows the name of a model.
+    """Shows the name of a model."""
 
-    Attributes:
-        recent: checkpoints that the menu offers.
-
-    Signals:
-        open_requested(), folder_requested(): by dialog, a file or a folder.
-        name_requested(): from Hugging Face.
-        bundled_requested(): the model that ships with the product.
-        recent_requested(Path)
-    """
-
-    open_requested = Signal()
-    folder_requested = Signal()
-    name_requested = Signal()
-    bundled_requested = Signal()
-    recent_requested = Signal(object)
-
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, loader: ModelLoader, parent: QWidget | None = None) -> None:
         super().__init__("", "Open another model", parent)
-        self.recent: tuple[Path, ...] = ()
+        self._loader = loader
         self._name, self._device, self._is_brief = "", "", False
         self._menu = QMenu(self)
         self._menu.aboutToShow.connect(lambda: self._fill(self._menu, offers_bundled=True))
@@ -81,22 +64,16 @@ class ModelButton(MenuButton):
 
     def _fill(self, menu: QMenu, *, offers_bundled: bool) -> None:
         menu.clear()
-        open_action = menu.addAction("Open model…")
-        open_action.setShortcut(QKeySequence.StandardKey.Open)
-        open_action.setShortcutVisibleInContextMenu(True)
-        open_action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)  # shown here, but the window's own one acts
-        open_action.triggered.connect(self.open_requested)
-        menu.addAction("Open the folder of a model…").triggered.connect(self.folder_requested)
-        menu.addAction("From Hugging Face…").triggered.connect(self.name_requested)
-        if offers_bundled:
-            menu.addAction("Bundled model").triggered.connect(self.bundled_requested)
-        if self.recent:
+        for command in MODEL_COMMANDS:
+            if offers_bundled or command is not OPEN_BUNDLED:
+                command.on(self._loader).add_to(menu)
+        if self._loader.recent:
             menu.addSeparator()
             menu.addAction("Recent models").setEnabled(False)
-        for path in self.recent:
+        for path in self._loader.recent:
             action = menu.addAction(f"{path.stem}    {_short_folder(path)}")
             action.setToolTip(str(path))
-            action.triggered.connect(lambda _=False, chosen=path: self.recent_requested.emit(chosen))
+            action.triggered.connect(lambda _=False, chosen=path: self._loader.file_chosen.emit(chosen))
 
 
 def _short_folder(path: Path) -> str:

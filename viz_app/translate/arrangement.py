@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
 
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.theme import GAP, scaled, scales
+from augenmerk.viz_app.views.commands import TOGGLE_ANALYSIS
 from augenmerk.viz_app.widgets.focus import set_visible
 from augenmerk.viz_app.widgets.parts import flat_button
 
@@ -15,7 +16,9 @@ STACKED = 880
 """Pixels below which nothing stands side by side: the large map is at the top, all heads or the tabs below it."""
 HEIGHTS_STACKED = 340, 240, 420
 """The least of the large map, all heads, and the tabs."""
-THUMBNAILS_TIP = "All heads, small. In a window this narrow they and the analysis tabs take turns (Ctrl+4)"
+THUMBNAILS_TIP = TOGGLE_ANALYSIS.tip_with_keys(
+    "All heads, small. In a window this narrow they and the analysis tabs take turns"
+)
 
 
 class Arrangement(QSplitter):
@@ -42,7 +45,9 @@ class Arrangement(QSplitter):
         self._heads, self._head = heads, head
         self._sizes_beside: tuple[list[int], list[int]] = ([], [])
         self.analysis = analysis
-        self.analysis_button = flat_button("", "Tabs that measure and compare beside the maps (Ctrl+4)")
+        self.analysis_button = flat_button(
+            "", TOGGLE_ANALYSIS.tip_with_keys("Tabs that measure and compare beside the maps")
+        )
         self.thumbnails_button = flat_button("Thumbnails ▸", THUMBNAILS_TIP)
         self.thumbnails_button.setVisible(False)
         self.buttons = QWidget()

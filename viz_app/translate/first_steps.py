@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from augenmerk.core.model.heads import Head
@@ -16,13 +15,10 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import clearest_head
 from augenmerk.viz_app.state.map_view import MapView, Pair
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
+from augenmerk.viz_app.widgets.commands import Command, add_shortcut
 from augenmerk.viz_app.widgets.parts import flat_button
 
 MIN_WEIGHT = 0.5
-GO_ON_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Right)
-SKIP_KEYS = (Qt.Key.Key_Escape,)
-KEYS_OF_FIRST_STEPS = ((GO_ON_KEYS, "The next step"), (SKIP_KEYS, "Skip them"))
-"""For the sheet of keys."""
 SELECTING = ("label_mode", "hides_wrapping", "hides_punctuation", "merges_words")
 """Settings that make other cells of the same weights."""
 
@@ -76,8 +72,10 @@ class FirstSteps(QFrame):
         self.next_button = QPushButton()
         set_role(self.next_button, "primary")
         self.skip_button = flat_button("skip", "Close this, for good")
-        self.next_button.installEventFilter(self)
-        self.next_button.clicked.connect(self._go_on)
+        self.next_button.clicked.connect(self.go_on)
+        for command in FIRST_STEPS_COMMANDS:
+            inside = Qt.ShortcutContext.WidgetWithChildrenShortcut  # a button would take arrows
+            add_shortcut(self, command.on(self), command.local_keys, inside)
         self.skip_button.clicked.connect(self.ended)
         self.ended.connect(self._stop_listening)
         self._count = QLabel()
@@ -106,22 +104,6 @@ class FirstSteps(QFrame):
         """Whether the first sentence was shown."""
         return self._has_begun
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter and → go on, Escape ends it."""
-        if event.key() in GO_ON_KEYS:
-            self._go_on()
-        elif event.key() in SKIP_KEYS:
-            self.ended.emit()
-        else:
-            super().keyPressEvent(event)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """A button takes arrows as steps to the next button."""
-        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in GO_ON_KEYS:
-            self._go_on()
-            return True
-        return super().eventFilter(watched, event)
-
     def _stop_listening(self) -> None:
         """The widget is deleted now, but Python may keep this object for a while: it must hear of no more results."""
         self._state.result_changed.disconnect(self._on_result)
@@ -144,7 +126,8 @@ class FirstSteps(QFrame):
         else:
             self._say()
 
-    def _go_on(self) -> None:
+    def go_on(self) -> None:
+        """Shows the next step; after the last, the Learn page."""
         if self.place + 1 == len(self._steps):
             self.learn_wanted.emit()
             self.ended.emit()
@@ -254,6 +237,12 @@ class FirstSteps(QFrame):
             else ""
         )
         return f"Type a sentence of your own.{knows} Ctrl+K lists all commands, F1 explains what you click on."
+
+
+FIRST_STEPS_COMMANDS = (
+    Command[FirstSteps]("Next step", FirstSteps.go_on, local_keys=("Return", "Enter", "Right"), group="First steps"),
+    Command[FirstSteps]("Skip all steps", lambda steps: steps.ended.emit(), local_keys=("Esc",), group="First steps"),
+)
 
 
 def _telling_pair(translation: Translation, shown: MapView) -> Pair | None:

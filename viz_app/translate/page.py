@@ -8,17 +8,17 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from augenmerk.viz_app.export.exportable import ExportSource
 from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.state.experiment_editor import edit_text, open_experiment, toggle_head
+from augenmerk.viz_app.state.experiment_editor import edit_text, open_experiment
 from augenmerk.viz_app.state.experiment_state import Stale
-from augenmerk.viz_app.state.head_navigation import Direction, neighbour
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.theme import GAP, scales
 from augenmerk.viz_app.translate.arrangement import Arrangement
-from augenmerk.viz_app.translate.keys import DIRECTIONS, SCENE_KEYS, SWITCH_KEYS, UNPIN_KEYS
 from augenmerk.viz_app.translate.no_model_message import NoModelMessage
+from augenmerk.viz_app.views.commands import HEAD_COMMANDS, MAPS, SCENE_COMMANDS
 from augenmerk.viz_app.views.head import HeadPanel
 from augenmerk.viz_app.views.heads import HeadsPanel
 from augenmerk.viz_app.views.sentence import SentencePanel, typing_hint
+from augenmerk.viz_app.widgets.commands import Command, run_by_key
 from augenmerk.viz_app.widgets.dialogs import show_failure
 from augenmerk.viz_app.widgets.focus import set_visible
 from augenmerk.viz_app.widgets.veil import Veil
@@ -111,27 +111,15 @@ class TranslatePage(QWidget):
         self.sentence.fit(self.width(), self.height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows walk through heads, layers and kinds; O and space switch the head off or on.
-
-        Escape cancels a translation or an analysis that takes long, else it unpins.
-        """
-        if event.key() in UNPIN_KEYS:
-            if not (self.sentence.cancel() or self.stop_analysis()):
-                self.state.selection.clear_marks()
-        elif event.key() in SWITCH_KEYS and not event.modifiers() and self.state.result is not None:
-            self.state.submit(toggle_head(self.state.selection.head))
-        elif (by := SCENE_KEYS.get(event.key())) is not None and not event.modifiers() and self.step_scene(by):
-            return
-        elif (direction := DIRECTIONS.get(event.key())) is None or self.state.result is None:
+        """Does the command of the page that has this key."""
+        of_page = (command.on(self) for command in (CANCEL_OR_UNPIN, *SCENE_COMMANDS))
+        if not run_by_key(event, (*of_page, *(command.on(self.state) for command in HEAD_COMMANDS))):
             super().keyPressEvent(event)
-        else:
-            self.walk(direction)
 
-    def walk(self, direction: Direction) -> None:
-        """Takes one step to a neighbouring head, if there is one."""
-        head = neighbour(self.state, direction)
-        if head is not None:
-            self.state.intents.choose_head(head)
+    def cancel_or_unpin(self) -> None:
+        """Cancels a translation or an analysis that takes long; else unpins what is pinned."""
+        if not (self.sentence.cancel() or self.stop_analysis()):
+            self.state.selection.clear_marks()
 
     def save(self) -> None:
         """Remembers choices and splitters: once, when the window closes."""
@@ -220,3 +208,11 @@ class TranslatePage(QWidget):
         self.show_message(
             f"{problem}{' Or choose an example.' if self.sentence.examples.isEnabled() else ''}" if problem else hint
         )
+
+
+CANCEL_OR_UNPIN = Command[TranslatePage](
+    "Cancel or unpin",
+    TranslatePage.cancel_or_unpin,
+    local_keys=("Esc",),
+    group=MAPS,
+)

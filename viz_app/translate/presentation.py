@@ -13,36 +13,19 @@ from augenmerk.viz_app.heatmap.heatmap import Heatmap
 from augenmerk.viz_app.heatmap.lines_view import LinesArea, LinesView
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.evented_options import on_redraw
-from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.head_navigation import neighbour
-from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
 from augenmerk.viz_app.state.sentence_text import changed_pieces
 from augenmerk.viz_app.theme import current_theme
-from augenmerk.viz_app.translate.keys import ARROWS, DIRECTIONS, ENDS, SCENE_KEYS, SWITCH_KEYS
+from augenmerk.viz_app.views.commands import HEAD_COMMANDS, NEXT_MAPS, SCENE_COMMANDS
+from augenmerk.viz_app.widgets.commands import Command, run_by_key
 
 USUAL_SIZE = 800, 520
 """Of a window in which the letters are as large as in the interface at 100%."""
 WORDS_LARGER = 1.7
 """Than the labels of the map."""
-PAGE_KEYS: dict[int, int] = {Qt.Key.Key_PageUp: -1, Qt.Key.Key_PageDown: 1}
-"""What a presenter's remote sends."""
-LEAVE_KEYS = (Qt.Key.Key_Escape, Qt.Key.Key_F5)
-NEXT_MAPS_KEYS = (Qt.Key.Key_D,)
 _OTHER_KEYS = "O off or on · D original, changed, difference · Esc back"
 KEYS = f"Page Up, Page Down or ← → ↑ ↓ heads and layers · {_OTHER_KEYS}"
 KEYS_OF_SCENES = f"← → or Page Up, Page Down scenes · Shift+← → heads · ↑ ↓ layers · {_OTHER_KEYS}"
-KEYS_OF_PRESENTATION = (
-    (ARROWS, "Other heads and layers"),
-    (ENDS, "First and last head of the layer"),
-    (tuple(PAGE_KEYS), "The head before, the next head"),
-    ((*SCENE_KEYS, *PAGE_KEYS), "With a lesson: its scenes"),
-    (("Shift+Left", "Shift+Right"), "With a lesson: other heads"),
-    (SWITCH_KEYS, "Switch the head off or on"),
-    (NEXT_MAPS_KEYS, "Original, changed, difference"),
-    (LEAVE_KEYS, "Back to the window"),
-)
-"""For the sheet of keys."""
 
 
 class Presentation(QWidget):
@@ -133,38 +116,19 @@ class Presentation(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows walk through heads and layers, or with a lesson ← and → through scenes: see `KEYS`."""
-        state, key = self._state, event.key()
-        if key in LEAVE_KEYS:
-            self.close()
-            return
-        has_shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-        to_scene = PAGE_KEYS.get(key) or (None if has_shift else SCENE_KEYS.get(key))
-        if to_scene is not None and self.step_scene(to_scene):
-            return
-        if state.result is None:
-            return
-        if (by := PAGE_KEYS.get(key)) is not None:
-            self._step_head(by)
-        elif key in SWITCH_KEYS:
-            state.submit(toggle_head(state.selection.head))
-        elif key in NEXT_MAPS_KEYS:
-            if state.result.is_changed:
-                shown = SHOWN_MAPS.index(state.settings.shown)
-                state.settings.shown = SHOWN_MAPS[(shown + 1) % len(SHOWN_MAPS)]
-        elif (direction := DIRECTIONS.get(key)) is not None:
-            if (head := neighbour(state, direction)) is not None:
-                state.intents.choose_head(head)
-        else:
-            return
-        self.hint.setVisible(False)
+        own = (command.on(self) for command in (*SCENE_COMMANDS, *PRESENTATION_COMMANDS))
+        of_state = (command.on(self._state) for command in (*HEAD_COMMANDS, NEXT_MAPS))
+        if run_by_key(event, (*own, *of_state)):
+            self.hint.setVisible(False)
 
-    def _step_head(self, by: int) -> None:
-        """The next head or the one before; from the end of a layer on to the next layer."""
+    def step_head(self, by: int) -> bool:
+        """The next head or the one before, from the end of a layer on to the next layer; False if none are shown."""
         head = self._state.selection.head
         num_layers, num_heads = self._state.maps.shape(head.kind)
         place = head.layer * num_heads + head.head + by
         if 0 <= place < num_layers * num_heads:
             self._state.intents.choose_head(Head(head.kind, *divmod(place, num_heads)))
+        return self._state.result is not None
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """All letters grow with the screen."""
@@ -214,3 +178,16 @@ def caption(state: ExperimentState) -> str:
         parts.append(maps.shown)
     meaning = " ".join(filter(None, (map_text.meaning_of_query(state), map_text.off_note(state))))
     return f"{' · '.join(parts)}\n{meaning}"
+
+
+_GROUP, _HEADS = "In the presentation", "Previous and next head"
+PRESENTATION_COMMANDS = (
+    Command[Presentation](
+        "Previous head", lambda part: part.step_head(-1), local_keys=("PgUp",), group=_GROUP, line=_HEADS
+    ),
+    Command[Presentation](
+        "Next head", lambda part: part.step_head(1), local_keys=("PgDown",), group=_GROUP, line=_HEADS
+    ),
+    Command[Presentation]("Back to the window", Presentation.close, local_keys=("Esc", "F5"), group=_GROUP),
+)
+"""Besides those of heads, maps and scenes."""

@@ -22,6 +22,7 @@ from augenmerk.viz_app.state.explain import explain
 from augenmerk.viz_app.state.head_roles import role_in_words
 from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales
 from augenmerk.viz_app.views.cell_menu import CellMenu
+from augenmerk.viz_app.views.commands import SWITCH_HEAD
 from augenmerk.viz_app.views.explanation import Explanation
 from augenmerk.viz_app.views.head_controls import HeadControls, PickLine, SizeControls, TokensMenu
 from augenmerk.viz_app.views.query_key import QueryKeyCard
@@ -217,7 +218,7 @@ class HeadPanel(QFrame):
     def _make_header(self) -> None:
         settings = self._state.settings
         self.switch_button = flat_button(
-            SWITCH_TEXTS[False], "See what the translation becomes without this head (key O)"
+            SWITCH_TEXTS[False], SWITCH_HEAD.tip_with_keys("See what the translation becomes without this head")
         )
         self.switch_button.clicked.connect(self._switch_head)
         names = {measure: (described.name, described.name) for measure, described in MEASURES.items()}

@@ -13,6 +13,7 @@ from augenmerk.viz_app.state import experiment_editor as edits
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS, ShownMaps
 from augenmerk.viz_app.theme import scales
+from augenmerk.viz_app.views.commands import REDO, UNDO
 from augenmerk.viz_app.widgets.flow_layout import FlowLayout
 from augenmerk.viz_app.widgets.focus import set_visible
 from augenmerk.viz_app.widgets.parts import flat_button, label, take_out
@@ -47,8 +48,8 @@ class InterventionChips(QWidget):
         self.hint = label("small", wraps=True)
         self.hint.setText(HINT)
         self.chips: list[QToolButton] = []
-        self.undo_button = flat_button("↶", "Undo (Ctrl+Z)")
-        self.redo_button = flat_button("↷", "Redo (Ctrl+Shift+Z)")
+        self.undo_button = flat_button("↶", UNDO.tip_with_keys())
+        self.redo_button = flat_button("↷", REDO.tip_with_keys())
         self.reset_button = flat_button("reset", "Take all changes back")
         for button, name in ((self.undo_button, "Undo"), (self.redo_button, "Redo"), (self.reset_button, "Reset")):
             button.setAccessibleName(name)

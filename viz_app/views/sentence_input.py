@@ -24,12 +24,10 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QTextEdit, QT
 
 from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS, Span, limited
 from augenmerk.viz_app.theme import current_theme, is_theme_change, scaled, set_role
+from augenmerk.viz_app.views.commands import SENTENCE
+from augenmerk.viz_app.widgets.commands import Command, run_by_key
 
 DEBOUNCE_MS = 300
-SETTLE_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-LEAVE_KEYS = (Qt.Key.Key_Escape,)
-KEYS_OF_SENTENCE = ((SETTLE_KEYS, "Translate what is typed"),)
-"""For the sheet of keys; the maps tell of Escape."""
 MAX_LINES = 4
 MAX_SHADE = 0.55
 DOT = 2
@@ -203,11 +201,9 @@ class SentenceInput(QPlainTextEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter translates, Escape goes to the heads; every other key writes."""
-        if event.key() in SETTLE_KEYS:
-            self.settle()
-        elif event.key() in LEAVE_KEYS:
-            self.left_for_heads.emit()
-        elif event.matches(QKeySequence.StandardKey.Undo):
+        if run_by_key(event, (command.on(self) for command in INPUT_COMMANDS)):
+            return
+        if event.matches(QKeySequence.StandardKey.Undo):
             self.undo_requested.emit()
         elif event.matches(QKeySequence.StandardKey.Redo):
             self.redo_requested.emit()
@@ -324,6 +320,16 @@ class SentenceInput(QPlainTextEdit):
         char_format.setFontStrikeOut(True)
         char_format.setForeground(current_theme().color(role))
         return char_format
+
+
+INPUT_COMMANDS = (
+    Command[SentenceInput](
+        "Translate what is typed", lambda field: field.settle(), local_keys=("Return", "Enter"), group=SENTENCE
+    ),
+    Command[SentenceInput](
+        "Go to the heads", lambda field: field.left_for_heads.emit(), local_keys=("Esc",), group=SENTENCE
+    ),
+)
 
 
 def _x_of(line: QTextLine, place: int) -> float:

@@ -1,11 +1,12 @@
-"""Everything that can be done by key or by name: the list, the palette that searches it, the sheet of all keys."""
+"""Commands: declared once with title, keys and action; the palette, the sheet of keys, menus and shortcuts follow."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
+from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QDialog,
     QGridLayout,
@@ -13,6 +14,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListWidget,
     QListWidgetItem,
+    QMenu,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -29,57 +31,204 @@ MAX_SHOWN = 40
 MAX_COLUMNS, SCROLL_BAR_WIDTH = 3, 12
 ARROWS = {"Left": "←", "Right": "→", "Up": "↑", "Down": "↓"}
 KEY_NAMES = {"PgUp": "Page Up", "PgDown": "Page Down", "Return": "Enter"}
-KeyLine = tuple[Sequence[int | str], str]
-"""Keys, as codes or by Qt's names, and what they do."""
+PartT_contra = TypeVar("PartT_contra", contravariant=True)
+PartT = TypeVar("PartT")
+Key = str | QKeySequence.StandardKey
 
 
 @dataclass(frozen=True)
-class Command:
-    """Something to be done.
+class Command(Generic[PartT_contra]):
+    """Something that can be done to a part of the window, by name or by key.
 
     Attributes:
-        name: what it does, as a menu would say.
-        act: does it.
-        keys: its shortcut, as `QKeySequence` reads it; empty if it has none.
-        group: what it belongs to, for the sheet.
+        title: what it does, as menus and the palette name it.
+        act: does it. False: there is nothing to do, and a local key goes on to the next command.
+        keys: work wherever the keyboard focus is, while the part is on the screen. Other ways to type the first key
+            follow it.
+        local_keys: work while the part has the keyboard focus.
+        group: heading on the sheet of keys.
+        line: text on the sheet, for commands that share a line; empty for the title.
+        tip: more about it, for menus.
+        is_offered: whether the palette lists it now.
     """
 
-    name: str
-    act: Callable[[], object]
-    keys: str = ""
+    title: str
+    act: Callable[[PartT_contra], object]
+    _: KW_ONLY
+    keys: tuple[Key, ...] = ()
+    local_keys: tuple[str, ...] = ()
     group: str = "Window"
+    line: str = ""
+    tip: str = ""
+    is_offered: Callable[[PartT_contra], bool] = lambda _part: True
 
     @property
-    def keys_shown(self) -> str:
-        """The shortcut as this system writes it."""
-        return QKeySequence(self.keys).toString(QKeySequence.SequenceFormat.NativeText) if self.keys else ""
+    def shown_keys(self) -> str:
+        """The first key, and the local ones, as this system names them; empty if there is none."""
+        return shown_keys((*self.keys[:1], *self.local_keys))
+
+    def tip_with_keys(self, text: str = "") -> str:
+        """A tool tip: this text, or the title, and the keys."""
+        return f"{text or self.title.removesuffix('…')} ({self.shown_keys})"
+
+    def on(self, part: PartT_contra) -> "BoundCommand":
+        """The command of this part."""
+        return BoundCommand(self, part)
 
 
-def command_of(action: QAction, prefix: str = "") -> Command:
-    """The entry of a menu of files, named for where no menu says what it belongs to."""
-    name = action.text().removesuffix("…")
-    return Command(f"{prefix}{name}", action.trigger, action.shortcut().toString(), "Files")
+@dataclass(frozen=True)
+class BoundCommand:
+    """A command and the part that it acts on."""
+
+    command: Command[Any]
+    part: Any
+    place: QWidget | None = None
+    """Where the part is on the screen; None if it is nowhere in particular."""
+
+    @property
+    def title(self) -> str:
+        """What it does."""
+        return self.command.title
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether there is something to do."""
+        return (self.place is None or self.place.isVisible()) and bool(self.command.is_offered(self.part))
+
+    def run(self) -> bool:
+        """Does it. Returns whether there was something to do."""
+        return self.command.act(self.part) is not False
+
+    def add_to(self, menu: QMenu, text: str = "") -> QAction:
+        """An entry of a menu that does it, with its title or a text of its own. Its keys work without the menu."""
+        action = menu.addAction(with_keys(text or self.title, self.command))
+        action.setToolTip(self.command.tip or self.title)
+        action.triggered.connect(lambda _=False: self.run())
+        return action
 
 
-def shown_keys(keys: Iterable[int | str]) -> str:
+class CommandRegistry:
+    """The commands of a window.
+
+    Args:
+        window: where their keys work, and their palette opens.
+
+    Attributes:
+        commands: those of all parts that were added.
+    """
+
+    def __init__(self, window: QWidget) -> None:
+        self._window = window
+        self.commands: list[BoundCommand] = []
+
+    def add(self, part: PartT, commands: Iterable[Command[PartT]], place: QWidget | None = None) -> list[BoundCommand]:
+        """Makes the commands of a part known, and their keys work: while `place` is on the screen, if one is named."""
+        bound = [BoundCommand(command, part, place) for command in commands]
+        self.commands += bound
+        for each in bound:
+            if each.command.keys:
+                add_shortcut(place or self._window, each, each.command.keys)
+        return bound
+
+    def run(self, title: str) -> None:
+        """Does the first command with this title."""
+        next(each for each in self.commands if each.title == title).run()
+
+    def show_palette(self, more: Iterable[BoundCommand] = ()) -> None:
+        """Opens the palette, with further commands at its end."""
+        CommandPalette([each for each in (*self.commands, *more) if each.is_offered], self._window).open()
+
+    def show_sheet(self, more: Iterable[Command[Any]] = ()) -> None:
+        """Opens the sheet of all keys, with those of further commands at its end."""
+        ShortcutSheet(key_lines((*(each.command for each in self.commands), *more)), self._window).open()
+
+
+def add_shortcut(
+    widget: QWidget,
+    command: BoundCommand,
+    keys: Iterable[Key],
+    context: Qt.ShortcutContext = Qt.ShortcutContext.WindowShortcut,
+) -> QShortcut:
+    """Makes keys do a command."""
+    shortcut = QShortcut(widget)
+    shortcut.setContext(context)
+    shortcut.setKeys(list(dict.fromkeys(sequence for key in keys for sequence in _sequences(key))))
+    shortcut.activated.connect(lambda: command.run())  # Qt keeps no method of an object that nobody else keeps
+    return shortcut
+
+
+def run_by_key(event: QKeyEvent, commands: Iterable[BoundCommand]) -> bool:
+    """Does the first command that has the pressed key among its local ones and something to do; False if none has.
+
+    A key that writes nothing, such as an arrow, counts without the modifiers that are held, unless a command names
+    them.
+    """
+    commands = tuple(commands)
+    combination = event.keyCombination()
+    held = combination.keyboardModifiers() & ~Qt.KeyboardModifier.KeypadModifier
+    pressed = [QKeySequence(held | combination.key())]
+    if combination.key() >= Qt.Key.Key_Escape and held:
+        pressed.append(QKeySequence(combination.key()))
+    return any(
+        each.run() for keys in pressed for each in commands if keys in map(QKeySequence, each.command.local_keys)
+    )
+
+
+def key_lines(commands: Iterable[Command[Any]]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """The sheet of keys: by group, keys and what they do; commands of the same line stand side by side."""
+    groups: dict[str, dict[str, list[Key]]] = {}
+    for command in commands:
+        if keys := (*command.keys[:1], *command.local_keys):
+            line = command.line or command.title.removesuffix("…").partition(" (")[0]
+            groups.setdefault(command.group, {}).setdefault(line, []).extend(keys)
+    return [
+        (group, [(shown_keys(sorted(keys, key=_place_on_line)), line) for line, keys in lines.items()])
+        for group, lines in groups.items()
+    ]
+
+
+def shown_keys(keys: Iterable[Key]) -> str:
     """Keys as they are named on the sheet: arrows side by side, others with commas."""
     names: list[str] = []
     for key in keys:
-        before, _, name = QKeySequence(key).toString(QKeySequence.SequenceFormat.PortableText).rpartition("+")
+        before, plus, name = QKeySequence(key).toString(QKeySequence.SequenceFormat.PortableText).rpartition("+")
+        if not name:  # the key + itself
+            before, name = before.removesuffix("+"), plus
         shown = ARROWS.get(name) or KEY_NAMES.get(name, name)
         names.append(f"{before}+{shown}" if before else shown)
     names = list(dict.fromkeys(names))
-    text = names[0]
+    text = "".join(names[:1])
     for former, name in pairwise(names):
-        text += f"{' ' if former in ARROWS.values() and name in ARROWS.values() else ', '}{name}"
+        are_arrows = former[:-1] == name[:-1] and {former[-1], name[-1]} <= set(ARROWS.values())
+        text += f"{' ' if are_arrows else ', '}{name}"
     return text
 
 
-def matching(commands: Sequence[Command], typed: str) -> list[Command]:
-    """Commands whose names hold every word that was typed; those that begin with the first of them come first."""
+def with_keys(text: str, command: Command[Any]) -> str:
+    """The text of a menu's entry with the first key of a command beside it."""
+    return f"{text}\t{_native(command.keys[0])}" if command.keys else text
+
+
+def _sequences(key: Key) -> list[QKeySequence]:
+    """All that the system means by a standard key; else the key."""
+    return [QKeySequence(key)] if isinstance(key, str) else QKeySequence.keyBindings(key)
+
+
+def _place_on_line(key: Key) -> tuple[str, bool]:
+    """Keys with the same modifiers stand together, the arrows last."""
+    before, _, name = QKeySequence(key).toString().rpartition("+")
+    return before, name in ARROWS
+
+
+def _native(key: Key) -> str:
+    return QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)
+
+
+def matching(commands: Sequence[BoundCommand], typed: str) -> list[BoundCommand]:
+    """Commands whose titles hold every word that was typed; those that begin with the first of them come first."""
     words = typed.lower().split()
-    found = [command for command in commands if all(word in command.name.lower() for word in words)]
-    return sorted(found, key=lambda command: bool(words) and not command.name.lower().startswith(words[0]))
+    found = [command for command in commands if all(word in command.title.lower() for word in words)]
+    return sorted(found, key=lambda command: bool(words) and not command.title.lower().startswith(words[0]))
 
 
 class CommandPalette(QDialog):
@@ -91,10 +240,10 @@ class CommandPalette(QDialog):
         nothing: stands in their place where none does.
     """
 
-    def __init__(self, commands: Sequence[Command], parent: QWidget | None = None) -> None:
+    def __init__(self, commands: Sequence[BoundCommand], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._commands = commands
-        self._shown: list[Command] = []
+        self._shown: list[BoundCommand] = []
         self.setWindowTitle("Commands")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(*map(scaled, PALETTE_SIZE))
@@ -132,8 +281,8 @@ class CommandPalette(QDialog):
         self._shown = matching(self._commands, typed)
         self.results.clear()
         for command in self._shown:
-            keys = f"    {command.keys_shown}" if command.keys else ""
-            self.results.addItem(QListWidgetItem(f"{command.name}{keys}"))
+            keys = command.command.shown_keys
+            self.results.addItem(QListWidgetItem(f"{command.title}{keys and f'    {keys}'}"))
         self.results.setCurrentRow(0)
         words = " ".join(typed.split())
         shown = words if len(words) <= MAX_SHOWN else words[: MAX_SHOWN - 1] + "…"
@@ -145,7 +294,7 @@ class CommandPalette(QDialog):
         if 0 <= row < len(self._shown):
             chosen = self._shown[row]
             self.close()
-            chosen.act()
+            chosen.run()
 
 
 class ShortcutSheet(QDialog):

@@ -19,7 +19,8 @@ from augenmerk.viz_app.documents.experiment_documents import is_experiment
 from augenmerk.viz_app.documents.lesson_bar import SceneDialog, TitleDialog
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, scene_parts
-from augenmerk.viz_app.main_window import LEARN, TRANSLATE, MainWindow
+from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.page_host import LEARN, TRANSLATE
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import reset, toggle_head, undo
 from augenmerk.viz_app.state.map_view import Pair
@@ -273,7 +274,7 @@ def test_a_lesson_is_edited_by_keys_alone(qtbot: QtBot, window: MainWindow, path
         return [scene.title for scene in lesson.scenes]
 
     def do(words: str) -> None:
-        next(command for command in window.commands if command.keys == "Ctrl+K").act()
+        window.show_palette()
         (palette,) = window.findChildren(CommandPalette)
         qtbot.keyClicks(palette.field, words)
         qtbot.keyClick(palette.field, Qt.Key.Key_Return)
@@ -401,7 +402,7 @@ def test_a_lesson_that_makes_no_sense_is_refused_whole_and_the_screen_stays(
 def test_a_lesson_is_dropped_on_the_window_and_remembered(
     qtbot: QtBot, window: MainWindow, path: Path, preferences: Preferences
 ) -> None:
-    window.show_page(LEARN)
+    window.pages.show(LEARN)
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path))])
     copy, left, none = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
@@ -451,7 +452,7 @@ def test_a_scene_says_so_while_a_model_is_open_that_it_is_not_about(
 
 
 def lesson_menu(window: MainWindow) -> QMenu:
-    (menu,) = [each for each in window.top_bar.findChildren(QMenu) if each.title() == "Lesson"]
+    (menu,) = [each for each in window.findChildren(QMenu) if each.title() == "Lesson"]
     menu.aboutToShow.emit()
     return menu
 
@@ -475,10 +476,10 @@ def test_the_menu_offers_the_lessons_that_ship(qtbot: QtBot, window: MainWindow,
 
 def test_a_worksheet_is_exported_from_the_menu(qtbot: QtBot, window: MainWindow, path: Path) -> None:
     actions = {each.text(): each for each in lesson_menu(window).actions()}
-    assert not actions["Export a worksheet…"].isEnabled()
+    assert not actions["Export lesson as a worksheet…"].isEnabled()
     window.documents.open(path)
     actions = {each.text(): each for each in lesson_menu(window).actions()}
-    actions["Export a worksheet…"].trigger()
+    actions["Export lesson as a worksheet…"].trigger()
     dialog = window.lessons.dialog
     assert isinstance(dialog, QFileDialog)
     assert dialog.defaultSuffix() == "html"
@@ -502,12 +503,12 @@ def test_the_bar_belongs_to_the_translate_page_and_gives_the_keyboard_back(
 ) -> None:
     window.documents.open(path)
     settle(qtbot, window)
-    window.show_page(LEARN)
+    window.pages.show(LEARN)
     assert not window.lessons.bar.isVisible()
-    assert window.learn_page is not None
-    qtbot.keyClick(window.learn_page, Qt.Key.Key_PageDown)
+    assert window.pages.learn is not None
+    qtbot.keyClick(window.pages.learn, Qt.Key.Key_PageDown)
     assert window.lessons.lesson.place == 0
-    window.show_page(TRANSLATE)
+    window.pages.show(TRANSLATE)
     window.lessons.bar.close_button.setFocus()
     window.lessons.bar.close_button.click()
     assert window.focusWidget() is window.translate_page.heads.grid
@@ -607,7 +608,7 @@ def test_a_shipped_lesson_comes_back_from_wherever_it_is_now(
     window.lessons.lesson.step(1)
     settle(qtbot, window)
     window.close()
-    assert preferences.lesson == ("shipped:2-word-order.augenmerk", 1)
+    assert (preferences.lesson_name, preferences.lesson_place) == ("shipped:2-word-order.augenmerk", 1)
     again = make_window(sentence=None)
     assert again.lessons.bar.place.text() == "2 of 6"
     assert again.lessons.lesson.path is None, "it is not written to"

@@ -8,7 +8,8 @@ from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.export.menu import NOTHING
-from augenmerk.viz_app.main_window import TRAIN, TRANSLATE, MainWindow
+from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.page_host import TRAIN, TRANSLATE
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.train.scripted import epoch_done, probe, request, started, step_done
 
@@ -43,25 +44,25 @@ def test_what_was_saved_stands_in_the_top_bar(window: MainWindow, tmp_path: Path
 @pytest.mark.figures
 def test_the_train_page_is_saved_while_it_is_in_sight(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
     _save(window, "page", tmp_path / "translate.png")
-    window.show_page(TRAIN)
-    assert window.train_page is not None
+    window.pages.show(TRAIN)
+    assert window.pages.train is not None
     _save(window, "page", tmp_path / "train.png")
     first, second = (QImage(str(tmp_path / f"{name}.png")) for name in ("translate", "train"))
     assert not second.isNull()
     assert first != second
     window.export_menu.entries["map"].trigger()
     assert window.top_bar.status.text() == NOTHING, "the map of the Translate page is not in sight"
-    qtbot.keyClick(window.train_page, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(window.pages.train, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
     assert window.top_bar.status.text() == NOTHING
-    window.show_page(TRANSLATE)
+    window.pages.show(TRANSLATE)
     _save(window, "map", tmp_path / "map.svg")
     assert "mann" in (tmp_path / "map.svg").read_text(encoding="utf-8")
 
 
 @pytest.mark.heavy
 def test_the_film_is_exported_while_it_is_in_sight(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
-    window.show_page(TRAIN)
-    page = window.train_page
+    window.pages.show(TRAIN)
+    page = window.pages.train
     assert page is not None
     page.state.begin(request(tmp_path / "run"))
     for event in (started(tmp_path / "run"), step_done(1), epoch_done(1), probe(1, "zwei .")):

@@ -8,8 +8,9 @@ from PySide6.QtGui import QCursor, QEnterEvent, QGuiApplication, QImage
 from PySide6.QtWidgets import QApplication, QMessageBox
 from pytestqt.qtbot import QtBot
 
-from augenmerk.viz_app.export.menu import NOTHING, OF_MAPS, OF_RUNS, ExportMenu
+from augenmerk.viz_app.export.menu import EXPORTS, NOTHING, OF_MAPS, OF_RUNS, ExportMenu
 from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.widgets.commands import CommandRegistry
 from tests.viz_app.export.conftest import SENTENCE, EmptyPage, MapsPage
 
 FILES = [
@@ -95,6 +96,7 @@ def test_the_entry_says_whether_the_map_is_a_heatmap_or_lines(page: MapsPage, me
 
 
 def test_keys_export_too(page: MapsPage, menu: ExportMenu, qtbot: QtBot) -> None:
+    CommandRegistry(page).add(menu, tuple(EXPORTS.values()))
     page.activateWindow()
     qtbot.waitUntil(page.isActiveWindow)
     control = Qt.KeyboardModifier.ControlModifier

@@ -426,7 +426,7 @@ def test_without_a_connection_the_dialog_says_what_to_do(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     window = make_window()
-    window.top_bar.model_button.name_requested.emit()
+    window.commands.run("Open a model from Hugging Face…")
     dialog = dialog_of(window)
     assert isinstance(dialog, HubDialog)
     assert dialog.source == "Helsinki-NLP/opus-mt-de-en"
@@ -478,7 +478,7 @@ def test_a_name_imported_before_is_opened_at_once(make_window: MakeWindow, qtbot
     window = make_window()
     saved = tmp_path / "before.safetensors"
     saved.write_bytes(b"what the translator of thin air does not read")
-    window._preferences.remember_import("Helsinki-NLP/opus-mt-de-en", saved)
+    window._preferences.imports.remember("Helsinki-NLP/opus-mt-de-en", saved)
     window._loader.choose_name()
     dialog = dialog_of(window)
     assert dialog.import_button.text() == "Open"

@@ -17,7 +17,8 @@ from augenmerk.core.training.folder import STEPS
 from augenmerk.viz_app.export.film import FilmHeads, FilmPicture, GridFilm, formats
 from augenmerk.viz_app.export.menu import OF_RUNS
 from augenmerk.viz_app.launch import main
-from augenmerk.viz_app.main_window import LEARN, TRAIN, MainWindow
+from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.page_host import LEARN, TRAIN
 from augenmerk.viz_app.theme import LIGHT
 from augenmerk.viz_app.train.charts.colors import PAPER_COLORS
 from augenmerk.viz_app.train.charts.metrics_table import OF_STEPS
@@ -41,17 +42,17 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Recorder]:
 def window(make_window: MakeWindow, run: tuple[Path, Recorder], qtbot: QtBot) -> MainWindow:
     """With the run opened on the Train page."""
     window = make_window()
-    window.show_page(TRAIN)
-    assert window.train_page is not None
-    window.train_page.run_actions.open_run(run[0])
-    qtbot.waitUntil(lambda: window.train_page is not None and window.train_page.export_source().run is not None)
+    window.pages.show(TRAIN)
+    assert window.pages.train is not None
+    window.pages.train.run_actions.open_run(run[0])
+    qtbot.waitUntil(lambda: window.pages.train is not None and window.pages.train.export_source().run is not None)
     return window
 
 
 @pytest.fixture
 def page(window: MainWindow) -> TrainPage:
-    assert window.train_page is not None
-    return window.train_page
+    assert window.pages.train is not None
+    return window.pages.train
 
 
 def choose(window: MainWindow, entry: str, target: Path) -> None:
@@ -81,7 +82,7 @@ def test_the_table_has_exactly_the_numbers_of_every_step(
     assert [int(row["step"]) for row in validated] == [7, 14]
     assert [float(row["validation_loss"]) for row in validated] == [
         pytest.approx(point.loss)
-        for point in window.train_page.state.run.curves.validations  # type: ignore[union-attr]
+        for point in window.pages.train.state.run.curves.validations  # type: ignore[union-attr]
     ]
 
 
@@ -169,12 +170,12 @@ def test_only_a_page_with_a_run_offers_them(window: MainWindow, page: TrainPage)
     assert all(menu.entries[name].isVisible() for name in OF_RUNS)
     assert page.run_view is not None
     assert page.run_view.charts.export_button.menu() is menu
-    window._show_palette()
+    window.show_palette()
     (palette,) = window.findChildren(CommandPalette)
     names = [palette.results.item(row).text() for row in range(palette.results.count())]
-    assert "Export: The metrics of every step (CSV)" in names
+    assert "Export: The metrics of every step (CSV)…" in names
     palette.close()
-    window.show_page(LEARN)
+    window.pages.show(LEARN)
     menu.fit()
     assert not any(menu.entries[name].isVisible() for name in OF_RUNS)
     menu.entries["charts"].trigger()

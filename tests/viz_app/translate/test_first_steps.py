@@ -62,8 +62,8 @@ def test_four_steps_lead_from_a_cell_to_the_learn_page(
     assert not preferences.has_taken_first_steps
     qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
     assert preferences.has_taken_first_steps
-    assert window.learn_page is not None
-    assert window.learn_page.isVisible()
+    assert window.pages.learn is not None
+    assert window.pages.learn.isVisible()
     qtbot.waitUntil(lambda: not window.findChildren(FirstSteps))
 
 
@@ -127,7 +127,7 @@ def test_results_after_them_are_none_of_their_business(qtbot: QtBot, window: Mai
 
 def test_they_stand_on_the_translate_page_alone_and_once(qtbot: QtBot, window: MainWindow) -> None:
     steps = steps_of(window)
-    window.show_page(1)
+    window.pages.show(1)
     assert not steps.isVisible()
     window.offer_first_steps()
     assert steps_of(window) is steps

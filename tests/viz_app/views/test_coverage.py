@@ -13,6 +13,7 @@ from augenmerk.core.translation.coverage import Coverage, RareWord, RespelledWor
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.glossary import entries_in
 from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.models.hub_dialog import HubDialog
 from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.sentence_text import Span, rare_spans, respelled_spans
@@ -247,7 +248,7 @@ class KnowingTranslator(FakeTranslator):
 @pytest.mark.heavy
 def test_in_the_window_the_notice_opens_the_menu_of_models(make_window: MakeWindow, qtbot: QtBot) -> None:
     window: MainWindow = make_window(loader=KnowingTranslator)
-    sentence, model_button = window.translate_page.sentence, window.top_bar.model_button
+    sentence = window.translate_page.sentence
     assert not sentence.coverage_notice.isVisible()
     with qtbot.waitSignal(window.translation_shown):
         sentence.input.set_text("foreign text")
@@ -259,10 +260,11 @@ def test_in_the_window_the_notice_opens_the_menu_of_models(make_window: MakeWind
     menu.aboutToShow.connect(lambda: offered.extend(action.text() for action in menu.actions()))
     menu.aboutToShow.connect(menu.close, Qt.ConnectionType.QueuedConnection)
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    assert offered[:3] == ["Open model…", "Open the folder of a model…", "From Hugging Face…"]
-    assert "Bundled model" not in offered
-    with qtbot.waitSignal(model_button.name_requested):
-        next(action for action in menu.actions() if action.text().startswith("From Hugging Face")).trigger()
+    names = [text.partition("\t")[0] for text in offered]
+    assert names[:3] == ["Open a model…", "Open a model folder…", "Open a model from Hugging Face…"]
+    assert "Open the bundled model" not in names
+    next(action for action in menu.actions() if "from Hugging Face" in action.text()).trigger()
+    assert isinstance(window._loader.import_dialog, HubDialog)
     window._loader.import_dialog.reject()
     with qtbot.waitSignal(window.translation_shown):
         sentence.input.set_text("known text")

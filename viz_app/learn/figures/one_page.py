@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QSl
 from augenmerk.core.config import PRESETS, ModelConfig
 from augenmerk.core.model.size import MODULES, Module, Size, SizeRow, preset_vocabulary_sizes, size_rows, total
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
-from augenmerk.viz_app.learn.keys import MODULE_KEYS, NO_MODULE_KEYS
 from augenmerk.viz_app.learn.stack import GROUPS, NORM, Box, Side, about, boxes_of
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, scaled
 from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
+from augenmerk.viz_app.widgets.commands import Command, run_by_key
 from augenmerk.viz_app.widgets.parts import label
 
 OWN, OPEN = "this page's model", "open model"
@@ -316,15 +316,21 @@ class StackDrawing(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Up and down choose the next module, Escape none."""
+        if not run_by_key(event, (command.on(self) for command in STACK_COMMANDS)):
+            super().keyPressEvent(event)
+
+    def step(self, by: int) -> None:
+        """Chooses the next module or the one before; between the last and the first, none."""
         shown = {box.module for side in SIDES for box in self.boxes.get(side, ())}
         modules: list[Module | None] = [None, *(module for module in MODULES if module in shown)]
-        step = MODULE_KEYS.get(event.key())
-        if step is not None:
-            self.choose(modules[(modules.index(self.module) + step) % len(modules)])
-        elif event.key() in NO_MODULE_KEYS and self.module is not None:
+        self.choose(modules[(modules.index(self.module) + by) % len(modules)])
+
+    def choose_none(self) -> bool:
+        """Chooses no module; False if none is chosen."""
+        is_chosen = self.module is not None
+        if is_chosen:
             self.choose(None)
-        else:
-            super().keyPressEvent(event)
+        return is_chosen
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Frames of layers, lines, boxes."""
@@ -485,3 +491,13 @@ class StackDrawing(QWidget):
             ),
             None,
         )
+
+
+_GROUP, _LINE = "Learn: the model on one page", "Next and previous module"
+STACK_COMMANDS = (
+    Command[StackDrawing]("Next module", lambda stack: stack.step(1), local_keys=("Up",), group=_GROUP, line=_LINE),
+    Command[StackDrawing](
+        "Previous module", lambda stack: stack.step(-1), local_keys=("Down",), group=_GROUP, line=_LINE
+    ),
+    Command[StackDrawing]("No module", StackDrawing.choose_none, local_keys=("Esc",), group=_GROUP),
+)

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from augenmerk.core.training.film import FilmFrame
 from augenmerk.viz_app.heatmap.map_image import draw_map, map_image, ramp_of
 from augenmerk.viz_app.theme import current_theme, is_theme_change, scaled
-from augenmerk.viz_app.train.keys import FRAME_KEYS
 from augenmerk.viz_app.train.playback import Playback, moment_name, short_name
+from augenmerk.viz_app.widgets.commands import Command, run_by_key
 
 PICTURE_PX = 56
 GAP_PX = 8
@@ -109,12 +109,15 @@ class FilmStrip(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Left and right walk through the frames."""
-        shown = self._playback.frame_index
-        offset = FRAME_KEYS.get(event.key())
-        if shown is None or offset is None:
+        if not run_by_key(event, (command.on(self) for command in FILM_COMMANDS)):
             super().keyPressEvent(event)
-        elif 0 <= shown + offset < len(self._playback.frames):
-            self.frame_chosen.emit(shown + offset)
+
+    def step(self, by: int) -> bool:
+        """Chooses the next frame or the one before; False if no frame is shown."""
+        shown = self._playback.frame_index
+        if shown is not None and 0 <= shown + by < len(self._playback.frames):
+            self.frame_chosen.emit(shown + by)
+        return shown is not None
 
     def event(self, event: QEvent) -> bool:
         """The tool tip shows the translation of the frame under the mouse."""
@@ -181,3 +184,10 @@ def shown_frames(num_frames: int, num_slots: int, shown: int | None) -> list[int
             nearest = 1 if nearest == 0 else num_slots - 2
         indices[nearest] = shown
     return sorted(indices)
+
+
+_GROUP, _LINE = "In the film of a training", "Previous and next frame"
+FILM_COMMANDS = (
+    Command[FilmStrip]("Previous frame", lambda strip: strip.step(-1), local_keys=("Left",), group=_GROUP, line=_LINE),
+    Command[FilmStrip]("Next frame", lambda strip: strip.step(1), local_keys=("Right",), group=_GROUP, line=_LINE),
+)

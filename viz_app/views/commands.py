@@ -1,0 +1,153 @@
+"""The commands about the experiment in sight: its sentence, its heads, its maps."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol
+
+from PySide6.QtGui import QKeySequence
+
+from augenmerk.viz_app.state.experiment_editor import reset, toggle_head
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.head_navigation import Direction, neighbour
+from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
+from augenmerk.viz_app.widgets.commands import Command
+
+SENTENCE, MAPS, SCENES = "Sentence", "Maps, also in the presentation", "While a lesson is shown"
+"""Headings of the sheet of keys."""
+
+
+class Undoable(Protocol):
+    """A sentence whose changes can be undone."""
+
+    def undo(self) -> None: ...
+    def redo(self) -> None: ...
+    def cancel(self) -> bool: ...
+
+
+class HasSentence(Protocol):
+    """Pages of which the one in sight may have a sentence."""
+
+    @property
+    def sentence(self) -> Undoable | None: ...
+
+
+class HasScenes(Protocol):
+    """Shows the scenes of a lesson, if one is open."""
+
+    @property
+    def step_scene(self) -> Callable[[int], bool]: ...
+
+
+class HasAnalysis(Protocol):
+    """Has analysis tabs beside the maps."""
+
+    def toggle_analysis(self) -> None: ...
+
+
+def show_next_maps(state: ExperimentState) -> bool:
+    """Shows the next of original, changed and difference, after the last the first; False if nothing is changed."""
+    if not _is_changed(state):
+        return False
+    shown = SHOWN_MAPS.index(state.settings.shown)
+    state.settings.shown = SHOWN_MAPS[(shown + 1) % len(SHOWN_MAPS)]
+    return True
+
+
+def _undo(pages: HasSentence) -> None:
+    if pages.sentence is not None:
+        pages.sentence.undo()
+
+
+def _redo(pages: HasSentence) -> None:
+    if pages.sentence is not None:
+        pages.sentence.redo()
+
+
+def _switch_head(state: ExperimentState) -> bool:
+    if state.result is not None:
+        state.submit(toggle_head(state.selection.head))
+    return state.result is not None
+
+
+def _walk(state: ExperimentState, direction: Direction) -> bool:
+    """Chooses the neighbouring head; False if no heads are shown."""
+    if (head := neighbour(state, direction)) is not None:
+        state.intents.choose_head(head)
+    return state.result is not None
+
+
+def _is_changed(state: ExperimentState) -> bool:
+    return state.result is not None and state.result.is_changed
+
+
+def _walking(
+    direction: Direction, title: str, line: str, keys: tuple[str, ...], *local_keys: str
+) -> Command[ExperimentState]:
+    act = partial(_walk, direction=direction)
+    return Command(title, act, keys=keys, local_keys=local_keys, group=MAPS, line=line)
+
+
+UNDO = Command[HasSentence](
+    "Undo",
+    _undo,
+    keys=(QKeySequence.StandardKey.Undo,),
+    group=SENTENCE,
+)
+REDO = Command[HasSentence](
+    "Redo",
+    _redo,
+    keys=("Ctrl+Shift+Z", QKeySequence.StandardKey.Redo),
+    group=SENTENCE,
+)
+RESET = Command[ExperimentState](
+    "Reset all changes",
+    lambda state: state.submit(reset),
+    group=SENTENCE,
+    is_offered=lambda state: bool(state.experiment.interventions),
+)
+TOGGLE_ANALYSIS = Command[HasAnalysis](
+    "Open or close the analysis panel", lambda page: page.toggle_analysis(), keys=("Ctrl+4",), group="Pages"
+)
+SWITCH_HEAD = Command[ExperimentState](
+    "Switch the chosen head off or on",
+    _switch_head,
+    local_keys=("O", "Space"),
+    group=MAPS,
+    is_offered=lambda state: state.result is not None,
+)
+NEXT_MAPS = Command[ExperimentState](
+    "Next of original, changed, difference",
+    show_next_maps,
+    keys=("D",),
+    local_keys=("D",),
+    group=MAPS,
+    is_offered=_is_changed,
+)
+HEAD_COMMANDS = (
+    _walking("left", "Next head: left", "Other heads", ("Alt+Left",), "Left", "Shift+Left"),
+    _walking("right", "Next head: right", "Other heads", ("Alt+Right",), "Right", "Shift+Right"),
+    _walking("up", "Next head: up", "Other layers", ("Alt+Up",), "Up"),
+    _walking("down", "Next head: down", "Other layers", ("Alt+Down",), "Down"),
+    _walking("first", "First head of the layer", "First and last head of the layer", (), "Home"),
+    _walking("last", "Last head of the layer", "First and last head of the layer", (), "End"),
+    SWITCH_HEAD,
+)
+SCENE_COMMANDS = (
+    Command[HasScenes](
+        "Previous scene",
+        lambda part: part.step_scene(-1),
+        keys=("PgUp",),
+        local_keys=("Left", "PgUp"),
+        group=SCENES,
+        line="Previous and next scene",
+    ),
+    Command[HasScenes](
+        "Next scene",
+        lambda part: part.step_scene(1),
+        keys=("PgDown",),
+        local_keys=("Right", "PgDown"),
+        group=SCENES,
+        line="Previous and next scene",
+    ),
+)
+"""From the maps and the lesson bar; Page Up and Page Down, which a presenter's remote sends, from anywhere."""
