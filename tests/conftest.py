@@ -8,7 +8,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -55,10 +55,21 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     item.stash[_CPU_SECONDS_BEFORE] = time.process_time()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Pauses the garbage collector: to import the tests makes half a million objects, and nearly all stay."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 def pytest_collection_finish() -> None:
-    """Spares the garbage collector what was imported: half a million objects, in each of its full collections."""
+    """Spares the garbage collector what was imported, and lets it search less often than it does by default."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(5_000, 20, 20)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -1,7 +1,7 @@
 """`annotated-2018` has the vocabularies and batches of the original, whose iterator and fields run here on Multi30k."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -51,33 +51,51 @@ class MyIterator(data.Iterator):  # type: ignore[misc]  # torchtext has no types
                 self.batches.append(sorted(b, key=self.sort_key))
 
 
+Words = dict[tuple[str, str], list[str]]
+
+
 @pytest.fixture(scope="module")
-def original(multi30k_folder: Path) -> tuple[data.Field, data.Field, data.Dataset, data.Dataset]:
+def corpus_and_words(multi30k_folder: Path) -> tuple[PreparedCorpus, Words]:
+    """The prepared corpus, and the words of each line by language: splitting it twice would take seconds."""
+    words: Words = {}
+    pipe = SpacyTokenizer.pipe
+
+    def recording(tokenizer: SpacyTokenizer, lines: Iterable[str]) -> Iterator[list[str]]:
+        lines = list(lines)
+        for line, split in zip(lines, pipe(tokenizer, lines), strict=True):
+            words[tokenizer.language, line] = split
+            yield split
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SpacyTokenizer, "pipe", recording)
+        return load_corpus(multi30k_folder, RUN), words
+
+
+@pytest.fixture(scope="module")
+def corpus(corpus_and_words: tuple[PreparedCorpus, Words]) -> PreparedCorpus:
+    return corpus_and_words[0]
+
+
+@pytest.fixture(scope="module")
+def original(
+    multi30k_folder: Path, corpus_and_words: tuple[PreparedCorpus, Words]
+) -> tuple[data.Field, data.Field, data.Dataset, data.Dataset]:
     """Source field, target field, training and validation split; `spacy.load` split into the same tokens."""
     found = read_folder(multi30k_folder, "de", "en")
     src = data.Field(tokenize=str.split, pad_token=BLANK)
     tgt = data.Field(tokenize=str.split, init_token=START, eos_token=END, pad_token=BLANK)
     fields = [("src", src), ("trg", tgt), ("index", data.RawField())]
-    tokenizers = [SpacyTokenizer(language, keep_spaces=True) for language in ("de", "en")]
-    splits = []
+    words, splits = corpus_and_words[1], []
     for pairs in (found.train, found.validation):
-        source, target = (
-            tokenizer.pipe(lines) for tokenizer, lines in zip(tokenizers, (pairs.source, pairs.target), strict=True)
-        )
         examples = [
-            data.Example.fromlist([*words, index], fields)
-            for index, words in enumerate(zip(source, target, strict=True))
+            data.Example.fromlist([words["de", source], words["en", target], index], fields)
+            for index, (source, target) in enumerate(zip(pairs.source, pairs.target, strict=True))
         ]
         splits.append(data.Dataset(examples, fields, filter_pred=lambda x: len(x.src) <= 100 and len(x.trg) <= 100))
     train, validation = splits
     src.build_vocab(train.src, min_freq=2)
     tgt.build_vocab(train.trg, min_freq=2)
     return src, tgt, train, validation
-
-
-@pytest.fixture(scope="module")
-def corpus(multi30k_folder: Path) -> PreparedCorpus:
-    return load_corpus(multi30k_folder, RUN)
 
 
 @pytest.mark.heavy
