@@ -11,11 +11,11 @@ from augenmerk.viz_app.documents.view_values import apply_view
 from augenmerk.viz_app.export.lesson_page import ScenePart
 from augenmerk.viz_app.export.saving import page_content
 from augenmerk.viz_app.export.worksheet import SceneMap
+from augenmerk.viz_app.heatmap.drawing import large_map
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_editor import open_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.state.snapshot import take_snapshot
 from augenmerk.viz_app.worker.jobs import JobScope, MeasureJob, ShouldStop, Tell, TranslatorLike
 
 
@@ -63,13 +63,15 @@ def scene_maps(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo)
 
 def _map(scene: Scene, computed: SceneResult, model: ModelInfo) -> SceneMap | None:
     state = _state_of(scene, computed, model)
-    snapshot = take_snapshot(state, model.title)
+    drawing = large_map(state)
     translation = state.maps.translation
-    if snapshot is None or translation is None:
+    if drawing is None or translation is None:
         return None
     other = model.title if scene.saved.model.digest != model.digest else ""
-    is_share = MEASURES[state.maps.shown_measure(state.selection.head.kind)].rows_sum_to_one
-    return SceneMap(snapshot, map_text.meaning_of_query(state), translation.text, is_share, other)
+    measure = MEASURES[state.maps.shown_measure(state.selection.head.kind)]
+    drawing = replace(drawing, marks=replace(drawing.marks, pinned=None))
+    meaning = map_text.meaning_of_query(state)
+    return SceneMap(drawing, measure.name, meaning, translation.text, measure.rows_sum_to_one, other)
 
 
 def _state_of(scene: Scene, computed: SceneResult, model: ModelInfo) -> ExperimentState:

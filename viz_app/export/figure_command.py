@@ -26,11 +26,13 @@ from augenmerk.core.cli.parser import OptionParser
 from augenmerk.core.errors import AnalysisError, ConfigError
 from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
 from augenmerk.core.translation.result import FloatArray, MapKind, Translation
+from augenmerk.viz_app.heatmap.drawing import Drawing, DrawingBlock
 from augenmerk.viz_app.state.map_text import KIND_NAMES
+from augenmerk.viz_app.state.map_view import MapView
+from augenmerk.viz_app.state.marks import marks_of_experiment
 
 if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator
-    from augenmerk.viz_app.export.figures import KindPicture, MapPicture
 
 SUFFIXES = (".png", ".svg", ".pdf", ".html")
 
@@ -146,45 +148,46 @@ def save_picture(found: Measured, heads: Sequence[tuple[int, int]], options: arg
     from augenmerk.viz_app.export.figures import grid_figure, map_figure, save_figure
 
     figure = (
-        grid_figure(grid_of(found, options), caption(found, "all heads", options))
+        grid_figure(blocks_of(found, options), caption(found, "all heads", options))
         if options.grid
-        else map_figure(picture_of(found, heads, options))
+        else map_figure(drawing_of(found, heads, options))
     )
     save_figure(figure, options.out)
 
 
-def picture_of(found: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace) -> "MapPicture":
+def drawing_of(found: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace) -> Drawing:
     """The large map."""
-    from augenmerk.viz_app.export.figures import MapPicture
-
     title = title_of(options.kind, heads, found.maps[options.kind].shape[1], options.combine)
     weights = combine(found.maps[options.kind], options.combine, heads)
-    shown = _selection(options).apply(weights, found.translation, options.kind)
-    _refuse_empty(shown.weights)
-    words = f"{100 * float(shown.hidden_mass_in_all):.1f}% of the attention" if options.hide else ""
-    return MapPicture(
-        shown.weights,
-        shown.queries.labels,
-        shown.keys.labels,
-        title,
-        caption(found, title, options, rows=shown.queries.meaning, hidden=words),
-        _top(shown.weights, found.measure, options),
+    view = _view(weights, found, options.kind, options)
+    words = f"{100 * view.hidden_share:.1f}% of the attention" if options.hide else ""
+    return Drawing(
+        view.values,
+        view.row_labels,
+        view.column_labels,
+        _top(view.values, found.measure, options),
+        title=title,
+        caption=caption(found, title, options, rows=view.row_meaning, hidden=words),
+        marks=marks_of_experiment(view, found.translation, options.kind, heads, options.label),
     )
 
 
-def grid_of(found: Measured, options: argparse.Namespace) -> "list[KindPicture]":
+def blocks_of(found: Measured, options: argparse.Namespace) -> list[DrawingBlock]:
     """All heads of every kind that the measure exists for."""
-    from augenmerk.viz_app.export.figures import KindPicture
-
-    kinds = []
+    blocks = []
     for kind, whole in found.maps.items():
-        maps = _selection(options).apply(whole, found.translation, kind).weights
-        _refuse_empty(maps)
-        shared = maps if not options.own_scale else None
-        tops = [[_top(each if shared is None else shared, found.measure, options) for each in layer] for layer in maps]
-        off = [(head.layer, head.head) for head in found.translation.experiment.heads_off if head.kind == kind]
-        kinds.append(KindPicture(KIND_NAMES[kind], maps, tops, off=off))
-    return kinds
+        view = _view(whole, found, kind, options)
+        maps = view.values
+
+        def drawing(layer: int, head: int, kind: MapKind = kind, view: MapView = view) -> Drawing:
+            values = view.values[layer, head]
+            top = _top(values if options.own_scale else view.values, found.measure, options)
+            marks = marks_of_experiment(view, found.translation, kind, [(layer, head)], options.label)
+            return Drawing(values, top=top, marks=marks)
+
+        lines = [[drawing(layer, head) for head in range(maps.shape[1])] for layer in range(maps.shape[0])]
+        blocks.append(DrawingBlock(KIND_NAMES[kind], lines))
+    return blocks
 
 
 def save_html(found: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace) -> None:
@@ -192,7 +195,7 @@ def save_html(found: Measured, heads: Sequence[tuple[int, int]], options: argpar
     from augenmerk.viz_app.export.html_page import PageContent, save_page
 
     for kind, maps in found.maps.items():
-        _refuse_empty(_selection(options).apply(maps, found.translation, kind).weights)
+        _view(maps, found, kind, options)
     facts = {"model": found.model} | _experiment(found.translation)
     content = PageContent(
         found.translation, found.maps, found.measure, _selection(options), facts, Head(options.kind, *heads[0])
@@ -226,9 +229,12 @@ def caption(found: Measured, title: str, options: argparse.Namespace, *, rows: s
     return " · ".join(f"{name}: {value}" for name, value in (facts | _experiment(found.translation)).items())
 
 
-def _refuse_empty(weights: FloatArray) -> None:
-    if not weights.size:
+def _view(maps: FloatArray, found: Measured, kind: MapKind, options: argparse.Namespace) -> MapView:
+    """Maps [..., Q, M] as they are drawn. Raises `AnalysisError` if every token is hidden."""
+    view = MapView(_selection(options).apply(maps, found.translation, kind))
+    if not view.values.size:
         raise AnalysisError("Nothing is left to draw: every token is hidden. Hide fewer kinds.")
+    return view
 
 
 def _experiment(translation: Translation) -> dict[str, str]:

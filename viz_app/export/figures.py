@@ -5,9 +5,8 @@ import math
 import textwrap
 import unicodedata
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from matplotlib.collections import PatchCollection, QuadMesh
 from matplotlib.colors import Colormap, ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Ellipse, Rectangle
 from matplotlib.text import Text
 from matplotlib.textpath import text_to_path
 
@@ -27,93 +26,61 @@ from augenmerk.core.errors import StorageError
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import atomic_path
 from augenmerk.core.translation.result import FloatArray
-from augenmerk.viz_app.heatmap.colormap import PAPER, SIGNED_PAPER, rgb_table, signed_rgb_table
+from augenmerk.viz_app.heatmap.colormap import PAPER, missing_rgb, rgb_table, signed_rgb_table
+from augenmerk.viz_app.heatmap.drawing import (
+    PRINT_COLORS,
+    SMALL_SCALE,
+    Box,
+    Drawing,
+    DrawingBlock,
+    Shape,
+    mark_shapes,
+    marked_labels,
+)
+from augenmerk.viz_app.state.map_view import NO_MARKS, Strip
 from augenmerk.viz_app.state.sentence_text import visible
 
 FORMATS = ("png", "svg", "pdf")
 CELL_INCHES, THUMBNAIL_INCHES, KIND_GAP_INCHES = 0.28, 0.85, 0.12
 MIN_INCHES, MIN_PLOT_INCHES, MAX_INCHES = 5.0, 1.0, 24.0
 MARGIN_INCHES, BAR_INCHES, CAPTION_INCHES = 0.2, 0.65, 0.135
-TITLE_POINTS, LABEL_POINTS, CAPTION_POINTS = 10, 9, 7
+TITLE_POINTS, LABEL_POINTS, CAPTION_POINTS, LABEL_PAD_POINTS = 10, 9, 7, 6
 COLUMN_DEGREES = 55
-OFF_COLOR, OFF_VEIL = "#a84c08", 0.82
+OFF_VEIL = 0.82
+PIXELS_PER_INCH = 96
+"""Of the window's pixels, in which marks are measured."""
+STRIP_GAP = 0.35
+"""Between map and strip, in cells."""
 POINTS_PER_INCH, DOTS_PER_INCH, SEAM_POINTS = 72, 200, 0.3
 _NOT_SOUGHT = frozenset({"Cc", "Cf", "Cn", "Co", "Cs"})
 """Categories that look alike in all fonts, or mean something else in each."""
 _LAST_RESORT = "Last Resort"  # matplotlib's own font, whose glyphs are boxes
 
 
-@dataclass(frozen=True, eq=False)
-class MapPicture:
-    """One map to be drawn.
-
-    Attributes:
-        weights: [Q, M].
-        row_labels, column_labels: Q and M.
-        title: a few words.
-        caption: what it shows: model, sentence, layer, head, measure, label mode.
-        top: the value of the last colour.
-        is_signed: whether values lie on both sides of 0: the colours then reach from −top to top. NaN is hatched.
-    """
-
-    weights: FloatArray
-    row_labels: Sequence[str]
-    column_labels: Sequence[str]
-    title: str
-    caption: str
-    top: float = 1.0
-    is_signed: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class KindPicture:
-    """All heads of a kind to be drawn.
-
-    Attributes:
-        title: the kind.
-        maps: [L, H, Q, M].
-        tops: the values of the last colours, L rows of H.
-        is_signed: as of `MapPicture`; NaN is grey.
-        off: layer and head, counted from 0, of heads that are switched off: pale and struck through.
-    """
-
-    title: str
-    maps: FloatArray
-    tops: Sequence[Sequence[float]]
-    is_signed: bool = False
-    off: Collection[tuple[int, int]] = ()
-
-
-def map_figure(picture: MapPicture) -> Figure:
-    """One labelled map with its colour bar and its caption."""
-    num_rows, num_columns = picture.weights.shape
+def map_figure(drawing: Drawing) -> Figure:
+    """One labelled map with its marks, its strip, its colour bar and its caption."""
+    num_rows, num_columns = drawing.values.shape
+    strip = drawing.strip
     cell = min(CELL_INCHES, MAX_INCHES / max(num_rows, num_columns, 1))
     size = min(LABEL_POINTS, 0.75 * cell * POINTS_PER_INCH)
-    row_labels, column_labels = (list(map(visible, each)) for each in (picture.row_labels, picture.column_labels))
-    left = MARGIN_INCHES + max((_width_inches(text, size) for text in row_labels), default=0)
+    row_labels, column_labels = (list(map(visible, each)) for each in (drawing.row_labels, drawing.column_labels))
+    beside = [*row_labels, visible(strip.label)] if strip is not None else row_labels
+    left = MARGIN_INCHES + max((_width_inches(text, size) for text in beside), default=0)
     widths = [_width_inches(text, size) for text in column_labels]
     slant = math.radians(COLUMN_DEGREES)
     top = 0.45 + max(widths, default=0) * math.sin(slant) + size / POINTS_PER_INCH
     plot_width, plot_height = num_columns * cell, num_rows * cell
     overhang = max((width * math.cos(slant) - (num_columns - n) * cell for n, width in enumerate(widths)), default=0)
-    title_width = _width_inches(picture.title, TITLE_POINTS, weight="bold")
+    title_width = _width_inches(drawing.title, TITLE_POINTS, weight="bold")
     bar_left = left + plot_width + 0.15
     width = max(bar_left + BAR_INCHES, left + plot_width + overhang + cell, title_width + MARGIN_INCHES, MIN_INCHES)
-    lines = wrapped_caption(picture.caption, width)
-    height = top + max(plot_height, MIN_PLOT_INCHES) + 0.2 + len(lines) * CAPTION_INCHES
+    lines = wrapped_caption(drawing.caption, width)
+    below = (1 + STRIP_GAP) * cell if strip is not None else 0
+    height = top + max(plot_height + below, MIN_PLOT_INCHES) + 0.2 + len(lines) * CAPTION_INCHES
     figure = new_figure(width, height)
     axes = figure.add_axes(place_in(left, top, plot_width, plot_height, figure))
-    cells = axes.pcolormesh(
-        *(np.arange(-0.5, count) for count in (num_columns, num_rows)),
-        np.ma.masked_invalid(picture.weights) if picture.is_signed else picture.weights,
-        cmap=_colors(is_signed=picture.is_signed),
-        vmin=-picture.top if picture.is_signed else 0,
-        vmax=picture.top,
-        rasterized=False,
-    )
-    _close_seams(cells)
-    if picture.is_signed:
-        _hatch_missing(axes, picture.weights)
+    cells = _draw_cells(axes, drawing.values, drawing.top, is_signed=drawing.is_signed)
+    _hatch_missing(axes, drawing)
     axes.set(xlim=(-0.5, num_columns - 0.5), ylim=(num_rows - 0.5, -0.5))
     axes.set_xticks(
         range(num_columns),
@@ -124,40 +91,45 @@ def map_figure(picture: MapPicture) -> Figure:
         rotation_mode="anchor",
     )
     axes.set_yticks(range(num_rows), [_escaped(label) for label in row_labels])
-    axes.tick_params(length=0, labelsize=size, top=True, labeltop=True, bottom=False, labelbottom=False)
+    axes.tick_params(length=0, pad=LABEL_PAD_POINTS, labelsize=size, top=True, labeltop=True, labelbottom=False)
+    for is_row, texts in ((True, axes.get_yticklabels()), (False, axes.get_xticklabels())):
+        for text, color in zip(texts, marked_labels(drawing.marks, len(texts), is_row=is_row), strict=True):
+            if color:
+                text.set_color(PRINT_COLORS[color])
+    pixels = cell * PIXELS_PER_INCH
+    whole = Box(0, 0, num_columns * pixels, num_rows * pixels)
+    _draw_shapes(axes, mark_shapes(drawing.marks, (pixels, pixels), whole), pixels, (-0.5, -0.5))
+    if strip is not None:
+        place = place_in(left, top + plot_height + STRIP_GAP * cell, plot_width, cell, figure)
+        _draw_strip(figure.add_axes(place), strip, drawing.top, size)
     bar = figure.add_axes(place_in(bar_left, top, 0.12, min(max(plot_height, MIN_PLOT_INCHES), 3.0), figure))
     colors = figure.colorbar(cells, cax=bar)
     colors.ax.tick_params(labelsize=8)
     assert colors.solids is not None  # a bar of cells has them
     _close_seams(colors.solids, 2 * SEAM_POINTS)
-    write_around(figure, picture.title, lines)
+    write_around(figure, drawing.title, lines)
     return figure
 
 
-def grid_figure(kinds: Sequence[KindPicture], caption: str) -> Figure:
-    """All heads as small maps without labels: a row for each layer, kind under kind."""
-    num_layers, num_heads = sum(kind.maps.shape[0] for kind in kinds), max(kind.maps.shape[1] for kind in kinds)
+def grid_figure(blocks: Sequence[DrawingBlock], caption: str) -> Figure:
+    """All heads as small maps without labels: a row for each layer, block below block."""
+    lines_of_maps = [line for block in blocks for line in block.lines]
+    num_heads = max(map(len, lines_of_maps))
     left, top, step = 0.9, 0.7, THUMBNAIL_INCHES + 0.08
     width = max(left + num_heads * step + MARGIN_INCHES, MIN_INCHES)
     lines = wrapped_caption(caption, width)
-    height = top + num_layers * step + (len(kinds) - 1) * KIND_GAP_INCHES + 0.15 + len(lines) * CAPTION_INCHES
+    height = top + len(lines_of_maps) * step + (len(blocks) - 1) * KIND_GAP_INCHES + 0.15 + len(lines) * CAPTION_INCHES
     figure = new_figure(width, height)
     axes = figure.add_axes((0, 0, 1, 1))  # one for all: an inch is a unit, from the upper left corner
     y, frames = top, []
-    for kind in kinds:
-        for layer, heads in enumerate(kind.maps):
-            names = f"{_escaped(kind.title)}\nlayer {layer + 1}"
+    for block in blocks:
+        for layer, drawings in enumerate(block.lines):
+            names = f"{_escaped(block.title)}\nlayer {layer + 1}"
             axes.text(left - 0.1, y + THUMBNAIL_INCHES / 2, names, fontsize=7, ha="right", va="center")
-            for head, weights in enumerate(heads):
+            for head, drawing in enumerate(drawings):
                 x = left + head * step
-                around = (x, x + THUMBNAIL_INCHES, y + THUMBNAIL_INCHES, y)
-                top_weight = kind.tops[layer][head]
-                least = -top_weight if kind.is_signed else 0
-                colors = _colors(is_signed=kind.is_signed)
-                axes.imshow(weights, cmap=colors, vmin=least, vmax=top_weight, extent=around, aspect="auto")
+                _draw_small(axes, drawing, x, y)
                 frames.append(Rectangle((x, y), THUMBNAIL_INCHES, THUMBNAIL_INCHES))
-                if (layer, head) in kind.off:
-                    _strike_out(axes, x, y)
             y += step
         y += KIND_GAP_INCHES
     axes.add_collection(PatchCollection(frames, facecolor="none", edgecolor="0.6", linewidth=0.5, zorder=3))
@@ -188,12 +160,62 @@ def save_figure(figure: Figure, target: Path) -> None:
         temporary.write_bytes(content.getbuffer())
 
 
-def _strike_out(axes: Axes, x: float, y: float) -> None:
-    """A small map is pale and has a line through it, as in the window: its head is off."""
-    side, inset = THUMBNAIL_INCHES, THUMBNAIL_INCHES / 20
-    axes.add_patch(Rectangle((x, y), side, side, facecolor="white", alpha=OFF_VEIL, linewidth=0, zorder=1.5))
-    ends = [x + inset, x + side - inset], [y + inset, y + side - inset]
-    axes.plot(*ends, color=OFF_COLOR, linewidth=1.4, solid_capstyle="round", zorder=2)
+def _draw_cells(axes: Axes, values: FloatArray, top: float, *, is_signed: bool = False) -> QuadMesh:
+    """Each cell is 1 wide and 1 high, the middle of the first at the origin."""
+    num_rows, num_columns = values.shape
+    cells = axes.pcolormesh(
+        *(np.arange(-0.5, count) for count in (num_columns, num_rows)),
+        np.ma.masked_invalid(values) if is_signed else values,
+        cmap=_colors(is_signed=is_signed),
+        vmin=-top if is_signed else 0,
+        vmax=top,
+        rasterized=False,
+    )
+    _close_seams(cells)
+    return cells
+
+
+def _draw_strip(axes: Axes, strip: Strip, map_top: float, size: float) -> None:
+    """The sum of picked queries, framed, with its label and its largest value."""
+    _draw_cells(axes, strip.values, strip.top(map_top))
+    axes.set_xticks([])
+    axes.set_yticks([0], [_escaped(visible(strip.label))], color=PRINT_COLORS["accent"])
+    axes.tick_params(length=0, pad=LABEL_PAD_POINTS, labelsize=size)
+    for spine in axes.spines.values():
+        spine.set(edgecolor=PRINT_COLORS["accent"], linewidth=1)
+    right = strip.values.shape[1] - 0.5 + STRIP_GAP
+    axes.text(right, 0, f"≤ {strip.largest:.2f}", fontsize=8, color="0.35", va="center")
+
+
+def _draw_small(axes: Axes, drawing: Drawing, x: float, y: float) -> None:
+    """A small map at a place in inches; that of a head that is off is pale, as in the window."""
+    side, least = THUMBNAIL_INCHES, -drawing.top if drawing.is_signed else 0
+    colors = _colors(is_signed=drawing.is_signed)
+    extent = (x, x + side, y + side, y)
+    axes.imshow(drawing.values, cmap=colors, vmin=least, vmax=drawing.top, extent=extent, aspect="auto")
+    if drawing.marks.is_off:
+        axes.add_patch(Rectangle((x, y), side, side, facecolor="white", alpha=OFF_VEIL, linewidth=0, zorder=1.5))
+    if drawing.marks != NO_MARKS:
+        num_rows, num_columns = drawing.values.shape
+        pixels = side * PIXELS_PER_INCH
+        cell = (pixels / max(num_columns, 1), pixels / max(num_rows, 1))
+        shapes = mark_shapes(drawing.marks, cell, Box(0, 0, pixels, pixels), SMALL_SCALE)
+        _draw_shapes(axes, shapes, PIXELS_PER_INCH, (x, y))
+
+
+def _draw_shapes(axes: Axes, shapes: Sequence[Shape], unit_px: float, corner: tuple[float, float]) -> None:
+    """Marks on axes of which a unit is so many of the window's pixels, with this corner of the cells."""
+    for shape in shapes:
+        x, y = corner[0] + shape.box.left / unit_px, corner[1] + shape.box.top / unit_px
+        width, height = shape.box.width / unit_px, shape.box.height / unit_px
+        color, points = PRINT_COLORS[shape.color], shape.pen_px * POINTS_PER_INCH / PIXELS_PER_INCH
+        if shape.kind == "line":
+            axes.plot([x, x + width], [y, y + height], color=color, linewidth=points, solid_capstyle="round", zorder=2)
+            continue
+        is_dot, fill = shape.kind == "dot", "none" if shape.kind == "frame" else color
+        patch = Ellipse((x + width / 2, y + height / 2), width, height) if is_dot else Rectangle((x, y), width, height)
+        patch.set(clip_on=False, zorder=2, linewidth=points, facecolor=fill, edgecolor=color)
+        axes.add_patch(patch)
 
 
 def _close_seams(cells: QuadMesh, width: float = SEAM_POINTS) -> None:
@@ -284,12 +306,12 @@ def _colors(*, is_signed: bool = False) -> Colormap:
     if not is_signed:
         return ListedColormap(rgb_table(PAPER) / 255)
     colors = ListedColormap(signed_rgb_table(is_dark=False) / 255)
-    return colors.with_extremes(bad=f"#{SIGNED_PAPER.missing & 0xFFFFFF:06x}")
+    return colors.with_extremes(bad=f"#{bytes(missing_rgb(is_dark=False)).hex()}")
 
 
-def _hatch_missing(axes: Axes, values: FloatArray) -> None:
+def _hatch_missing(axes: Axes, drawing: Drawing) -> None:
     """Cells without a value are grey and hatched."""
-    for row, column in np.argwhere(np.isnan(values)).tolist():
+    for row, column in drawing.missing():
         cell = Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor="0.84", edgecolor="0.55", hatch="////", linewidth=0)
         axes.add_patch(cell)
 

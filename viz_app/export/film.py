@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from augenmerk.core.errors import StorageError
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import atomic_path, check_writable
-from augenmerk.core.translation.result import FloatArray
 from augenmerk.viz_app.heatmap.colormap import PAPER, rgb_table
+from augenmerk.viz_app.heatmap.drawing import PRINT_COLORS, Box, Drawing, mark_shapes, marked_labels
 
 FORMATS = ("gif", "mp4")
 FFMPEG = "ffmpeg"
@@ -56,9 +56,12 @@ PANEL_GAP, PANEL_FOOT = 12, 24
 """Between two maps; below each, its name among it."""
 NUM_TEXT_LINES = 2
 COLUMN_DEGREES = 55
-INK, GREY, FAINT, ACCENT, GROUND = (27, 30, 35), (97, 103, 111), (223, 225, 229), (42, 99, 204), (255, 255, 255)
-NUM_RAMP, NUM_SHADES = 170, 20
 Color = tuple[int, int, int]
+INK, GREY, FAINT, ACCENT, GROUND = (27, 30, 35), (97, 103, 111), (223, 225, 229), (42, 99, 204), (255, 255, 255)
+COLORS: dict[str, Color] = {"": INK, **{role: ImageColor.getrgb(each)[:3] for role, each in PRINT_COLORS.items()}}
+LABEL_SPACE = 8
+"""Between labels and cells."""
+NUM_RAMP, NUM_SHADES = 170, 20
 OnShot = Callable[[int, int], None]
 ShouldStop = Callable[[], bool]
 FilmHeads = Literal["head", "layer", "kind"]
@@ -74,79 +77,38 @@ class FilmStoppedError(StorageError):
 
 @dataclass(frozen=True, eq=False)
 class Shot:
-    """The map at one moment.
+    """The maps at one moment.
 
     Attributes:
-        weights: [Q, M].
-        row_labels, column_labels: Q and M.
+        drawings: one for each of the film's panels, in their order; all have the same rows, columns and scale.
         moment: when it was, in a few words.
         text: the translation at this moment.
     """
 
-    weights: FloatArray
-    row_labels: Sequence[str]
-    column_labels: Sequence[str]
+    drawings: Sequence[Drawing]
     moment: str
     text: str
 
 
 @dataclass(frozen=True, eq=False)
-class FilmPicture:
-    """A film to be drawn.
+class Film:
+    """A film to be drawn: the map of one head, or small maps of several.
 
     Attributes:
-        title: which head it is.
+        title: which head or heads.
         sentence: what is translated.
         caption: what it shows, below; may be empty.
         shots: by rising step; at least one.
-        top: the value of the last colour.
-    """
-
-    title: str
-    sentence: str
-    caption: str
-    shots: tuple[Shot, ...]
-    top: float = 1.0
-
-
-@dataclass(frozen=True, eq=False)
-class GridShot:
-    """The maps of several heads at one moment.
-
-    Attributes:
-        weights: one [Q, M] for each of the film's panels, in their order.
-        row_labels, column_labels: Q and M, the same for every panel.
-        moment, text: see `Shot`.
-    """
-
-    weights: tuple[FloatArray, ...]
-    row_labels: Sequence[str]
-    column_labels: Sequence[str]
-    moment: str
-    text: str
-
-
-@dataclass(frozen=True, eq=False)
-class GridFilm:
-    """A film of several heads side by side.
-
-    Attributes:
-        title, sentence, caption, top: see `FilmPicture`.
-        shots: by rising step; at least one.
-        panels: the name of each map, from left to right, then the next line.
+        panels: the name of each map, from left to right, then the next line; empty for the film of one head.
         num_across: how many of them stand side by side.
     """
 
     title: str
     sentence: str
     caption: str
-    shots: tuple[GridShot, ...]
-    panels: tuple[str, ...]
-    num_across: int
-    top: float = 1.0
-
-
-Film = FilmPicture | GridFilm
+    shots: tuple[Shot, ...]
+    panels: tuple[str, ...] = ()
+    num_across: int = 1
 
 
 def ffmpeg_path() -> str | None:
@@ -195,7 +157,7 @@ def save_film(
     if kind == "mp4" and ffmpeg_path() is None:
         raise StorageError(f"{target.name} was not written: {NO_FFMPEG}. Install ffmpeg, or choose a name in .gif.")
     check_writable(target)  # before minutes are spent on it
-    draw = _Painter(film) if isinstance(film, FilmPicture) else _GridPainter(film)
+    draw = _FilmPainter(film)
 
     def images() -> Iterator[Image.Image]:
         for number in range(len(film.shots)):
@@ -243,8 +205,8 @@ def _palette() -> Image.Image:
     """The colours of every picture: those of maps, and words in each of their colours, fading to the ground."""
     ramp = rgb_table(PAPER)[np.linspace(0, 255, NUM_RAMP).round().astype(int)]
     shades = np.linspace(0, 1, NUM_SHADES)[:, None]
-    words = [np.array(GROUND) + shades * (np.array(color) - GROUND) for color in (INK, GREY, ACCENT, FAINT)]
-    colors = np.concatenate([ramp, *(each.round().astype(np.uint8) for each in words)])
+    words = [np.array(GROUND) + shades * (np.array(color) - GROUND) for color in (*COLORS.values(), GREY)]
+    colors = np.concatenate([ramp, [FAINT], *(each.round().astype(np.uint8) for each in words)])
     unique = list(dict.fromkeys(tuple(color) for color in colors.tolist()))[:256]
     image = Image.new("P", (1, 1))
     image.putpalette([channel for color in unique for channel in color])
@@ -374,20 +336,42 @@ def _reason(status: int, words: Sequence[str], *, is_stalled: bool) -> str:
 # --- pictures --------------------------------------------------------------------------------------------------------
 
 
-class _FramePainter:
-    """What surrounds the maps of every film: title, sentence, moment, translation, how far it is, and the caption.
+class _FilmPainter:
+    """Draws the moments of a film, all of one size; tokens stand at the first map of a line and of a column alone.
 
     Attributes:
         size: width and height in pixels, both even, as encoders of films want them.
     """
 
-    def __init__(self, film: Film, row_labels: set[str], column_labels: set[str], label_px: int) -> None:
-        """The size of the labels' letters decides where the first map begins; `_set_size` is called then."""
-        self._film, self._label_px = film, label_px
+    def __init__(self, film: Film) -> None:
+        self._film = film
+        drawings = [drawing for shot in film.shots for drawing in shot.drawings]
+        num_rows, num_columns = (max((each.values.shape[axis] for each in drawings), default=1) or 1 for axis in (0, 1))
+        num_lines = -(-len(film.panels) // film.num_across)
+        if film.panels:
+            across = (GRID_WIDTH - (film.num_across - 1) * PANEL_GAP) / (film.num_across * num_columns)
+            down = (GRID_HEIGHT - num_lines * PANEL_FOOT) / (num_lines * num_rows)
+            self._cell = int(min(MAX_CELL // 2, max(MIN_GRID_CELL, min(across, down))))
+            self._has_labels, self._label_px = self._cell >= LEAST_LABELLED_CELL, min(LABEL_PX, self._cell)
+        else:
+            self._cell = int(min(MAX_CELL, max(MIN_CELL, MAP_PX / max(num_rows, num_columns))))
+            self._has_labels, self._label_px = True, min(LABEL_PX, max(8, self._cell - 2))
         self._slant = math.radians(COLUMN_DEGREES)
-        row_width = max((self._label_width(label) for label in row_labels), default=0)
-        self._column_width = max((self._label_width(label) for label in column_labels), default=0)
-        self._left = MARGIN + round(row_width) + 6
+        labelled = drawings if self._has_labels else []
+        rows = {label for drawing in labelled for label in drawing.row_labels}
+        columns = {label for drawing in labelled for label in drawing.column_labels}
+        row_width = max(map(self._label_width, rows), default=0)
+        self._column_width = max(map(self._label_width, columns), default=0)
+        self._left = MARGIN + round(row_width) + LABEL_SPACE
+        width, height = num_columns * self._cell, num_rows * self._cell
+        self._name_top = height + 4  # where a translation is shorter, too: names stand still
+        if film.panels:
+            name_widths = [round(_font(SMALL_PX).getlength(name)) for name in film.panels]
+            self._step = (max(width, *name_widths) + PANEL_GAP, height + PANEL_FOOT)
+            width, height = film.num_across * self._step[0] - PANEL_GAP, num_lines * self._step[1]
+        else:
+            self._step = (0, 0)
+        self._set_size(width, height)
 
     def _set_size(self, maps_width: int, maps_height: int) -> None:
         """So much room is for the maps, from `_left` on; of their height, what stands below them is a part."""
@@ -432,54 +416,79 @@ class _FramePainter:
         return image
 
     def _draw_maps(self, image: Image.Image, draw: ImageDraw.ImageDraw, number: int) -> None:
-        raise NotImplementedError
+        film = self._film
+        for place, drawing in enumerate(film.shots[number].drawings):
+            line, column = divmod(place, film.num_across)
+            left, top = self._left + column * self._step[0], self._map_top + line * self._step[1]
+            self._draw_map(image, draw, drawing, (left, top))
+            if film.panels:
+                draw.text((left, top + self._name_top), film.panels[place], GREY, _font(SMALL_PX))
+            if self._has_labels and column == 0:
+                self._draw_row_labels(draw, drawing, top)
+            if self._has_labels and line == 0:
+                self._draw_column_labels(image, drawing, left)
 
     def _write(self, draw: ImageDraw.ImageDraw, lines: Sequence[str], top: int, color: Color) -> None:
         for place, line in enumerate(lines):
             draw.text((MARGIN, top + place * _line(TEXT_PX)), line, color, _font(TEXT_PX))
 
-    def _draw_cells(
-        self, image: Image.Image, draw: ImageDraw.ImageDraw, weights: FloatArray, corner: tuple[int, int], cell: int
+    def _draw_map(
+        self, image: Image.Image, draw: ImageDraw.ImageDraw, drawing: Drawing, corner: tuple[int, int]
     ) -> None:
-        """One map, its cells squares of so many pixels."""
-        left, top = corner
-        shares = np.nan_to_num(weights / (self._film.top or 1.0)).clip(0, 1)
-        pixels = rgb_table(PAPER)[(shares * 255).round().astype(int)]
-        cells = Image.fromarray(pixels.astype(np.uint8), "RGB")
-        num_rows, num_columns = weights.shape
+        """The cells of one map, squares of so many pixels, and its marks."""
+        (left, top), cell = corner, self._cell
+        num_rows, num_columns = drawing.values.shape
+        width, height = num_columns * cell, num_rows * cell
         if num_rows and num_columns:
-            image.paste(cells.resize((num_columns * cell, num_rows * cell), Image.Resampling.NEAREST), (left, top))
-        draw.rectangle((left - 1, top - 1, left + num_columns * cell, top + num_rows * cell), outline=FAINT)
+            cells = Image.fromarray(drawing.colors(), "RGB")
+            image.paste(cells.resize((width, height), Image.Resampling.NEAREST), (left, top))
+        for row, column in drawing.missing():
+            bottom = top + (row + 1) * cell - 1
+            draw.line((left + column * cell, bottom, left + (column + 1) * cell - 1, bottom - cell + 1), GREY, 1)
+        draw.rectangle((left - 1, top - 1, left + width, top + height), outline=FAINT)
+        for shape in mark_shapes(drawing.marks, (cell, cell), Box(0, 0, width, height)):
+            x, y, color = left + shape.box.left, top + shape.box.top, COLORS[shape.color]
+            box = (x, y, x + shape.box.width, y + shape.box.height)
+            if shape.kind == "line":
+                draw.line(box, color, round(shape.pen_px))
+            elif shape.kind == "frame":
+                draw.rectangle((x - 1, y - 1, *box[2:]), outline=color, width=round(shape.pen_px))
+            else:
+                (draw.rectangle if shape.kind == "fill" else draw.ellipse)(box, color)
 
-    def _draw_row_labels(self, draw: ImageDraw.ImageDraw, labels: Sequence[str], top: int, cell: int) -> None:
-        font = _font(self._label_px)
-        for row, label in enumerate(labels):
-            draw.text((self._left - 6, top + (row + 0.5) * cell), self._label(label), INK, font, anchor="rm")
+    def _draw_row_labels(self, draw: ImageDraw.ImageDraw, drawing: Drawing, top: int) -> None:
+        font, colors = _font(self._label_px), marked_labels(drawing.marks, len(drawing.row_labels), is_row=True)
+        for row, (label, color) in enumerate(zip(drawing.row_labels, colors, strict=True)):
+            place = (self._left - LABEL_SPACE, top + (row + 0.5) * self._cell)
+            draw.text(place, self._label(label), COLORS[color], font, anchor="rm")
 
-    def _draw_column_labels(self, image: Image.Image, labels: Sequence[str], left: int, cell: int) -> None:
-        for column, label in enumerate(labels):
-            self._slanted(image, self._label(label), left + (column + 0.5) * cell, self._map_top - 4)
+    def _draw_column_labels(self, image: Image.Image, drawing: Drawing, left: int) -> None:
+        colors = marked_labels(drawing.marks, len(drawing.column_labels), is_row=False)
+        for column, (label, color) in enumerate(zip(drawing.column_labels, colors, strict=True)):
+            x, y = left + (column + 0.5) * self._cell, self._map_top - LABEL_SPACE
+            self._slanted(image, self._label(label), (x, y), COLORS[color])
 
-    def _slanted(self, image: Image.Image, text: str, x: float, y: float) -> None:
+    def _slanted(self, image: Image.Image, text: str, point: tuple[float, float], color: Color) -> None:
         """Text that rises to the right from a point, the middle of its height at the point."""
-        font, slant = _font(self._label_px), math.radians(COLUMN_DEGREES)
+        font, slant, (x, y) = _font(self._label_px), self._slant, point
         width, height = math.ceil(font.getlength(text)) + 2, _line(self._label_px)
         mask = Image.new("L", (width, height), 0)
         ImageDraw.Draw(mask).text((1, height / 2), text, 255, font, anchor="lm")
         mask = mask.rotate(COLUMN_DEGREES, Image.Resampling.BICUBIC, expand=True)
         middle = x + width / 2 * math.cos(slant), y - width / 2 * math.sin(slant)
         place = round(middle[0] - mask.width / 2), round(middle[1] - mask.height / 2)
-        image.paste(INK, (*place, place[0] + mask.width, place[1] + mask.height), mask)
+        image.paste(color, (*place, place[0] + mask.width, place[1] + mask.height), mask)
 
     def _draw_bar(self, image: Image.Image, draw: ImageDraw.ImageDraw) -> None:
         """What the colours mean."""
         left, top = self._map_right + 16, self._map_top
+        top_value = self._film.shots[0].drawings[0].top
         ramp = Image.fromarray(rgb_table(PAPER)[::-1, None].astype(np.uint8), "RGB")
         image.paste(ramp.resize((BAR_WIDTH, BAR_HEIGHT)), (left, top))
         draw.rectangle((left - 1, top - 1, left + BAR_WIDTH, top + BAR_HEIGHT), outline=FAINT)
         for share in (0.0, 0.5, 1.0):
             y = top + BAR_HEIGHT * (1 - share)
-            text = f"{share * self._film.top:.3g}"
+            text = f"{share * top_value:.3g}"
             draw.text((left + BAR_WIDTH + 5, y), text, GREY, _font(SMALL_PX), anchor="lm")
 
     def _draw_place(self, draw: ImageDraw.ImageDraw, number: int) -> None:
@@ -496,63 +505,6 @@ class _FramePainter:
 
     def _label_width(self, text: str) -> float:
         return _font(self._label_px).getlength(self._label(text))
-
-
-class _Painter(_FramePainter):
-    """Draws the moments of the film of one head, all of one size."""
-
-    def __init__(self, film: FilmPicture) -> None:
-        self._shots = film.shots
-        num_rows = max((shot.weights.shape[0] for shot in film.shots), default=1)
-        num_columns = max((shot.weights.shape[1] for shot in film.shots), default=1)
-        self._cell = int(min(MAX_CELL, max(MIN_CELL, MAP_PX / max(num_rows, num_columns, 1))))
-        super().__init__(film, *_labels_of(film), int(min(LABEL_PX, max(8, self._cell - 2))))
-        self._set_size(num_columns * self._cell, num_rows * self._cell)
-
-    def _draw_maps(self, image: Image.Image, draw: ImageDraw.ImageDraw, number: int) -> None:
-        shot = self._shots[number]
-        self._draw_cells(image, draw, shot.weights, (self._left, self._map_top), self._cell)
-        self._draw_row_labels(draw, shot.row_labels, self._map_top, self._cell)
-        self._draw_column_labels(image, shot.column_labels, self._left, self._cell)
-
-
-class _GridPainter(_FramePainter):
-    """Draws the moments of a film of several heads; tokens stand at the first map of a line and of a column alone."""
-
-    def __init__(self, film: GridFilm) -> None:
-        self._grid = film
-        num_lines = -(-len(film.panels) // film.num_across)
-        num_rows = max((len(shot.row_labels) for shot in film.shots), default=1) or 1
-        num_columns = max((len(shot.column_labels) for shot in film.shots), default=1) or 1
-        across = (GRID_WIDTH - (film.num_across - 1) * PANEL_GAP) / (film.num_across * num_columns)
-        down = (GRID_HEIGHT - num_lines * PANEL_FOOT) / (num_lines * num_rows)
-        self._cell = int(min(MAX_CELL // 2, max(MIN_GRID_CELL, min(across, down))))
-        has_labels = self._cell >= LEAST_LABELLED_CELL
-        labels = _labels_of(film) if has_labels else (set(), set())
-        super().__init__(film, *labels, int(min(LABEL_PX, self._cell)))
-        self._has_labels = has_labels
-        width = max(num_columns * self._cell, *(round(_font(SMALL_PX).getlength(name)) for name in film.panels))
-        self._step = (width + PANEL_GAP, num_rows * self._cell + PANEL_FOOT)
-        self._name_top = num_rows * self._cell + 4  # where a translation is shorter, too: names stand still
-        self._set_size(film.num_across * self._step[0] - PANEL_GAP, num_lines * self._step[1])
-
-    def _draw_maps(self, image: Image.Image, draw: ImageDraw.ImageDraw, number: int) -> None:
-        film, shot = self._grid, self._grid.shots[number]
-        for place, (name, weights) in enumerate(zip(film.panels, shot.weights, strict=True)):
-            line, column = divmod(place, film.num_across)
-            left, top = self._left + column * self._step[0], self._map_top + line * self._step[1]
-            self._draw_cells(image, draw, weights, (left, top), self._cell)
-            draw.text((left, top + self._name_top), name, GREY, _font(SMALL_PX))
-            if self._has_labels and column == 0:
-                self._draw_row_labels(draw, shot.row_labels, top, self._cell)
-            if self._has_labels and line == 0:
-                self._draw_column_labels(image, shot.column_labels, left, self._cell)
-
-
-def _labels_of(film: Film) -> tuple[set[str], set[str]]:
-    """All labels of rows, and of columns."""
-    rows = {label for shot in film.shots for label in shot.row_labels}
-    return rows, {label for shot in film.shots for label in shot.column_labels}
 
 
 @cache

@@ -9,7 +9,7 @@ import base64
 import html
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,14 +20,16 @@ from numpy.typing import NDArray
 
 from augenmerk.core.analysis.comparing import difference
 from augenmerk.core.analysis.measures import MEASURES, Measure
-from augenmerk.core.analysis.selection import LABEL_MODES, LabelledMap, Selection
+from augenmerk.core.analysis.selection import LABEL_MODES, LabelledMap, LabelMode, Selection
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import KIND_TITLES, Head
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import write_text
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
-from augenmerk.viz_app.heatmap.colormap import EMBER, PAPER, rgb_table, signed_rgb_table
-from augenmerk.viz_app.state.map_source import spread
+from augenmerk.viz_app.heatmap.colormap import EMBER, PAPER, missing_rgb, rgb_table, signed_rgb_table
+from augenmerk.viz_app.state.map_source import new_entries, spread
+from augenmerk.viz_app.state.map_view import Band, MapView
+from augenmerk.viz_app.state.marks import marks_of_experiment
 
 LARGEST = 65_535
 ZERO, MISSING = 32_767, 65_535
@@ -46,7 +48,8 @@ class PageContent:
         selection: words merged, tokens hidden, and the label mode that is chosen when the page opens.
         facts: model and the like for the caption; sentence, translation and measure are put in by the page.
         shown: the head that is chosen when the page opens.
-        original: the translation with nothing changed and its maps; the page then shows `maps` minus these.
+        original: the translation with nothing changed and its maps; None if nothing is changed.
+        is_difference: whether the page shows `maps` minus those of the original, if there is one.
         pinned: row and column of the cell that is pinned when the page opens.
     """
 
@@ -57,6 +60,7 @@ class PageContent:
     facts: Mapping[str, str]
     shown: Head
     original: tuple[Translation, Mapping[MapKind, FloatArray]] | None = None
+    is_difference: bool = True
     pinned: tuple[int, int] | None = None
 
 
@@ -93,7 +97,7 @@ def _data(content: PageContent) -> dict[str, Any]:
         "facts": facts,
         "meaning": described.meaning,
         "caveat": described.caveat,
-        "isShare": described.rows_sum_to_one and content.original is None,
+        "isShare": described.rows_sum_to_one and not (content.original is not None and content.is_difference),
         "kinds": kinds,
         "blocks": blocks,
         "mode": content.selection.label_mode,
@@ -104,6 +108,7 @@ def _data(content: PageContent) -> dict[str, Any]:
             "light": _table(signed_rgb_table(is_dark=False)),
             "dark": _table(signed_rgb_table(is_dark=True)),
         },
+        "missing": {name: bytes(missing_rgb(is_dark=name == "dark")).hex() for name in ("light", "dark")},
     }
 
 
@@ -113,26 +118,48 @@ def _kind(content: PageContent, kind: MapKind, blocks: list[str]) -> dict[str, A
     for mode in LABEL_MODES:
         selection = Selection(mode, content.selection.merge_words, content.selection.hide)
         labelled = _labelled(selection, content.maps[kind], content.translation, kind)
-        is_signed = False
+        is_signed, new = False, (frozenset[int](), frozenset[int]())
         if content.original is not None:
             original = _labelled(selection, content.original[1][kind], content.original[0], kind)
             with suppress(AnalysisError):  # where nothing pairs, the changed maps are shown, as in the window
-                labelled, is_signed = spread(difference(original, labelled), labelled), True
-        block, top = _packed_signed(labelled.weights) if is_signed else _packed(labelled.weights)
+                change = difference(original, labelled)
+                new, is_signed = new_entries(change, labelled), content.is_difference
+                labelled = spread(change, labelled) if is_signed else labelled
+        view = MapView(labelled)
+        block, top = _packed_signed(view.values) if is_signed else _packed(view.values)
         if block not in blocks:
             blocks.append(block)
         modes[mode] = {
-            "rows": labelled.queries.labels,
-            "columns": labelled.keys.labels,
-            "rowsAre": labelled.queries.meaning,
-            "columnsAre": labelled.keys.meaning,
-            "shape": labelled.weights.shape,
+            "rows": view.row_labels,
+            "columns": view.column_labels,
+            "rowsAre": view.row_meaning,
+            "columnsAre": view.column_meaning,
+            "shape": view.values.shape,
             "top": top,
             "signed": is_signed,
             "block": blocks.index(block),
             "hidden": _hidden(labelled),
+            "changed": _bands((*view.query_bands(new[0]), *view.key_bands(new[1]))),
+            "marks": _marks(content, kind, mode, view),
         }
     return {"kind": kind, "title": KIND_TITLES[kind], "modes": modes}
+
+
+def _marks(content: PageContent, kind: MapKind, mode: LabelMode, view: MapView) -> list[list[dict[str, Any]]]:
+    """What the experiment changes on each map, [L][H]."""
+    num_layers, num_heads = content.maps[kind].shape[:2]
+    found = [
+        [marks_of_experiment(view, content.translation, kind, [(layer, head)], mode) for head in range(num_heads)]
+        for layer in range(num_layers)
+    ]
+    return [
+        [{"isOff": each.is_off, "set": _bands(each.set), "forced": _bands(each.forced)} for each in heads]
+        for heads in found
+    ]
+
+
+def _bands(bands: Iterable[Band]) -> list[dict[str, Any]]:
+    return [{"index": band.index, "isRow": band.is_row} for band in sorted(bands)]
 
 
 def _labelled(selection: Selection, maps: FloatArray, translation: Translation, kind: MapKind) -> LabelledMap:

@@ -14,9 +14,9 @@ from augenmerk.viz_app.export.exportable import Exportable
 from augenmerk.viz_app.export.film import NO_FFMPEG, FilmHeads, formats
 from augenmerk.viz_app.export.film_dialog import FilmDialog
 from augenmerk.viz_app.export.saving import Saving
+from augenmerk.viz_app.export.snapshot import as_table
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.snapshot import as_table
 from augenmerk.viz_app.widgets.commands import Command, with_keys
 from augenmerk.viz_app.widgets.dialogs import show_failure
 from augenmerk.viz_app.worker import Failure

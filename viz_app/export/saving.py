@@ -1,5 +1,6 @@
 """What a page shows, as files: pictures, numbers, and a page for the browser."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QPoint
@@ -12,10 +13,10 @@ from augenmerk.viz_app.export.exportable import ExportSource
 from augenmerk.viz_app.export.film import Film, FilmHeads
 from augenmerk.viz_app.export.html_page import PageContent, save_page
 from augenmerk.viz_app.export.painted import save_painted
+from augenmerk.viz_app.export.snapshot import Snapshot, facts_of, in_one_line, save_numbers, take_snapshot
+from augenmerk.viz_app.heatmap.drawing import small_maps
 from augenmerk.viz_app.heatmap.lines_view import LinesPainter
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_text import KIND_NAMES
-from augenmerk.viz_app.state.snapshot import Snapshot, facts_of, in_one_line, save_numbers, take_snapshot
 from augenmerk.viz_app.theme import Theme
 
 MIDDLE_GREY = 128
@@ -44,58 +45,40 @@ class Saving:
         snapshot, state = self.snapshot, self.source.state
         if snapshot is None or state is None:
             return
+        caption = self._caption(snapshot.drawing.caption)
         if state.settings.picture == "lines":
             theme = Theme.light()
             lines = LinesPainter.of_natural_size(state, theme, snapshot.view)
-            caption = "\n".join(filter(None, (snapshot.title, self._caption(snapshot.caption))))
+            caption = "\n".join(filter(None, (snapshot.drawing.title, caption)))
             save_painted(lines.paint, lines.size, caption, theme, target)
             return
         from augenmerk.viz_app.export.plotting import import_matplotlib
 
         import_matplotlib()
-        from augenmerk.viz_app.export.figures import MapPicture, map_figure, save_figure
+        from augenmerk.viz_app.export.figures import map_figure, save_figure
 
-        view = snapshot.view
-        picture = MapPicture(
-            view.values,
-            view.row_labels,
-            view.column_labels,
-            snapshot.title,
-            self._caption(snapshot.caption),
-            snapshot.top,
-            snapshot.is_signed,
-        )
-        save_figure(map_figure(picture), target)
+        save_figure(map_figure(replace(snapshot.drawing, caption=caption)), target)
 
     def save_heads(self, target: Path) -> None:
         """All heads as a picture. Raises `StorageError`."""
         from augenmerk.viz_app.export.plotting import import_matplotlib
 
         import_matplotlib()
-        from augenmerk.viz_app.export.figures import KindPicture, grid_figure, save_figure
+        from augenmerk.viz_app.export.figures import grid_figure, save_figure
 
         snapshot, state = self.snapshot, self.source.state
         if snapshot is None or state is None:
             return
-        kinds = [
-            KindPicture(
-                KIND_NAMES[kind],
-                state.maps.thumbnails(kind),
-                state.maps.top_values(kind).tolist(),
-                state.maps.is_signed(kind),
-                [(head.layer, head.head) for head in state.experiment.heads_off if head.kind == kind],
-            )
-            for kind in MAP_KINDS
-        ]
         queries = f"{snapshot.view.axes.query}s"
         facts = {name: value for name, value in snapshot.facts.items() if name not in (*OF_ONE_MAP, queries)}
         facts[queries] = f"token {state.settings.label_mode}, in encoder maps source token"
-        save_figure(grid_figure(kinds, self._caption(in_one_line(facts))), target)
+        blocks = [small_maps(state, kind) for kind in MAP_KINDS]
+        save_figure(grid_figure(blocks, self._caption(in_one_line(facts))), target)
 
     def save_page(self, target: Path) -> None:
         """The page as it stands in the window, with a caption. Raises `StorageError`."""
         page, snapshot = self.source.page, self.snapshot
-        caption = self.source.caption or (snapshot.caption if snapshot is not None else "")
+        caption = self.source.caption or (snapshot.drawing.caption if snapshot is not None else "")
 
         def paint(painter: QPainter) -> None:
             page.render(painter, QPoint(), QRegion(), QWidget.RenderFlag.DrawChildren)
@@ -142,7 +125,7 @@ def page_content(state: ExperimentState, model: str) -> PageContent | None:
     if state.result is None or state.maps.translation is None:
         return None
     measure = state.maps.shown_measure(state.selection.head.kind)
-    original = state.result.original if state.maps.shown == "difference" else None
+    original = state.result.original if state.result.is_changed and state.maps.shown != "original" else None
     return PageContent(
         state.maps.translation,
         _maps_of(state, state.maps.translation, measure),
@@ -151,6 +134,7 @@ def page_content(state: ExperimentState, model: str) -> PageContent | None:
         facts_of(state, model),
         state.selection.head,
         None if original is None else (original, _maps_of(state, original, measure)),
+        is_difference=state.maps.shown == "difference",
     )
 
 

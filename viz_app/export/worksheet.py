@@ -16,8 +16,7 @@ from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import write_text
 from augenmerk.core.translation.experiment import GivenTarget, HeadScaled, Intervention
 from augenmerk.core.translation.lesson_file import Lesson, Scene
-from augenmerk.viz_app.heatmap.colormap import PAPER, quantize, rgb_table, signed_indices, signed_rgb_table
-from augenmerk.viz_app.state.snapshot import Snapshot
+from augenmerk.viz_app.heatmap.drawing import PRINT_COLORS, Box, Drawing, Shape, mark_shapes, marked_labels
 
 NUM_LINES = 3
 """To write on, below each question."""
@@ -41,7 +40,8 @@ svg text { font: 11px system-ui, sans-serif; fill: #1d2126; }
 """  # noqa: E501
 CELL_WIDTH, CELL_HEIGHT, LETTER, MAX_LABEL = 24, 16, 6.2, 16
 """Of the drawing, in pixels at its natural size; characters of a label."""
-GRID_COLOR, MISSING_COLOR = "#d8dbe0", "#d3d6da"
+LABEL_GAP, MARKS_BELOW = 8, 14
+GRID_COLOR, HATCH_COLOR = "#d8dbe0", "#9aa0a8"
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,14 +49,16 @@ class SceneMap:
     """What is printed of a scene besides its words.
 
     Attributes:
-        snapshot: the map, as the window would show it.
+        drawing: the map, as the window would show it, without the cell that the scene points to.
+        measure: what a cell says.
         meaning: what a row says.
         translation: in words.
         is_share: whether its numbers are shares of what a query gives, from 0 to 1.
         other_model: the name of the model that computed the map, if the scene was made with another one; else empty.
     """
 
-    snapshot: Snapshot
+    drawing: Drawing
+    measure: str
     meaning: str
     translation: str
     is_share: bool = True
@@ -111,60 +113,77 @@ def worksheet_markdown(lesson: Lesson, maps: Sequence[SceneMap | None]) -> str:
 
 def _figure(scene_map: SceneMap) -> str:
     """The map as a drawing: columns have their labels above them, turned; rows at their left."""
-    snapshot = scene_map.snapshot
-    view = snapshot.view
+    drawing = scene_map.drawing
+    caption = f"{drawing.title}. {scene_map.meaning}".strip()
+    return f"<figure>\n{map_svg(drawing)}\n<figcaption>{_escaped(caption)}</figcaption>\n</figure>\n"
+
+
+def map_svg(drawing: Drawing) -> str:
+    """A map as an SVG element, to stand in a page."""
     rows, columns = (
         [label if len(label) <= MAX_LABEL else f"{label[: MAX_LABEL - 1]}…" for label in map(one_line, labels)]
-        for labels in (view.row_labels, view.column_labels)
+        for labels in (drawing.row_labels, drawing.column_labels)
     )
-    left = round(max(map(len, rows), default=0) * LETTER) + 10
-    top = round(max(map(len, columns), default=0) * LETTER * 0.75) + 14
-    width, height = left + len(columns) * CELL_WIDTH + 60, top + len(rows) * CELL_HEIGHT + 2
+    left = round(max(map(len, rows), default=0) * LETTER) + LABEL_GAP + 4
+    top = round(max(map(len, columns), default=0) * LETTER * 0.75) + LABEL_GAP + 8
+    width, height = left + len(columns) * CELL_WIDTH + 60, top + len(rows) * CELL_HEIGHT + MARKS_BELOW
     size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {size} aria-label="{_escaped(snapshot.title)}">']
-    for place, label in enumerate(columns):
-        x = left + (place + 0.6) * CELL_WIDTH
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {size} aria-label="{_escaped(drawing.title)}">']
+    for place, (label, color) in enumerate(zip(columns, _label_colors(drawing, is_row=False), strict=True)):
+        x, y = left + (place + 0.6) * CELL_WIDTH, top - LABEL_GAP
+        turned = f'transform="rotate(-50 {x:.0f} {y})"'
+        parts.append(f'<text x="{x:.0f}" y="{y}" {turned}{color}>{_escaped(label)}</text>')
+    for place, (label, color) in enumerate(zip(rows, _label_colors(drawing, is_row=True), strict=True)):
+        baseline = top + (place + 0.75) * CELL_HEIGHT
         parts.append(
-            f'<text x="{x:.0f}" y="{top - 5}" transform="rotate(-50 {x:.0f} {top - 5})">{_escaped(label)}</text>'
+            f'<text x="{left - LABEL_GAP}" y="{baseline:.0f}" text-anchor="end"{color}>{_escaped(label)}</text>'
         )
-    for place, label in enumerate(rows):
-        y = top + (place + 0.75) * CELL_HEIGHT
-        parts.append(f'<text x="{left - 6}" y="{y:.0f}" text-anchor="end">{_escaped(label)}</text>')
-    for row, colors in enumerate(_colors(snapshot)):
+    missing = set(drawing.missing())
+    for row, colors in enumerate(drawing.colors().tolist()):
         for column, color in enumerate(colors):
             x, y = left + column * CELL_WIDTH, top + row * CELL_HEIGHT
             parts.append(
-                f'<rect x="{x}" y="{y}" width="{CELL_WIDTH}" height="{CELL_HEIGHT}" fill="{color}" '
+                f'<rect x="{x}" y="{y}" width="{CELL_WIDTH}" height="{CELL_HEIGHT}" fill="#{bytes(color).hex()}" '
                 f'stroke="{GRID_COLOR}"/>'
             )
-    caption = f"{snapshot.title}. {scene_map.meaning}".strip()
-    return f"<figure>\n{''.join(parts)}</svg>\n<figcaption>{_escaped(caption)}</figcaption>\n</figure>\n"
+            if (row, column) in missing:
+                ends = f"M{x} {y + CELL_HEIGHT}l{CELL_WIDTH} {-CELL_HEIGHT}"
+                parts.append(f'<path d="{ends}" stroke="{HATCH_COLOR}" fill="none"/>')
+    whole = Box(0, 0, len(columns) * CELL_WIDTH, len(rows) * CELL_HEIGHT)
+    parts += [_shape_svg(shape, left, top) for shape in mark_shapes(drawing.marks, (CELL_WIDTH, CELL_HEIGHT), whole)]
+    return f"{''.join(parts)}</svg>"
 
 
-def _colors(snapshot: Snapshot) -> list[list[str]]:
-    """[rows][columns], those of the light window."""
-    values = snapshot.view.values
-    if snapshot.is_signed:
-        table, indices = signed_rgb_table(is_dark=False), signed_indices(values, snapshot.top)
-    else:
-        table, indices = rgb_table(PAPER), quantize(values, snapshot.top)
-    names = [f"#{bytes(color).hex()}" for color in table.tolist()]
-    return [
-        [MISSING_COLOR if math.isnan(value) else names[index] for value, index in zip(*row, strict=True)]
-        for row in zip(values.tolist(), indices.tolist(), strict=True)
-    ]
+def _label_colors(drawing: Drawing, *, is_row: bool) -> list[str]:
+    """An attribute of each label of the rows or columns; empty where it has the usual colour."""
+    count = len(drawing.row_labels if is_row else drawing.column_labels)
+    colors = marked_labels(drawing.marks, count, is_row=is_row)
+    return [f' style="fill:{PRINT_COLORS[color]}"' if color else "" for color in colors]
+
+
+def _shape_svg(shape: Shape, left: float, top: float) -> str:
+    x, y, width, height = left + shape.box.left, top + shape.box.top, shape.box.width, shape.box.height
+    color = PRINT_COLORS[shape.color]
+    if shape.kind == "line":
+        ends = f"M{x:g} {y:g}l{width:g} {height:g}"
+        return f'<path d="{ends}" stroke="{color}" stroke-width="{shape.pen_px:g}" fill="none"/>'
+    radius = f' rx="{width / 2:g}"' if shape.kind == "dot" else ""
+    ink = f'fill="{color}"'
+    if shape.kind == "frame":
+        ink = f'fill="none" stroke="{color}" stroke-width="{shape.pen_px:g}"'
+    return f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"{radius} {ink}/>'
 
 
 def _table(scene_map: SceneMap) -> str:
     """The map as a table, shares as whole percentages; what rounds to 0 is left out, so that the others stand out."""
-    view, is_share = scene_map.snapshot.view, scene_map.is_share
-    unit = "Numbers are percentages." if is_share else f"Numbers: {_marked(scene_map.snapshot.facts['measure'])}."
+    drawing, is_share = scene_map.drawing, scene_map.is_share
+    unit = "Numbers are percentages." if is_share else f"Numbers: {_marked(scene_map.measure)}."
     lines = [
-        f"{_marked(scene_map.snapshot.title)}. {_marked(scene_map.meaning)} {unit}\n",
-        f"| | {' | '.join(map(_marked, view.column_labels))} |",
-        f"|---|{'---|' * len(view.column_labels)}",
+        f"{_marked(drawing.title)}. {_marked(scene_map.meaning)} {unit}\n",
+        f"| | {' | '.join(map(_marked, drawing.column_labels))} |",
+        f"|---|{'---|' * len(drawing.column_labels)}",
     ]
-    for label, row in zip(view.row_labels, view.values.tolist(), strict=True):
+    for label, row in zip(drawing.row_labels, drawing.values.tolist(), strict=True):
         rounded = ("" if math.isnan(value) else f"{100 * value:.0f}" if is_share else f"{value:.2f}" for value in row)
         cells = ("" if cell in ("0", "-0", "0.00", "-0.00") else cell for cell in rounded)
         lines.append(f"| **{_marked(label)}** | {' | '.join(cells)} |")

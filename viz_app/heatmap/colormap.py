@@ -63,6 +63,7 @@ def color_table(ramp: Ramp) -> tuple[int, ...]:
     return _packed(rgb_table(ramp))
 
 
+@cache
 def rgb_table(ramp: Ramp) -> NDArray[np.uint8]:
     """The table as sRGB bytes, [256, 3]."""
     weight = np.linspace(0.0, 1.0, NUM_COLORS)
@@ -87,6 +88,23 @@ def signed_rgb_table(*, is_dark: bool) -> NDArray[np.uint8]:
     above = rgb_table(Ramp((ground, end), ((0.0, 55, 0.0), (0.3, 58, 0.07), (1.0, 50, 0.14))))
     steps = np.linspace(0, NUM_COLORS - 1, 128).round().astype(int)
     return np.concatenate([below[steps[:0:-1]], above[steps]])
+
+
+def cell_colors(values: NDArray[np.float32], top: float, *, is_signed: bool, is_dark: bool) -> NDArray[np.uint8]:
+    """The colours of a map's cells as sRGB bytes, [rows, columns, 3]; cells without a value have a neutral tone."""
+    if is_signed:
+        table, indices = signed_rgb_table(is_dark=is_dark), signed_indices(values, top)
+    else:
+        table, indices = rgb_table(EMBER if is_dark else PAPER), quantize(np.nan_to_num(values), top)
+    colors = table[indices]
+    colors[np.isnan(values)] = missing_rgb(is_dark=is_dark)
+    return colors
+
+
+def missing_rgb(*, is_dark: bool) -> tuple[int, int, int]:
+    """The neutral tone of a cell without a value, as sRGB bytes."""
+    packed = (SIGNED_EMBER if is_dark else SIGNED_PAPER).missing
+    return packed >> 16 & 255, packed >> 8 & 255, packed & 255
 
 
 def signed_indices(values: NDArray[np.float32], top: float) -> NDArray[np.uint8]:

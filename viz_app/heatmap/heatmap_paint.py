@@ -264,7 +264,7 @@ class HeatmapPainter:
         if strip is None or frame is None or total is None:
             return
         top = max(self.top, float(total.weights.max(initial=0.0)))
-        image = map_image(self.view.along_keys(total.weights), ramp_of(self.theme), top)
+        image = map_image(self.view.strip(total.weights, "").values, ramp_of(self.theme), top)
         painter.save()
         painter.setClipRect(frame)
         draw_map(painter, strip, image)

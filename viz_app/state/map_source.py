@@ -90,9 +90,7 @@ class MapSource:
         )
         if self.shown == "original" or not isinstance(found, MapDifference):
             return frozenset(), frozenset()
-        labelled = self.labelled_all(kind)
-        queries = frozenset(range(len(labelled.queries))) - {query for _, query in found.query_pairs}
-        return queries, frozenset(range(len(labelled.keys))) - {key for _, key in found.key_pairs}
+        return new_entries(found, self.labelled_all(kind))
 
     def shape(self, kind: MapKind) -> tuple[int, int]:
         """Number of layers and of heads of one kind; zeros while nothing is shown."""
@@ -289,6 +287,12 @@ def spread(found: MapDifference, changed: LabelledMap) -> LabelledMap:
     keys = [key for _, key in found.key_pairs]
     values[..., np.array(queries)[:, None], np.array(keys)[None, :]] = found.values
     return replace(changed, weights=read_only(values))
+
+
+def new_entries(found: MapDifference, changed: LabelledMap) -> tuple[frozenset[int], frozenset[int]]:
+    """The queries and keys of the changed map that have no partner in the original one."""
+    queries = frozenset(range(len(changed.queries))) - {query for _, query in found.query_pairs}
+    return queries, frozenset(range(len(changed.keys))) - {key for _, key in found.key_pairs}
 
 
 def has_split_words(translation: Translation) -> bool:

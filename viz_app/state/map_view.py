@@ -22,14 +22,16 @@ class Axes:
     Attributes:
         query, key: what shows one query, and what shows one key.
         query_labels: where the labels of the queries stand.
+        corner: the corner of a table: what its rows are, and what its columns are.
     """
 
     query: str
     key: str
     query_labels: str
+    corner: str
 
 
-QUERIES_DOWN = Axes("row", "column", "at the left")
+QUERIES_DOWN = Axes("row", "column", "at the left", "query \\ key")
 
 
 @dataclass(frozen=True)
@@ -48,12 +50,58 @@ class Place:
     column: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Band:
     """A whole row or a whole column of the drawing."""
 
     index: int
     is_row: bool
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What is marked on the drawing of one map.
+
+    Attributes:
+        is_off: the head is switched off.
+        pinned: the pinned cell.
+        lit: rows and columns of tokens that are picked.
+        changed: rows and columns of tokens that the original translation does not have.
+        set: rows, or columns, whose attention is set by the experiment.
+        forced: rows, or columns, that predict, or read, a forced token.
+    """
+
+    is_off: bool = False
+    pinned: Place | None = None
+    lit: frozenset[Band] = frozenset()
+    changed: frozenset[Band] = frozenset()
+    set: frozenset[Band] = frozenset()
+    forced: frozenset[Band] = frozenset()
+
+
+NO_MARKS = Marks()
+
+
+@dataclass(frozen=True, eq=False)
+class Strip:
+    """The sum of several queries, drawn along the keys of a map.
+
+    Attributes:
+        values: [1, columns].
+        label: what is summed.
+    """
+
+    values: FloatArray
+    label: str
+
+    def top(self, map_top: float) -> float:
+        """The value of the last colour: that of the map, or the largest sum."""
+        return max(map_top, self.largest)
+
+    @property
+    def largest(self) -> float:
+        """The largest sum."""
+        return float(self.values.max(initial=0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +134,16 @@ class MapView:
         return self.labelled.keys.labels
 
     @property
+    def row_meaning(self) -> str:
+        """What the labels of rows are, such as "token read"."""
+        return self.labelled.queries.meaning
+
+    @property
+    def column_meaning(self) -> str:
+        """What the labels of columns are."""
+        return self.labelled.keys.meaning
+
+    @property
     def num_rows(self) -> int:
         """Of the drawing."""
         return len(self.row_labels)
@@ -95,9 +153,9 @@ class MapView:
         """Of the drawing."""
         return len(self.column_labels)
 
-    def along_keys(self, weights: FloatArray) -> FloatArray:
-        """Weights of the keys shown, as a strip that lies along the map: [1, columns]."""
-        return np.ascontiguousarray(weights[None, :])
+    def strip(self, weights: FloatArray, label: str) -> Strip:
+        """Weights of the keys shown, as a strip along the map."""
+        return Strip(np.ascontiguousarray(weights[None, :]), label)
 
     @property
     def hidden_share(self) -> float:

@@ -1,9 +1,93 @@
-"""Where what is pinned and picked lights up: in all maps, and in the words of both sentences. No Qt."""
+"""What is marked on maps: changes of the experiment, and what is pinned and picked, also in both sentences. No Qt."""
 
-from augenmerk.core.translation.result import MapKind, Word
+from collections.abc import Collection
+from dataclasses import replace
+
+from augenmerk.core.analysis.selection import LabelMode
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.result import MapKind, Translation, Word
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_selection import queries_of_tokens, token_shift_of_keys, token_shift_of_queries
+from augenmerk.viz_app.state.map_view import NO_MARKS, Band, MapView, Marks
 from augenmerk.viz_app.state.picked_tokens import KEY_SIDES, QUERY_SIDES, PickedTokens, QuerySum, Side
+
+
+def marks_of_experiment(
+    view: MapView, translation: Translation, kind: MapKind, heads: Collection[tuple[int, int]], label_mode: LabelMode
+) -> Marks:
+    """What an experiment changes on the map of some heads of a kind, given by layer and head.
+
+    The map counts as switched off if all of its heads are.
+    """
+    experiment = translation.experiment
+    rows = [
+        each.row
+        for each in experiment.attention_rows
+        if each.head.kind == kind and (each.head.layer, each.head.head) in heads
+    ]
+    steps = frozenset(each.step for each in experiment.forced)
+    forced = queries_of_tokens(translation, kind, "target", steps, token_shift_of_queries(kind, label_mode))
+    off = {(head.layer, head.head) for head in experiment.heads_off if head.kind == kind}
+    return Marks(
+        is_off=bool(heads) and off.issuperset(heads),
+        set=frozenset(view.query_bands(view.query_entries(rows))),
+        forced=frozenset(view.query_bands(view.query_entries(forced))),
+    )
+
+
+def changed_bands(state: ExperimentState, kind: MapKind, view: MapView) -> frozenset[Band]:
+    """Rows and columns of tokens that the original translation does not have."""
+    queries, keys = state.maps.new_entries(kind)
+    return frozenset((*view.query_bands(queries), *view.key_bands(keys)))
+
+
+def marks_of_large_map(state: ExperimentState, view: MapView) -> Marks:
+    """The marks of the large map."""
+    maps, kind = state.maps, state.selection.head.kind
+    pinned, heads = state.selection.pinned, maps.heads()
+    marks = NO_MARKS
+    if maps.translation is not None and maps.shown != "original":
+        marks = marks_of_experiment(view, maps.translation, kind, heads, state.settings.label_mode)
+    return replace(
+        marks,
+        is_off=maps.shown != "original" and state.experiment.heads_off.issuperset(Head(kind, *head) for head in heads),
+        pinned=view.place_of(pinned) if pinned is not None else None,
+        lit=lit_bands(state, kind, view),
+        changed=changed_bands(state, kind, view),
+    )
+
+
+def marks_of_heads(state: ExperimentState, kind: MapKind) -> dict[tuple[int, int], Marks]:
+    """The marks of the small maps of a kind, by layer and head; maps without marks are left out."""
+    maps, translation = state.maps, state.maps.translation
+    if translation is None:
+        return {}
+    view = maps.view_all(kind)
+    of_all = Marks(lit=lit_bands(state, kind, view), changed=changed_bands(state, kind, view))
+    off = {(head.layer, head.head) for head in state.experiment.heads_off if head.kind == kind}
+    has_changes = maps.shown != "original" and (translation.experiment.attention_rows or translation.experiment.forced)
+    num_layers, num_heads = maps.shape(kind)
+    found = {}
+    for place in ((layer, head) for layer in range(num_layers) for head in range(num_heads)):
+        marks = of_all
+        if has_changes:
+            changes = marks_of_experiment(view, translation, kind, [place], state.settings.label_mode)
+            marks = replace(of_all, set=changes.set, forced=changes.forced)
+        if place in off:
+            marks = replace(marks, is_off=True)
+        if marks != NO_MARKS:
+            found[place] = marks
+    return found
+
+
+def lit_bands(state: ExperimentState, kind: MapKind, view: MapView) -> frozenset[Band]:
+    """Rows and columns of picked tokens, and of a word under the mouse."""
+    selection = state.selection
+    queries = set(lit_queries(state, kind)) if selection.picked.tokens else set()
+    if selection.hovered_word is not None and kind == selection.head.kind:
+        queries.update(queries_of_word(state, selection.hovered_word))
+    keys = lit_keys(state, kind) if selection.picked_key.tokens else ()
+    return frozenset((*view.query_bands(view.query_entries(queries)), *view.key_bands(view.key_entries(keys))))
 
 
 def queries_of_word(state: ExperimentState, word: Word) -> tuple[int, ...]:

@@ -7,7 +7,9 @@ from pathlib import Path
 from augenmerk.core.model.heads import KIND_TITLES, Head
 from augenmerk.core.training.film import FilmFrame
 from augenmerk.core.training.step_metrics import StepMetrics, read_step_metrics
-from augenmerk.viz_app.export.film import Film, FilmHeads, FilmPicture, GridFilm, GridShot, Shot, chosen_shots
+from augenmerk.viz_app.export.film import Film, FilmHeads, Shot, chosen_shots
+from augenmerk.viz_app.heatmap.drawing import Drawing
+from augenmerk.viz_app.state.map_view import MapView
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.train.charts.metrics_table import save_metrics
 from augenmerk.viz_app.train.charts.picture import ShownChart
@@ -83,17 +85,17 @@ class RunExport:
         sentence = frames[-1].translation.source_text
         caption = f"run: {self.name} · rows: {labels} · attention weights{left_out}" if has_caption else ""
         if heads == "head":
-            return FilmPicture(head.title, sentence, caption, tuple(_shot(frame, head, view) for frame in frames))
+            return Film(head.title, sentence, caption, tuple(_shot(frame, (head,), view) for frame in frames))
         num_layers, num_heads = frames[-1].translation.maps.of_kind(head.kind).shape[:2]
         layers = [head.layer] if heads == "layer" else range(num_layers)
         shown = [Head(head.kind, layer, number) for layer in layers for number in range(num_heads)]
         is_layer = heads == "layer"
         title = KIND_TITLES[head.kind] + (f" · layer {head.layer + 1}" if is_layer else "")
-        return GridFilm(
+        return Film(
             f"{title} · all heads",
             sentence,
             caption,
-            tuple(_grid_shot(frame, shown, view) for frame in frames),
+            tuple(_shot(frame, shown, view) for frame in frames),
             tuple(f"head {each.head + 1}" if is_layer else each.short_name for each in shown),
             min(num_heads, NUM_ACROSS_OF_LAYER) if is_layer else num_heads,
         )
@@ -114,18 +116,11 @@ def _how(shown: ShownChart) -> str:
     return f"{shown.settings.scale}{smoothing}, {where}"
 
 
-def _shot(frame: FilmFrame, head: Head, view: MapViewSettings) -> Shot:
-    shot = _grid_shot(frame, (head,), view)
-    return Shot(shot.weights[0], shot.row_labels, shot.column_labels, shot.moment, shot.text)
-
-
-def _grid_shot(frame: FilmFrame, heads: Sequence[Head], view: MapViewSettings) -> GridShot:
-    """Of heads of one kind, at least one: their rows and columns are the same."""
-    translation = frame.translation
-    maps = [
-        view.selection.apply(translation.maps.of_kind(head.kind)[head.layer, head.head], translation, head.kind)
-        for head in heads
-    ]
-    text = translation.text or "(empty translation)"
-    labels = maps[0].queries.labels, maps[0].keys.labels
-    return GridShot(tuple(each.weights for each in maps), *labels, moment_name(frame), text)
+def _shot(frame: FilmFrame, heads: Sequence[Head], view: MapViewSettings) -> Shot:
+    """Of heads of one kind."""
+    translation, drawings = frame.translation, []
+    for head in heads:
+        weights = translation.maps.of_kind(head.kind)[head.layer, head.head]
+        shown = MapView(view.selection.apply(weights, translation, head.kind), view.axes)
+        drawings.append(Drawing(shown.values, shown.row_labels, shown.column_labels))
+    return Shot(drawings, moment_name(frame), translation.text or "(empty translation)")

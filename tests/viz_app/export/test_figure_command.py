@@ -73,7 +73,7 @@ def test_a_map_is_that_of_the_library_and_its_caption_says_what_it_is(
     translation = translator.run(Experiment(SENTENCE, GivenTarget(TARGET), off))
     maps = measure_maps(trace_translation(translator, translation), "norm", "cross")
     expected = Selection("predicted", True, frozenset({"end"})).apply(maps[1, 0], translation, "cross")
-    np.testing.assert_allclose(picture.weights, expected.weights, atol=1e-6)
+    np.testing.assert_allclose(picture.values, expected.weights, atol=1e-6)
     assert picture.row_labels == expected.queries.labels
     assert picture.top == pytest.approx(expected.weights.max())
     said = (tmp_path / "map.svg").read_text(encoding="utf-8")
@@ -97,7 +97,7 @@ def test_the_earlier_name_of_the_option_still_works(untrained_checkpoint: Path, 
     (first,), (second,) = drawn
     assert first.caption == second.caption
     assert "experiment: decoder 2·1 off; cross 1·2 off" in first.caption
-    np.testing.assert_array_equal(first.weights, second.weights)
+    np.testing.assert_array_equal(first.values, second.values)
 
 
 @pytest.mark.figures
@@ -116,7 +116,7 @@ def test_heads_that_are_not_named_are_combined(
     (picture,) = drawn[0]
     cross = Translator.load(untrained_checkpoint, "cpu").run(Experiment(SENTENCE)).maps.cross[2 - count[0] :]
     expected = cross.max(axis=(0, 1)) if how == "max" else cross.mean(axis=(0, 1))
-    np.testing.assert_allclose(picture.weights, expected, atol=1e-6)
+    np.testing.assert_allclose(picture.values, expected, atol=1e-6)
     assert picture.title == title
     assert picture.top == 1
 
@@ -127,8 +127,10 @@ def test_a_grid_holds_every_head_of_every_kind(untrained_checkpoint: Path, tmp_p
     kinds, caption = drawn[0]
     maps = Translator.load(untrained_checkpoint, "cpu").run(Experiment(SENTENCE)).maps
     for kind, found in zip(("encoder", "decoder", "cross"), kinds, strict=True):
-        np.testing.assert_allclose(found.maps, maps.of_kind(kind), atol=1e-6)
-        np.testing.assert_allclose(found.tops, maps.of_kind(kind).max(axis=(-2, -1)), atol=1e-6)
+        drawn_values = [[drawing.values for drawing in line] for line in found.lines]
+        np.testing.assert_allclose(drawn_values, maps.of_kind(kind), atol=1e-6)
+        tops = [[drawing.top for drawing in line] for line in found.lines]
+        np.testing.assert_allclose(tops, maps.of_kind(kind).max(axis=(-2, -1)), atol=1e-6)
     assert "weight α" in caption
 
 

@@ -9,21 +9,34 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.text import Text
 
 from augenmerk.core.errors import StorageError
-from augenmerk.viz_app.export.figures import KindPicture, MapPicture, grid_figure, map_figure, save_figure
+from augenmerk.viz_app.export.figures import grid_figure, map_figure, save_figure
 from augenmerk.viz_app.heatmap.colormap import signed_rgb_table
+from augenmerk.viz_app.heatmap.drawing import Drawing, DrawingBlock
+from augenmerk.viz_app.state.map_view import Marks
 from tests.test_import_rules import modules_imported_by
 
 
-def _picture(rows: int = 2, columns: int = 3) -> MapPicture:
+def _picture(rows: int = 2, columns: int = 3) -> Drawing:
     weights = np.linspace(0, 1, rows * columns, dtype=np.float32).reshape(rows, columns)
     names = [f"key{number}" for number in range(columns)]
-    return MapPicture(weights, [f"row{number}" for number in range(rows)], names, "A head", "model: m · costs $5")
+    rows_of = [f"row{number}" for number in range(rows)]
+    return Drawing(weights, rows_of, names, title="A head", caption="model: m · costs $5")
+
+
+def _block(title: str, num_layers: int, num_heads: int, off: tuple[int, int] | None = None) -> DrawingBlock:
+    """Small maps of 4 × 5 cells."""
+    values = np.ones((4, 5), dtype=np.float32)
+    lines = [
+        [Drawing(values, marks=Marks(is_off=(layer, head) == off)) for head in range(num_heads)]
+        for layer in range(num_layers)
+    ]
+    return DrawingBlock(title, lines)
 
 
 def test_a_map_is_drawn_with_its_weights_labels_and_caption() -> None:
     figure = map_figure(_picture())
     axes = figure.axes[0]
-    np.testing.assert_array_equal(np.asarray(axes.collections[0].get_array()), _picture().weights)
+    np.testing.assert_array_equal(np.asarray(axes.collections[0].get_array()), _picture().values)
     assert [label.get_text() for label in axes.get_xticklabels()] == ["key0", "key1", "key2"]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["row0", "row1"]
 
@@ -79,8 +92,7 @@ def test_any_texts_can_be_drawn_together_without_a_warning(tmp_path: Path, endin
 def test_any_text_can_be_drawn_without_a_warning(tmp_path: Path, text: str, ending: str) -> None:
     picture = replace(_picture(), row_labels=[text, "a"], column_labels=["a", text, text], title=text, caption=text)
     save_figure(map_figure(picture), tmp_path / f"map.{ending}")
-    kinds = [KindPicture(text, np.zeros((1, 2, 2, 2), dtype=np.float32), [[1.0] * 2])]
-    save_figure(grid_figure(kinds, text), tmp_path / f"grid.{ending}")
+    save_figure(grid_figure([_block(text, 1, 2)], text), tmp_path / f"grid.{ending}")
     assert len(list(tmp_path.iterdir())) == 2
 
 
@@ -107,32 +119,27 @@ def test_another_ending_is_refused(tmp_path: Path) -> None:
 
 
 def test_all_heads_have_a_place_and_missing_ones_are_blank() -> None:
-    kinds = [
-        KindPicture("Encoder", np.zeros((1, 3, 4, 4), dtype=np.float32), [[1.0] * 3]),
-        KindPicture("Cross", np.zeros((2, 2, 4, 5), dtype=np.float32), [[1.0] * 2] * 2),
-    ]
-    figure = grid_figure(kinds, "caption")
+    figure = grid_figure([_block("Encoder", 1, 3), _block("Cross", 2, 2)], "caption")
     assert sum(len(axes.images) for axes in figure.axes) == 3 + 4
 
 
 def test_heads_that_are_off_are_pale_and_struck_through() -> None:
-    maps = np.ones((2, 3, 4, 4), dtype=np.float32)
-    (axes,) = grid_figure([KindPicture("Cross", maps, [[1.0] * 3] * 2, off=[(1, 2)])], "").axes
+    (axes,) = grid_figure([_block("Cross", 2, 3, off=(1, 2))], "").axes
     (line,), (veil,) = axes.lines, axes.patches
     left, right, bottom, top = axes.images[5].get_extent()
-    assert left < line.get_xdata()[0] < line.get_xdata()[1] < right
-    assert top < line.get_ydata()[0] < line.get_ydata()[1] < bottom
+    assert left <= line.get_xdata()[0] < line.get_xdata()[1] <= right
+    assert top <= line.get_ydata()[0] < line.get_ydata()[1] <= bottom
     assert veil.get_extents().get_points() == pytest.approx(axes.transData.transform([(left, bottom), (right, top)])), (
         "over its small map"
     )
     assert axes.images[0].zorder < veil.get_zorder() < line.get_zorder()
-    (axes,) = grid_figure([KindPicture("Cross", maps, [[1.0] * 3] * 2)], "").axes
+    (axes,) = grid_figure([_block("Cross", 2, 3)], "").axes
     assert not axes.lines
 
 
 def test_a_difference_has_its_zero_in_the_middle_and_what_is_missing_is_hatched() -> None:
     values = np.array([[-0.5, 0.25, 0.0], [np.nan, np.nan, np.nan]], dtype=np.float32)
-    picture = replace(_picture(), weights=values, top=0.5, is_signed=True)
+    picture = replace(_picture(), values=values, top=0.5, is_signed=True)
     axes = map_figure(picture).axes[0]
     (cells,) = (each for each in axes.collections if isinstance(each, QuadMesh))
     assert cells.get_clim() == (-0.5, 0.5)
@@ -143,8 +150,8 @@ def test_a_difference_has_its_zero_in_the_middle_and_what_is_missing_is_hatched(
 
 
 def test_small_maps_of_a_difference_share_their_colours() -> None:
-    values = np.array([[[[-0.5, 0.25], [np.nan, np.nan]]]], dtype=np.float32)
-    (axes,) = grid_figure([KindPicture("Cross", values, [[0.5]], is_signed=True)], "").axes
+    values = np.array([[-0.5, 0.25], [np.nan, np.nan]], dtype=np.float32)
+    (axes,) = grid_figure([DrawingBlock("Cross", [[Drawing(values, top=0.5, is_signed=True)]])], "").axes
     (image,) = axes.images
     assert image.get_clim() == (-0.5, 0.5)
     np.testing.assert_allclose(image.cmap(np.ma.masked)[:3], [0xD3 / 255, 0xD6 / 255, 0xDA / 255], atol=0.01)

@@ -19,42 +19,43 @@ from augenmerk.viz_app.export.film import (
     MAX_SHOT_MS,
     MAX_SHOTS,
     MIN_SHOT_MS,
-    FilmPicture,
+    Film,
     FilmStoppedError,
-    GridFilm,
-    GridShot,
     Shot,
     chosen_shots,
     ffmpeg_path,
     save_film,
     shot_ms,
 )
+from augenmerk.viz_app.heatmap.drawing import Drawing
 
 needs_ffmpeg = pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="needs ffmpeg")
 LABELS = ("a", "long word", "$x_1$", "<eos>")
 
 
-def film(num_shots: int = 5, num_rows: int = 4) -> FilmPicture:
+def film(num_shots: int = 5, num_rows: int = 4) -> Film:
     """One dark cell on a map of four columns: it goes from row to row."""
     shots = []
     for number in range(num_shots):
         weights = np.zeros((num_rows, len(LABELS)), dtype=np.float32)
         weights[number % num_rows, 1] = 1.0
         rows = tuple(f"row {row}" for row in range(num_rows))
-        shots.append(Shot(weights, rows, LABELS, f"epoch {number}", f"translation {number}"))
-    return FilmPicture("Cross-attention · layer 2 · head 5", "Ein Satz .", "run: test", tuple(shots))
+        shots.append(Shot([Drawing(weights, rows, LABELS)], f"epoch {number}", f"translation {number}"))
+    return Film("Cross-attention · layer 2 · head 5", "Ein Satz .", "run: test", tuple(shots))
 
 
-def grid_film(num_heads: int, num_across: int, num_tokens: int = 4) -> GridFilm:
+def grid_film(num_heads: int, num_across: int, num_tokens: int = 4) -> Film:
     """In the first moment no head is dark, in the second the last alone, in the third all are."""
     labels = tuple(f"token {each}" for each in range(num_tokens))
-    light, dark = (np.full((num_tokens, num_tokens), value, dtype=np.float32) for value in (0.0, 1.0))
-    shots = (
-        GridShot((light,) * num_heads, labels, labels, "epoch 0", "a"),
-        GridShot((*[light] * (num_heads - 1), dark), labels, labels, "epoch 1", "b"),
-        GridShot((dark,) * num_heads, labels, labels, "epoch 2", "c"),
+    light, dark = (
+        Drawing(np.full((num_tokens, num_tokens), value, dtype=np.float32), labels, labels) for value in (0.0, 1.0)
     )
-    return GridFilm("Cross-attention · all heads", "Ein Satz .", "", shots, ("head",) * num_heads, num_across)
+    shots = (
+        Shot((light,) * num_heads, "epoch 0", "a"),
+        Shot((*[light] * (num_heads - 1), dark), "epoch 1", "b"),
+        Shot((dark,) * num_heads, "epoch 2", "c"),
+    )
+    return Film("Cross-attention · all heads", "Ein Satz .", "", shots, ("head",) * num_heads, num_across)
 
 
 def num_dark(image: Image.Image) -> int:
@@ -111,8 +112,8 @@ def test_a_gif_shows_each_moment_as_long_as_said_and_the_last_one_longer(tmp_pat
 def test_a_film_of_one_moment_and_of_maps_without_rows_is_written(tmp_path: Path) -> None:
     save_film(film(1), tmp_path / "one.gif")
     assert len(gif_images(tmp_path / "one.gif")) == 1
-    empty = Shot(np.zeros((0, 4), dtype=np.float32), (), LABELS, "before the first step", "")
-    save_film(FilmPicture("t", "", "", (empty, *film(2).shots)), tmp_path / "empty.gif")
+    empty = Shot([Drawing(np.zeros((0, 4), dtype=np.float32), (), LABELS)], "before the first step", "")
+    save_film(Film("t", "", "", (empty, *film(2).shots)), tmp_path / "empty.gif")
     assert len(gif_images(tmp_path / "empty.gif")) == 3
 
 

@@ -17,8 +17,8 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
 from augenmerk.viz_app.export.saving import Saving
+from augenmerk.viz_app.export.snapshot import take_snapshot
 from augenmerk.viz_app.heatmap.map_image import map_image, ramp_of
-from augenmerk.viz_app.state.snapshot import take_snapshot
 from augenmerk.viz_app.theme import Theme
 from tests.viz_app.export.conftest import SENTENCE, MapsPage
 from tests.viz_app.export.test_html_page import Parts, data_of, read_by_the_script
@@ -218,7 +218,7 @@ def test_numbers_come_back_as_they_were(page: MapsPage, saving: Saving, tmp_path
     assert content["sentence"] == SENTENCE
     with np.load(tmp_path / "map.npz", allow_pickle=False) as arrays:
         np.testing.assert_array_equal(arrays["map"], weights_of(page))
-        assert str(arrays["caption"]) == snapshot.caption
+        assert str(arrays["caption"]) == snapshot.drawing.caption
         for kind in ("encoder", "decoder", "cross"):
             np.testing.assert_array_equal(arrays[kind], translation.maps.of_kind(kind))
 
@@ -283,14 +283,14 @@ def test_a_caption_says_model_sentence_head_measure_and_label_mode(page: MapsPag
     snapshot = take_snapshot(page.state, "model")
     assert snapshot is not None
     for words in CAPTION:
-        assert words in snapshot.caption
-    assert f"token {page.state.settings.label_mode}" in snapshot.caption
+        assert words in snapshot.drawing.caption
+    assert f"token {page.state.settings.label_mode}" in snapshot.drawing.caption
     page.state.settings.hides_wrapping = True
     page.state.selection.choose(Head("encoder", 0, 0))
     snapshot = take_snapshot(page.state, "model")
     assert snapshot is not None
-    assert "source token" in snapshot.caption
-    assert "hidden: " in snapshot.caption
+    assert "source token" in snapshot.drawing.caption
+    assert "hidden: " in snapshot.drawing.caption
 
 
 def test_a_caption_says_what_was_picked_and_that_a_translation_was_given(page: MapsPage) -> None:
@@ -298,14 +298,14 @@ def test_a_caption_says_what_was_picked_and_that_a_translation_was_given(page: M
     page.state.selection.pick_queries((1,), 1)
     snapshot = take_snapshot(page.state, "model")
     assert snapshot is not None
-    assert "picked: Row der → " in snapshot.caption
+    assert "picked: Row der → " in snapshot.drawing.caption
     translation = page.state.translation
     assert translation is not None
     given = Experiment(SENTENCE, GivenTarget(translation.text))
     page.state.show_translation(replace(translation, experiment=given))
     snapshot = take_snapshot(page.state, "model")
     assert snapshot is not None
-    assert "given translation: " in snapshot.caption
+    assert "given translation: " in snapshot.drawing.caption
 
 
 @pytest.mark.figures
@@ -366,7 +366,7 @@ def test_a_difference_is_exported_as_one(
     snapshot, values = saving.snapshot, weights_of(page)
     assert snapshot is not None
     assert np.isnan(values[2]).all()
-    assert "maps: changed minus original" in snapshot.caption
+    assert "maps: changed minus original" in snapshot.drawing.caption
     assert snapshot.facts["original translation"] == translation.text
     saving.save_table(tmp_path / "map.csv")
     with (tmp_path / "map.csv").open(encoding="utf-8", newline="") as file:

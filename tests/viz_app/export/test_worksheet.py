@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from augenmerk.core.analysis.selection import Axis, LabelledMap
 from augenmerk.core.errors import StorageError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, HeadScaled
@@ -24,8 +23,7 @@ from augenmerk.viz_app.export.worksheet import (
     worksheet_markdown,
 )
 from augenmerk.viz_app.heatmap.colormap import PAPER, rgb_table
-from augenmerk.viz_app.state.map_view import MapView
-from augenmerk.viz_app.state.snapshot import Snapshot
+from augenmerk.viz_app.heatmap.drawing import Drawing
 
 MODEL = ModelReference("one", "a" * 64)
 OFF = HeadScaled(Head("cross", 1, 4))
@@ -63,10 +61,8 @@ class Text(HTMLParser):
 
 def scene_map(values: Sequence[Sequence[float]] = ((0.25, 0.75), (0.999, 0.001)), **facts: object) -> SceneMap:
     weights = np.array(values, dtype=np.float32)
-    axes = (Axis(labels, ((0,), (1,)), "tokens", ()) for labels in (("<b>a</b>", "dog"), ("ein", "Hund|")))
-    labelled = LabelledMap(weights, *axes, np.zeros(2, dtype=np.float32))
-    snapshot = Snapshot(MapView(labelled), "Cross 2·5", {"measure": "norm"}, "cross", is_signed=False, top=1.0)
-    return SceneMap(snapshot, "Each row: where.", "A dog.", **facts)
+    drawing = Drawing(weights, ("<b>a</b>", "dog"), ("ein", "Hund|"), title="Cross 2·5")
+    return SceneMap(drawing, "norm", "Each row: where.", "A dog.", **facts)
 
 
 NO_MAPS = (None, None)

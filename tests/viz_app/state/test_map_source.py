@@ -12,6 +12,7 @@ from augenmerk.core.analysis.sample_roles import SampleRoles
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import ForcedToken, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
+from augenmerk.viz_app.export.snapshot import take_snapshot
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_editor import show_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
@@ -21,7 +22,6 @@ from augenmerk.viz_app.state.head_roles import clarity, clearest_head, role_in_s
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import SCALES, Scale
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.state.snapshot import take_snapshot
 from tests.viz_app.synthetic import FakeTranslator, make_translation, measure_by_halves
 
 

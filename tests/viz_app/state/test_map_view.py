@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from augenmerk.core.model.heads import Head
+from augenmerk.viz_app.export.snapshot import take_snapshot
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.explain import explain
 from augenmerk.viz_app.state.map_view import Axes, Band, MapView, Pair, Place
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
-from augenmerk.viz_app.state.snapshot import take_snapshot
 from tests.viz_app.synthetic import make_result, make_translation
 
 
@@ -72,7 +72,7 @@ def test_the_maps_of_all_heads_are_drawn_as_the_large_one(state: ExperimentState
 def test_sentences_about_queries_and_keys_take_their_words_from_the_axes(
     state: ExperimentState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(MapViewSettings, "axes", Axes("QUERY", "KEY", "at the WHERE"))
+    monkeypatch.setattr(MapViewSettings, "axes", Axes("QUERY", "KEY", "at the WHERE", "QUERY \\ KEY"))
     state.settings.hides_punctuation = True
     state.selection.pick_queries([2], 1)
     view, snapshot = state.maps.view(), take_snapshot(state, "model")
@@ -84,7 +84,7 @@ def test_sentences_about_queries_and_keys_take_their_words_from_the_axes(
         map_text.marks_in_words(state),
         *(map_text.label_tip(view, band) for band in (*view.query_bands([1]), *view.key_bands([1]))),
         *(f"{part.about} {part.text}" for part in parts),
-        snapshot.caption,
+        snapshot.drawing.caption,
     ]
     told = " ".join(texts).lower()
     assert not {"row", "rows", "column", "columns"} & set(told.replace(":", " ").replace(".", " ").split())

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.training.events import StepDone
 from augenmerk.core.training.film import read_film
 from augenmerk.core.training.folder import STEPS
-from augenmerk.viz_app.export.film import FilmHeads, FilmPicture, GridFilm, formats
+from augenmerk.viz_app.export.film import FilmHeads, formats
 from augenmerk.viz_app.export.menu import OF_RUNS
 from augenmerk.viz_app.launch import main
 from augenmerk.viz_app.main_window import MainWindow
@@ -264,12 +264,13 @@ def test_a_film_keeps_what_it_was_given(page: TrainPage, run: tuple[Path, Record
     source = page.export_source().run
     assert source is not None
     film = source.film("head", has_caption=True)
-    assert isinstance(film, FilmPicture)
+    assert film is not None
+    assert not film.panels
     head = page.state.playback.maps.selection.head
     for shot, frame in zip(film.shots, read_film(run[0]).frames, strict=True):
         weights = frame.translation.maps.of_kind(head.kind)[head.layer, head.head]
-        assert (shot.weights == weights).all()
-        assert shot.column_labels == frame.translation.source_tokens
+        assert (shot.drawings[0].values == weights).all()
+        assert shot.drawings[0].column_labels == frame.translation.source_tokens
 
 
 @pytest.mark.parametrize("heads", ["layer", "kind"])
@@ -277,14 +278,14 @@ def test_a_film_of_all_heads_has_the_map_of_each(page: TrainPage, run: tuple[Pat
     source = page.export_source().run
     assert source is not None
     film = source.film(heads, has_caption=True)
-    assert isinstance(film, GridFilm)
+    assert film is not None
     head = page.state.playback.maps.selection.head
     for shot, frame in zip(film.shots, read_film(run[0]).frames, strict=True):
         maps = frame.translation.maps.of_kind(head.kind)
         wanted = maps[head.layer] if heads == "layer" else maps.reshape(-1, *maps.shape[2:])
-        assert len(film.panels) == len(shot.weights) == len(wanted)
-        assert all((shown == weights).all() for shown, weights in zip(shot.weights, wanted, strict=True))
-        assert shot.column_labels == frame.translation.source_tokens
+        assert len(film.panels) == len(shot.drawings) == len(wanted)
+        assert all((shown.values == weights).all() for shown, weights in zip(shot.drawings, wanted, strict=True))
+        assert shot.drawings[0].column_labels == frame.translation.source_tokens
     assert source.film_name(heads) != source.film_name("head")
 
 

@@ -2,6 +2,8 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const $ = (id) => document.getElementById(id);
 const LARGEST = 65535, ZERO = 32767, MISSING = 65535;
+/** Pixels of a small map, and around it for its marks. */
+const SMALL = 100, AROUND = 12;
 const blocks = data.blocks.map(unpack);
 const state = {
   kind: Math.max(0, data.kinds.findIndex((each) => each.kind === data.shown[0])),
@@ -53,7 +55,7 @@ function topOf(found, layer, map) {
 }
 
 function colors(signed) { return (signed ? data.signedColors : data.colors)[state.dark ? "dark" : "light"]; }
-function missingColor() { return state.dark ? "53585f" : "d3d6da"; }
+function missingColor() { return data.missing[state.dark ? "dark" : "light"]; }
 /** The colour of a value, as six hexadecimal digits. */
 function colorOf(value, top, signed) {
   if (Number.isNaN(value)) return missingColor();
@@ -72,6 +74,43 @@ function current() {
   return { found, map: headMap(modes, state.mode, state.layer, state.head) };
 }
 
+/** What is marked on one head's map. */
+function marksOf(found, layer, head, pinned) {
+  return Object.assign({ changed: found.changed, pinned }, found.marks[layer][head]);
+}
+
+/** The marks as shapes: as `mark_shapes` of the window's `heatmap/drawing.py`, which describes them. */
+function markShapes(marks, cellWidth, cellHeight, width, height, scale) {
+  const along = ({ index, isRow }, distance, size) => isRow
+    ? [distance > 0 ? width + distance : distance, index * cellHeight + 1, size, Math.max(cellHeight - 2, 1)]
+    : [index * cellWidth + 1, distance > 0 ? height + distance : distance, Math.max(cellWidth - 2, 1), size];
+  const middle = ([x, y, wide, high]) => [x + (wide - 4 * scale) / 2, y + (high - 4 * scale) / 2, 4 * scale, 4 * scale];
+  const shapes = [
+    ...marks.changed.map((band) => ["fill", along(band, -6 * scale, 3 * scale), "warm", 0]),
+    ...marks.set.map((band) => ["fill", along(band, 2 * scale, 3 * scale), "warm", 0]),
+    ...marks.forced.map((band) => ["dot", middle(along(band, 8 * scale, 4 * scale)), "warm", 0]),
+  ];
+  if (marks.pinned) {
+    const [row, column] = marks.pinned;
+    shapes.push(["frame", [column * cellWidth, row * cellHeight, cellWidth, cellHeight], "accent", 2]);
+  }
+  if (marks.isOff) shapes.push(["line", [0, 0, width, height], "warm", 2]);
+  return shapes;
+}
+
+function drawShapes(pen, shapes, left, top) {
+  const style = getComputedStyle(document.documentElement);
+  for (const [kind, [x, y, width, height], role, thickness] of shapes) {
+    const color = style.getPropertyValue(role === "warm" ? "--warm" : "--mark");
+    pen.fillStyle = color; pen.strokeStyle = color; pen.lineWidth = thickness;
+    pen.beginPath();
+    if (kind === "fill") pen.fillRect(left + x, top + y, width, height);
+    else if (kind === "frame") pen.strokeRect(left + x, top + y, width, height);
+    else if (kind === "line") { pen.moveTo(left + x, top + y); pen.lineTo(left + x + width, top + y + height); pen.stroke(); }
+    else { pen.arc(left + x + width / 2, top + y + height / 2, width / 2, 0, 2 * Math.PI); pen.fill(); }
+  }
+}
+
 let box = null;
 function draw() {
   const { found, map } = current(), canvas = $("map"), pen = canvas.getContext("2d");
@@ -85,12 +124,12 @@ function draw() {
   const cellHeight = Math.max(16, Math.min(72, Math.floor(room / map.columns), Math.floor(tall / map.rows)));
   const cellWidth = Math.max(16, Math.min(4 * cellHeight, Math.floor(room / map.columns)));
   box = { left: wide + 12, top: high, cellWidth, cellHeight };
-  const width = box.left + cellWidth * map.columns + aside, height = box.top + cellHeight * map.rows + 2;
+  const width = box.left + cellWidth * map.columns + aside, height = box.top + cellHeight * map.rows + 14;
   canvas.width = width * ratio; canvas.height = height * ratio;
   canvas.style.width = width + "px"; canvas.style.height = height + "px";
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   const style = getComputedStyle(document.documentElement);
-  const text = style.getPropertyValue("--text"), mark = style.getPropertyValue("--mark");
+  const text = style.getPropertyValue("--text"), mark = style.getPropertyValue("--mark"), warm = style.getPropertyValue("--warm");
   const top = topOf(found, state.layer, map), at = state.pinned || state.at;
   for (let row = 0; row < map.rows; row++) for (let column = 0; column < map.columns; column++) {
     const value = map.value(row * map.columns + column), x = box.left + column * cellWidth;
@@ -100,19 +139,19 @@ function draw() {
     if (Number.isNaN(value)) hatch(pen, x, y, cellWidth - 1, cellHeight - 1);
   }
   pen.font = "13px system-ui, sans-serif"; pen.textBaseline = "middle"; pen.textAlign = "right";
+  const isNew = (index, isRow) => found.changed.some((band) => band.index === index && band.isRow === isRow);
   found.rows.forEach((label, row) => {
-    pen.fillStyle = at && at[0] === row ? mark : text;
+    pen.fillStyle = at && at[0] === row ? mark : isNew(row, true) ? warm : text;
     pen.fillText(label, box.left - 6, box.top + (row + 0.5) * cellHeight);
   });
   pen.textAlign = "left";
   found.columns.forEach((label, column) => {
     pen.save(); pen.translate(box.left + (column + 0.5) * cellWidth, box.top - 8); pen.rotate(-0.93);
-    pen.fillStyle = at && at[1] === column ? mark : text; pen.fillText(label, 0, 0); pen.restore();
+    pen.fillStyle = at && at[1] === column ? mark : isNew(column, false) ? warm : text; pen.fillText(label, 0, 0); pen.restore();
   });
-  if (at) {
-    pen.strokeStyle = mark; pen.lineWidth = 2;
-    pen.strokeRect(box.left + at[1] * cellWidth - 1, box.top + at[0] * cellHeight - 1, cellWidth + 1, cellHeight + 1);
-  }
+  const marks = marksOf(found, state.layer, state.head, at);
+  const shapes = markShapes(marks, cellWidth, cellHeight, cellWidth * map.columns, cellHeight * map.rows, 1);
+  drawShapes(pen, shapes, box.left, box.top);
   read(found, map, at);
   const bar = $("bar").getContext("2d");
   for (let i = 0; i < 256; i++) {
@@ -174,15 +213,27 @@ function kindGrid(each, kind) {
 function thumbnail(each, kind, found, layer, head, rows, columns) {
   const map = headMap(each.modes, state.mode, layer, head), top = topOf(found, layer, map);
   const canvas = document.createElement("canvas");
-  canvas.width = columns; canvas.height = rows; canvas.tabIndex = 0;
+  const across = SMALL / Math.max(1, columns), down = SMALL / Math.max(1, rows);
+  canvas.width = canvas.height = SMALL + 2 * AROUND; canvas.tabIndex = 0;
   canvas.title = `${each.title} · layer ${layer + 1} · head ${head + 1}`;
-  if (kind === state.kind && layer === state.layer && head === state.head) canvas.className = "chosen";
+  if (kind === state.kind && layer === state.layer && head === state.head) canvas.classList.add("chosen");
   const image = new ImageData(Math.max(1, columns), Math.max(1, rows));
   map.numbers.forEach((_, i) => {
     const color = parseInt(colorOf(map.value(i), top, map.signed), 16);
     image.data.set([color >> 16, (color >> 8) & 255, color & 255, 255], 4 * i);
   });
-  canvas.getContext("2d").putImageData(image, 0, 0);
+  const cells = document.createElement("canvas"), pen = canvas.getContext("2d"), marks = marksOf(found, layer, head, null);
+  cells.width = image.width; cells.height = image.height;
+  cells.getContext("2d").putImageData(image, 0, 0);
+  pen.imageSmoothingEnabled = false;
+  pen.drawImage(cells, AROUND, AROUND, SMALL, SMALL);
+  const style = getComputedStyle(document.documentElement);
+  if (marks.isOff) {
+    pen.globalAlpha = 0.82; pen.fillStyle = style.getPropertyValue("--ground");
+    pen.fillRect(AROUND, AROUND, SMALL, SMALL); pen.globalAlpha = 1;
+  }
+  pen.strokeStyle = style.getPropertyValue("--line"); pen.strokeRect(AROUND, AROUND, SMALL, SMALL);
+  drawShapes(pen, markShapes(marks, across, down, SMALL, SMALL, 1), AROUND, AROUND);
   const choose = () => {
     if (kind !== state.kind) state.pinned = state.at = null;
     state.kind = kind; state.layer = layer; state.head = head; refresh();

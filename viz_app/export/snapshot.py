@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from augenmerk.core.errors import StorageError
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import atomic_path
 from augenmerk.core.translation.result import MAP_KINDS
+from augenmerk.viz_app.heatmap.drawing import Drawing, large_map
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import MapView
@@ -24,7 +25,6 @@ from augenmerk.viz_app.state.map_view_settings import ShownMaps
 from augenmerk.viz_app.state.marks import query_sum
 
 NUMBER_FORMATS = ("csv", "json", "npz")
-CORNER = "query \\ key"
 SHOWN_NAMES: dict[ShownMaps, str] = {
     "original": "original, with nothing changed",
     "changed": "changed",
@@ -37,35 +37,25 @@ class Snapshot:
     """One map and all that is needed to know what it is.
 
     Attributes:
-        view: values and labels.
-        title: which head or heads.
+        drawing: values, labels, marks.
+        view: the map that is drawn.
         facts: model, sentence, translation, experiment, kind, layer, head, measure, label mode and the like; what does
             not apply is left out.
         file_name: a name for files made of it, without an ending.
-        is_signed: whether values lie on both sides of 0: a difference.
-        top: the value of the last colour; of a difference, on both sides of 0.
     """
 
+    drawing: Drawing
     view: MapView
-    title: str
     facts: dict[str, str]
     file_name: str
-    is_signed: bool
-    top: float
-
-    @property
-    def caption(self) -> str:
-        """The facts in one line."""
-        return in_one_line(self.facts)
 
 
 def take_snapshot(state: ExperimentState, model: str) -> Snapshot | None:
     """The large map as it is shown now; None while there is none."""
-    view, head, settings = state.maps.view(), state.selection.head, state.settings
-    if view is None:
+    view, drawing, head, settings = state.maps.view(), large_map(state), state.selection.head, state.settings
+    if view is None or drawing is None:
         return None
-    axes = view.axes
-    title = map_text.title(state)
+    axes, title = view.axes, drawing.title
     facts = {
         **facts_of(state, model),
         "map": title,
@@ -85,10 +75,9 @@ def take_snapshot(state: ExperimentState, model: str) -> Snapshot | None:
         facts["picked"] = total.sentence
     words = re.findall(r"\w+", title.lower())
     shown = state.maps.shown
-    is_signed = state.maps.is_signed(head.kind)
-    if state.result is not None and state.result.is_changed and (shown != "difference" or is_signed):
+    if state.result is not None and state.result.is_changed and (shown != "difference" or drawing.is_signed):
         words.append(shown)
-    return Snapshot(view, title, facts, "-".join(words), is_signed, state.maps.top_value(head, view.values))
+    return Snapshot(replace(drawing, caption=in_one_line(facts)), view, facts, "-".join(words))
 
 
 def facts_of(state: ExperimentState, model: str) -> dict[str, str]:
@@ -126,7 +115,7 @@ def as_table(view: MapView, delimiter: str = ",") -> str:
     """
     text = io.StringIO()
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    writer.writerow([CORNER, *map(one_line, view.column_labels)])
+    writer.writerow([view.axes.corner, *map(one_line, view.column_labels)])
     for label, row in zip(view.row_labels, view.values.tolist(), strict=True):
         writer.writerow([one_line(label), *("" if math.isnan(value) else f"{value:.8g}" for value in row)])
     return text.getvalue()
@@ -180,7 +169,7 @@ def _arrays(snapshot: Snapshot, state: ExperimentState) -> dict[str, Any]:
         "map": view.values,
         "row_labels": np.array(view.row_labels),
         "column_labels": np.array(view.column_labels),
-        "caption": np.array(snapshot.caption),
+        "caption": np.array(snapshot.drawing.caption),
         "source_tokens": np.array(translation.source_tokens),
         "read_tokens": np.array(translation.read_tokens),
         "predicted_tokens": np.array(translation.predicted_tokens),

@@ -1,0 +1,209 @@
+"""Every back end draws the marks of the same description at the same places in the same colours."""
+
+import io
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+from PIL import Image
+from PySide6.QtCore import QByteArray
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtSvg import QSvgRenderer
+
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import AttentionRow, ForcedToken, HeadScaled
+from augenmerk.viz_app.export.figures import grid_figure, map_figure
+from augenmerk.viz_app.export.film import Film, Shot, save_film
+from augenmerk.viz_app.export.worksheet import map_svg
+from augenmerk.viz_app.heatmap.drawing import (
+    PRINT_COLORS,
+    SMALL_SCALE,
+    Box,
+    Drawing,
+    DrawingBlock,
+    large_map,
+    mark_shapes,
+    marked_labels,
+    small_maps,
+)
+from augenmerk.viz_app.state.experiment_editor import open_experiment
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view import Band, Marks, Place, Strip
+from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+from tests.viz_app.synthetic import make_result, make_translation
+
+ROWS, COLUMNS = 6, 5
+FIRST_PINNED, LAST_PINNED = Marks(pinned=Place(0, 0)), Marks(pinned=Place(ROWS - 1, COLUMNS - 1))
+ALL = Marks(
+    is_off=True,
+    pinned=Place(4, 3),
+    lit=frozenset({Band(2, is_row=True), Band(1, is_row=False)}),
+    changed=frozenset({Band(1, is_row=True), Band(2, is_row=False)}),
+    set=frozenset({Band(3, is_row=True), Band(4, is_row=False)}),
+    forced=frozenset({Band(5, is_row=True), Band(0, is_row=False)}),
+)
+EACH = [replace(Marks(), **{name: value}) for name, value in vars(ALL).items()]
+Pixels = np.ndarray
+
+
+def drawing(marks: Marks) -> Drawing:
+    values = np.full((ROWS, COLUMNS), 0.02, dtype=np.float32)
+    return Drawing(values, [""] * ROWS, [""] * COLUMNS, marks=marks)
+
+
+def by_figure(found: Drawing) -> Pixels:
+    return figure_pixels(map_figure(found))
+
+
+def by_grid(found: Drawing) -> Pixels:
+    return figure_pixels(grid_figure([DrawingBlock("", [[found]])], ""))
+
+
+def figure_pixels(figure) -> Pixels:
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=96)
+    return np.asarray(Image.open(content).convert("RGB")).astype(int)
+
+
+@pytest.fixture
+def by_film(tmp_path) -> Callable[[Drawing], Pixels]:
+    def draw(found: Drawing) -> Pixels:
+        save_film(Film("", "", "", (Shot([found], "", ""),)), tmp_path / "film.gif")
+        with Image.open(tmp_path / "film.gif") as image:
+            return np.asarray(image.convert("RGB")).astype(int)
+
+    return draw
+
+
+def by_svg(found: Drawing) -> Pixels:
+    renderer = QSvgRenderer(QByteArray(map_svg(found).encode()))
+    image = QImage(renderer.defaultSize(), QImage.Format.Format_RGB32)
+    image.fill(0xFFFFFFFF)
+    painter = QPainter(image)
+    renderer.render(painter)
+    painter.end()
+    return image_pixels(image)
+
+
+def image_pixels(image: QImage) -> Pixels:
+    image = image.convertToFormat(QImage.Format.Format_RGB888)
+    lines = np.frombuffer(image.constBits(), dtype=np.uint8).reshape(image.height(), image.bytesPerLine())
+    return lines[:, : 3 * image.width()].reshape(image.height(), image.width(), 3).astype(int)
+
+
+def check_marks(draw: Callable[[Drawing], Pixels], marks: Marks, scale: float = 1.0) -> None:
+    """The frames of two pinned cells say where the cells are; each mark stands where the description has it."""
+    plain = draw(drawing(Marks()))
+    left, top, *_ = bounds(plain, draw(drawing(FIRST_PINNED)))
+    *_, right, bottom = bounds(plain, draw(drawing(LAST_PINNED)))
+    left, top, right, bottom = left + 1, top + 1, right - 1, bottom - 1  # a frame reaches 1 pixel beyond its cell
+    window = Box(0, 0, right - left, bottom - top)
+    found = draw(drawing(marks))
+    difference = np.abs(found - plain).sum(axis=2) > 30
+    shapes = mark_shapes(marks, (window.width / COLUMNS, window.height / ROWS), window, scale)
+    assert shapes
+    outside = difference.copy()
+    for shape in shapes:
+        x, y = left + shape.box.left, top + shape.box.top
+        x_end, y_end = x + shape.box.width, y + shape.box.height
+        place = slice(max(0, round(y) - 2), round(y_end) + 3), slice(max(0, round(x) - 2), round(x_end) + 3)
+        color = np.array(to_rgb(PRINT_COLORS[shape.color])) * 255
+        is_drawn = difference[place] & (np.abs(found[place] - color).sum(axis=2) < 200)
+        rows, columns = is_drawn.nonzero()
+        assert len(rows), shape
+        assert np.ptp(rows) >= shape.box.height - 4, shape
+        assert np.ptp(columns) >= shape.box.width - 4, shape
+        if shape.kind == "line" and marks != ALL:
+            on_line = np.abs(rows / is_drawn.shape[0] - columns / is_drawn.shape[1]) < 0.05
+            assert on_line.all()
+        outside[place] = False
+    assert not outside.any()
+
+
+def bounds(plain: Pixels, marked: Pixels) -> tuple[int, int, int, int]:
+    rows, columns = (np.abs(marked - plain).sum(axis=2) > 30).nonzero()
+    return columns.min(), rows.min(), columns.max() + 1, rows.max() + 1
+
+
+@pytest.mark.figures
+@pytest.mark.parametrize("marks", [*EACH, ALL], ids=[*vars(ALL), "all"])
+@pytest.mark.parametrize("draw", [by_figure, by_grid, by_svg])
+def test_a_back_end_draws_each_mark_where_the_description_has_it(qapp, draw, marks: Marks) -> None:
+    check_marks(draw, marks, SMALL_SCALE if draw is by_grid else 1.0)
+
+
+@pytest.mark.parametrize("marks", [*EACH, ALL], ids=[*vars(ALL), "all"])
+def test_a_film_draws_each_mark_where_the_description_has_it(by_film, marks: Marks) -> None:
+    check_marks(by_film, marks)
+
+
+def test_the_script_of_the_page_makes_the_same_shapes(qapp) -> None:
+    from tests.viz_app.export.test_html_page import content, page_html, read_by_the_script
+
+    def bands(found: frozenset[Band]) -> list[dict]:
+        return [{"index": band.index, "isRow": band.is_row} for band in sorted(found)]
+
+    marks = {"isOff": True, "pinned": [4, 3]}
+    marks |= {name: bands(getattr(ALL, name)) for name in ("changed", "set", "forced")}
+    tell = f"JSON.stringify(markShapes({json.dumps(marks)}, 20, 10, {20 * COLUMNS}, {10 * ROWS}, 1))"
+    window = Box(0, 0, 20 * COLUMNS, 10 * ROWS)
+    expected = mark_shapes(replace(ALL, lit=frozenset()), (20, 10), window)
+    assert read_by_the_script(page_html(content()), tell) == [
+        [shape.kind, list(shape.box), shape.color, shape.pen_px] for shape in expected
+    ]
+
+
+def test_marks_of_rows_out_of_sight_are_not_drawn() -> None:
+    in_sight = mark_shapes(ALL, (20, 10), Box(0, 25, 20 * COLUMNS, 10))
+    assert [shape.box.top for shape in in_sight if shape.color == "warm" and shape.box.width == 3] == [31]
+
+
+def test_labels_of_selected_and_changed_rows_are_coloured() -> None:
+    assert marked_labels(ALL, ROWS, is_row=True) == ["", "warm", "accent", "", "accent", ""]
+    assert marked_labels(ALL, COLUMNS, is_row=False) == ["", "accent", "warm", "accent", ""]
+
+
+@pytest.mark.figures
+def test_a_strip_and_cells_without_value_are_in_every_file(qapp, by_film) -> None:
+    values = np.full((ROWS, COLUMNS), 0.02, dtype=np.float32)
+    values[2, 2] = np.nan
+    gap = replace(drawing(Marks()), values=values, is_signed=True)
+    for draw in (by_figure, by_film, by_svg):
+        whole = replace(gap, values=np.nan_to_num(values, nan=0.02))
+        assert (np.abs(draw(gap) - draw(whole)).sum(axis=2) > 30).sum() > 20
+    strip = Strip(np.array([[0.1, 1.4, 0, 0, 0.2]], dtype=np.float32), "Σ 2 rows")
+    figure = map_figure(replace(drawing(Marks()), strip=strip))
+    assert figure.axes[1].get_yticklabels()[0].get_text() == "Σ 2 rows"
+    np.testing.assert_array_equal(figure.axes[1].collections[0].get_array(), strip.values)
+
+
+def test_marks_are_those_of_the_experiment() -> None:
+    state = ExperimentState(MapViewSettings(label_mode="read", merges_words=False))
+    changes = (
+        ForcedToken(1, "cat"),
+        HeadScaled(Head("cross", 1, 2)),
+        AttentionRow(Head("cross", 0, 1), 2, (1.0, 0, 0, 0, 0)),
+    )
+    original = make_translation("ein mann schläft .", "a man is sleep|ing .")
+    changed = make_translation("ein mann schläft .", "a cat is sleep|ing .", interventions=changes)
+    state.submit(open_experiment(changed.experiment), asks=False)
+    state.accept(make_result(changed, original))
+    state.intents.choose_head(Head("cross", 1, 2))
+    found = large_map(state)
+    assert found is not None
+    assert found.marks.is_off
+    assert found.marks.forced == {Band(2, is_row=True)}, "the row that reads the forced token"
+    assert not found.marks.set
+    assert found.marks.changed == {Band(2, is_row=True)}
+    state.intents.choose_head(Head("cross", 0, 1))
+    found = large_map(state)
+    assert found is not None
+    assert found.marks.set == {Band(2, is_row=True)}
+    assert not found.marks.is_off
+    small = small_maps(state, "cross")
+    assert small.lines[1][2].marks.is_off
+    assert small.lines[0][1].marks.set == {Band(2, is_row=True)}
+    assert small.lines[0][0].marks.forced == {Band(2, is_row=True)}

@@ -1,0 +1,195 @@
+"""What a drawing of labelled maps contains. Screen, files, films and pages draw the same description. No Qt."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from augenmerk.core.translation.result import FloatArray, MapKind
+from augenmerk.viz_app.heatmap.colormap import cell_colors
+from augenmerk.viz_app.state import map_text
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view import NO_MARKS, Band, Marks, Strip
+from augenmerk.viz_app.state.marks import marks_of_heads, marks_of_large_map, query_sum
+
+BAR_PX, DOT_PX = 3.0, 4.0
+"""Thickness of the short bars, and diameter of the dots, beside rows and columns."""
+PRINT_COLORS = {"accent": "#2a63cc", "warm": "#a84c08"}
+"""The colours of marks on white ground."""
+CHANGED_PX, SET_PX, FORCED_PX = 6.0, 2.0, 8.0
+"""Distance of such a mark from the cells."""
+SMALL_SCALE = 0.5
+"""Of the marks beside small maps."""
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """One map as it is drawn.
+
+    Attributes:
+        values: [rows, columns]; NaN: a cell without a value, which is hatched.
+        row_labels, column_labels: one for each row and column; none where the map is drawn without labels.
+        top: the value of the last colour; of a signed map, on both sides of 0.
+        is_signed: whether values lie on both sides of 0.
+        title: a few words.
+        caption: what it shows; may be empty.
+        marks: what is marked on it.
+        strip: the sum of picked queries; None if there is none.
+    """
+
+    values: FloatArray
+    row_labels: Sequence[str] = ()
+    column_labels: Sequence[str] = ()
+    top: float = 1.0
+    is_signed: bool = False
+    title: str = ""
+    caption: str = ""
+    marks: Marks = NO_MARKS
+    strip: Strip | None = None
+
+    def colors(self, *, is_dark: bool = False) -> NDArray[np.uint8]:
+        """The colours of the cells as sRGB bytes, [rows, columns, 3]."""
+        return cell_colors(self.values, self.top, is_signed=self.is_signed, is_dark=is_dark)
+
+    def missing(self) -> list[tuple[int, int]]:
+        """Row and column of each cell without a value."""
+        return [(row, column) for row, column in np.argwhere(np.isnan(self.values)).tolist()]
+
+
+@dataclass(frozen=True, eq=False)
+class DrawingBlock:
+    """Small maps without labels, such as all heads of a kind.
+
+    Attributes:
+        title: of the block.
+        lines: lists of maps side by side, from top to bottom.
+    """
+
+    title: str
+    lines: Sequence[Sequence[Drawing]]
+
+
+class Box(NamedTuple):
+    """A rectangle in pixels."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A mark as every back end draws it.
+
+    Attributes:
+        kind: a filled rectangle, a filled ellipse, an outline, or a line from the upper left to the lower right corner.
+        box: where, in pixels from the upper left cell.
+        color: the role of its colour: "accent" for selected items, "warm" for changed ones.
+        pen_px: width of outline or line.
+    """
+
+    kind: Literal["fill", "dot", "frame", "line"]
+    box: Box
+    color: Literal["accent", "warm"]
+    pen_px: float = 0.0
+
+
+def mark_shapes(marks: Marks, cell: tuple[float, float], window: Box, scale: float = 1.0) -> list[Shape]:
+    """The marks of a map as shapes.
+
+    Args:
+        marks: of the map.
+        cell: width and height of a cell, in pixels.
+        window: the part of the cells that is visible; marks beside the map stand beside it.
+        scale: of the marks beside it; below 1 for small maps, which stand close together.
+    """
+    bar_px, dot_px = BAR_PX * scale, DOT_PX * scale
+    changed, set_by_hand, forced = (_visible(bands, cell, window) for bands in (marks.changed, marks.set, marks.forced))
+    bars = [_beside(band, box, window, -CHANGED_PX * scale, bar_px) for band, box in changed]
+    bars += [_beside(band, box, window, SET_PX * scale, bar_px) for band, box in set_by_hand]
+    dots = [_beside(band, box, window, FORCED_PX * scale, dot_px) for band, box in forced]
+    shapes = [Shape("fill", bar, "warm") for bar in bars]
+    shapes += [Shape("dot", _middle(bar, dot_px), "warm") for bar in dots]
+    shapes += [Shape("frame", box, "accent", 1.4) for _, box in _visible(marks.lit, cell, window)]
+    if marks.pinned is not None:
+        left, top = marks.pinned.column * cell[0], marks.pinned.row * cell[1]
+        shapes.append(Shape("frame", Box(left, top, *cell), "accent", 2))
+    if marks.is_off:
+        shapes.append(Shape("line", window, "warm", 2))
+    return shapes
+
+
+def _visible(bands: Collection[Band], cell: tuple[float, float], window: Box) -> list[tuple[Band, Box]]:
+    """Rows and columns of which the middle is in the window, each as far as the window shows it."""
+    found = []
+    for band in sorted(bands):
+        size = cell[1] if band.is_row else cell[0]
+        first, length = (window.top, window.height) if band.is_row else (window.left, window.width)
+        if first <= (band.index + 0.5) * size <= first + length:
+            row = Box(window.left, band.index * size, window.width, size)
+            found.append((band, row if band.is_row else Box(band.index * size, window.top, size, window.height)))
+    return found
+
+
+def _beside(band: Band, box: Box, window: Box, distance: float, thickness: float) -> Box:
+    """A bar along a row or column; `distance` is from the right or lower edge, if negative from the other one."""
+    if band.is_row:
+        edge = window.left + window.width if distance > 0 else window.left
+        return Box(edge + distance, box.top + 1, thickness, max(box.height - 2, 1.0))
+    edge = window.top + window.height if distance > 0 else window.top
+    return Box(box.left + 1, edge + distance, max(box.width - 2, 1.0), thickness)
+
+
+def _middle(box: Box, size: float) -> Box:
+    """A square in the middle of a box."""
+    return Box(box.left + (box.width - size) / 2, box.top + (box.height - size) / 2, size, size)
+
+
+def marked_labels(marks: Marks, count: int, *, is_row: bool) -> list[Literal["accent", "warm", ""]]:
+    """The role of the colour of each row's or column's label: selected, changed, or neither."""
+    lit = {band.index for band in marks.lit if band.is_row == is_row}
+    if marks.pinned is not None:
+        lit.add(marks.pinned.row if is_row else marks.pinned.column)
+    changed = {band.index for band in marks.changed if band.is_row == is_row}
+    return ["accent" if index in lit else "warm" if index in changed else "" for index in range(count)]
+
+
+def large_map(state: ExperimentState, caption: str = "") -> Drawing | None:
+    """The large map as it is shown now; None while nothing is shown."""
+    view, head, maps = state.maps.view(), state.selection.head, state.maps
+    if view is None:
+        return None
+    total = query_sum(state)
+    return Drawing(
+        values=view.values,
+        row_labels=view.row_labels,
+        column_labels=view.column_labels,
+        top=maps.top_value(head, view.values),
+        is_signed=maps.is_signed(head.kind),
+        title=map_text.title(state),
+        caption=caption,
+        marks=marks_of_large_map(state, view),
+        strip=view.strip(total.weights, total.short_title) if total is not None else None,
+    )
+
+
+def small_maps(state: ExperimentState, kind: MapKind) -> DrawingBlock:
+    """All heads of a kind as they are shown now, a line for each layer."""
+    values, tops, is_signed = state.maps.thumbnails(kind), state.maps.top_values(kind), state.maps.is_signed(kind)
+    marks = marks_of_heads(state, kind)
+    lines = [
+        [
+            Drawing(
+                values[layer, head],
+                top=float(tops[layer, head]),
+                is_signed=is_signed,
+                marks=marks.get((layer, head), NO_MARKS),
+            )
+            for head in range(values.shape[1])
+        ]
+        for layer in range(values.shape[0])
+    ]
+    return DrawingBlock(map_text.KIND_NAMES[kind], lines)
