@@ -43,7 +43,7 @@ from augenmerk.viz_app.learn.chapter import Chapter, read_chapters
 from augenmerk.viz_app.learn.figures.clarity_vs_importance import points_of
 from augenmerk.viz_app.learn.figures.word_parts import NUM_HEADS_SHOWN, heads_of
 from augenmerk.viz_app.learn.job import HeadCostsJob
-from augenmerk.viz_app.learn.page import FIRST_EXAMPLE
+from augenmerk.viz_app.learn.sentence import FIRST_EXAMPLE
 from tools.check_gallery import weights_of
 
 README = Path(__file__).resolve().parent.parent / "README.md"

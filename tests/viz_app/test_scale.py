@@ -160,7 +160,7 @@ def test_a_chapter_below_its_text_scrolls_with_the_window_alone(make_window: Mak
 
     qtbot.waitUntil(is_whole)
     assert view.next_button.mapTo(view, QPoint()).y() > parts[1].geometry().bottom(), "it is the last thing"
-    prediction = view.predictions[0]
+    prediction = view.text.predictions[0]
     prediction.choices["more"].click()
     prediction.look.click()
     qtbot.waitUntil(lambda: is_in_sight(prediction.verdict), timeout=TIMEOUT_MS)
@@ -177,7 +177,7 @@ def test_a_chapter_below_its_text_scrolls_with_the_window_alone(make_window: Mak
     following = page.view
     assert following is not None
     assert following is not view
-    qtbot.waitUntil(lambda: is_in_sight(following.title), timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: is_in_sight(following.text.title), timeout=TIMEOUT_MS)
     window.appearance.set_scale(100)
     text, figures = parts_of(following)
     qtbot.waitUntil(lambda: figures.x() > text.x() and text.isAncestorOf(following.next_button))

@@ -17,6 +17,7 @@ from augenmerk.core.translation.experiment import (
     SourceWordRemoved,
 )
 from augenmerk.core.translation.result import MAP_KINDS
+from augenmerk.viz_app.learn.sentence import OwnSentence
 from augenmerk.viz_app.learn.values import place_to_remove, unsure_step
 from augenmerk.viz_app.state import experiment_editor
 from augenmerk.viz_app.state.experiment_state import ExperimentState
@@ -126,21 +127,35 @@ ACTIONS: Final[dict[str, Callable[[ExperimentState, str], None]]] = {
 }
 
 
-def perform(state: ExperimentState, actions: Mapping[str, str]) -> dict[str, str]:
-    """Does what is listed, in its order; names that are no actions are passed over.
+class ChapterActions:
+    """Performs the actions of a chapter; what they put in place of the reader's sentence stays the chapter's."""
 
-    Returns:
-        What is left to be done when the next result is shown: heads and cells are not to be found in maps that an
-        action before has just replaced.
-    """
-    left = dict(actions)
-    for name, value in actions.items():
-        if state.request.is_running and _is_found_in_maps(name, value):
-            return left
-        del left[name]
-        if name in ACTIONS:
-            ACTIONS[name](state, value)
-    return left
+    def __init__(self, state: ExperimentState, own: OwnSentence) -> None:
+        self._state, self._own = state, own
+        self._left: dict[str, str] = {}
+
+    def perform(self, actions: Mapping[str, str]) -> None:
+        """Does what is listed, in its order; names that are no actions are passed over.
+
+        Heads and cells cannot be found in maps that an earlier action has just replaced: `go_on` does the rest.
+        """
+        self._left = dict(actions)
+        with self._own.trying():
+            for name, value in actions.items():
+                if self._state.request.is_running and _is_found_in_maps(name, value):
+                    return
+                del self._left[name]
+                if name in ACTIONS:
+                    ACTIONS[name](self._state, value)
+
+    def go_on(self) -> None:
+        """Another result is shown: does what is left."""
+        if self._left:
+            self.perform(self._left)
+
+    def forget(self) -> None:
+        """Leaves undone what is left."""
+        self._left = {}
 
 
 def _is_found_in_maps(name: str, value: str) -> bool:

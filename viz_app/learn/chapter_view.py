@@ -1,21 +1,18 @@
 """One chapter: its text at the left, its live figures at the right."""
 
-from collections.abc import Mapping
-from functools import partial
-
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QPushButton, QWidget
 
-from augenmerk.viz_app.learn.actions import perform
-from augenmerk.viz_app.learn.chapter import Chapter, Paragraph, Predict, Try
+from augenmerk.viz_app.learn.actions import ChapterActions
+from augenmerk.viz_app.learn.chapter import Chapter
+from augenmerk.viz_app.learn.chapter_text import ChapterText
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.figures.map import MapFigure
 from augenmerk.viz_app.learn.figures.registry import FIGURES
 from augenmerk.viz_app.learn.predict_view import PredictView
-from augenmerk.viz_app.learn.values import values_of
-from augenmerk.viz_app.theme import GAP, current_theme, scaled, scales
-from augenmerk.viz_app.widgets.flow_layout import FlowLayout
+from augenmerk.viz_app.theme import GAP, current_theme, scaled
+from augenmerk.viz_app.widgets.layouts import column, row
 from augenmerk.viz_app.widgets.parts import take_out
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea, area_around
 
@@ -24,7 +21,7 @@ STACKED = 800
 """Pixels below which text and figures do not stand side by side."""
 FIGURE_HEIGHT_STACKED = 420
 """Of a figure then: the window scrolls, and all of a chapter is as high as it must be."""
-SCROLL_BAR_WIDTH, TRY_SPACING = 10, 8
+SCROLL_BAR_WIDTH = 10
 
 
 class ChapterView(QWidget):
@@ -32,11 +29,7 @@ class ChapterView(QWidget):
 
     Attributes:
         chapter: what is shown.
-        title: its name, above everything.
-        texts: one label for each stretch of text, the claim first.
-        tries: the buttons that change something.
-        back_button: the reader's own sentence again; only there while the chapter has put another in its place.
-        predictions: the questions.
+        text: at the left.
         figures: at the right.
         next_button: goes on to the next chapter.
 
@@ -51,23 +44,18 @@ class ChapterView(QWidget):
         super().__init__(parent)
         self.chapter, self._context = chapter, context
         self._state = context.state
-        self.texts: list[tuple[Paragraph, QLabel]] = []
-        self.tries: list[QPushButton] = []
-        self.predictions: list[PredictView] = []
+        self._actions = ChapterActions(context.state, context.own)
+        self.text = ChapterText(chapter, context)
+        self.text.tried.connect(self._actions.perform)
+        self.text.judged.connect(self._show_whole)
         self.figures: list[ChapterFigure] = [FIGURES[each.name](context, each.options) for each in chapter.figures]
         self.next_button = QPushButton(f"Next: {next_title}", self)
         self.next_button.setProperty("role", "primary")
         self.next_button.setVisible(bool(next_title))
         self.next_button.clicked.connect(self.next_wanted)
-        self.back_button = QPushButton("Back to your sentence", self)
-        self.back_button.clicked.connect(context.own.restore)
         self._has_begun, self._is_stacked, self._base_px = False, False, current_theme().base_px
-        self._left: dict[str, str] = {}
-        self.title = QLabel()
         self._lay_out()
-        self._state.result_changed.connect(self._on_result)
-        context.own.changed.connect(self._offer_way_back)
-        self._offer_way_back()
+        self._state.result_changed.connect(self._on_result, max_args=0)
         for field in (self._state.selection.events.head, self._state.selection.events.pinned):
             field.connect(self._refresh_in_sight, max_args=0)
 
@@ -80,17 +68,14 @@ class ChapterView(QWidget):
         """The reader has come here: the experiment is as the chapter wants it, about the reader's sentence."""
         self._has_begun = False
         self._context.own.restore()
-        self._left = {}
+        self._actions.forget()
         self._begin()
         if self._is_stacked and (area := area_around(self)) is not None:
-            area.keep_in_sight(self.title)
+            area.keep_in_sight(self.text.title)
 
     def refresh(self) -> None:
         """Fills in the values of all texts."""
-        for text, shown in self.texts:
-            shown.setText(text.filled(values_of(self._state, text.values)))
-        for prediction in self.predictions:
-            prediction.refresh()
+        self.text.refresh()
         self._share_later()
 
     def shutdown(self) -> None:
@@ -121,7 +106,7 @@ class ChapterView(QWidget):
             self._arrange()
         if self._base_px != current_theme().base_px:
             self._base_px = current_theme().base_px
-            for _, shown in self.texts:
+            for _, shown in self.text.texts:
                 shown.setText("")  # or the size of code in it would stay
             self.refresh()
         self._share_later()
@@ -142,7 +127,7 @@ class ChapterView(QWidget):
         )
         take_out(self.next_button)
         # What goes on to the next chapter is the last thing that is read.
-        (self._row if self._is_stacked else self._next_place).addWidget(self.next_button, 0, Qt.AlignmentFlag.AlignLeft)
+        (self._row if self._is_stacked else self.text.end).addWidget(self.next_button, 0, Qt.AlignmentFlag.AlignLeft)
         self._fit_heights()
 
     def _fit_heights(self) -> None:
@@ -183,20 +168,12 @@ class ChapterView(QWidget):
         """Once there is a result: heads and cells are found in it."""
         if not self._has_begun and self._state.translation is not None:
             self._has_begun = True
-            self._perform(self.chapter.begin)
-
-    def _perform(self, actions: Mapping[str, str]) -> None:
-        with self._context.own.trying():
-            self._left = perform(self._state, actions)
-
-    def _offer_way_back(self) -> None:
-        self.back_button.setVisible(bool(self.tries) and not self._context.own.is_shown)
+            self._actions.perform(self.chapter.begin)
 
     def _on_result(self) -> None:
         if self.isVisible():
             self._begin()
-            if self._left:
-                self._perform(self._left)
+            self._actions.go_on()
             self.refresh()
 
     def _refresh_in_sight(self) -> None:
@@ -204,59 +181,16 @@ class ChapterView(QWidget):
             self.refresh()
 
     def _lay_out(self) -> None:
-        text = self._text_widget()
+        takes_height = any(figure.takes_height for figure in self.figures)
+        parts = [(figure, int(figure.takes_height)) for figure in self.figures]
         figures = QWidget()
-        figure_column = QVBoxLayout(figures)
-        figure_column.setContentsMargins(0, 0, 0, 0)
-        scales(figure_column.setSpacing, GAP)
-        for figure in self.figures:
-            figure_column.addWidget(figure, int(figure.takes_height))
-        if not any(figure.takes_height for figure in self.figures):
-            figure_column.addStretch(1)
-        row = self._row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        scales(row.setSpacing, GAP)
-        self._text_area = VerticalScrollArea(text, takes_keys=True)
-        row.addWidget(self._text_area, TEXT_SHARE)
+        column(*parts, *([] if takes_height else [1]), spacing=GAP, within=figures)
+        self._text_area = VerticalScrollArea(self.text, takes_keys=True)
         self._figure_area = VerticalScrollArea(figures)
-        row.addWidget(self._figure_area, FIGURE_SHARE)
-        for content in (text, figures):
+        areas = (self._text_area, TEXT_SHARE), (self._figure_area, FIGURE_SHARE)
+        self._row = row(*areas, spacing=GAP, within=self)
+        for content in (self.text, figures):
             content.installEventFilter(self)
-
-    def _text_widget(self) -> QWidget:
-        """Title, claim, paragraphs, buttons and questions, one below the other."""
-        text = QWidget()
-        column = QVBoxLayout(text)
-        scales(column.setContentsMargins, 4, 0, 14, 10)
-        scales(column.setSpacing, 10)
-        self.title.setText(self.chapter.title)
-        self.title.setProperty("role", "title")
-        self.title.setWordWrap(True)
-        column.addWidget(self.title)
-        column.addWidget(self._text(self.chapter.claim, "claim"))
-        buttons: FlowLayout | None = None
-        last_buttons: FlowLayout | None = None
-        for block in self.chapter.blocks:
-            if isinstance(block, Try):
-                if buttons is None:
-                    buttons = last_buttons = FlowLayout(scaled(TRY_SPACING))
-                    column.addLayout(buttons)
-                buttons.addWidget(self._try(block))
-                continue
-            buttons = None
-            column.addWidget(self._text(block, "reading") if isinstance(block, Paragraph) else self._question(block))
-        if last_buttons is not None:
-            last_buttons.addWidget(self.back_button)
-        self._next_place = QVBoxLayout()
-        column.addLayout(self._next_place)
-        column.addStretch(1)
-        return text
-
-    def _question(self, block: Predict) -> PredictView:
-        prediction = PredictView(block, self._context)
-        prediction.judged.connect(partial(self._show_whole, prediction))
-        self.predictions.append(prediction)
-        return prediction
 
     def _show_whole(self, prediction: PredictView) -> None:
         """A verdict may be longer than what is free below its question; a figure that shows the answer may be below."""
@@ -268,18 +202,3 @@ class ChapterView(QWidget):
         for figure in self.figures:
             if figure.question == prediction.check:
                 self._figure_area.keep_in_sight(figure)
-
-    def _text(self, text: Paragraph, role: str) -> QLabel:
-        shown = QLabel()
-        shown.setTextFormat(Qt.TextFormat.MarkdownText)
-        shown.setWordWrap(True)
-        shown.setProperty("role", role)
-        shown.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.texts.append((text, shown))
-        return shown
-
-    def _try(self, block: Try) -> QPushButton:
-        button = QPushButton(f"Try: {block.label}")
-        button.clicked.connect(partial(self._perform, block.actions))
-        self.tries.append(button)
-        return button

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from psygnal import Signal
+
 from augenmerk.core.analysis.lens import LogitLens
 from augenmerk.core.config import preset
 from augenmerk.core.model.size import preset_vocabulary_sizes, size_rows
@@ -61,6 +63,28 @@ class Check:
     ask: Callable[[ExperimentState, Options], Job | None]
     judge: Callable[[ExperimentState, Options, Any], Verdict]
     about: frozenset[str] = frozenset()
+
+
+class Answers:
+    """Figures that would tell an answer wait until it was given.
+
+    Signals (psygnal):
+        changed(): one more was given.
+    """
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        self._given: set[tuple[str, str]] = set()
+
+    def give(self, check: str, text: str) -> None:
+        """The reader has answered a question, by the name of its check, about a sentence."""
+        self._given.add((check, text))
+        self.changed.emit()
+
+    def has(self, check: str, text: str | None = None) -> bool:
+        """Whether a question was answered about this sentence; about any if it does not matter."""
+        return any(each == check and text in (None, about) for each, about in self._given)
 
 
 def _nothing(state: ExperimentState, options: Options) -> None:

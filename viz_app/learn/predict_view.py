@@ -5,7 +5,7 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QFrame, QLabel, QPushButton, QRadioButton, QVBoxLayout, QWidget
 
-from augenmerk.viz_app.learn.actions import perform
+from augenmerk.viz_app.learn.actions import ChapterActions
 from augenmerk.viz_app.learn.chapter import Predict
 from augenmerk.viz_app.learn.checks import CHECKS, Check, Verdict
 from augenmerk.viz_app.learn.figures.figure import LearnContext
@@ -158,8 +158,7 @@ class PredictView(QFrame):
         self._tell(f"{'Right.' if is_right else f'No: {right[:1].lower()}{right[1:]}.'} {found.because}")
         before = self._state.experiment.source_text
         self._context.answers.give(self._predict.check, before)
-        with self._context.own.trying():
-            perform(self._state, self._predict.options)
+        ChapterActions(self._state, self._context.own).perform(self._predict.options)
         after = self._state.experiment.source_text
         self._looked_text = after if after != before else None
 

@@ -156,7 +156,7 @@ def test_the_model_of_the_window_can_be_chosen_when_it_is_another(
 
 def test_what_is_predicted_is_computed_from_the_preset(qtbot: QtBot, page: LearnPage) -> None:
     assert page.view is not None
-    (prediction,) = page.view.predictions
+    (prediction,) = page.view.text.predictions
     prediction.choices["attention"].click()
     prediction.look.click()
     qtbot.waitUntil(lambda: bool(prediction.verdict.text()), timeout=TIMEOUT_MS)

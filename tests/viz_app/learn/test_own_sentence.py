@@ -8,8 +8,8 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.learn.page import FIRST_EXAMPLE, LearnPage
-from augenmerk.viz_app.learn.translate_sentence import MAX_TOKENS, MAX_WORDS
+from augenmerk.viz_app.learn.page import LearnPage
+from augenmerk.viz_app.learn.sentence import FIRST_EXAMPLE, MAX_TOKENS, MAX_WORDS
 from augenmerk.viz_app.state.experiment_editor import show_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.model_info import ModelInfo
@@ -63,7 +63,7 @@ def test_it_begins_with_the_sentence_of_translate(qtbot: QtBot, make_page: MakeP
     assert page.state.translation.source_text == SENTENCE
     assert page.use_button.isHidden(), "it is the same sentence"
     assert page.state.notice == ""
-    assert any(SENTENCE in shown.text() for _, shown in page.view.texts)  # type: ignore[union-attr]
+    assert any(SENTENCE in shown.text() for _, shown in page.view.text.texts)  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -134,17 +134,17 @@ def test_a_sentence_that_a_chapter_tries_gives_way_to_the_readers(qtbot: QtBot, 
     page.open_named("words")
     view = page.view
     assert view is not None
-    assert not view.back_button.isVisible()
-    view.tries[0].click()
+    assert not view.text.back_button.isVisible()
+    view.text.tries[0].click()
     settle(qtbot, page)
     tried = page.sentence.input.text
     assert tried != SENTENCE == page.own.text
-    assert view.back_button.isVisible()
+    assert view.text.back_button.isVisible()
     assert page.use_button.isHidden(), "it is still the reader's sentence"
-    view.back_button.click()
+    view.text.back_button.click()
     settle(qtbot, page)
     assert page.sentence.input.text == SENTENCE
-    assert not view.back_button.isVisible()
+    assert not view.text.back_button.isVisible()
     page.sentence.undo()
     settle(qtbot, page)
     assert (page.sentence.input.text, page.own.text) == (tried, SENTENCE), "undo makes it no sentence of the reader's"

@@ -34,8 +34,9 @@ from augenmerk.viz_app.learn.figures.positions import PositionsFigure
 from augenmerk.viz_app.learn.figures.rates import RatesFigure, SmoothingFigure
 from augenmerk.viz_app.learn.figures.tokens import TokensFigure
 from augenmerk.viz_app.learn.figures.word_parts import WordPartsFigure
-from augenmerk.viz_app.learn.page import FIRST_EXAMPLE, LearnPage
+from augenmerk.viz_app.learn.page import LearnPage
 from augenmerk.viz_app.learn.predict_view import PredictView
+from augenmerk.viz_app.learn.sentence import FIRST_EXAMPLE
 from augenmerk.viz_app.state.experiment_editor import set_output, toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair
@@ -121,7 +122,7 @@ def test_every_chapter_opens_and_fills_in_its_values(qtbot: QtBot, page: LearnPa
     for place, each in enumerate(page.chapters):
         view = chapter(qtbot, page, each.name)
         assert page.place == place
-        assert all(text.text() and "{" not in text.text() and "…" not in text.text() for _, text in view.texts)
+        assert all(text.text() and "{" not in text.text() and "…" not in text.text() for _, text in view.text.texts)
         assert all(figure.isVisible() for figure in view.figures)
         qtbot.waitUntil(
             lambda view=view: not any(figure.request.is_running for figure in view.figures), timeout=TIMEOUT_MS
@@ -139,20 +140,20 @@ def test_the_next_button_goes_on(qtbot: QtBot, page: LearnPage) -> None:
 
 def test_no_answer_is_given_before_a_choice(page: LearnPage) -> None:
     assert page.view is not None
-    prediction = page.view.predictions[0]
+    prediction = page.view.text.predictions[0]
     assert not prediction.look.isEnabled()
     assert prediction.verdict.text() == ""
 
 
 def test_tokens_are_counted_in_the_sentence_that_was_typed(qtbot: QtBot, page: LearnPage) -> None:
     view = chapter(qtbot, page, "words")
-    verdict = answer(qtbot, view.predictions[0], "fewer")
+    verdict = answer(qtbot, view.text.predictions[0], "fewer")
     assert verdict.startswith("No: more")
     assert "reads 11 tokens" in verdict
     page.sentence.input.set_text("Eine Schneeballschlacht.")
     settle(qtbot, page)
-    assert view.predictions[0].verdict.text() == "", "another sentence is another question"
-    assert "Schneeballschlacht" in view.texts[1][1].text()
+    assert view.text.predictions[0].verdict.text() == "", "another sentence is another question"
+    assert "Schneeballschlacht" in view.text.texts[1][1].text()
     figure = view.figures[0]
     assert isinstance(figure, TokensFigure)
     assert len(figure.sides) == 2
@@ -160,13 +161,13 @@ def test_tokens_are_counted_in_the_sentence_that_was_typed(qtbot: QtBot, page: L
     flows = [each for each in figure.findChildren(QWidget) if isinstance(each.layout(), FlowLayout)]
     assert len(flows) > len(figure.sides)
     assert all(each.isHidden() for each in flows if each not in figure.sides)
-    assert "schneeballschlacht in 4 pieces" in answer(qtbot, view.predictions[0], "more")
+    assert "schneeballschlacht in 4 pieces" in answer(qtbot, view.text.predictions[0], "more")
 
 
 def test_a_softer_softmax_lowers_the_largest_weight_and_the_figure_follows(qtbot: QtBot, page: LearnPage) -> None:
     view = chapter(qtbot, page, "weight")
     figure = next(figure for figure in view.figures if isinstance(figure, OneWeightFigure))
-    assert answer(qtbot, view.predictions[0], "falls").startswith("Right.")
+    assert answer(qtbot, view.text.predictions[0], "falls").startswith("Right.")
     settle(qtbot, page)
     head = page.state.selection.head
     assert page.state.experiment.interventions == (SoftmaxTemperature(head, 4),)
@@ -205,7 +206,7 @@ def test_query_key_and_value_of_the_pinned_pair_stand_in_numbers(
     line = figure.table.line_of(pinned.key).center()
     assert figure.table.tip_at(QPointF(150, line.y())).startswith("k of schneidet, 32 numbers:")
     assert figure.table.tip_at(QPointF(figure.table.width() - 20, line.y())).startswith("weight · v of schneidet")
-    view.tries[0].click()
+    view.text.tries[0].click()
     settle(qtbot, page)
     qtbot.waitUntil(lambda: "(√32 · 4)" in figure.numbers.equation, timeout=TIMEOUT_MS)
 
@@ -219,7 +220,7 @@ def test_a_click_on_a_line_pins_its_key(qtbot: QtBot, page: LearnPage) -> None:
     qtbot.mouseClick(figure.table, Qt.MouseButton.LeftButton, pos=figure.table.line_of(1).center().toPoint())
     assert page.state.selection.pinned is not None
     assert (page.state.selection.pinned.query, page.state.selection.pinned.key) == (pinned.query, 1)
-    assert any("ein" in text.text() for _, text in view.texts)
+    assert any("ein" in text.text() for _, text in view.text.texts)
 
 
 def test_the_lens_shows_the_translation_that_is_shown(qtbot: QtBot, page: LearnPage) -> None:
@@ -250,10 +251,10 @@ def test_the_layers_before_the_last_are_drawn_once_the_reader_has_predicted_for_
     qtbot.waitUntil(lambda: bool(figure.matrix.matrices), timeout=TIMEOUT_MS)
     assert drawn() == [False, False, False, True], "the last row is the translation itself"
     assert "Answer the question" in figure.says.text()
-    answer(qtbot, view.predictions[0], "last")
+    answer(qtbot, view.text.predictions[0], "last")
     assert all(drawn())
     assert "Answer the question" not in figure.says.text()
-    view.tries[0].click()
+    view.text.tries[0].click()
     settle(qtbot, page)
     qtbot.waitUntil(
         lambda: figure.lens is not None and figure.lens.translation is page.state.translation, timeout=TIMEOUT_MS
@@ -280,7 +281,7 @@ def test_what_heads_add_to_the_score_of_a_word_is_shown_and_sums_to_it(qtbot: Qt
     figure.heads.label_clicked.emit(0)
     head = figure.shown_heads[0]
     assert page.state.selection.head == head
-    view.tries[-1].click()
+    view.text.tries[-1].click()
     settle(qtbot, page)
     qtbot.waitUntil(lambda: figure.parts is not parts, timeout=TIMEOUT_MS)
     assert head in page.state.experiment.heads_off
@@ -335,12 +336,12 @@ def test_a_hidden_chapter_makes_no_page_higher(qtbot: QtBot, page: LearnPage) ->
 
 def test_the_word_of_the_first_try_is_new_to_the_model_and_read_in_pieces(qtbot: QtBot, page: LearnPage) -> None:
     view = chapter(qtbot, page, "words")
-    view.tries[0].click()
+    view.text.tries[0].click()
     settle(qtbot, page)
     translation = page.state.translation
     assert translation is not None
     assert translation.text == "Three men are playing in a street band."
-    verdict = answer(qtbot, view.predictions[0], "more")
+    verdict = answer(qtbot, view.text.predictions[0], "more")
     assert "straßenband in 2 pieces" in verdict
 
 
@@ -354,7 +355,7 @@ def test_the_axes_of_the_waves_go_from_end_to_end(qtbot: QtBot, page: LearnPage)
 
 
 def test_entering_a_chapter_again_takes_back_what_was_changed_there(qtbot: QtBot, page: LearnPage) -> None:
-    chapter(qtbot, page, "weight").tries[0].click()
+    chapter(qtbot, page, "weight").text.tries[0].click()
     settle(qtbot, page)
     assert page.state.experiment.interventions
     chapter(qtbot, page, "layers")
@@ -367,7 +368,7 @@ def test_a_chapter_begins_with_the_same_head_whatever_was_tried_before(qtbot: Qt
     state = page.state
     first = state.selection.head, state.selection.pinned
     assert first[1] is not None
-    chapter(qtbot, page, "mask").tries[0].click()
+    chapter(qtbot, page, "mask").text.tries[0].click()
     settle(qtbot, page)
     assert state.experiment.lifts_mask
     chapter(qtbot, page, "weight")
@@ -381,20 +382,20 @@ def test_shuffled_words_change_the_translation_and_the_map(qtbot: QtBot, page: L
     qtbot.waitUntil(lambda: figure.tables is not None, timeout=TIMEOUT_MS)
     own = page.state.original
     assert own is not None
-    verdict = answer(qtbot, view.predictions[0], "same")
+    verdict = answer(qtbot, view.text.predictions[0], "same")
     assert verdict.startswith("No: ")
     settle(qtbot, page)
     assert page.state.experiment.source_text == shuffled(FIRST_EXAMPLE, "1") != FIRST_EXAMPLE
     assert page.state.translation is not None
     assert page.state.translation.text != own.text
     assert page.state.translation.text in verdict
-    assert view.predictions[0].verdict.text() == verdict, "the shuffled sentence does not take the answer away"
-    assert FIRST_EXAMPLE in view.predictions[0].question.text(), "the question is the one that was answered"
+    assert view.text.predictions[0].verdict.text() == verdict, "the shuffled sentence does not take the answer away"
+    assert FIRST_EXAMPLE in view.text.predictions[0].question.text(), "the question is the one that was answered"
     assert len(figure.matrix.matrices[0].row_labels) == len(page.state.translation.source_tokens)
     page.sentence.input.set_text("Zwei Hunde spielen im Schnee.")
     settle(qtbot, page)
-    assert view.predictions[0].verdict.text() == "", "another sentence is another question"
-    assert "Zwei Hunde" in view.predictions[0].question.text()
+    assert view.text.predictions[0].verdict.text() == "", "another sentence is another question"
+    assert "Zwei Hunde" in view.text.predictions[0].question.text()
 
 
 def test_whether_the_chosen_head_aligns_is_what_was_measured(qtbot: QtBot, page: LearnPage) -> None:
@@ -409,7 +410,7 @@ def test_whether_the_chosen_head_aligns_is_what_was_measured(qtbot: QtBot, page:
             if roles.role(Head("cross", layer, head)) == wanted
         )
         page.state.intents.choose_head(head)
-        verdict = answer(qtbot, view.predictions[0], expected)
+        verdict = answer(qtbot, view.text.predictions[0], expected)
         assert verdict.startswith(f"Right. {head.title}")
 
 
@@ -424,7 +425,7 @@ def test_a_lifted_mask_is_seen_in_both_figures_and_makes_the_translation_less_pr
     assert page.state.translation is not None
     assert mask.row_labels == page.state.translation.predicted_tokens, "rows are named as those of the map below"
     assert mask.column_labels == page.state.translation.read_tokens
-    verdict = answer(qtbot, view.predictions[0], "falls")
+    verdict = answer(qtbot, view.text.predictions[0], "falls")
     assert verdict.startswith("Right.")
     assert "over a million times less probable" in verdict, "small probabilities differ, too"
     settle(qtbot, page)
@@ -432,7 +433,7 @@ def test_a_lifted_mask_is_seen_in_both_figures_and_makes_the_translation_less_pr
     assert figure.matrix.matrices[0].values.min() == 1
     assert page.state.translation is not None
     assert page.state.translation.maps.decoder[0, 0, 0, 1:].sum() > 0
-    view.tries[1].click()
+    view.text.tries[1].click()
     settle(qtbot, page)
     assert page.state.experiment.interventions == ()
     assert page.state.experiment.output == Greedy()
@@ -450,7 +451,7 @@ def test_a_kind_is_chosen_in_the_table_and_rows_are_counted(qtbot: QtBot, page: 
     figure.buttons["encoder"].click()
     assert page.state.selection.head.kind == "encoder"
     assert not figure.buttons["cross"].isChecked()
-    view.tries[0].click()
+    view.text.tries[0].click()
     assert page.state.settings.label_mode == "read"
 
 
@@ -462,7 +463,7 @@ def test_what_rows_and_columns_stand_for_is_seen_where_a_word_is_taken_out(
     page.sentence.input.set_text(text)
     settle(qtbot, page)
     view = chapter(qtbot, page, "kinds")
-    figure, prediction, before = view.figures[0], view.predictions[0], page.state.translation
+    figure, prediction, before = view.figures[0], view.text.predictions[0], page.state.translation
     assert isinstance(figure, KindsFigure)
     assert before is not None
     num_source, num_target = len(before.source_tokens), len(before.predicted_tokens)
@@ -485,7 +486,7 @@ def test_what_rows_and_columns_stand_for_is_seen_where_a_word_is_taken_out(
 def test_the_map_of_a_chapter_before_layers_and_heads_are_explained_names_none(qtbot: QtBot, page: LearnPage) -> None:
     view = chapter(qtbot, page, "positions")
     assert view.figures[1].title.text().startswith("Attention. Each row: where the encoder looks in the whole German")
-    shown = " ".join([*(text.text() for _, text in view.texts), *(figure.title.text() for figure in view.figures)])
+    shown = " ".join([*(text.text() for _, text in view.text.texts), *(figure.title.text() for figure in view.figures)])
     assert " · head" not in shown
     assert "layer" not in shown
 
@@ -504,7 +505,7 @@ def test_the_softmax_has_a_formula_where_it_is_first_used_and_in_the_glossary(qt
 
 def test_a_verdict_goes_with_the_head_that_it_is_about(qtbot: QtBot, page: LearnPage) -> None:
     view = chapter(qtbot, page, "not")
-    state, (prediction,) = page.state, view.predictions
+    state, (prediction,) = page.state, view.text.predictions
     answer(qtbot, prediction, "same")
     settle(qtbot, page)
     assert state.experiment.interventions
@@ -513,13 +514,13 @@ def test_a_verdict_goes_with_the_head_that_it_is_about(qtbot: QtBot, page: Learn
     state.intents.choose_head(Head("cross", (head.layer + 1) % 2, head.head))
     assert not prediction.verdict.text()
     assert state.experiment.interventions
-    view.tries[1].click()
+    view.text.tries[1].click()
     settle(qtbot, page)
     assert state.experiment.interventions == (), "the sentence of the shirt is shown as the model translates it"
 
 
 def test_a_question_about_cross_attention_is_asked_of_no_other_head(qtbot: QtBot, page: LearnPage) -> None:
-    (prediction,) = chapter(qtbot, page, "heads").predictions
+    (prediction,) = chapter(qtbot, page, "heads").text.predictions
     prediction.choices["no"].click()
     assert prediction.look.isEnabled()
     page.state.intents.choose_head(Head("encoder", 0, 0))
@@ -602,7 +603,7 @@ def test_chips_show_whole_tokens_however_small(qtbot: QtBot, page: LearnPage) ->
 @pytest.mark.parametrize("sentence", [0, 1])
 def test_the_beam_finds_what_greedy_decoding_misses(qtbot: QtBot, page: LearnPage, sentence: int) -> None:
     view = chapter(qtbot, page, "decoding")
-    view.tries[sentence].click()
+    view.text.tries[sentence].click()
     settle(qtbot, page)
     figure = view.figures[1]
     assert isinstance(figure, BeamFigure)
@@ -628,7 +629,7 @@ def test_what_follows_the_second_choice_of_any_sentence_is_asked_and_shown(
     page.sentence.input.set_text(text)
     qtbot.waitUntil(lambda: page.state.translation is not None and page.state.translation.source_text == text)
     settle(qtbot, page)
-    prediction = view.predictions[0]
+    prediction = view.text.predictions[0]
     assert f"**{second}**" in prediction.question.text()
     before = page.state.translation
     verdict = answer(qtbot, prediction, choice)
@@ -653,10 +654,10 @@ def test_nothing_can_be_looked_at_that_the_sentence_does_not_have(qtbot: QtBot, 
     page.sentence.input.set_text("!")
     qtbot.waitUntil(lambda: page.state.translation is not None and page.state.translation.source_text == "!")
     settle(qtbot, page)
-    prediction = chapter(qtbot, page, "kinds").predictions[0]
+    prediction = chapter(qtbot, page, "kinds").text.predictions[0]
     prediction.choices["rows"].click()
     assert not prediction.look.isEnabled(), "there is no word to take out"
-    prediction = chapter(qtbot, page, "weight").predictions[0]
+    prediction = chapter(qtbot, page, "weight").text.predictions[0]
     page.state.selection.pinned = None
     prediction.choices["falls"].click()
     assert not prediction.look.isEnabled(), "it asks about the row of what is pinned"
@@ -667,7 +668,7 @@ def test_the_loss_with_smoothing_is_drawn_once_the_reader_has_predicted(qtbot: Q
     figure = next(each for each in view.figures if isinstance(each, SmoothingFigure))
     qtbot.waitUntil(lambda: bool(figure.chart.curves), timeout=TIMEOUT_MS)
     assert [curve.name for curve in figure.chart.curves] == ["no smoothing"]
-    answer(qtbot, view.predictions[0], "rises")
+    answer(qtbot, view.text.predictions[0], "rises")
     assert [curve.name for curve in figure.chart.curves] == ["smoothing 0.1", "no smoothing"]
 
     def is_scrolled_to() -> bool:
@@ -717,7 +718,7 @@ def test_nothing_is_clipped_at_the_side_of_the_smallest_page(qtbot: QtBot, page:
 def test_a_verdict_is_brought_into_sight(qtbot: QtBot, page: LearnPage) -> None:
     page.resize(1080, 600)
     view = chapter(qtbot, page, "decoding")
-    prediction = view.predictions[0]
+    prediction = view.text.predictions[0]
     qtbot.waitUntil(lambda: "…" not in prediction.question.text())
     answer(qtbot, prediction, "same")
 
@@ -752,7 +753,7 @@ def test_rates_and_smoothing_are_those_of_the_engine(qtbot: QtBot, page: LearnPa
     assert found.smoothed_loss.min() == pytest.approx(0, abs=1e-4)
     assert (np.diff(found.plain_loss) < 0).all()
     assert found.plain_loss[-1] == pytest.approx(-np.log(100 / 103))
-    assert answer(qtbot, view.predictions[0], "rises").startswith("Right.")
+    assert answer(qtbot, view.text.predictions[0], "rises").startswith("Right.")
 
 
 def test_the_rank_correlation_is_that_of_spearman() -> None:
@@ -796,7 +797,7 @@ def test_a_quiet_head_is_needed_for_a_word(qtbot: QtBot, page: LearnPage) -> Non
     view = chapter(qtbot, page, "not")
     figure = view.figures[0]
     assert isinstance(figure, ClarityVsImportanceFigure)
-    view.tries[0].click()
+    view.text.tries[0].click()
     settle(qtbot, page)
     qtbot.waitUntil(lambda: figure.costs is not None and "Fahrrad" in figure.costs.translation.source_text)
     most = max(figure.plot.points, key=lambda point: point.cost)
@@ -806,14 +807,14 @@ def test_a_quiet_head_is_needed_for_a_word(qtbot: QtBot, page: LearnPage) -> Non
     assert abs(loudest.cost) < 0.25 * most.cost
     assert page.state.translation is not None
     assert page.state.translation.text == "A man is fixing a bicycle in a bicycle shop."
-    view.tries[2].click()
+    view.text.tries[2].click()
     settle(qtbot, page)
     assert page.state.translation.text == "A man is fixing a bicycle in a bicycle outfit."
 
 
 def test_the_shirt_is_looked_at_in_vain(qtbot: QtBot, page: LearnPage) -> None:
     view = chapter(qtbot, page, "not")
-    view.tries[1].click()
+    view.text.tries[1].click()
     settle(qtbot, page)
     translation = page.state.translation
     assert translation is not None
@@ -826,7 +827,7 @@ def test_the_shirt_is_looked_at_in_vain(qtbot: QtBot, page: LearnPage) -> None:
     head = page.state.selection.head
     assert head.kind == "cross"
     assert translation.maps.cross[head.layer, head.head, shirt, no].sum() > 0.9, "the head that is shown looks at it"
-    verdict = answer(qtbot, view.predictions[0], "same")
+    verdict = answer(qtbot, view.text.predictions[0], "same")
     assert page.state.selection.head.short_name in verdict
 
 
@@ -886,7 +887,7 @@ def test_the_published_mask_of_20_positions_is_shown_in_place_of_the_sentences(q
 def test_another_language_of_the_texts_is_chosen_where_there_is_one(
     qtbot: QtBot, theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: LearnPage
 ) -> None:
-    assert page.language_menu.isHidden(), "there is English alone"
+    assert page.list.language_menu.isHidden(), "there is English alone"
     shutil.copytree(texts.chapters_folder(), tmp_path / "learn" / "en")
     (tmp_path / "learn" / "de").mkdir()
     german = "# Ein Gewicht\n> Ein Kopf vergleicht.\n\n::: figure map\n"
@@ -898,12 +899,12 @@ def test_another_language_of_the_texts_is_chosen_where_there_is_one(
     with qtbot.waitSignal(other.ready, timeout=TIMEOUT_MS):
         other.show()
     qtbot.waitUntil(lambda: other.view is not None, timeout=TIMEOUT_MS)
-    assert other.language_menu.isVisible()
+    assert other.list.language_menu.isVisible()
     chapter(qtbot, other, "weight")
     with qtbot.waitSignal(other.language_chosen):
-        other.language_menu.actions_by_name["de"].trigger()
+        other.list.language_menu.actions_by_name["de"].trigger()
     assert other.view is not None
     assert other.view.chapter.title == "Ein Gewicht"
-    assert any("Ein Gewicht" in button.text() for button in other._buttons)
+    assert any("Ein Gewicht" in button.text() for button in other.list.buttons)
     assert chapter(qtbot, other, "mask").chapter.title == "The causal mask"
     other.shutdown()

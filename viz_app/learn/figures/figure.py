@@ -8,8 +8,8 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
 
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.learn.answers import Answers
-from augenmerk.viz_app.learn.own_sentence import OwnSentence
+from augenmerk.viz_app.learn.checks import Answers
+from augenmerk.viz_app.learn.sentence import OwnSentence
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales
 from augenmerk.viz_app.views.live_panel import LivePanel

@@ -279,20 +279,16 @@ class StackDrawing(QWidget):
 
     def sizeHint(self) -> QSize:
         """As high as the higher stack."""
-        return QSize(
-            420, round(max((self._height(side) for side in self.boxes), default=200)) + 2 * self._text_height()
-        )
+        highest = max((_height_of(boxes) for boxes in self.boxes.values()), default=200)
+        return QSize(420, round(highest) + 2 * _text_height())
 
     def place_of(self, side: Side, index: int) -> QRectF:
         """Where a box is drawn; index 0 is at the bottom."""
-        boxes, height = self.boxes[side], self._box_height()
-        between = scaled(BETWEEN)
+        height, between = _box_height(), scaled(BETWEEN)
         width = min(scaled(MAX_BOX), (self.width() - 2 * scaled(EDGE) - between) / 2)
         left = (self.width() - between) / 2 - width if side == "encoder" else (self.width() + between) / 2
-        bottom: float = self.height() - self._text_height()
-        for below in boxes[:index]:
-            bottom -= height + self._gap_above(side, below)
-        return QRectF(left, bottom - height, width, height)
+        top = self.height() - _text_height() - _height_of(self.boxes[side], index) - height
+        return QRectF(left, top, width, height)
 
     def choose(self, module: Module | None) -> None:
         """Chooses a module; None for none."""
@@ -439,7 +435,7 @@ class StackDrawing(QWidget):
     def _paint_ends(self, painter: QPainter) -> None:
         """What goes in, and what comes out."""
         assert self._measured is not None
-        theme, height = current_theme(), self._text_height()
+        theme, height = current_theme(), _text_height()
         painter.setPen(theme.color("muted"))
         for side, name, letter, length in zip(
             SIDES, ("source", "target"), ("S", "T"), self._measured.lengths, strict=True
@@ -459,22 +455,6 @@ class StackDrawing(QWidget):
             painter.drawText(QPointF(legend + 19, height / 2 + painter.fontMetrics().ascent() / 2 - 1), text)
             legend += 32.0 + painter.fontMetrics().horizontalAdvance(text)
 
-    def _height(self, side: Side) -> float:
-        """Of a stack with the gaps."""
-        return sum(self._box_height() + self._gap_above(side, box) for box in self.boxes[side])
-
-    def _gap_above(self, side: Side, box: Box) -> float:
-        boxes = self.boxes[side]
-        index = next(index for index, each in enumerate(boxes) if each is box)
-        crosses_frame = index + 1 < len(boxes) and boxes[index + 1].is_in_layer != box.is_in_layer
-        return (scaled(ADD_GAP) if box.ends_residual else scaled(GAP)) + (scaled(FRAME) if crosses_frame else 0)
-
-    def _box_height(self) -> int:
-        return current_theme().pixel_size("small") + 10
-
-    def _text_height(self) -> int:
-        return current_theme().pixel_size("small") + 6
-
     def _hover(self, module: Module | None) -> None:
         if module != self._under:
             self._under = module
@@ -491,6 +471,24 @@ class StackDrawing(QWidget):
             ),
             None,
         )
+
+
+def _height_of(boxes: tuple[Box, ...], number: int | None = None) -> float:
+    """Height of the lowest boxes of a stack with the gaps above them; of all if there is no `number`."""
+    gaps = 0
+    for box, above in zip(boxes[:number], [*boxes[1:], None], strict=False):
+        gaps += scaled(ADD_GAP) if box.ends_residual else scaled(GAP)
+        if above is not None and above.is_in_layer != box.is_in_layer:
+            gaps += scaled(FRAME)
+    return len(boxes[:number]) * _box_height() + gaps
+
+
+def _box_height() -> int:
+    return current_theme().pixel_size("small") + 10
+
+
+def _text_height() -> int:
+    return current_theme().pixel_size("small") + 6
 
 
 _GROUP, _LINE = "Learn: the model on one page", "Next and previous module"

@@ -1,0 +1,172 @@
+"""The sentence of the Learn page: the reader's own, and those that chapters show in its place for a while. No Qt."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from psygnal import Signal
+
+from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.state.experiment_editor import edit_text
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.languages import NEUTRAL, language_names
+
+FIRST_EXAMPLE = "Ein Koch schneidet in einer kleinen Küche Gemüse."
+MAX_WORDS, MAX_TOKENS = 16, 22
+"""With more, lines and cells of the figures are too narrow to be read; words are counted before tokens are known."""
+
+
+class OwnSentence:
+    """The sentence that was typed, chosen from the examples, or taken over from the Translate page.
+
+    Attributes:
+        text: of the reader's sentence.
+
+    Signals (psygnal):
+        changed(): the reader has another one, one that is not the reader's came into use or went, or the Translate page
+            has another sentence or model.
+        replaced(str): this text took the sentence's place though nobody typed it: show it in the input.
+    """
+
+    changed = Signal()
+    replaced = Signal(str)
+
+    def __init__(self, state: ExperimentState, window_state: ExperimentState | None = None) -> None:
+        """`window_state`: the experiment of the Translate page."""
+        self._state, self._window_state = state, window_state
+        self._tried: set[str] = set()
+        self._is_trying, self._is_unchecked = False, False
+        state.prepare_text(FIRST_EXAMPLE)
+        self.text = FIRST_EXAMPLE
+        state.experiment_changed.connect(self._update, max_args=0)
+        state.model_changed.connect(self._check_language, max_args=0)
+        state.result_changed.connect(self._check_length, max_args=0)
+        if window_state is not None:
+            window_state.model_changed.connect(self._offer, max_args=0)
+            window_state.experiment_changed.connect(self._offer, max_args=0)
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the sentence in use is the reader's."""
+        return self._state.experiment.source_text == self.text
+
+    @property
+    def offered(self) -> str:
+        """The sentence of the Translate page, if it is another one; else empty."""
+        text = self._translate_text
+        return text if text != self.text else ""
+
+    @property
+    def language_problem(self) -> str:
+        """Why the model cannot read that sentence, in a clause; empty if it can, or nothing is known yet."""
+        theirs = self._window_state.model if self._window_state is not None else None
+        ours = self._state.model
+        if theirs is None or ours is None:
+            return ""
+        if theirs.run.is_copy_task:
+            return "it is a list of symbols"
+        if theirs.run.data.source_language == ours.run.data.source_language:
+            return ""
+        their_name, our_name = (language_names(each.run)[0] for each in (theirs, ours))
+        if their_name == NEUTRAL[0]:
+            return f"it may not be {our_name}"
+        return f"it is {their_name}, and Learn reads {our_name}"
+
+    @contextmanager
+    def trying(self) -> Iterator[None]:
+        """Sentences that come into use meanwhile are the chapter's."""
+        self._is_trying = True
+        try:
+            yield
+        finally:
+            self._is_trying = False
+
+    def take(self, text: str, *, asks_again: bool = False) -> None:
+        """The reader has typed or chosen this sentence, though a chapter may have tried it too.
+
+        Args:
+            text: the sentence.
+            asks_again: the same sentence is translated again if its translation failed.
+        """
+        self._is_unchecked = False
+        self._tried.discard(text)
+        in_use = self._state.experiment.source_text
+        if text == in_use:  # perhaps a chapter has put it there
+            self._update()
+        if self._state.model is None:
+            self._state.prepare_text(text)
+        elif text.strip() and text != in_use:
+            self._state.submit(edit_text(text))
+        elif text.strip() and asks_again and self._state.request.problem:
+            self._state.ask_again()
+
+    def restore(self) -> None:
+        """The reader's sentence again, in place of the one that a chapter tried."""
+        if not self.is_shown:
+            self._state.submit(edit_text(self.text))
+
+    def begin(self) -> None:
+        """Begins with the sentence that the reader has been working with on the Translate page, if it can be used."""
+        text = self.offered
+        num_words = len(text.split())
+        if num_words > MAX_WORDS:
+            self._report(_too_long(num_words, "words", MAX_WORDS))
+        elif text:
+            self._is_unchecked = True
+            self._state.prepare_text(text)
+            self.replaced.emit(text)
+
+    def refuse(self) -> None:
+        """The sentence in use could not be translated."""
+        self._end_check("it could not be translated")
+
+    @property
+    def _translate_text(self) -> str:
+        return self._window_state.experiment.source_text.strip() if self._window_state is not None else ""
+
+    def _update(self) -> None:
+        """Another sentence may be in use. Undo may bring one back that a chapter had tried: it stays the chapter's."""
+        text = self._state.experiment.source_text
+        if text != self.text:
+            if self._is_trying:
+                self._tried.add(text)
+            elif text not in self._tried:
+                self.text = text
+        self.changed.emit()
+
+    def _offer(self) -> None:
+        """The Translate page has another sentence or model."""
+        self.changed.emit()
+
+    def _check_language(self) -> None:
+        if self._is_unchecked and (problem := self.language_problem):
+            self._state.prepare_text(FIRST_EXAMPLE)  # the model is asked next
+            self._end_check(problem)
+        self.changed.emit()
+
+    def _check_length(self) -> None:
+        if self._state.translation is not None:
+            num_tokens = _num_tokens(self._state.translation)
+            self._end_check(_too_long(num_tokens, "tokens", MAX_TOKENS) if num_tokens > MAX_TOKENS else "")
+
+    def _end_check(self, problem: str) -> None:
+        """It is known now whether the sentence of Translate can be used at first; if not, the example stands in."""
+        if not self._is_unchecked:
+            return
+        self._is_unchecked = False
+        if problem:
+            if self._state.experiment.source_text != FIRST_EXAMPLE:
+                self._state.submit(edit_text(FIRST_EXAMPLE))
+            self.replaced.emit(FIRST_EXAMPLE)
+            self._report(problem)
+
+    def _report(self, problem: str) -> None:
+        self._state.report(f"The sentence of Translate is not used here: {problem}. This is an example in its place.")
+
+
+def _num_tokens(translation: Translation) -> int:
+    """Of the longer side."""
+    return max(len(translation.source_tokens), len(translation.predicted_tokens))
+
+
+def _too_long(number: int, what: str, limit: int) -> str:
+    return f"it has {number} {what}, and the figures show {limit} at most"
