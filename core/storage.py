@@ -176,10 +176,7 @@ def _file_behind(target: Path) -> Path:
     except OSError as error:
         raise cannot_write(target, error) from error
     if mode is not None and not stat.S_ISREG(mode):
-        raise StorageError(
-            f"Cannot write {target}: it is a device, a pipe or a socket. The name of a regular file, or of one that is "
-            "to be made, was expected; choose another name."
-        )
+        raise StorageError(f"Cannot write {target}: it is a device, a pipe or a socket. Choose another file name.")
     return Path(os.path.realpath(target)) if target.is_symlink() else target
 
 
@@ -209,6 +206,6 @@ def cannot_write(target: Path, error: OSError) -> StorageError:
     """What to raise where the system refused to write `target`."""
     reason = error.strerror or str(error)
     return StorageError(
-        f"Cannot write {target}: {reason}. A writable place with enough free space was expected. "
-        "Nothing that stood there before was changed; choose another folder or free some space, and try again."
+        f"Cannot write {target}: {reason}. Nothing there was changed; free some space or choose another "
+        "folder, and try again."
     )

@@ -23,7 +23,7 @@ _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
 
 
 class JsonError(ValueError):
-    """What is wrong, where, and what was expected there. The caller adds which file, and what to do."""
+    """What is wrong, where, and what to write there. The caller adds which file."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Field:
 
     def refuse(self, expected: str) -> NoReturn:
         """Raises `JsonError`; `expected` is a phrase such as “a whole number from 0 to 9”."""
-        raise JsonError(f"{self.path or 'The whole text'} is {shown(self.value)}. {_capital(expected)} was expected.")
+        raise JsonError(f"{self.path or 'The whole text'} is {shown(self.value)}. Use {expected}.")
 
     def members(self, *required: str, optional: Collection[str] = ()) -> dict[str, "Field"]:
         """The fields of an object that has all of `required`, perhaps some of `optional`, and no others."""
@@ -49,13 +49,10 @@ class Field:
         for name in self.value:
             if name not in required and name not in optional:
                 known = ", ".join(dict.fromkeys((*required, *optional)))
-                raise JsonError(
-                    f"{path_of_member(self.path, name)} is a field that is not known here. One of these was expected: "
-                    f"{known}."
-                )
+                raise JsonError(f"{path_of_member(self.path, name)} is not a known field. Use one of these: {known}.")
         for name in required:
             if name not in self.value:
-                raise JsonError(f"{path_of_member(self.path, name)} is missing. A field of this name was expected.")
+                raise JsonError(f"{path_of_member(self.path, name)} is missing. Add this field.")
         return {name: Field(value, path_of_member(self.path, name)) for name, value in self.value.items()}
 
     def any_members(self, max_members: int) -> dict[str, "Field"]:
@@ -63,7 +60,7 @@ class Field:
         if not isinstance(self.value, dict):
             self.refuse("an object { … }")
         if len(self.value) > max_members:
-            raise JsonError(f"{self.path} has {len(self.value):,} fields. At most {max_members:,} were expected.")
+            raise JsonError(f"{self.path} has {len(self.value):,} fields. Use at most {max_members:,}.")
         return {name: Field(value, path_of_member(self.path, name)) for name, value in self.value.items()}
 
     def items(self, max_items: int) -> list["Field"]:
@@ -71,7 +68,7 @@ class Field:
         if not isinstance(self.value, list):
             self.refuse("a list [ … ]")
         if len(self.value) > max_items:
-            raise JsonError(f"{self.path} has {len(self.value):,} items. At most {max_items:,} were expected.")
+            raise JsonError(f"{self.path} has {len(self.value):,} items. Use at most {max_items:,}.")
         return [Field(value, f"{self.path}[{index}]") for index, value in enumerate(self.value)]
 
     def text(self, max_characters: int | None = None) -> str:
@@ -79,15 +76,13 @@ class Field:
         if not isinstance(self.value, str):
             self.refuse("a text")
         if max_characters is not None and len(self.value) > max_characters:
-            raise JsonError(
-                f"{self.path} has {len(self.value):,} characters. At most {max_characters:,} were expected."
-            )
+            raise JsonError(f"{self.path} has {len(self.value):,} characters. Use at most {max_characters:,}.")
         return self.value
 
     def choice(self, known: Collection[str]) -> str:
         """One of these texts."""
         if not isinstance(self.value, str) or self.value not in known:
-            self.refuse("one of " + ", ".join(json.dumps(each) for each in known))
+            self.refuse(("one of " if len(known) > 1 else "") + ", ".join(json.dumps(each) for each in known))
         return self.value
 
     def whole_number(self, low: int, high: int) -> int:
@@ -129,8 +124,7 @@ def parse(data: bytes, *, max_depth: int, max_containers: int | None = None, all
         )
     except json.JSONDecodeError as error:
         raise JsonError(
-            f"It is no JSON text: {error.msg} at line {error.lineno}, column {error.colno}. A complete JSON text was "
-            "expected."
+            f"It is not complete JSON: {error.msg} at line {error.lineno}, column {error.colno}. Correct that line."
         ) from error
     return Field(_checked(raw, ""))
 
@@ -140,7 +134,7 @@ class _Members(list[tuple[str, object]]):
 
 
 class _NoNumber(str):
-    """What stands where a number was expected: NaN, Infinity, or far too many digits."""
+    """NaN, Infinity, or far too many digits in the place of a number."""
 
     __slots__ = ()
 
@@ -156,14 +150,14 @@ def _parse_float(digits: str) -> object:
 
 def _decoded(data: bytes) -> str:
     if not data.strip():
-        raise JsonError("It is empty. A JSON text was expected.")
+        raise JsonError("It is empty. Use a JSON text.")
     if data.startswith(_UTF_16_MARKS):
-        raise JsonError("It is UTF-16. UTF-8 was expected.")
+        raise JsonError("It is UTF-16. Save it as UTF-8.")
     try:
         return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise JsonError(
-            f"The byte {data[error.start]:#04x} after the first {error.start:,} is no UTF-8. UTF-8 was expected."
+            f"The byte {data[error.start]:#04x} after the first {error.start:,} is not UTF-8. Save it as UTF-8."
         ) from error
 
 
@@ -176,13 +170,10 @@ def _check_nesting(text: str, max_depth: int, max_containers: int | None) -> Non
             depth += 1
             count += 1
             if max_containers is not None and count > max_containers:
-                raise JsonError(
-                    f"It has more than {max_containers:,} lists and objects. At most so many were expected."
-                )
+                raise JsonError(f"It has more than {max_containers:,} lists and objects, the limit.")
             if depth > max_depth:
                 raise JsonError(
-                    f"Lists and objects are nested more than {max_depth} deep at character {found.start():,}. At most "
-                    f"{max_depth} were expected."
+                    f"Lists and objects are nested more than {max_depth} deep, at character {found.start():,}."
                 )
         elif mark in "]}":
             depth -= 1
@@ -199,13 +190,11 @@ def _checked(raw: object, path: str) -> object:
         ]
     if isinstance(raw, _NoNumber):
         raise JsonError(
-            f"{path or 'The whole text'} is {_shortened(raw)}. A finite number of at most {MAX_DIGITS} digits was "
-            "expected."
+            f"{path or 'The whole text'} is {_shortened(raw)}. Use a finite number of at most {MAX_DIGITS} digits."
         )
     if isinstance(raw, str) and _SURROGATE.search(raw):
         raise JsonError(
-            f"{path or 'The whole text'} is {shown(raw)}, which holds an invalid character (lone surrogate). "
-            "Valid characters were expected."
+            f"{path or 'The whole text'} is {shown(raw)}, which holds an invalid character (lone surrogate). Remove it."
         )
     return raw
 
@@ -215,11 +204,11 @@ def _checked_object(members: _Members, path: str) -> dict[str, object]:
     for name, raw in members:
         if _SURROGATE.search(name):
             raise JsonError(
-                f"{path or 'The whole text'} has the field {shown(name)}, which holds an invalid character (lone "
-                "surrogate). Valid characters were expected."
+                f"{path or 'The whole text'} has the field {shown(name)}, whose name holds an invalid character (lone "
+                "surrogate). Remove it."
             )
         if name in values:
-            raise JsonError(f"{path_of_member(path, name)} is there twice. Each field once was expected.")
+            raise JsonError(f"{path_of_member(path, name)} is there twice. Remove one of the two.")
         values[name] = _checked(raw, path_of_member(path, name))
     return values
 
@@ -250,7 +239,3 @@ def _counted(count: int, noun: str) -> str:
 
 def _shortened(text: str) -> str:
     return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
-
-
-def _capital(phrase: str) -> str:
-    return phrase[:1].upper() + phrase[1:]

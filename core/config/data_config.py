@@ -20,7 +20,7 @@ MAX_COPIED = 100_000_000
 """Symbols that the copy task draws for an epoch."""
 
 
-_LANGUAGE = "a language's code such as de or en"
+_LANGUAGE = "a language code such as de or en"
 _COPIED = Limits(2, 1_000_000)
 """A start symbol, and something to copy."""
 
@@ -102,8 +102,8 @@ class DataConfig(Settings, owner="data"):
         num_copied = (self.copy_training_pairs + self.copy_validation_pairs) * self.copy_length
         if num_copied > MAX_COPIED:
             raise ConfigError(
-                f"data: copy_training_pairs, copy_validation_pairs and copy_length ask for {num_copied:,} symbols; at "
-                f"most {MAX_COPIED:,} were expected. Lower one of them."
+                f"data: copy_training_pairs, copy_validation_pairs and copy_length ask for {num_copied:,} symbols. "
+                f"Lower one of them: at most {MAX_COPIED:,} symbols are possible."
             )
 
     @property

@@ -38,12 +38,9 @@ class DecodingConfig(Settings, owner="decoding"):
         if self.forbidden_ids is None:
             return
         if not isinstance(self.forbidden_ids, tuple):
-            raise ConfigError(
-                f"decoding: forbidden_ids is {self.forbidden_ids!r}; a list of ids was expected. Correct it."
-            )
+            raise ConfigError(f"decoding: forbidden_ids is {self.forbidden_ids!r}. Use a list of ids.")
         for place, token_id in enumerate(self.forbidden_ids):
             if isinstance(token_id, bool) or not isinstance(token_id, int) or not COUNT_OR_ZERO.include(token_id):
                 raise ConfigError(
-                    f"decoding: forbidden_ids[{place}] is {token_id!r}; a whole number of at least 0 was expected. "
-                    "Choose another value."
+                    f"decoding: forbidden_ids[{place}] is {token_id!r}. Use a whole number of at least 0."
                 )

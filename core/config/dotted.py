@@ -48,10 +48,10 @@ def with_dotted(run: RunConfig, given: Sequence[str], taken: Collection[str] = (
     for word in given:
         name, sign, text = (each.strip() for each in word.partition("="))
         if not sign:
-            raise ConfigError(f"{word!r} was given. NAME=VALUE was expected, such as model.width=64; add a value.")
+            raise ConfigError(f"{word!r} has no value. Use NAME=VALUE, such as model.width=64.")
         part, _, setting = _known(name).partition(".")
         if setting in changes[part] or name in taken:
-            raise ConfigError(f"{name} is set twice. It was expected once; leave one of the two out.")
+            raise ConfigError(f"{name} is set twice. Leave one of the two out.")
         changes[part][setting] = read_value(name, text)
     return dataclasses.replace(
         run, **{part: getattr(run, part).replace(**changed) for part, changed in changes.items() if changed}
@@ -66,6 +66,6 @@ def _known(name: str) -> str:
     nearest += difflib.get_close_matches(name, names, n=NUM_PROPOSED, cutoff=0.5)
     proposed = list(dict.fromkeys(nearest))[:NUM_PROPOSED] or ["model.width", "data.num_subwords", "training.seed"]
     raise ConfigError(
-        f"There is no setting {name!r}. A dotted name was expected; the nearest are {', '.join(proposed)}. "
-        "Choose one; augenmerk train --list-settings lists all."
+        f"There is no setting {name!r}. The nearest are {', '.join(proposed)}; augenmerk train --list-settings lists "
+        "all."
     )

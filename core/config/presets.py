@@ -43,15 +43,14 @@ class RunConfig:
             )
         if self.training.source_noise and self.is_copy_task:
             raise ConfigError(
-                f"training: source_noise is {self.training.source_noise}, but the data are symbols, which nobody "
-                "mistypes. Sentences were expected: set source_noise to 0, or choose another preset."
+                f"training: source_noise is {self.training.source_noise}, but the data are symbols, not "
+                "sentences. Set source_noise to 0, or choose another preset."
             )
         is_joint = self.data.num_subwords is not None or self.data.tokenization != "spacy"
         if self.model.tied_embeddings == "all" and not is_joint:
             raise ConfigError(
-                "model: tied_embeddings is 'all', but data: num_subwords is None: source and target have "
-                "vocabularies of their own. One joint vocabulary was expected: set num_subwords, or tie the output "
-                "only."
+                "model: tied_embeddings is 'all', but data: num_subwords is None: source and target have separate "
+                "vocabularies. Set num_subwords, or tie the output only."
             )
 
     @property
@@ -86,9 +85,7 @@ class RunConfig:
             )
         for name in ("preset", "description"):
             if not isinstance(values.get(name, ""), str):
-                raise ConfigError(
-                    f"A run's {name} is {shown(values[name])}; a text was expected. Put it between quotation marks."
-                )
+                raise ConfigError(f"A run's {name} is {shown(values[name])}. Use a text, between quotation marks.")
         return cls(
             preset=values.get("preset", "custom"),
             description=values.get("description", ""),

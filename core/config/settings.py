@@ -112,10 +112,7 @@ class Setting:
     def check(self, owner: str, name: str, value: object) -> None:
         """Raises `ConfigError` unless the setting `name` can have the value."""
         if not self.accepts(value):
-            raise ConfigError(
-                f"{owner}: {name} is {_quoted(value)}; {self.expected}{self._technical_end(value)} was expected. "
-                "Choose another value."
-            )
+            raise ConfigError(f"{owner}: {name} is {_quoted(value)}. Use {self.expected}{self._technical_end(value)}.")
 
     def _is_of(self, value: object, kind: Any) -> bool:
         if kind is type(None):
@@ -247,15 +244,12 @@ class Settings:
 def require_mapping(owner: str, values: object) -> None:
     """Raises `ConfigError` unless `values` is a dictionary."""
     if not isinstance(values, dict):
-        raise ConfigError(
-            f"{owner} is described by {_quoted(values)}; names of settings with their values were expected. "
-            "Correct the description."
-        )
+        raise ConfigError(f"{owner} is described by {_quoted(values)}. Use names of settings with their values.")
 
 
 def require_digest(owner: str, **values: str) -> None:
     """Raises `ConfigError` unless every value is a SHA-256 digest."""
-    _require(values, owner, _DIGEST.fullmatch, "the 64 hexadecimal digits of a model's digest were expected")
+    _require(values, owner, _DIGEST.fullmatch, "the 64 hexadecimal digits of a model's digest")
 
 
 def require_language(owner: str, **values: str) -> None:
@@ -264,20 +258,20 @@ def require_language(owner: str, **values: str) -> None:
         values,
         owner,
         LANGUAGES.__contains__,
-        "a language's code such as de or en was expected, one that spaCy has rules for",
+        "a language code such as de or en, one that spaCy has rules for",
     )
 
 
 def require_language_code(owner: str, **values: str) -> None:
     """Raises `ConfigError` unless every value looks like the code of a language; spaCy need not know it."""
-    expected = "a language's code such as de, eng or zh_Hans was expected"
+    expected = "a language code such as de, eng or zh_Hans"
     _require(values, owner, lambda text: len(text) <= 40 and _LANGUAGE_CODE.fullmatch(text), expected)
 
 
 def _require(values: Mapping[str, str], owner: str, is_right: Callable[[str], object], expected: str) -> None:
     for name, value in values.items():
         if not isinstance(value, str) or not is_right(value):
-            raise ConfigError(f"{owner}: {name} is {_quoted(value)}; {expected}. Correct it.")
+            raise ConfigError(f"{owner}: {name} is {_quoted(value)}. Use {expected}.")
 
 
 def _quoted(value: object) -> str:

@@ -73,8 +73,8 @@ def read_toml(path: Path) -> RunConfig:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(
-            f"{path} cannot be read: {reason}. A TOML file with the settings of a run was expected, such as run.toml "
-            "in a run's folder; check the path."
+            f"{path} cannot be read: {reason}. Name a TOML file with the settings of a run, such as run.toml in a "
+            "run's folder."
         ) from error
     try:
         return from_toml(text)
@@ -93,15 +93,13 @@ def from_toml(text: str) -> RunConfig:
     """
     if found := _LONG_KEY.search(_STRING_OR_COMMENT.sub("_", text)):
         raise ConfigError(
-            f"This is not TOML of a run: a name of more than {MAXPARTS} parts, {found.group()[:20]}… Names such as "
-            "model.width were expected; correct it."
+            f"This is not TOML of a run: a name of more than {MAXPARTS} parts, {found.group()[:20]}… Use names "
+            "such as model.width."
         )
     try:
         values = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # ValueError: of TOML, or a number of thousands of digits
-        raise ConfigError(
-            f"This is not TOML: {error}. Lines such as batch_size = 64 below [training] were expected; correct it."
-        ) from error
+        raise ConfigError(f"This is not TOML: {error}. Use lines such as batch_size = 64 below [training].") from error
     base = PRESETS.get(str(values.get("preset", "")))
     merged: dict[str, Any] = {"preset": "custom", "description": ""} | values
     if base is not None and "description" not in values:

@@ -200,15 +200,13 @@ class TrainingConfig(Settings, owner="training"):
         if self.teachers is not None:
             if not self.teachers.split():
                 raise ConfigError(
-                    f"training: teachers is {self.teachers!r}; digests of models, separated by spaces, were expected. "
-                    "Correct or remove it."
+                    f"training: teachers is {self.teachers!r}. Use digests of models, separated by spaces."
                 )
             for digest in self.teachers.split():
                 require_digest("training", teachers=digest)
         if self.distillation and self.r_drop:
             raise ConfigError(
-                f"training: distillation is {self.distillation} and r_drop {self.r_drop}; one of the two was expected. "
-                "Set the other to 0."
+                f"training: distillation is {self.distillation} and r_drop {self.r_drop}. Set one of the two to 0."
             )
         if self.initial_model is not None:
             require_digest("training", initial_model=self.initial_model)

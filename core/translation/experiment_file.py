@@ -191,15 +191,15 @@ def kind_of_file(path: Path | str) -> FileKind:
 
 def _head_of(path: Path, num_bytes: int) -> bytes:
     """At most so many bytes from the beginning of an ordinary file; others are refused before they can block."""
-    expected = f"An experiment (*{SUFFIX}) or a checkpoint (*.safetensors) was expected; choose another file."
+    advice = f"Choose an experiment (*{SUFFIX}) or a checkpoint (*.safetensors)."
     try:
         with open_file(path) as file:
             return file.read(num_bytes)
     except FileNotFoundError as error:
-        raise ExperimentFileError(f"There is no file {path}. {expected}") from error
+        raise ExperimentFileError(f"There is no file {path}. {advice}") from error
     except OSError as error:
         reason = error.strerror or str(error)
-        raise ExperimentFileError(f"{path} cannot be read: {reason}. {expected}") from error
+        raise ExperimentFileError(f"{path} cannot be read: {reason}. {advice}") from error
 
 
 def _read(data: bytes) -> SavedExperiment:
@@ -218,14 +218,13 @@ def saved_experiment_of(members: Mapping[str, Field]) -> SavedExperiment:
 def parsed_document(data: bytes, *kinds: str) -> tuple[str, Field]:
     """Which of these kinds a file is, and its whole text; `DOCUMENT_FIELDS` are checked. Raises `JsonError`."""
     if len(data) > MAX_BYTES:
-        raise JsonError(f"It has more than {MAX_BYTES:,} bytes. At most so many were expected.")
+        raise JsonError(f"It has more than {MAX_BYTES:,} bytes, the limit.")
     whole = parse(data, max_depth=MAX_DEPTH)
     _header(whole, "format").choice([FORMAT_NAME])
     version = _header(whole, "version").whole_number(1, MAX_VIEW_NUMBER)
     if version > FORMAT_VERSION:
         raise JsonError(
-            f"It was written by a newer Augenmerk: version is {version}. A number up to {FORMAT_VERSION} was expected; "
-            "update Augenmerk."
+            f"It was written by a newer Augenmerk: version is {version}, above {FORMAT_VERSION}. Update Augenmerk."
         )
     return _header(whole, "kind").choice(kinds), whole
 
@@ -242,7 +241,7 @@ def _model(field: Field) -> ModelReference:
     if reference.name != name:
         members["name"].refuse("a name without / and \\")
     if not _DIGEST.fullmatch(digest):
-        members["digest"].refuse("64 hexadecimal digits, none of them a capital letter,")
+        members["digest"].refuse("64 lower-case hexadecimal digits")
     return reference
 
 

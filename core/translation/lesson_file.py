@@ -37,7 +37,7 @@ LESSON_KIND = "lesson"
 MAX_SCENES = 100
 MAX_TITLE_CHARACTERS = 120
 MAX_TEXT_CHARACTERS = 1_000
-NO_SCENES = "scenes is an empty list. At least one scene was expected."
+NO_SCENES = "scenes is an empty list. Add a scene."
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def write_lesson_file(lesson: Lesson, path: Path | str) -> None:
     """
     data = lesson_to_bytes(lesson)
     if not lesson.scenes:
-        raise ExperimentFileError(f"This lesson cannot be written to a file: {NO_SCENES} Add a scene, then save it.")
+        raise ExperimentFileError(f"This lesson cannot be written to a file: {NO_SCENES}")
     with atomic_path(path) as temporary:
         temporary.write_bytes(data)
 
@@ -162,6 +162,6 @@ def _line(field: Field, max_characters: int, *, may_be_empty: bool = False) -> s
     """A text of one line without control characters, and without space around it."""
     text = field.text(max_characters)
     if text != text.strip() or text != one_line(text) or not (text or may_be_empty):
-        empty = ", perhaps empty," if may_be_empty else ""
-        field.refuse(f"one line of text{empty} without control characters or space around it")
+        or_empty = "an empty text, or " if may_be_empty else ""
+        field.refuse(f"{or_empty}one line of text without control characters or space around it")
     return text

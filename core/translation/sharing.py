@@ -157,6 +157,6 @@ def _head_in_command(head: Head) -> str:
 def _check_can_be_typed(command: str) -> None:
     if "\0" in command or any("\ud800" <= character <= "\udfff" for character in command):
         raise ExperimentError(
-            "This experiment has a null character or an invalid character (lone surrogate) in one of its texts. "
-            "Texts that a command can be given were expected; type that text again, or copy the experiment as Python."
+            "This experiment has a null character or an invalid character (lone surrogate) in one of its texts, which "
+            "no command can hold. Type that text again, or copy the experiment as Python."
         )

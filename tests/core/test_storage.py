@@ -105,7 +105,6 @@ def test_a_folder_that_is_a_file_is_refused_with_a_message_to_act_on(tmp_path: P
         write_text(target, "x")
     message = str(caught.value)
     assert f"Cannot write {target}" in message, "what was given"
-    assert "was expected" in message
     assert "choose another folder" in message, "what to do"
     assert isinstance(caught.value, AugenmerkError)
     assert (tmp_path / "runs").read_text() == "not a folder"
@@ -212,7 +211,7 @@ def test_a_pipe_is_refused_and_stays(tmp_path: Path, is_link: bool) -> None:
         target = tmp_path / "link"
         target.symlink_to(pipe)
     before = names_in(tmp_path)
-    with pytest.raises(StorageError, match=r"regular file.* was expected; choose another") as caught:
+    with pytest.raises(StorageError, match=r"Choose another file name") as caught:
         write_text(target, "x")
     assert f"Cannot write {target}" in str(caught.value)
     with pytest.raises(StorageError, match="a device, a pipe or a socket"):

@@ -10,11 +10,11 @@ from augenmerk.core.strict_json import JsonError, parse
 WRONG = {
     "empty": (b"  \n", "is empty"),
     "UTF-16": ("{}".encode("utf-16"), "UTF-16"),
-    "no UTF-8": (b'{"a": "\xff"}', "0xff after the first 7 is no UTF-8"),
-    "cut off": (b'{"a": [1, 2', "no JSON text"),
-    "two values": (b"{} {}", "no JSON text"),
-    "single quotes": (b"{'a': 1}", "no JSON text"),
-    "control character": (b'{"a": "\n"}', "no JSON text"),
+    "no UTF-8": (b'{"a": "\xff"}', "0xff after the first 7 is not UTF-8"),
+    "cut off": (b'{"a": [1, 2', "not complete JSON"),
+    "two values": (b"{} {}", "not complete JSON"),
+    "single quotes": (b"{'a': 1}", "not complete JSON"),
+    "control character": (b'{"a": "\n"}', "not complete JSON"),
     "twice": (b'{"a": {"b": 1, "c": 2, "b": 3}}', "a.b is there twice"),
     "twice, escaped": (b'{"a": 1, "\\u0061": 2}', "a is there twice"),
     "NaN": (b'{"a": [0, NaN]}', "a[1] is NaN"),
@@ -36,7 +36,6 @@ def test_what_is_wrong_is_told_with_its_place(name: str) -> None:
     with pytest.raises(JsonError) as told:
         parse(data, max_depth=8)
     assert expected in str(told.value)
-    assert "expected" in str(told.value)
     str(told.value).encode("utf-8")
 
 
@@ -69,17 +68,17 @@ def test_fields_know_their_paths_and_types() -> None:
     assert items[0].whole_number(0, 1) == 1
     assert (items[0].number(0, 1), type(items[0].number(0, 1))) == (1.0, float)
     for wrong, message in (
-        (lambda: items[1].whole_number(0, 1), "a.b[1] is true. A whole number from 0 to 1 was expected."),
-        (lambda: items[1].number(0, 1), "a.b[1] is true. A number from 0 to 1 was expected."),
-        (lambda: items[2].whole_number(0, 9), "a.b[2] is 2.5. A whole number from 0 to 9 was expected."),
-        (lambda: items[0].whole_number(2, 9_000), "a.b[0] is 1. A whole number from 2 to 9,000 was expected."),
-        (lambda: items[4].text(), "a.b[4] is null. A text was expected."),
-        (lambda: items[3].choice(["y", "z"]), 'a.b[3] is "x". One of "y", "z" was expected.'),
-        (lambda: items[3].members("c"), 'a.b[3] is "x". An object { … } was expected.'),
-        (lambda: field.members("a", "c"), "c is missing. A field of this name was expected."),
-        (lambda: field.members("c"), "a is a field that is not known here. One of these was expected: c."),
-        (lambda: field.members("a")["a"].items(3), "a is an object with 1 field. A list [ … ] was expected."),
-        (lambda: field.members("a")["a"].members("b")["b"].items(3), "a.b has 5 items. At most 3 were expected."),
+        (lambda: items[1].whole_number(0, 1), "a.b[1] is true. Use a whole number from 0 to 1."),
+        (lambda: items[1].number(0, 1), "a.b[1] is true. Use a number from 0 to 1."),
+        (lambda: items[2].whole_number(0, 9), "a.b[2] is 2.5. Use a whole number from 0 to 9."),
+        (lambda: items[0].whole_number(2, 9_000), "a.b[0] is 1. Use a whole number from 2 to 9,000."),
+        (lambda: items[4].text(), "a.b[4] is null. Use a text."),
+        (lambda: items[3].choice(["y", "z"]), 'a.b[3] is "x". Use one of "y", "z".'),
+        (lambda: items[3].members("c"), 'a.b[3] is "x". Use an object { … }.'),
+        (lambda: field.members("a", "c"), "c is missing. Add this field."),
+        (lambda: field.members("c"), "a is not a known field. Use one of these: c."),
+        (lambda: field.members("a")["a"].items(3), "a is an object with 1 field. Use a list [ … ]."),
+        (lambda: field.members("a")["a"].members("b")["b"].items(3), "a.b has 5 items. Use at most 3."),
     ):  # fmt: skip
         with pytest.raises(JsonError) as told:
             wrong()

@@ -82,7 +82,7 @@ def test_a_language_that_spacy_does_not_know_is_refused(folder: Path, capsys: py
     (folder / "val.qq").write_text("\n".join(GERMAN) + "\n", encoding="utf-8")
     prepare = ["data", "prepare", "--data", str(folder), "--out", str(folder / "x"), "--target-language", "qq"]
     assert main(prepare) == 2
-    assert "target_language is 'qq'; a language's code such as de or en was expected" in capsys.readouterr().err
+    assert "target_language is 'qq'. Use a language code such as de or en" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

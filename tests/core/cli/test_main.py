@@ -675,7 +675,7 @@ def test_a_language_that_is_a_module_of_spacy_is_refused(
     header += b" " * (-len(header) % 8)
     path.write_bytes(len(header).to_bytes(8, "little") + header + content[8 + length :])
     message = refused(capsys, "translate", SENTENCE, "--checkpoint", str(path))
-    assert "source_language is 'lex_attrs'; a language's code such as de or en was expected" in message
+    assert "source_language is 'lex_attrs'. Use a language code such as de or en" in message
 
 
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -92,7 +92,7 @@ def test_files_and_folders_may_have_names_that_are_not_utf8(
         (["--change", "learning_rate=0"], "learning_rate is 0"),
         (["--change", "rate=1"], "no setting 'rate'"),
         (["--change", "pad_to=none", "--change", "batch_size=none"], "batch_size is None"),
-        (["--set", "model.widht=64"], "the nearest are model.width"),
+        (["--set", "model.widht=64"], "The nearest are model.width"),
         (["--epochs", "3", "--set", "training.num_epochs=3"], "training.num_epochs is set twice"),
         (["--keep-best", "0"], "keep_best is 0"),
         (["--sample-size", "-1"], "sample_size is -1"),

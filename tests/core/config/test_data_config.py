@@ -23,7 +23,7 @@ def test_no_length_limit_and_no_subwords_are_none() -> None:
 
 @pytest.mark.parametrize("name", ["source_case", "target_case", "tokenization"])
 def test_an_unknown_choice_is_refused(name: str) -> None:
-    with pytest.raises(ConfigError, match=f"data: {name} is 'upper'; one of "):
+    with pytest.raises(ConfigError, match=f"data: {name} is 'upper'. Use one of "):
         DataConfig.from_dict({name: "upper"})
 
 
@@ -31,14 +31,14 @@ def test_an_unknown_choice_is_refused(name: str) -> None:
     "sizes", [{"copy_length": 1}, {"copy_symbols": 1}, {"copy_length": -10}, {"copy_symbols": 2.5}]
 )
 def test_a_copy_task_without_anything_to_copy_is_refused(sizes: dict[str, float]) -> None:
-    with pytest.raises(ConfigError, match="a whole number from 2 to 1,000,000 was expected"):
+    with pytest.raises(ConfigError, match="Use a whole number from 2 to 1,000,000"):
         DataConfig.from_dict(sizes)
 
 
 @pytest.mark.parametrize("value", ["no", "true", 0, 1, None])
 @pytest.mark.parametrize("name", ["wrap_source", "keep_spaces"])
 def test_a_flag_is_true_or_false_and_nothing_that_looks_like_it(name: str, value: object) -> None:
-    with pytest.raises(ConfigError, match=f"data: {name} is {value!r}; true or false was expected"):
+    with pytest.raises(ConfigError, match=f"data: {name} is {value!r}. Use true or false"):
         DataConfig.from_dict({name: value})
 
 
@@ -47,5 +47,5 @@ def test_a_flag_is_true_or_false_and_nothing_that_looks_like_it(name: str, value
 def test_what_is_no_code_of_a_language_is_refused(name: str, value: object) -> None:
     with pytest.raises(ConfigError) as caught:
         DataConfig.from_dict({name: value})
-    assert f"data: {name} is {value!r}; a language's code such as de or en was expected" in str(caught.value)
+    assert f"data: {name} is {value!r}. Use a language code such as de or en" in str(caught.value)
     assert getattr(DataConfig.from_dict({name: "fr"}), name) == "fr"

@@ -41,12 +41,12 @@ def test_every_setting_of_every_part_has_a_name_and_can_be_given_its_own_value()
     [
         (
             ["model.widht=64"],
-            "There is no setting 'model.widht'. A dotted name was expected; the nearest are model.width",
+            "There is no setting 'model.widht'. The nearest are model.width",
         ),
-        (["width=64"], "the nearest are model.width"),
-        (["training.width=64"], "the nearest are model.width"),
-        (["xyzzy=1"], "the nearest are model.width, data.num_subwords, training.seed"),
-        (["model.width"], "NAME=VALUE was expected, such as model.width=64"),
+        (["width=64"], "The nearest are model.width"),
+        (["training.width=64"], "The nearest are model.width"),
+        (["xyzzy=1"], "The nearest are model.width, data.num_subwords, training.seed"),
+        (["model.width"], "Use NAME=VALUE, such as model.width=64"),
         (["model.width=64.0"], "model.width is '64.0'. Enter a whole number from 1 to 262,144."),
         (["model.width="], "model.width is ''. Enter a whole number from 1 to 262,144."),
         (["model.width=" + "9" * 5000], "Enter a whole number from 1 to 262,144."),
@@ -60,7 +60,7 @@ def test_every_setting_of_every_part_has_a_name_and_can_be_given_its_own_value()
         (["model.dropout=1.5"], "model.dropout is '1.5'. Enter a number of at least 0 and less than 1."),
         (["model.width=64", "model.width=64"], "model.width is set twice"),
         (["training.seed=2"], "training.seed is set twice"),
-        (["data.source_language=lex_attrs"], "source_language is 'lex_attrs'; a language's code such as"),
+        (["data.source_language=lex_attrs"], "source_language is 'lex_attrs'. Use a language code such as"),
     ],
 )
 def test_what_cannot_be_is_refused_with_what_was_expected(words: list[str], message: str) -> None:

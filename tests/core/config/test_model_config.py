@@ -56,7 +56,7 @@ def test_dropout_is_a_probability_below_one(dropout: float) -> None:
 @pytest.mark.parametrize("name", ["norm_position", "norm_kind", "positions", "tied_embeddings", "initialization"])
 def test_an_unknown_choice_is_refused_with_the_known_ones(name: str) -> None:
     default = getattr(ModelConfig(), name)
-    with pytest.raises(ConfigError, match=f"model: {name} is 'rotary'; one of .*{default}.* was expected"):
+    with pytest.raises(ConfigError, match=f"model: {name} is 'rotary'. Use one of .*{default}"):
         ModelConfig.from_dict({name: "rotary"})
 
 

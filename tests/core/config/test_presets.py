@@ -241,7 +241,7 @@ def test_tying_all_embeddings_without_a_joint_vocabulary_is_refused_before_anyth
     message = str(caught.value)
     assert "tied_embeddings is 'all'" in message
     assert "num_subwords is None" in message
-    assert "set num_subwords, or tie the output only" in message
+    assert "Set num_subwords, or tie the output only" in message
 
 
 @pytest.mark.parametrize("data", [{"num_subwords": 500}, {"tokenization": "symbols"}])

@@ -86,7 +86,7 @@ def test_replace_makes_a_checked_copy() -> None:
 def test_what_is_no_dictionary_is_refused_as_settings(group: type[Settings], value: object) -> None:
     with pytest.raises(ConfigError) as caught:
         group.from_dict(value)  # type: ignore[arg-type]
-    assert f"{group.__name__} is described by {value!r}; names of settings with their values" in str(caught.value)
+    assert f"{group.__name__} is described by {value!r}. Use names of settings with their values" in str(caught.value)
 
 
 def test_a_key_that_is_no_name_is_refused_like_any_unknown_one() -> None:
@@ -117,7 +117,7 @@ def test_no_setting_takes_a_value_of_another_kind(group: type[Settings], name: s
 def test_flags_take_true_and_false_alone(group: type[Settings], name: str) -> None:
     assert [getattr(group.from_dict({name: value}), name) for value in (True, False)] == [True, False]
     for value in ("yes", 1, 0, None):
-        with pytest.raises(ConfigError, match=f"{name} is {value!r}; true or false was expected"):
+        with pytest.raises(ConfigError, match=f"{name} is {value!r}. Use true or false"):
             group.from_dict({name: value})
 
 
@@ -142,7 +142,7 @@ def test_a_refused_setting_is_an_error_for_people() -> None:
 def test_a_refused_value_is_shown_with_the_values_that_are_possible(name: str, value: object, expected: str) -> None:
     with pytest.raises(ConfigError, match=f"^owner: {name} is ") as caught:
         OfEachKind.from_dict({name: value})
-    assert f"; {expected} was expected." in str(caught.value)
+    assert f". Use {expected}." in str(caught.value)
     assert len(str(caught.value)) < 200
 
 

@@ -84,8 +84,8 @@ def test_a_file_with_a_few_settings_gets_the_batching_of_its_preset() -> None:
     [
         ("[training]\nlearning_rte = 1e-4", "no setting 'learning_rte'"),
         ("[trainig]\nlearning_rate = 1e-4", "no part 'trainig'"),
-        ("[training]\nlearning_rate = 0", "learning_rate is 0; a number greater than 0"),
-        ("[training]\nlearning_rate = -1", "learning_rate is -1; a number greater than 0"),
+        ("[training]\nlearning_rate = 0", "learning_rate is 0. Use a number greater than 0"),
+        ("[training]\nlearning_rate = -1", "learning_rate is -1. Use a number greater than 0"),
         ("[model]\nwidth = 256\nnum_heads = 7", r"width \(256\) must be a multiple of the number of heads \(7\)"),
         ('[training]\nbatch_size = "none"', "batch_size is 'none'"),
         ("training = 5", r"\[training\] is described by 5"),

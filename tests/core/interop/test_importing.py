@@ -250,7 +250,7 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "billions of layers": (
         lambda folder: change(folder / "config.json", encoder_layers=10**9),
-        r"config\.json: encoder_layers is 1000000000\. A whole number from 1 to 128 was expected",
+        r"config\.json: encoder_layers is 1000000000\. Use a whole number from 1 to 128",
     ),
     "heads that do not divide": (
         lambda folder: change(folder / "config.json", encoder_attention_heads=5),
@@ -304,7 +304,7 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "vocabulary with an id beyond": (
         lambda folder: change(folder / "vocab.json", more=5000),
-        r"vocab\.json: more is 5000\. A whole number from 0 to 170 was expected\.",
+        r"vocab\.json: more is 5000\. Use a whole number from 0 to 170\.",
     ),
     "vocabulary without unk": (
         lambda folder: (

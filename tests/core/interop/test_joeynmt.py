@@ -372,7 +372,7 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "an activation that is not supported": (
         lambda folder: change(folder, "model.encoder.activation", "tanh"),
-        r'model\.encoder\.activation is "tanh"\. One of "relu", "gelu", "swish" was expected',
+        r'model\.encoder\.activation is "tanh"\. Use one of "relu", "gelu", "swish"',
     ),
     "a residual weight with pre-norm": (
         lambda folder: change(folder, "model.decoder.alpha", 1.5),
@@ -408,11 +408,11 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "an unknown level": (
         lambda folder: change(folder, "data.trg.level", "byte"),
-        r'data\.trg\.level is "byte"\. One of "word", "char", "bpe" was expected',
+        r'data\.trg\.level is "byte"\. Use one of "word", "char", "bpe"',
     ),
     "an unknown kind of pieces": (
         lambda folder: (change(folder, "data.src.level", "bpe"), change(folder, "data.src.tokenizer_type", "fastbpe")),
-        r'data\.src\.tokenizer_type is "fastbpe"\. One of "sentencepiece", "subword-nmt" was expected',
+        r'data\.src\.tokenizer_type is "fastbpe"\. Use one of "sentencepiece", "subword-nmt"',
     ),
     "language tags": (
         lambda folder: change(folder, "data.special_symbols.lang_tags", ["<de>", "<en>"]),

@@ -93,7 +93,7 @@ def test_a_language_that_spacy_does_not_know_is_refused() -> None:
     for language in ("qq", "lex_attrs", "punctuation", "../os", ""):
         with pytest.raises(ConfigError) as caught:
             SpacyTokenizer(language)("text")
-        assert f"language is {language!r}; a language's code such as de or en was expected" in str(caught.value)
+        assert f"language is {language!r}. Use a language code such as de or en" in str(caught.value)
 
 
 @pytest.mark.heavy

@@ -137,8 +137,8 @@ def test_what_cannot_teach_is_refused_before_anything_is_written(tmp_path: Path,
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"distillation": 1.0}, "distillation is 1.0; a number of at least 0 and less than 1"),
-        ({"distillation": 0.5, "r_drop": 2.0}, "one of the two was expected"),
+        ({"distillation": 1.0}, "distillation is 1.0. Use a number of at least 0 and less than 1"),
+        ({"distillation": 0.5, "r_drop": 2.0}, "Set one of the two to 0"),
         ({"teachers": ""}, "digests of models, separated by spaces"),
         ({"teachers": 5}, "digests of models, separated by spaces"),
         ({"teachers": "0" * 64 + " 12"}, "the 64 hexadecimal digits of a model's digest"),

@@ -74,7 +74,6 @@ def refused(values: Any) -> str:
         from_bytes(data, "some.augenmerk")
     message = str(told.value)
     assert message.startswith("some.augenmerk cannot be used as an experiment. ")
-    assert "expected" in message
     assert message.endswith("correct the file, or choose another.")
     return message
 
@@ -133,39 +132,39 @@ def _at(values: Any, path: str, new: Any) -> Any:
 
 HEAD = {"kind": "cross", "layer": 0, "head": 0}
 WRONG_FIELDS: list[tuple[str, Any, str]] = [
-    ("format", "other", 'format is "other". One of "augenmerk" was expected.'),
-    ("version", 2, "newer Augenmerk: version is 2. A number up to 1 was expected; update Augenmerk."),
-    ("version", True, "version is true. A whole number from 1"),
+    ("format", "other", 'format is "other". Use "augenmerk".'),
+    ("version", 2, "newer Augenmerk: version is 2, above 1. Update Augenmerk."),
+    ("version", True, "version is true. Use a whole number from 1"),
     ("version", 0, "version is 0."),
     ("version", 1.0, "version is 1.0."),
-    ("kind", "lesson", 'kind is "lesson". One of "experiment" was expected.'),
-    ("extra", 1, "extra is a field that is not known here."),
-    ("experiment", [], "experiment is an empty list. An object"),
-    ("experiment.source_text", 3, "experiment.source_text is 3. A text was expected."),
-    ("experiment.output", "greedy", 'experiment.output is "greedy". An object'),
-    ("experiment.output.type", "sampling", 'experiment.output.type is "sampling". One of "greedy"'),
-    ("experiment.output.size", 101, "experiment.output.size is 101. A whole number from 1 to 100"),
+    ("kind", "lesson", 'kind is "lesson". Use "experiment".'),
+    ("extra", 1, "extra is not a known field."),
+    ("experiment", [], "experiment is an empty list. Use an object"),
+    ("experiment.source_text", 3, "experiment.source_text is 3. Use a text."),
+    ("experiment.output", "greedy", 'experiment.output is "greedy". Use an object'),
+    ("experiment.output.type", "sampling", 'experiment.output.type is "sampling". Use one of "greedy"'),
+    ("experiment.output.size", 101, "experiment.output.size is 101. Use a whole number from 1 to 100"),
     ("experiment.output.size", 4.0, "experiment.output.size is 4.0."),
-    ("experiment.output.length_penalty", -1, "experiment.output.length_penalty is -1. A number from 0 to 10"),
-    ("experiment.output", {"type": "greedy", "size": 4}, "experiment.output.size is a field that is not known here."),
+    ("experiment.output.length_penalty", -1, "experiment.output.length_penalty is -1. Use a number from 0 to 10"),
+    ("experiment.output", {"type": "greedy", "size": 4}, "experiment.output.size is not a known field."),
     ("experiment.output", {"type": "given"}, "experiment.output.text is missing."),
-    ("experiment.interventions", {}, "experiment.interventions is an empty object. A list"),
+    ("experiment.interventions", {}, "experiment.interventions is an empty object. Use a list"),
     ("experiment.interventions[0]", {}, "experiment.interventions[0].type is missing."),
-    ("experiment.interventions[0].type", "patched", 'experiment.interventions[0].type is "patched". One of'),
-    ("experiment.interventions[0].type", ["x"], "experiment.interventions[0].type is a list of 1 item. One of"),
+    ("experiment.interventions[0].type", "patched", 'experiment.interventions[0].type is "patched". Use one of'),
+    ("experiment.interventions[0].type", ["x"], "experiment.interventions[0].type is a list of 1 item. Use one of"),
     ("experiment.interventions[0].place", -1, "experiment.interventions[0].place is -1."),
     ("experiment.interventions[0].place", 100_001, "experiment.interventions[0].place is 100001."),
     ("experiment.interventions[1].text", "  ", "experiment.interventions[1].text: The replacement of source word 3"),
-    ("experiment.interventions[2].factor", True, "experiment.interventions[2].factor is true. A number from -1000"),
+    ("experiment.interventions[2].factor", True, "experiment.interventions[2].factor is true. Use a number from -1000"),
     ("experiment.interventions[2].factor", 1001, "experiment.interventions[2].factor is 1001."),
     ("experiment.interventions[2].factor", "0", 'experiment.interventions[2].factor is "0".'),
-    ("experiment.interventions[2].head.kind", "both", 'experiment.interventions[2].head.kind is "both". One of'),
+    ("experiment.interventions[2].head.kind", "both", 'experiment.interventions[2].head.kind is "both". Use one of'),
     ("experiment.interventions[2].head.layer", False, "experiment.interventions[2].head.layer is false."),
-    ("experiment.interventions[2].head", HEAD | {"x": 1}, "experiment.interventions[2].head.x is a field"),
+    ("experiment.interventions[2].head", HEAD | {"x": 1}, "experiment.interventions[2].head.x is not a known field"),
     (
         "experiment.interventions[3].weights[0]",
         -0.5,
-        "experiment.interventions[3].weights[0] is -0.5. A number of 0 or",
+        "experiment.interventions[3].weights[0] is -0.5. Use a number of 0 or",
     ),
     ("experiment.interventions[3].weights[0]", True, "experiment.interventions[3].weights[0] is true."),
     ("experiment.interventions[3].weights", [], "experiment.interventions[3].weights: All weights of the row are 0."),
@@ -181,21 +180,25 @@ WRONG_FIELDS: list[tuple[str, Any, str]] = [
         "experiment.interventions[3].weights: The row of step 1 in decoder layer 1 head 1 has 2 weights.",
     ),
     ("experiment.interventions[4].token", "", "experiment.interventions[4].token: The forced token is empty."),
-    ("experiment.interventions[4].token", None, "experiment.interventions[4].token is null. A text"),
+    ("experiment.interventions[4].token", None, "experiment.interventions[4].token is null. Use a text"),
     ("experiment.interventions[0]", {"type": "forced_token", "step": 2, "token": "x"}, "change the same thing"),
     ("experiment.output", {"type": "given", "text": "a dog"}, "while the whole translation is given"),
-    ("view", [], "view is an empty list. An object"),
-    ("view.zoom", {"a": 1}, "view.zoom is an object with 1 field. A text, a number, true, false or null, or a list"),
+    ("view", [], "view is an empty list. Use an object"),
+    (
+        "view.zoom",
+        {"a": 1},
+        "view.zoom is an object with 1 field. Use a text, a number, true, false or null, or a list",
+    ),
     ("view.cells[0]", [[0]], "view.cells[0][0] is a list of 1 item."),
-    ("view.cells", [0] * 1_001, "view.cells has 1,001 items. At most 1,000"),
+    ("view.cells", [0] * 1_001, "view.cells has 1,001 items. Use at most 1,000"),
     ("view.kind", "x" * 10_001, "view.kind has 10,001 characters."),
     ("view.layer", 2**53 + 1, "view.layer is 9007199254740993."),
-    ("view", {str(number): 1 for number in range(201)}, "view has 201 fields. At most 200"),
+    ("view", {str(number): 1 for number in range(201)}, "view has 201 fields. Use at most 200"),
     ("model", None, "model is null."),
-    ("model.name", "folder/name", 'model.name is "folder/name". A name without / and \\ was expected.'),
-    ("model.digest", "0" * 63, "64 hexadecimal digits"),
-    ("model.digest", "0" * 64 + "\n", "64 hexadecimal digits"),
-    ("model.path", "/tmp/x", "model.path is a field that is not known here."),
+    ("model.name", "folder/name", 'model.name is "folder/name". Use a name without / and \\.'),
+    ("model.digest", "0" * 63, "64 lower-case hexadecimal digits"),
+    ("model.digest", "0" * 64 + "\n", "64 lower-case hexadecimal digits"),
+    ("model.path", "/tmp/x", "model.path is not a known field."),
 ]
 
 
@@ -212,7 +215,7 @@ def test_a_wrong_field_is_named_by_its_path(path: str, new: Any, expected: str) 
 def test_a_missing_field_is_named(name: str) -> None:
     values = values_of()
     del values[name]
-    assert f"{name} is missing. A field of this name was expected." in refused(values)
+    assert f"{name} is missing. Add this field." in refused(values)
 
 
 def test_a_newer_version_is_named_as_such_whatever_else_it_holds() -> None:
@@ -226,7 +229,7 @@ def test_what_is_no_json_is_refused() -> None:
     assert "factor is NaN" in refused(data.replace(b'"factor": 0.0', b'"factor": NaN'))
     assert "factor is 1e999" in refused(data.replace(b'"factor": 0.0', b'"factor": 1e999'))
     assert "UTF-16" in refused(b"\xff\xfe" + data)
-    assert "no UTF-8" in refused(data.replace("ß".encode(), b"").replace(b"Zwei", b"\xffwei"))
+    assert "not UTF-8" in refused(data.replace("ß".encode(), b"").replace(b"Zwei", b"\xffwei"))
     assert "source_text is" in refused(data.replace(b"Zwei", b"\\ud83d"))
     assert "nested more than 10 deep" in refused(b"[" * 900_000)
     assert "more than 1,000,000 bytes" in refused(data + b" " * MAX_BYTES)
@@ -234,7 +237,7 @@ def test_what_is_no_json_is_refused() -> None:
 
 
 def test_plain_values_are_refused_in_the_same_words() -> None:
-    with pytest.raises(ExperimentError, match=r"session\.output\.size is 0\. A whole number from 1 to 100"):
+    with pytest.raises(ExperimentError, match=r"session\.output\.size is 0\. Use a whole number from 1 to 100"):
         experiment_from_json(
             {"source_text": "", "output": {"type": "beam", "size": 0, "length_penalty": 1}, "interventions": []},
             "session",
@@ -294,7 +297,7 @@ def test_what_is_no_ordinary_file_is_refused_at_once(tmp_path: Path) -> None:
         assert len(told) == 2, path
         for message in told:
             assert str(path) in message
-            assert "was expected; choose another file." in message
+            assert "Choose an experiment (*.augenmerk) or a checkpoint (*.safetensors)." in message
     empty = tmp_path / "empty.augenmerk"
     empty.write_bytes(b"")
     with pytest.raises(ExperimentFileError, match=r"empty\.augenmerk .* It is empty"):

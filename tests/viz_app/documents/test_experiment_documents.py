@@ -411,4 +411,4 @@ def test_a_folder_named_like_an_experiment_is_refused_as_one_in_plain_words(
     assert foreign_source(folder) is None, "augenmerk app would import it"
     assert is_experiment(tmp_path / "missing.augenmerk")
     documents.open(folder)
-    assert f"{folder} cannot be read: it is a folder. An experiment" in problem(documents)
+    assert f"{folder} cannot be read: it is a folder. Choose an experiment" in problem(documents)

@@ -143,5 +143,5 @@ def test_languages_are_those_of_the_data(
 
 def test_a_language_without_rules_is_refused_by_its_name(choices: RunChoices) -> None:
     typed = replace(choices, data_kind="folder").with_settings("Klingon", "data.target_language")
-    with pytest.raises(ConfigError, match="target_language is 'Klingon'; a language's code such as de or en"):
+    with pytest.raises(ConfigError, match=r"target_language is 'Klingon'\. Use a language code such as de or en"):
         typed.run_config()
