@@ -4,7 +4,6 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
 from augenmerk.core.translation.experiment import GivenTarget, Intervention
@@ -13,7 +12,8 @@ from augenmerk.viz_app.state import experiment_editor as edits
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS, ShownMaps
 from augenmerk.viz_app.theme import scales
-from augenmerk.viz_app.views.commands import REDO, UNDO
+from augenmerk.viz_app.views.commands import NEXT_MAPS, REDO, UNDO
+from augenmerk.viz_app.widgets.commands import add_shortcut
 from augenmerk.viz_app.widgets.flow_layout import FlowLayout
 from augenmerk.viz_app.widgets.focus import set_visible
 from augenmerk.viz_app.widgets.parts import flat_button, label, take_out
@@ -178,7 +178,6 @@ def _is_unreached(intervention: Intervention, result: ExperimentResult | None) -
     return result is not None and intervention in result.changed.unreached
 
 
-KEY = "D"
 TIPS: dict[ShownMaps, str] = {
     "original": "The maps with nothing changed",
     "changed": "The maps under the changes of this experiment",
@@ -213,7 +212,7 @@ class ShownMapsSwitch(QWidget):
             self._group.addButton(button)
             self.buttons[shown] = button
             row.addWidget(button)
-        self._key = QShortcut(QKeySequence(KEY), self, self.show_next)
+        self._key = add_shortcut(self, NEXT_MAPS.on(state), NEXT_MAPS.keys)
         state.result_changed.connect(self.rebuild)
         state.settings.events.shown.connect(self.rebuild, max_args=0)
         state.selection.events.head.connect(self.rebuild, max_args=0)
@@ -238,12 +237,7 @@ class ShownMapsSwitch(QWidget):
         for shown, button in self.buttons.items():
             button.ensurePolished()  # or its width is another one before it is first painted
             reason = problem if shown == "difference" else ""
-            button.setToolTip(f"{reason or TIPS[shown]}\nKey {KEY}: the next")
-
-    def show_next(self) -> None:
-        """Shows the next of the three, and after the last the first."""
-        shown = self._state.settings.shown
-        self._choose(SHOWN_MAPS[(SHOWN_MAPS.index(shown) + 1) % len(SHOWN_MAPS)])
+            button.setToolTip(f"{reason or TIPS[shown]}\n{NEXT_MAPS.tip_with_keys()}")
 
     def _choose(self, shown: ShownMaps, _: bool = True) -> None:
         self._state.settings.shown = shown
