@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.core.training.runs import copy_run, record
+
 pytestmark = pytest.mark.subprocess
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -27,10 +29,10 @@ for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
 """
 
 
-def run_python(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs a fresh interpreter in the repository."""
+def run_python(*arguments: str, cwd: Path = REPOSITORY) -> subprocess.CompletedProcess[str]:
+    """Runs a fresh interpreter, in the repository unless another folder is named."""
     return subprocess.run(
-        [sys.executable, *arguments], cwd=REPOSITORY, capture_output=True, text=True, timeout=240, check=False
+        [sys.executable, *arguments], cwd=cwd, capture_output=True, text=True, timeout=240, check=False
     )
 
 
@@ -62,6 +64,61 @@ def test_training_imports_with_spacy_hidden() -> None:
     assert result.returncode == 0, result.stderr
 
 
+RUN_WITH_SCREEN_HIDDEN = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class Hidden(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("PySide6", "shiboken6", "matplotlib"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Hidden())
+from augenmerk.viz_app.launch import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "package"),
+    [
+        (("app", "--screenshot", "window.png"), "PySide6-Essentials"),
+        (("figure", "--text", "Ein Mann steht.", "--out", "map.png"), "matplotlib"),
+    ],
+)
+def test_a_command_without_its_library_says_in_one_line_what_to_install(
+    tmp_path: Path, arguments: tuple[str, ...], package: str
+) -> None:
+    result = run_python("-c", RUN_WITH_SCREEN_HIDDEN, *arguments, cwd=tmp_path)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert result.stderr == f"augenmerk: {package} is not installed. Install it: pip install {package}\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_charts_without_matplotlib_say_in_one_line_what_to_install(tmp_path: Path) -> None:
+    record(copy_run(num_epochs=1), tmp_path / "run")
+    out = tmp_path / "charts.png"
+    result = run_python("-c", RUN_WITH_SCREEN_HIDDEN, "charts", str(tmp_path / "run"), "--out", str(out))
+    assert result.returncode == 2
+    assert result.stderr == "augenmerk: matplotlib is not installed. Install it: pip install matplotlib\n"
+
+
+@pytest.mark.slow
+def test_everything_else_works_without_the_screen(tmp_path: Path, untrained_checkpoint: Path) -> None:
+    model = ("--checkpoint", str(untrained_checkpoint))
+    page = tmp_path / "maps.html"
+    for arguments in (
+        ("--help",),
+        ("translate", "Ein Mann steht.", *model),
+        ("figure", "--text", "Ein Mann steht.", "--out", str(page), *model),
+    ):
+        result = run_python("-c", RUN_WITH_SCREEN_HIDDEN, *arguments)
+        assert result.returncode == 0, result.stderr
+    assert page.is_file()
+
+
 def test_import_contract_holds() -> None:
     result = run_python("-c", "from importlinter.cli import lint_imports_command; lint_imports_command()")
     assert result.returncode == 0, result.stdout + result.stderr
@@ -88,7 +145,7 @@ def test_command_line_without_window_knows_the_same_commands() -> None:
 
 @pytest.mark.slow
 def test_translating_imports_neither_screen_nor_training(untrained_checkpoint: Path) -> None:
-    run = "import sys\nfrom viz_app.launch import main\nassert main(sys.argv[1:]) == 0"
+    run = "import sys\nfrom augenmerk.viz_app.launch import main\nassert main(sys.argv[1:]) == 0"
     modules = modules_imported_by(run, "translate", "Ein Mann steht.", "--checkpoint", str(untrained_checkpoint))
     assert "torch" in modules
     assert not {name for name in modules if name.split(".")[0] in {"matplotlib", "PySide6", "shiboken6"}}

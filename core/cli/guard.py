@@ -22,6 +22,8 @@ from augenmerk.core.plain_text import printable
 
 USER_ERROR = 2
 INTERRUPTED = 130
+_OPTIONAL = {"PySide6": "PySide6-Essentials", "shiboken6": "PySide6-Essentials", "matplotlib": "matplotlib"}
+"""Modules that servers may leave out (docs/servers.md), and the packages that hold them."""
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 
 
@@ -87,6 +89,9 @@ def _run(command: Callable[[], int]) -> int:
         print(f"augenmerk: {printable(str(error))}", file=sys.stderr)
         return USER_ERROR
     except (MemoryError, RuntimeError, ImportError) as error:  # a library that cannot be loaded, too
+        if isinstance(error, ModuleNotFoundError) and (package := _OPTIONAL.get((error.name or "").partition(".")[0])):
+            print(f"augenmerk: {package} is not installed. Install it: pip install {package}", file=sys.stderr)
+            return USER_ERROR
         if not is_out_of_memory(error):
             raise
         reason = (str(error) or "no more can be had").splitlines()[0]

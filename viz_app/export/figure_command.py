@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -102,6 +103,8 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigError(f"--out is {options.out}. A name that ends in one of {', '.join(SUFFIXES)} was expected.")
     if options.head is not None and options.layer is None:
         raise ConfigError(f"--head {options.head} needs a layer. Give --layer too.")
+    if options.out.suffix.lower() != ".html":
+        import_module("matplotlib")  # a missing package is reported before anything is computed
     found = measured(load_translator(options), options)
     if options.kind not in found.maps:
         measure_names = ", ".join(measures_of(options.kind))
