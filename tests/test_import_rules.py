@@ -82,6 +82,7 @@ sys.exit(main(sys.argv[1:]))
 @pytest.mark.parametrize(
     ("arguments", "package"),
     [
+        (("app",), "PySide6-Essentials"),
         (("app", "--screenshot", "window.png"), "PySide6-Essentials"),
         (("figure", "--text", "Ein Mann steht.", "--out", "map.png"), "matplotlib"),
     ],

@@ -7,6 +7,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
 from augenmerk.core.cli.guard import USER_ERROR, leave, run_guarded
@@ -82,6 +83,7 @@ def open_window(arguments: list[str]) -> int:
 
 
 def _open_window(options: argparse.Namespace) -> int:
+    import_module("PySide6")  # a missing package is reported before a missing screen
     problem = prepare_display(picture_only=options.screenshot is not None)
     if problem:
         return _refuse(problem)
