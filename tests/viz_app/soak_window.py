@@ -208,7 +208,7 @@ class Soak:
     def _settle(self) -> None:
         """Until what was asked has been answered."""
         field = self.window.translate_page.sentence.input
-        self._wait_until(lambda: field.is_settled and not self.window.state.request.is_running)
+        self._wait_until(lambda: field.is_committed and not self.window.state.request.is_running)
 
     def _wait_until(self, is_so: Callable[[], bool]) -> None:
         deadline = time.monotonic() + STEP_LIMIT_SECONDS

@@ -12,8 +12,7 @@ from augenmerk.core.translation.experiment import Beam, Experiment
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.examples import Example, GalleryError, example_sentences, gallery
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.views.gallery import GalleryPopup
-from augenmerk.viz_app.views.sentence import cell_of
+from augenmerk.viz_app.views.examples_menu import GalleryPopup, cell_of
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 from tests.viz_app.conftest import MakeWindow
 from tools.check_gallery import weights_of
@@ -100,7 +99,7 @@ def test_an_example_is_shown_with_its_head_and_cell(make_window: MakeWindow, qtb
     assert example.see in panel.note.text()
     assert panel.note.property("role") == "warm", "a failure deserves a second look"
     with qtbot.waitSignal(window.translation_shown, timeout=20_000):
-        panel.show_example(gallery()[0])
+        panel.examples.show_example(gallery()[0])
     assert panel.note.text() == gallery()[0].see
     assert panel.note.property("role") == "muted"
     qtbot.waitUntil(lambda: not panel.findChildren(GalleryPopup))

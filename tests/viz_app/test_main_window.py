@@ -528,9 +528,9 @@ def test_nothing_jumps_while_a_sentence_is_translated(make_window: MakeWindow, w
     window = make_window()
     window.resize(width, 900)
     panel = window.translate_page.sentence
-    assert panel.is_folded == (width == 1280)
+    assert panel.rows.is_folded == (width == 1280)
     height = panel.facts.sizeHint().height()
-    panel._busy_timer.timeout.emit()
+    panel.facts._busy_timer.timeout.emit()
     assert "translating" in panel.facts.text()
     assert panel.facts.sizeHint().height() == height
 

@@ -94,7 +94,7 @@ class LearnPage(QWidget):
     def _connect(self) -> None:
         self.list.chosen.connect(self.open_chapter)
         self.list.language_menu.chosen.connect(self.show_language)
-        self.sentence.input.text_settled.connect(lambda text, is_asked: self.own.take(text, asks_again=is_asked))
+        self.sentence.input.text_committed.connect(lambda text, is_asked: self.own.take(text, asks_again=is_asked))
         self.own.changed.connect(self._offer_sentence)
         self.own.replaced.connect(self.sentence.input.show_text)
         self.state.result_changed.connect(self._on_result, max_args=0)

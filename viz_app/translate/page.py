@@ -87,13 +87,13 @@ class TranslatePage(QWidget):
         """
         self.sentence.input.show_text(text)
         if is_requested:
-            self.sentence.requested_text = self.sentence.input.text
+            self.sentence.examples.requested_text = self.sentence.input.text
         self.state.prepare_text(self.sentence.input.text)
 
     def ask_new_model(self) -> None:
         """Asks the model that is in use now for the experiment, or for the sentence that was just typed."""
-        if not self.sentence.input.is_settled:
-            self.sentence.input.settle(is_asked=False)
+        if not self.sentence.input.is_committed:
+            self.sentence.input.commit(is_asked=False)
         elif self.state.experiment.source_text.strip():
             self.state.ask_again()
         else:
@@ -124,7 +124,7 @@ class TranslatePage(QWidget):
     def save(self) -> None:
         """Remembers choices and splitters: once, when the window closes."""
         field = self.sentence.input
-        if not field.is_settled:
+        if not field.is_committed:
             field.cancel()
             self.state.submit(open_experiment(self.state.experiment.edited(field.text)), asks=False)
         self._preferences.save(self.own_settings())
@@ -156,8 +156,8 @@ class TranslatePage(QWidget):
 
     def _connect(self) -> None:
         state, field = self.state, self.sentence.input
-        field.text_settled.connect(self._on_text)
-        self.sentence.left_for_heads.connect(self.heads.grid.setFocus)
+        field.text_committed.connect(self._on_text)
+        self.sentence.escape_pressed.connect(self.heads.grid.setFocus)
         self.message.cancel_requested.connect(state.cancel)
         state.experiment_cancelled.connect(self._on_cancelled)
         state.result_changed.connect(self._show_result)

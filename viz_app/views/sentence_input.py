@@ -7,6 +7,7 @@ from typing import cast
 
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
+    QColor,
     QFont,
     QHelpEvent,
     QInputMethodEvent,
@@ -62,19 +63,153 @@ class SentenceMarks:
         }
 
 
+class WordMarker:
+    """Marks words of a text field: colour behind them, letters struck out, dots below, the reason under the mouse."""
+
+    def __init__(self, field: QPlainTextEdit) -> None:
+        self._field = field
+        self.marks = SentenceMarks()
+        self._shades: dict[Span, float] = {}
+
+    def mark(self, marks: SentenceMarks) -> None:
+        """Marks words of the sentence, until the text changes."""
+        self.marks = marks
+        selections = [
+            self.selection(
+                span, _format(background=current_theme().color("accent", MAX_SHADE * min(max(share, 0.0), 1.0)))
+            )
+            for span, share in self._shades.items()
+        ]
+        selections += [self.selection(span, _format(current_theme().color("warm"))) for span in marks.unknown]
+        if marks.ignored is not None:
+            selections.append(self.selection(marks.ignored, _format(current_theme().color("muted"), is_struck=True)))
+        selections += [
+            self.selection(span, _format(current_theme().color("warm"), is_struck=True)) for span in marks.edited
+        ]
+        self._field.setExtraSelections(selections)
+        terms = (("rare word", marks.rare), ("restored spelling", marks.respelled))
+        self._field.setProperty("terms", ", ".join(term for term, spans in terms if spans))
+        self._field.setAccessibleDescription("; ".join(dict.fromkeys(marks.told.values())))
+        self._field.viewport().update()
+
+    def shade(self, shares: Mapping[Span, float]) -> None:
+        """Lays colour behind words, the more the larger their share (0 to 1); until the text changes."""
+        if shares != self._shades:
+            self._shades = dict(shares)
+            self.mark(self.marks)
+
+    def clear(self) -> None:
+        """The text is another one: nothing of it is marked."""
+        if self._shades or self.marks != SentenceMarks():
+            self._shades = {}
+            self.mark(SentenceMarks())
+
+    def show_tip(self, event: QHelpEvent) -> bool:
+        """Shows why the word under the mouse is marked; False if no word is."""
+        if not self.marks.told:
+            return False
+        found = self._told_word_at(event.pos())
+        if found is None:
+            QToolTip.hideText()
+        else:
+            span, place = found
+            QToolTip.showText(event.globalPos(), self.marks.told[span], self._field.viewport(), place)
+        return True
+
+    def paint(self) -> None:
+        """Draws the dots, over the text."""
+        marks = self.marks
+        warm = dict.fromkeys((*marks.unknown, *marks.rare))
+        pale = [span for span in marks.respelled if span not in warm]
+        if warm or pale:
+            painter = QPainter(self._field.viewport())
+            self._paint_dots(painter, warm, "warm")
+            self._paint_dots(painter, pale, "muted")
+            painter.end()
+
+    def selection(self, span: Span, char_format: QTextCharFormat) -> QTextEdit.ExtraSelection:
+        selection = QTextEdit.ExtraSelection()
+        cursor = QTextCursor(self._field.document())
+        last = self._field.document().characterCount() - 1
+        cursor.setPosition(min(span.start, last))
+        cursor.setPosition(min(span.end, last), QTextCursor.MoveMode.KeepAnchor)
+        selection.cursor = cursor
+        selection.format = char_format
+        return selection
+
+    def _told_word_at(self, point: QPoint) -> tuple[Span, QRect] | None:
+        """The marked word there, and where it stands in its line."""
+        found = ((span, place) for span in self.marks.told for place in self.places_of(span))
+        return next(((span, place.toRect()) for span, place in found if place.contains(QPointF(point))), None)
+
+    def places_of(self, span: Span) -> list[QRectF]:
+        """Where a word stands in the viewport: one place, or one in each line if it is broken."""
+        block = self._field.document().findBlock(span.start)
+        layout = block.layout()
+        if not block.isValid() or layout is None:
+            return []
+        origin = self._field.blockBoundingGeometry(block).translated(self._field.contentOffset()).topLeft()
+        start, end = span.start - block.position(), span.end - block.position()
+        places = []
+        line = layout.lineForTextPosition(start)
+        while line.isValid() and line.textStart() < end:
+            first = max(start, line.textStart())
+            last = min(end, line.textStart() + line.textLength())
+            if first < last:
+                left, right = (_x_of(line, place) for place in (first, last))
+                top = origin.y() + line.y()
+                places.append(QRectF(origin.x() + min(left, right), top, abs(right - left), line.height()))
+            line = layout.lineAt(line.lineNumber() + 1)
+        return places
+
+    def _paint_dots(self, painter: QPainter, spans: Iterable[Span], color: str) -> None:
+        """A dotted line below words; round dots, which a style's own dotted underline does not have."""
+        width = max(1.5, scaled(DOT))
+        pen = QPen(current_theme().color(color), width)
+        pen.setDashPattern([0.01, 2.0])
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(pen)
+        below = self._field.fontMetrics().descent() / 2 + width / 2
+        visible = QRectF(self._field.viewport().rect())
+        for span in spans:
+            for place in self.places_of(span):
+                if place.intersects(visible):
+                    y = place.bottom() - self._field.fontMetrics().descent() + below
+                    painter.drawLine(QPointF(place.left() + width, y), QPointF(place.right() - width / 2, y))
+
+
+def _format(
+    foreground: QColor | None = None,
+    background: QColor | None = None,
+    *,
+    is_struck: bool = False,
+    is_bold: bool = False,
+) -> QTextCharFormat:
+    char_format = QTextCharFormat()
+    if foreground is not None:
+        char_format.setForeground(foreground)
+    if background is not None:
+        char_format.setBackground(background)
+    char_format.setFontStrikeOut(is_struck)
+    if is_bold:
+        char_format.setFontWeight(QFont.Weight.Bold)
+    return char_format
+
+
 class SentenceInput(QPlainTextEdit):
     """Plain text of at most `MAX_CHARACTERS`; Enter asks at once.
 
     Signals:
-        text_settled(str, bool): no key was pressed for a moment (False), or the user asked by Enter or by choosing an
+        text_committed(str, bool): no key was pressed for a moment (False), or the user asked by Enter or by choosing an
             example (True); also when the text is empty.
-        left_for_heads(): Escape: the keys should go to the heads now.
+        escape_pressed(): Escape: the keys should go to the heads now.
         undo_requested(), redo_requested(): the keys for it; the field itself remembers nothing.
         shortened(int): so many characters were left out, because the text would have become too long.
     """
 
-    text_settled = Signal(str, bool)
-    left_for_heads = Signal()
+    text_committed = Signal(str, bool)
+    escape_pressed = Signal()
     undo_requested = Signal()
     redo_requested = Signal()
     shortened = Signal(int)
@@ -84,9 +219,8 @@ class SentenceInput(QPlainTextEdit):
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(DEBOUNCE_MS)
-        self._timer.timeout.connect(lambda: self.settle(is_asked=False))
-        self._marks = SentenceMarks()
-        self._shades: dict[Span, float] = {}
+        self._timer.timeout.connect(lambda: self.commit(is_asked=False))
+        self.marker = WordMarker(self)
         self._max_lines = MAX_LINES
         self.setUndoRedoEnabled(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -101,7 +235,7 @@ class SentenceInput(QPlainTextEdit):
         self._fit_height()
 
     @property
-    def is_settled(self) -> bool:
+    def is_committed(self) -> bool:
         """Whether the text was told since the last key."""
         return not self._timer.isActive()
 
@@ -113,7 +247,7 @@ class SentenceInput(QPlainTextEdit):
     def set_text(self, text: str, _checked: bool = False) -> None:
         """Replaces the text as if typed, and asks for its translation at once."""
         self.show_text(text)
-        self.settle()
+        self.commit()
 
     def show_text(self, text: str) -> None:
         """Shows another text, or as much of it as is taken; nobody is told but of what was left out."""
@@ -125,40 +259,20 @@ class SentenceInput(QPlainTextEdit):
         if len(taken) < len(text):
             self.shortened.emit(len(text) - len(taken))
 
-    def settle(self, *, is_asked: bool = True) -> None:
+    def commit(self, *, is_asked: bool = True) -> None:
         """Stops waiting for more keys and tells the text."""
         self._timer.stop()
-        self.text_settled.emit(self.text, is_asked)
+        self.text_committed.emit(self.text, is_asked)
 
     def cancel(self) -> None:
         """Stops waiting for more keys and says nothing."""
         self._timer.stop()
 
-    def mark(self, marks: SentenceMarks) -> None:
-        """Marks words of the sentence, until the text changes."""
-        self._marks = marks
-        selections = [self._selection(span, self._shade_format(share)) for span, share in self._shades.items()]
-        selections += [self._selection(span, self._unknown_format()) for span in marks.unknown]
-        if marks.ignored is not None:
-            selections.append(self._selection(marks.ignored, self._struck_format("muted")))
-        selections += [self._selection(span, self._struck_format("warm")) for span in marks.edited]
-        self.setExtraSelections(selections)
-        terms = (("rare word", marks.rare), ("restored spelling", marks.respelled))
-        self.setProperty("terms", ", ".join(term for term, spans in terms if spans))
-        self.setAccessibleDescription("; ".join(dict.fromkeys(marks.told.values())))
-        self.viewport().update()
-
-    def shade(self, shares: Mapping[Span, float]) -> None:
-        """Lays colour behind words, the more the larger their share (0 to 1); until the text changes."""
-        if shares != self._shades:
-            self._shades = dict(shares)
-            self.mark(self._marks)
-
     def changeEvent(self, event: QEvent) -> None:
         """Takes on new colours and fonts."""
         super().changeEvent(event)
         if is_theme_change(event):
-            self.mark(self._marks)
+            self.marker.mark(self.marker.marks)
             self._fit_height()
 
     def set_dense(self, is_dense: bool) -> None:
@@ -173,27 +287,14 @@ class SentenceInput(QPlainTextEdit):
 
     def viewportEvent(self, event: QEvent) -> bool:
         """Says of a word with dots why it is marked."""
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._marks.told:
-            found = self._told_word_at(event.pos())
-            if found is None:
-                QToolTip.hideText()
-            else:
-                span, place = found
-                QToolTip.showText(event.globalPos(), self._marks.told[span], self.viewport(), place)
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self.marker.show_tip(event):
             return True
         return super().viewportEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The text, then dots below its marked words."""
         super().paintEvent(event)
-        marks = self._marks
-        warm = dict.fromkeys((*marks.unknown, *marks.rare))
-        pale = [span for span in marks.respelled if span not in warm]
-        if warm or pale:
-            painter = QPainter(self.viewport())
-            self._paint_dots(painter, warm, "warm")
-            self._paint_dots(painter, pale, "muted")
-            painter.end()
+        self.marker.paint()
 
     def sizeHint(self) -> QSize:
         """As wide as the layout likes."""
@@ -241,9 +342,7 @@ class SentenceInput(QPlainTextEdit):
         return max(0, MAX_CHARACTERS - len(self.text) + len(self.textCursor().selectedText()))
 
     def _on_text_changed(self) -> None:
-        if self._shades or self._marks != SentenceMarks():
-            self._shades = {}
-            self.mark(SentenceMarks())
+        self.marker.clear()
         self._timer.start()
 
     def _fit_height(self, _size: object = None) -> None:
@@ -254,80 +353,13 @@ class SentenceInput(QPlainTextEdit):
         if self.verticalScrollBarPolicy() != policy:
             self.setVerticalScrollBarPolicy(policy)
 
-    def _selection(self, span: Span, char_format: QTextCharFormat) -> QTextEdit.ExtraSelection:
-        selection = QTextEdit.ExtraSelection()
-        cursor = QTextCursor(self.document())
-        last = self.document().characterCount() - 1
-        cursor.setPosition(min(span.start, last))
-        cursor.setPosition(min(span.end, last), QTextCursor.MoveMode.KeepAnchor)
-        selection.cursor = cursor
-        selection.format = char_format
-        return selection
-
-    def _told_word_at(self, point: QPoint) -> tuple[Span, QRect] | None:
-        """The marked word there, and where it stands in its line."""
-        found = ((span, place) for span in self._marks.told for place in self._places_of(span))
-        return next(((span, place.toRect()) for span, place in found if place.contains(QPointF(point))), None)
-
-    def _places_of(self, span: Span) -> list[QRectF]:
-        """Where a word stands in the viewport: one place, or one in each line if it is broken."""
-        block = self.document().findBlock(span.start)
-        layout = block.layout()
-        if not block.isValid() or layout is None:
-            return []
-        origin = self.blockBoundingGeometry(block).translated(self.contentOffset()).topLeft()
-        start, end = span.start - block.position(), span.end - block.position()
-        places = []
-        line = layout.lineForTextPosition(start)
-        while line.isValid() and line.textStart() < end:
-            first = max(start, line.textStart())
-            last = min(end, line.textStart() + line.textLength())
-            if first < last:
-                left, right = (_x_of(line, place) for place in (first, last))
-                top = origin.y() + line.y()
-                places.append(QRectF(origin.x() + min(left, right), top, abs(right - left), line.height()))
-            line = layout.lineAt(line.lineNumber() + 1)
-        return places
-
-    def _paint_dots(self, painter: QPainter, spans: Iterable[Span], color: str) -> None:
-        """A dotted line below words; round dots, which a style's own dotted underline does not have."""
-        width = max(1.5, scaled(DOT))
-        pen = QPen(current_theme().color(color), width)
-        pen.setDashPattern([0.01, 2.0])
-        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(pen)
-        below = self.fontMetrics().descent() / 2 + width / 2
-        visible = QRectF(self.viewport().rect())
-        for span in spans:
-            for place in self._places_of(span):
-                if place.intersects(visible):
-                    y = place.bottom() - self.fontMetrics().descent() + below
-                    painter.drawLine(QPointF(place.left() + width, y), QPointF(place.right() - width / 2, y))
-
-    def _shade_format(self, share: float) -> QTextCharFormat:
-        char_format = QTextCharFormat()
-        char_format.setBackground(current_theme().color("accent", MAX_SHADE * min(max(share, 0.0), 1.0)))
-        return char_format
-
-    def _unknown_format(self) -> QTextCharFormat:
-        char_format = QTextCharFormat()
-        char_format.setForeground(current_theme().color("warm"))
-        return char_format
-
-    def _struck_format(self, role: str) -> QTextCharFormat:
-        char_format = QTextCharFormat()
-        char_format.setFontStrikeOut(True)
-        char_format.setForeground(current_theme().color(role))
-        return char_format
-
 
 INPUT_COMMANDS = (
     Command[SentenceInput](
-        "Translate what is typed", lambda field: field.settle(), local_keys=("Return", "Enter"), group=SENTENCE
+        "Translate what is typed", lambda field: field.commit(), local_keys=("Return", "Enter"), group=SENTENCE
     ),
     Command[SentenceInput](
-        "Go to the heads", lambda field: field.left_for_heads.emit(), local_keys=("Esc",), group=SENTENCE
+        "Go to the heads", lambda field: field.escape_pressed.emit(), local_keys=("Esc",), group=SENTENCE
     ),
 )
 
@@ -372,6 +404,7 @@ class TargetLine(SentenceInput):
         """Marks these words, in their order: they are not in the original translation."""
         self._emphasized = tuple(words)
         text, position = self.text.lower(), 0
+        new = _format(current_theme().color("warm"), is_bold=True)
         selections = []
         for word in words:
             start = text.find(word.lower(), position)
@@ -379,7 +412,7 @@ class TargetLine(SentenceInput):
                 continue
             position = start + len(word)
             before, upto = (len(text[:end].encode("utf-16-le", "surrogatepass")) // 2 for end in (start, position))
-            selections.append(self._selection(Span(before, upto), self._new_format()))
+            selections.append(self.marker.selection(Span(before, upto), new))
         self.setExtraSelections(selections)
 
     def changeEvent(self, event: QEvent) -> None:
@@ -387,12 +420,6 @@ class TargetLine(SentenceInput):
         super().changeEvent(event)
         if is_theme_change(event):
             self.emphasize(self._emphasized)
-
-    def _new_format(self) -> QTextCharFormat:
-        char_format = QTextCharFormat()
-        char_format.setForeground(current_theme().color("warm"))
-        char_format.setFontWeight(QFont.Weight.Bold)
-        return char_format
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """While it is only read, keys belong to the page."""

@@ -27,8 +27,7 @@ from augenmerk.viz_app.state.head_roles import HERE, role_in_short, role_in_word
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
 from augenmerk.viz_app.translate.first_steps import FirstSteps
 from augenmerk.viz_app.translate.presentation import caption
-from augenmerk.viz_app.views.gallery import GalleryPopup
-from augenmerk.viz_app.views.sentence import GALLERY_OF_ANOTHER_MODEL
+from augenmerk.viz_app.views.examples_menu import GALLERY_OF_ANOTHER_MODEL, GalleryPopup
 from tests.core.interop.marian_models import make_folder
 from tests.viz_app.conftest import MakeWindow
 
@@ -89,7 +88,7 @@ def test_the_gallery_is_about_the_bundled_model_alone(
     panel = window.translate_page.sentence
     entries = [action.text() for action in panel.examples.menu().actions()]
     assert entries == list(example_sentences()), "sentences, but nothing of what heads are to show"
-    panel.open_gallery()  # as from the list of commands
+    panel.examples.open_gallery()  # as from the list of commands
     assert not panel.findChildren(GalleryPopup)
     assert window.state.notice == GALLERY_OF_ANOTHER_MODEL
     qtbot.waitUntil(lambda: GALLERY_OF_ANOTHER_MODEL in panel.note.text())
@@ -142,7 +141,7 @@ def test_a_model_of_several_target_languages_translates_into_the_one_that_is_cho
         assert state.translation.source_text == f"{code} Ein Mann sieht viele Kinder."
         assert state.translation.source_tokens[0] == code
         assert state.languages == ("German", name)
-        assert panel._target_name.text() == name
+        assert panel.rows._target_name.text() == name
 
 
 @pytest.fixture(scope="module")

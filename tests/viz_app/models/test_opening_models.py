@@ -156,7 +156,7 @@ def test_a_dropped_folder_is_imported_once_and_then_opened(make_window: MakeWind
     assert languages_of(window.state.model, window.state.experiment.source_text) == ("German", "French")
     assert window._loader.import_dialog is None
     qtbot.waitUntil(lambda: not isinstance(window.state.shown, Stale), timeout=LIMIT_MS)
-    assert "French" in window.translate_page.sentence._target_name.text()
+    assert "French" in window.translate_page.sentence.rows._target_name.text()
     with qtbot.waitSignal(window.model_opened, timeout=LIMIT_MS):
         window.open_model(folder / "config.json")  # imported before: nothing is asked
     assert window._loader.import_dialog is None
@@ -516,7 +516,7 @@ def test_the_target_language_is_chosen_and_stands_in_the_sentence(make_window: M
         assert state.experiment.source_text == f"{code} Ein Mann ."
         assert panel.target_menu.text() == f"into: {name} ▾"
         assert state.languages == ("German", name)
-        assert panel._target_name.text() == name.capitalize()
+        assert panel.rows._target_name.text() == name.capitalize()
     with qtbot.waitSignal(window.translation_shown):
         panel.undo()
     assert state.languages == ("German", "Dutch")

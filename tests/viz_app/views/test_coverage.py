@@ -63,7 +63,7 @@ def num_warm(field: SentenceInput, start: int, end: int, color: str = "warm") ->
     image = field.viewport().grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
     ratio = image.devicePixelRatio()
     warm = QColor(getattr(Theme.light().palette, color))
-    place = field._places_of(Span(start, end))[0]
+    place = field.marker.places_of(Span(start, end))[0]
     found = 0
     for x in range(int(place.left() * ratio), int(place.right() * ratio)):
         for y in range(int((place.bottom() - field.fontMetrics().descent()) * ratio), image.height()):
@@ -79,7 +79,7 @@ def point_at(field: SentenceInput, place: QPoint) -> None:
 
 
 def middle_of(field: SentenceInput, span: Span) -> QPoint:
-    return field._places_of(span)[0].center().toPoint()
+    return field.marker.places_of(span)[0].center().toPoint()
 
 
 @pytest.fixture(autouse=True)
@@ -97,7 +97,7 @@ def test_rare_words_are_found_where_they_were_typed() -> None:
 
 def test_dots_stand_below_the_rare_word_alone(field: SentenceInput) -> None:
     assert num_warm(field, 0, 25) == 0
-    field.mark(SentenceMarks(rare={Span(7, 14): TIP}))
+    field.marker.mark(SentenceMarks(rare={Span(7, 14): TIP}))
     assert num_warm(field, 7, 14) > 10
     assert num_warm(field, 0, 6) == 0
     assert num_warm(field, 18, 25) == 0
@@ -113,7 +113,7 @@ def test_dots_are_seen_at_every_size_and_in_both_themes(
     make_theme(scale).apply(qapp)
     field.resize(1200, 80)
     for rare in ({}, {Span(7, 14): TIP}):
-        field.mark(SentenceMarks(rare=rare))
+        field.marker.mark(SentenceMarks(rare=rare))
         image = field.viewport().grab().toImage()
         warm = QColor(make_theme(scale).palette.warm)
         count = sum(
@@ -135,13 +135,13 @@ def test_words_read_in_another_spelling_are_found_where_they_were_typed() -> Non
 
 def test_words_read_in_another_spelling_have_grey_dots_unless_they_are_rare(field: SentenceInput) -> None:
     read_as = "read as “gestärn”: “gestern” is not in the training data"
-    field.mark(SentenceMarks(respelled={Span(7, 14): read_as}))
+    field.marker.mark(SentenceMarks(respelled={Span(7, 14): read_as}))
     assert num_warm(field, 7, 14) == 0
     assert num_warm(field, 7, 14, "muted") > 10
     assert num_warm(field, 18, 25, "muted") == 0
     assert field.accessibleDescription() == read_as
     assert [entry.title for entry in entries_in(own_text(field))] == ["restored spelling"]
-    field.mark(SentenceMarks(rare={Span(7, 14): TIP}, respelled={Span(7, 14): read_as}))
+    field.marker.mark(SentenceMarks(rare={Span(7, 14): TIP}, respelled={Span(7, 14): read_as}))
     assert num_warm(field, 7, 14) > 10
     assert field.accessibleDescription() == f"{read_as}; {TIP}"
 
@@ -157,7 +157,7 @@ def test_the_spelling_that_was_read_stands_under_the_mouse(panel: SentencePanel)
 
 
 def test_dots_go_with_the_next_key(qtbot: QtBot, field: SentenceInput) -> None:
-    field.mark(SentenceMarks(rare={Span(7, 14): TIP}))
+    field.marker.mark(SentenceMarks(rare={Span(7, 14): TIP}))
     assert field.property("terms") == "rare word"
     assert TIP in field.accessibleDescription()
     qtbot.keyClicks(field, "!")
@@ -171,15 +171,15 @@ def test_a_word_broken_over_lines_has_dots_in_each(qtbot: QtBot, field: Sentence
     word = "w" * 200
     field.resize(300, 200)
     field.show_text(f"Ein {word}")
-    assert len(field._places_of(Span(4, 204))) > 2
-    field.mark(SentenceMarks(rare={Span(4, 204): TIP, Span(900, 910): "beyond the end"}))
-    assert field._places_of(Span(900, 910)) == []
+    assert len(field.marker.places_of(Span(4, 204))) > 2
+    field.marker.mark(SentenceMarks(rare={Span(4, 204): TIP, Span(900, 910): "beyond the end"}))
+    assert field.marker.places_of(Span(900, 910)) == []
     field.viewport().grab()
 
 
 @pytest.mark.heavy
 def test_the_reason_stands_under_the_mouse_on_the_word_and_nowhere_else(qtbot: QtBot, field: SentenceInput) -> None:
-    field.mark(SentenceMarks(rare={Span(7, 14): TIP}))
+    field.marker.mark(SentenceMarks(rare={Span(7, 14): TIP}))
     point_at(field, middle_of(field, Span(7, 14)))
     assert QToolTip.text() == TIP
     point_at(field, middle_of(field, Span(0, 2)))
@@ -190,16 +190,16 @@ def test_the_reason_stands_under_the_mouse_on_the_word_and_nowhere_else(qtbot: Q
 
 
 def test_the_glossary_explains_it(field: SentenceInput) -> None:
-    field.mark(SentenceMarks(rare={Span(7, 14): TIP}))
+    field.marker.mark(SentenceMarks(rare={Span(7, 14): TIP}))
     assert "rare word" in [entry.title for entry in entries_in(own_text(field))]
 
 
 def test_the_sentence_shows_its_rare_words(panel: SentencePanel) -> None:
     show(panel, covered(GESTERN))
-    assert panel.input._marks.rare == {Span(7, 14): TIP}
+    assert panel.input.marker.marks.rare == {Span(7, 14): TIP}
     assert not panel.coverage_notice.isVisible()
     show(panel, covered())
-    assert panel.input._marks.rare == {}
+    assert panel.input.marker.marks.rare == {}
 
 
 def test_unknown_and_rare_words_have_one_line_of_dots_and_unknown_ones_their_colour(panel: SentencePanel) -> None:
@@ -253,7 +253,7 @@ def test_in_the_window_the_notice_opens_the_menu_of_models(make_window: MakeWind
     with qtbot.waitSignal(window.translation_shown):
         sentence.input.set_text("foreign text")
     assert sentence.coverage_notice.isVisible()
-    assert list(sentence.input._marks.rare) == [Span(0, 7), Span(8, 12)]
+    assert list(sentence.input.marker.marks.rare) == [Span(0, 7), Span(8, 12)]
     button = sentence.coverage_notice.button
     menu = button.menu()
     offered: list[str] = []
@@ -278,4 +278,4 @@ def test_the_notice_is_about_what_was_typed_not_about_what_is_changed(make_windo
     with qtbot.waitSignal(window.translation_shown):
         page.state.submit(toggle_head(page.state.selection.head))
     assert page.sentence.coverage_notice.isVisible()
-    assert len(page.sentence.input._marks.rare) == 2
+    assert len(page.sentence.input.marker.marks.rare) == 2

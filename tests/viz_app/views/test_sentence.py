@@ -19,6 +19,7 @@ from augenmerk.viz_app.state.experiment_editor import (
     force,
     intervene,
     open_experiment,
+    redo,
     set_output,
     toggle_head,
     undo,
@@ -50,7 +51,7 @@ def panel(qtbot: QtBot, theme: Theme, state: ExperimentState) -> SentencePanel:
     panel.resize(900, 260)
     panel.show()
     panel.input.show_text("ein mann .")
-    panel.input.text_settled.connect(lambda text, _: state.submit(edit_text(text)))
+    panel.input.text_committed.connect(lambda text, _: state.submit(edit_text(text)))
     answer(state)
     return panel
 
@@ -66,7 +67,7 @@ def test_a_translation_that_takes_long_is_cancelled_by_escape_or_where_it_is_sai
     panel: SentencePanel, state: ExperimentState, qtbot: QtBot
 ) -> None:
     escapes = []
-    panel.left_for_heads.connect(lambda: escapes.append(state.request.is_running))
+    panel.escape_pressed.connect(lambda: escapes.append(state.request.is_running))
     facts, height = panel.facts.text(), panel.facts.sizeHint().height()
     state.request.begin()
     qtbot.keyClick(panel.input, Qt.Key.Key_Escape)
@@ -161,8 +162,8 @@ def test_typing_and_undoing_are_one_history(qtbot: QtBot, panel: SentencePanel, 
     assert state.editor.can_redo, "what was typed and not yet told can be done again"
     qtbot.keyClick(panel.input, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert state.experiment == Experiment("ein mann .")
-    panel.redo()
-    panel.redo()
+    state.submit(redo)
+    state.submit(redo)
     assert panel.input.text == "ein mann . heute"
 
 
@@ -281,7 +282,7 @@ def test_folded_the_whole_original_stays_in_sight_beside_many_changes(
     qtbot: QtBot, panel: SentencePanel, state: ExperimentState
 ) -> None:
     panel.fit(panel.width(), 500)
-    assert panel.is_folded
+    assert panel.rows.is_folded
     answer(state)
     line = panel.original_line
     state.submit(intervene(HeadScaled(Head("cross", 0, 0))))
@@ -296,7 +297,7 @@ def test_folded_the_whole_original_stays_in_sight_beside_many_changes(
     assert line.isVisible()
     assert line.shown_text().replace("\n", " ") == line.text()
     panel.original_line.setText("was: " + "a word " * 30)
-    panel._place_original()
+    panel.rows.place_original()
     qtbot.waitUntil(lambda: line.height() >= 2 * line.fontMetrics().lineSpacing())
     assert line.shown_text().count("\n") == 1
 

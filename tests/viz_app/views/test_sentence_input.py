@@ -23,7 +23,7 @@ def field(qtbot: QtBot, theme: Theme) -> SentenceInput:
 @pytest.mark.heavy
 def test_typing_asks_once_a_moment_after_the_last_key(qtbot: QtBot, field: SentenceInput) -> None:
     asked: list[tuple[str, bool]] = []
-    field.text_settled.connect(lambda text, is_asked: asked.append((text, is_asked)))
+    field.text_committed.connect(lambda text, is_asked: asked.append((text, is_asked)))
     qtbot.keyClicks(field, "Zwei Hunde")
     assert asked == []
     qtbot.waitUntil(lambda: bool(asked), timeout=DEBOUNCE_MS * 5)
@@ -33,7 +33,7 @@ def test_typing_asks_once_a_moment_after_the_last_key(qtbot: QtBot, field: Sente
 
 def test_enter_asks_at_once_and_writes_nothing(qtbot: QtBot, field: SentenceInput) -> None:
     qtbot.keyClicks(field, "Hund")
-    with qtbot.waitSignal(field.text_settled, timeout=DEBOUNCE_MS // 2) as settled:
+    with qtbot.waitSignal(field.text_committed, timeout=DEBOUNCE_MS // 2) as settled:
         qtbot.keyClick(field, Qt.Key.Key_Return)
     assert settled.args == ["Hund", True]
     assert field.text == "Hund"
@@ -60,16 +60,16 @@ def test_undo_and_redo_are_left_to_whoever_knows_the_experiments(qtbot: QtBot, f
 
 def test_a_text_is_settled_once_it_was_told(qtbot: QtBot, field: SentenceInput) -> None:
     qtbot.keyClicks(field, "meins")
-    assert not field.is_settled
-    field.settle()
-    assert field.is_settled
+    assert not field.is_committed
+    field.commit()
+    assert field.is_committed
     field.show_text("etwas anderes")
-    assert field.is_settled, "shown, not typed"
+    assert field.is_committed, "shown, not typed"
 
 
 def test_marks_go_as_soon_as_the_text_changes(qtbot: QtBot, field: SentenceInput) -> None:
     field.set_text("🙂 Xylofon und noch viel mehr")
-    field.mark(SentenceMarks((Span(3, 10),), Span(11, 28), edited=(Span(0, 2),)))
+    field.marker.mark(SentenceMarks((Span(3, 10),), Span(11, 28), edited=(Span(0, 2),)))
     unknown, ignored, edited = field.extraSelections()
     assert unknown.cursor.selectedText() == "Xylofon"
     assert ignored.cursor.selectedText() == "und noch viel mehr"[:17]

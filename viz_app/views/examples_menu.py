@@ -1,0 +1,193 @@
+"""Example sentences: the button that offers them, and the gallery, by what they show."""
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import groupby
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QMenu, QVBoxLayout, QWidget
+
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.examples import Example, copy_examples, example_sentences, gallery
+from augenmerk.viz_app.state.experiment_editor import show_experiment
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.languages import language_names
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.theme import scaled, scales
+from augenmerk.viz_app.views.sentence_input import SentenceInput
+from augenmerk.viz_app.widgets.menu_button import MenuButton
+from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.viz_app.widgets.two_line_button import TwoLineButton
+
+GALLERY_ENTRY = "What attention shows: a gallery…"
+MORE_SENTENCES = "More sentences, without a note"
+GALLERY_OF_ANOTHER_MODEL = (
+    "The gallery is about the bundled model, and another one is open. Open the bundled model for it."
+)
+EXAMPLES_LANGUAGE = "German"
+WIDTH, MAX_HEIGHT, MARGIN, BESIDE = 560, 560, 8, 16
+"""What is beside the content: the frame and a scroll bar."""
+
+
+class GalleryPopup(QFrame):
+    """Opens below a button, and closes with a choice, Escape, or a click elsewhere.
+
+    Attributes:
+        buttons: one for each example, in their order.
+
+    Signals:
+        chosen(Example)
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self, examples: Sequence[Example], parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setProperty("role", "card")
+        self.setAccessibleName("Examples")
+        self.buttons: list[TwoLineButton] = []
+        content = QWidget()
+        column = QVBoxLayout(content)
+        scales(column.setContentsMargins, MARGIN, MARGIN, MARGIN, MARGIN)
+        scales(column.setSpacing, 2)
+        for group, members in groupby(examples, key=lambda example: example.group):
+            heading = label("heading")
+            heading.setText(group)
+            scales(heading.setContentsMargins, MARGIN, MARGIN, 0, 0)
+            column.addWidget(heading)
+            for example in members:
+                button = TwoLineButton(example.text, example.see, is_warned=example.is_failure)
+                button.clicked.connect(partial(self._choose, example))
+                self.buttons.append(button)
+                column.addWidget(button)
+        column.addStretch(1)
+        around = QVBoxLayout(self)
+        scales(around.setContentsMargins, 1, 1, 1, 1)
+        around.addWidget(VerticalScrollArea(content))
+        self._content = content
+
+    def open_below(self, button: QWidget) -> None:
+        """Stands under the button, its right edge at the button's, within the screen."""
+        width, inner = scaled(WIDTH), scaled(WIDTH - BESIDE)
+        self._content.setFixedWidth(inner)
+        height = min(self._content.heightForWidth(inner) + 4, scaled(MAX_HEIGHT))
+        self.resize(width, height)
+        corner = button.mapToGlobal(QPoint(button.width() - width, button.height()))
+        area = button.screen().availableGeometry()
+        left = min(max(corner.x(), area.left()), area.right() - width)
+        top = min(max(corner.y(), area.top()), area.bottom() - height)
+        self.move(left, top)
+        self.show()
+        if self.buttons:
+            self.buttons[0].setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Arrows walk from one to the next; Enter chooses, as in a menu."""
+        step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()))
+        place = next((place for place, button in enumerate(self.buttons) if button.hasFocus()), None)
+        if place is not None and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.buttons[place].click()
+        elif step is None or place is None:
+            super().keyPressEvent(event)
+        else:
+            self.buttons[(place + step) % len(self.buttons)].setFocus()
+
+    def _choose(self, example: Example) -> None:
+        self.close()
+        self.chosen.emit(example)
+
+
+class ExamplesMenu(MenuButton):
+    """Offers sentences that suit the model: by what they show, or in a plain list.
+
+    Attributes:
+        requested_text: the sentence of the command line; no example takes its place.
+
+    Signals:
+        explained(str): the example that was chosen is shown, and the notice says what to see there.
+    """
+
+    explained = Signal(str)
+
+    def __init__(self, state: ExperimentState, field: SentenceInput, parent: QWidget | None = None) -> None:
+        super().__init__("examples ▾", "Choose an example", parent)
+        self._state, self._field = state, field
+        self._sentences: tuple[str, ...] = ()
+        self._shown: Example | None = None
+        self.requested_text = ""
+        self._offer(example_sentences())
+        state.model_changed.connect(self._on_model)
+        state.result_changed.connect(self._point_at_example)
+
+    def open_gallery(self) -> None:
+        """The examples by what they show; the one that is chosen is translated, and its head and cell are shown.
+
+        Not while another model is open, of which nothing of it need be true.
+        """
+        model = self._state.model
+        if model is not None and not model.is_bundled:
+            self._state.report(GALLERY_OF_ANOTHER_MODEL)
+            return
+        popup = GalleryPopup(gallery(), self)
+        popup.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        popup.chosen.connect(self.show_example)
+        popup.open_below(self)
+
+    def show_example(self, example: Example) -> None:
+        """Translates an example with nothing changed; its head is chosen, its cell pinned once it is known."""
+        self._field.show_text(example.text)
+        self._shown = example
+        self._state.submit(show_experiment(Experiment(example.text)))
+
+    def _point_at_example(self) -> None:
+        """The example's translation has come."""
+        example, translation = self._shown, self._state.translation
+        if example is None or translation is None or translation.experiment != Experiment(example.text):
+            return
+        self._shown = None
+        self.explained.emit("" if example.is_failure else example.see)
+        self._state.report(example.see)
+        self._state.intents.choose_head(example.head)
+        self._state.selection.pinned = cell_of(translation, example)
+
+    def _on_model(self, model: ModelInfo) -> None:
+        if model.run.is_copy_task:
+            self._offer(copy_examples(model.run.data.copy_symbols))
+        else:
+            self._offer(example_sentences() if language_names(model.run)[0] == EXAMPLES_LANGUAGE else ())
+
+    def _offer(self, sentences: tuple[str, ...]) -> None:
+        """Offers other examples. An untouched example in the input gives way to the first of them, unless requested."""
+        text = self._state.experiment.source_text
+        is_old_example = text in self._sentences and text not in sentences
+        is_untouched = is_old_example and text != self.requested_text and self._field.is_committed
+        self._sentences = sentences
+        plain = menu = QMenu(self)
+        model = self._state.model
+        is_bundled = model is None or model.is_bundled
+        if is_bundled and sentences == example_sentences() and gallery():
+            menu.addAction(GALLERY_ENTRY).triggered.connect(self.open_gallery)
+            plain = menu.addMenu(MORE_SENTENCES)
+            of_gallery = {example.text for example in gallery()}
+        else:
+            of_gallery = set()
+        for sentence in filter(lambda each: each not in of_gallery, sentences):
+            plain.addAction(sentence).triggered.connect(partial(self._field.set_text, sentence))
+        old = self.menu()
+        self.setMenu(menu)
+        if old is not None:
+            old.deleteLater()
+        self.setEnabled(bool(sentences))
+        if sentences and is_untouched:
+            self._state.prepare_text(sentences[0])
+
+
+def cell_of(translation: Translation, example: Example) -> Pair | None:
+    """Where the example's two words meet in the map of its head; None if the translation has another word there."""
+    targets = [word for word in translation.target_words if word.text.lower() == example.target]
+    sources = [word for word in translation.source_words if word.text.lower() == example.source]
+    return Pair(targets[0].start, sources[0].start) if targets and sources else None
