@@ -182,7 +182,7 @@ class WordChips(QWidget):
             is_new = word in self._new
             painter.setPen(theme.color("warm" if is_new else "text"))
             painter.setFont(theme.font(self._font_size(), bold=is_new))
-            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, self._elided(word.text))
+            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, _shortened(word.text))
             self._paint_bar(painter, place, math.exp(translation.word_log_probability(word)))
 
     def _paint_bar(self, painter: QPainter, place: QRect, probability: float) -> None:
@@ -208,7 +208,7 @@ class WordChips(QWidget):
         plain, bold = (QFontMetrics(theme.font(self._font_size(), bold=is_bold)) for is_bold in (False, True))
         widths = [
             max(
-                (bold if word in self._new else plain).horizontalAdvance(self._elided(word.text)) + 2 * scaled(PADDING),
+                (bold if word in self._new else plain).horizontalAdvance(_shortened(word.text)) + 2 * scaled(PADDING),
                 22,
             )
             for word in words
@@ -224,15 +224,16 @@ class WordChips(QWidget):
         start = places.pop(0) if has_start else None
         return start, list(zip(words, places, strict=True))
 
-    def _elided(self, text: str) -> str:
-        text = visible(text)
-        return text if len(text) <= 40 else text[:39] + "…"
-
     def _chip_height(self) -> int:
         return current_theme().pixel_size(self._font_size()) + scaled(8 if self._is_dense else 11)
 
     def _font_size(self) -> Literal["body", "large"]:
         return "body" if self._is_dense else "large"
+
+
+def _shortened(text: str) -> str:
+    text = visible(text)
+    return text if len(text) <= 40 else text[:39] + "…"
 
 
 def _given(translation: Translation) -> str:

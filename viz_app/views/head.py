@@ -98,10 +98,9 @@ class HeadPanel(QFrame):
         self._meaning_room = StableHeightLabel(self.meaning)
         self.explanation = Explanation()
         self.cell_menu: CellMenu | None = None
-        self._header, self._is_header_split = QGridLayout(), False
-        self._ends_widths: dict[tuple[str, str, int], int] = {}
+        self._header = HeaderLine(self, state)
         self._meanings, self._has_role, self._offers_cancel = ("", "", ""), False, False
-        self._name = self._brief = self._title = ""
+        self._titles = ("", "", "")
         self._make_header()
         self._lay_out()
         self._follow()
@@ -114,7 +113,7 @@ class HeadPanel(QFrame):
         on_redraw(state.settings, ("maps", "large map"), self.rebuild)
         selection.head.connect(self._show_head, max_args=0)
         self.meaning.linkActivated.connect(lambda _link: state.measuring.cancel())
-        state.experiment_changed.connect(self._show_switch)
+        state.experiment_changed.connect(self._show_head)
         state.measuring.request.changed.connect(self._show_head)
         state.settings.events.line_threshold.connect(self._show_explanation, max_args=0)
         state.settings.events.zoom.connect(self._place_card, max_args=0)
@@ -167,10 +166,6 @@ class HeadPanel(QFrame):
         if self.query_key.explanation.is_open:
             QTimer.singleShot(0, self, self._place_card)  # the map has its place only then
 
-    def _show_switch(self) -> None:
-        """The head, or another one, was switched off or on."""
-        self._show_head()
-
     def _open_cell_menu(self, widget: Heatmap | LinesView, point: QPoint) -> None:
         at = QPointF(point)
         pair = widget.pair_at(at) if isinstance(widget, Heatmap) else None
@@ -185,14 +180,14 @@ class HeadPanel(QFrame):
         is_off = head in state.experiment.heads_off
         shown = state.maps.shown
         is_changed = state.result is not None and state.result.is_changed
-        self._name = map_text.title(state)
-        parts = [self._name]
+        name = map_text.title(state)
+        parts = [name]
         if is_off and scope == "head" and shown != "original":
             parts.append("off")
-        self._brief = " · ".join(parts)
+        brief = " · ".join(parts)
         if is_changed and (shown == "original" or state.maps.is_signed(head.kind)):
             parts.append(shown)
-        self._title = " · ".join(parts)
+        self._titles = name, brief, " · ".join(parts)
         self.switch_button.setText(SWITCH_TEXTS[is_off])
         self.switch_button.setVisible(scope == "head")
         has_role = state.result is not None and scope == "head" and state.roles.sample is not None
@@ -216,11 +211,11 @@ class HeadPanel(QFrame):
             self._fit()
 
     def _make_header(self) -> None:
-        settings = self._state.settings
+        state, settings = self._state, self._state.settings
         self.switch_button = flat_button(
             SWITCH_TEXTS[False], SWITCH_HEAD.tip_with_keys("See what the translation becomes without this head")
         )
-        self.switch_button.clicked.connect(self._switch_head)
+        self.switch_button.clicked.connect(lambda: state.submit(toggle_head(state.selection.head)))
         names = {measure: (described.name, described.name) for measure, described in MEASURES.items()}
         self.measure_menu = ChoiceMenu("What a cell tells", names)
         for measure, action in self.measure_menu.actions_by_name.items():
@@ -245,9 +240,6 @@ class HeadPanel(QFrame):
     def _choose_picture(self, picture: str) -> None:
         self._state.selection.clear_hovered()
         self._state.settings.picture = "lines" if picture == "lines" else "heatmap"
-
-    def _switch_head(self) -> None:
-        self._state.submit(toggle_head(self._state.selection.head))
 
     def _on_explain_toggled(self) -> None:
         self._show_explanation()
@@ -275,70 +267,11 @@ class HeadPanel(QFrame):
         set_visible(self.controls, not self._is_low, focus_to=self)
         set_visible(self.tokens_menu, self._is_low, focus_to=self)
         self.controls.fit(width)
-        self._fit_header()
+        name, brief, title = self._titles
+        self._header.fit(name, brief, title, has_role=self._has_role, is_low=self._is_low)
         if not self.explanation.isHidden():
             others = self._column.totalMinimumSize().height() - self.explanation.minimumHeight()
             self.explanation.fit(width, self.height(), self.height() - others)
-
-    def _fit_header(self) -> None:
-        """The first form of the title that stands beside its role is taken: layer and head must not be cut off.
-
-        Whether the tools stand in the same line depends on the head's name alone, not on what is said of it: the map
-        stays where it is when a head is switched off, or another of its maps is shown.
-        """
-        width, mark = self.width() - 2 * scaled(PANEL_MARGIN), "▾" if self.explain_button.isChecked() else "▸"
-        kind, advance = self._state.selection.head.kind, self.title.fontMetrics().horizontalAdvance
-        role_width = width_of_roles(self.role.font().toString())
-        tools, short_ends = self._tools_width(), self._ends_width(f"? {mark}")
-        if self._is_low:
-            role_width = self.role.sizeHint().width()  # the tools stand at the right: nothing jumps here
-            needed = advance(forms_of_title(f"{self._name} · off", kind)[-1]) + short_ends + scaled(NAME_GAPS)
-        else:
-            longest = forms_of_title(f"{self._name} · off · difference", kind)
-            sizes = [advance(form) + role_width + short_ends + scaled(NAME_GAPS) for form in longest]
-            needed = next((size for size in sizes if size <= width), sizes[-1])
-        is_split = needed + tools > width
-        forms = forms_of_title(self._title, kind)
-        room = width - scaled(NAME_GAPS) - (0 if is_split else tools)
-        question = f"{QUESTION} {mark}"
-        if advance(forms[0]) + role_width + self._ends_width(question) > room:
-            question = f"? {mark}"
-        self._show_question(question)
-        room -= self._ends_width(question)
-        has_room_for_role = advance(forms[2]) + role_width <= room
-        self.role.setVisible(self._has_role and has_room_for_role)
-        left = room - (role_width if has_room_for_role else 0)
-        form = next((each for each in (*forms, *forms_of_title(self._brief, kind)[2:]) if advance(each) <= left), "")
-        in_tip = f" · {self.role.text()}" if self._has_role and not has_room_for_role else ""
-        self.title.show_short(form or forms[-1], forms[0] + in_tip)
-        if is_split != self._is_header_split:
-            self._is_header_split = is_split
-            self._header.removeWidget(self._tools)
-            self._header.addWidget(self._tools, *((1, 0, 1, 3) if is_split else (0, 1, 1, 1)))
-
-    def _tools_width(self) -> int:
-        """Of the menus and the switch, whatever the switch says."""
-        self._tools.layout().invalidate()  # type: ignore[union-attr]
-        advance, text = self.switch_button.fontMetrics().horizontalAdvance, self.switch_button.text()
-        return self._tools.sizeHint().width() + max(map(advance, SWITCH_TEXTS)) - advance(text)
-
-    def _ends_width(self, question: str) -> int:
-        """Of the buttons at the right end, with this text on the last of them."""
-        key = question, self.explain_button.font().toString(), self.export_button.sizeHint().width()
-        if key not in self._ends_widths:
-            shown = self.explain_button.text()
-            for button in (self.export_button, self.explain_button):
-                button.ensurePolished()  # or its width is another one before it is first painted
-            self._show_question(question)
-            self._ends_widths[key] = self._ends.sizeHint().width()
-            self._show_question(shown)
-        return self._ends_widths[key]
-
-    def _show_question(self, question: str) -> None:
-        """Another text would be painted, and the page laid out anew: not at each step through the heads."""
-        if question != self.explain_button.text():
-            self.explain_button.setText(question)
-            self._ends.layout().invalidate()  # type: ignore[union-attr]
 
     def _lay_out(self) -> None:
         name, tools, ends = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
@@ -363,27 +296,103 @@ class HeadPanel(QFrame):
                 row.addWidget(widget)
         scales(name.setSpacing, 8)
         name.addStretch(1)
-        self._tools, self._ends = QWidget(), QWidget()
-        self._tools.setLayout(tools)
+        header = self._header
+        header.tools.setLayout(tools)
         tools.addStretch(1)
-        self._ends.setLayout(ends)
-        scales(self._header.setSpacing, 4)
-        self._header.setColumnStretch(0, 1)
-        self._header.addLayout(name, 0, 0)
-        self._header.addWidget(self._tools, 0, 1)
-        self._header.addWidget(self._ends, 0, 2)
+        header.ends.setLayout(ends)
+        scales(header.grid.setSpacing, 4)
+        header.grid.setColumnStretch(0, 1)
+        header.grid.addLayout(name, 0, 0)
+        header.grid.addWidget(header.tools, 0, 1)
+        header.grid.addWidget(header.ends, 0, 2)
         self.pick_line.row.insertWidget(2, self.tokens_menu)  # after the stretch and the label
         self.pick_line.row.addWidget(self.sizes)
         column = self._column = QVBoxLayout(self)
         scales(column.setContentsMargins, PANEL_MARGIN, 8, PANEL_MARGIN - 6, 10)
         scales(column.setSpacing, 4)
-        column.addLayout(self._header)
+        column.addLayout(self._header.grid)
         column.addWidget(self._meaning_room)
         column.addWidget(self.explanation)
         column.addSpacing(6)
         column.addWidget(self.map, 1)
         column.addWidget(self.pick_line)
         column.addWidget(self.controls)
+
+
+class HeaderLine:
+    """Fits the title of a `HeadPanel`, its role, the tools and the ends into one line, or into two.
+
+    Attributes:
+        grid: the layout.
+        tools, ends: the menus and the switch; the buttons at the right end.
+    """
+
+    def __init__(self, panel: HeadPanel, state: ExperimentState) -> None:
+        self._panel, self._state = panel, state
+        self.grid, self._is_split = QGridLayout(), False
+        self.tools, self.ends = QWidget(), QWidget()
+        self._ends_widths: dict[tuple[str, str, int], int] = {}
+
+    def fit(self, name: str, brief: str, title: str, *, has_role: bool, is_low: bool) -> None:
+        """The first form of the title that stands beside its role is taken: layer and head must not be cut off.
+
+        Whether the tools stand in the same line depends on the head's name alone, not on what is said of it: the map
+        stays where it is when a head is switched off, or another of its maps is shown.
+        """
+        panel = self._panel
+        width, mark = panel.width() - 2 * scaled(PANEL_MARGIN), "▾" if self._panel.explain_button.isChecked() else "▸"
+        kind, advance = self._state.selection.head.kind, panel.title.fontMetrics().horizontalAdvance
+        role_width = width_of_roles(panel.role.font().toString())
+        tools, short_ends = self._tools_width(), self._ends_width(f"? {mark}")
+        if is_low:
+            role_width = panel.role.sizeHint().width()  # the tools stand at the right: nothing jumps here
+            needed = advance(forms_of_title(f"{name} · off", kind)[-1]) + short_ends + scaled(NAME_GAPS)
+        else:
+            longest = forms_of_title(f"{name} · off · difference", kind)
+            sizes = [advance(form) + role_width + short_ends + scaled(NAME_GAPS) for form in longest]
+            needed = next((size for size in sizes if size <= width), sizes[-1])
+        is_split = needed + tools > width
+        forms = forms_of_title(title, kind)
+        room = width - scaled(NAME_GAPS) - (0 if is_split else tools)
+        question = f"{QUESTION} {mark}"
+        if advance(forms[0]) + role_width + self._ends_width(question) > room:
+            question = f"? {mark}"
+        self._show_question(question)
+        room -= self._ends_width(question)
+        has_room_for_role = advance(forms[2]) + role_width <= room
+        panel.role.setVisible(has_role and has_room_for_role)
+        left = room - (role_width if has_room_for_role else 0)
+        form = next((each for each in (*forms, *forms_of_title(brief, kind)[2:]) if advance(each) <= left), "")
+        in_tip = f" · {panel.role.text()}" if has_role and not has_room_for_role else ""
+        panel.title.show_short(form or forms[-1], forms[0] + in_tip)
+        if is_split != self._is_split:
+            self._is_split = is_split
+            self.grid.removeWidget(self.tools)
+            self.grid.addWidget(self.tools, *((1, 0, 1, 3) if is_split else (0, 1, 1, 1)))
+
+    def _tools_width(self) -> int:
+        """Of the menus and the switch, whatever the switch says."""
+        self.tools.layout().invalidate()  # type: ignore[union-attr]
+        advance, text = self._panel.switch_button.fontMetrics().horizontalAdvance, self._panel.switch_button.text()
+        return self.tools.sizeHint().width() + max(map(advance, SWITCH_TEXTS)) - advance(text)
+
+    def _ends_width(self, question: str) -> int:
+        """Of the buttons at the right end, with this text on the last of them."""
+        key = question, self._panel.explain_button.font().toString(), self._panel.export_button.sizeHint().width()
+        if key not in self._ends_widths:
+            shown = self._panel.explain_button.text()
+            for button in (self._panel.export_button, self._panel.explain_button):
+                button.ensurePolished()  # or its width is another one before it is first painted
+            self._show_question(question)
+            self._ends_widths[key] = self.ends.sizeHint().width()
+            self._show_question(shown)
+        return self._ends_widths[key]
+
+    def _show_question(self, question: str) -> None:
+        """Another text would be painted, and the page laid out anew: not at each step through the heads."""
+        if question != self._panel.explain_button.text():
+            self._panel.explain_button.setText(question)
+            self.ends.layout().invalidate()  # type: ignore[union-attr]
 
 
 def with_cancel(text: str) -> str:

@@ -210,18 +210,18 @@ class CompareState:
         if comparison is None or self.second.result is None:
             return None
         must_merge = not (self.first.settings.merges_words or comparison.is_same_vocabulary)
-        notes = [self._meaning()]
+        notes = [_meaning(self.first)]
         if must_merge:
             notes.append("Pieces are merged into words: the two models cut words differently.")
         if self.first.maps.shown_measure(self.first.selection.head.kind) != "weight":
             notes.append("Compared are the weights, not the measure chosen for the large map.")
         if self.first.maps.shown == "difference":
             notes.append("Compared are the changed maps, not their difference from the original ones.")
-        first = self._labelled(comparison.first, merges=must_merge)
+        first = _labelled(self.first, comparison.first, merges=must_merge)
         assert first is not None
-        second = self._labelled(self.second.result, merges=must_merge)
+        second = _labelled(self.first, self.second.result, merges=must_merge)
         if second is None:
-            return ComparedMaps(first, None, None, self._no_such_head(self.second.result.changed), tuple(notes))
+            return ComparedMaps(first, None, None, _no_such_head(self.first, self.second.result.changed), tuple(notes))
         try:
             change = difference(first, second)
         except NothingInCommonError as error:
@@ -243,40 +243,43 @@ class CompareState:
             advice.append("a head of the encoder: both then have the same words.")
         return " ".join((error.reason, *advice))
 
-    def _labelled(self, result: ExperimentResult, *, merges: bool) -> LabelledMap | None:
-        """The map that is shown large, of a result; None if its model has no such head."""
-        page = self.first
-        maps = page.maps.with_settings(
-            measure="weight",
-            shown="original" if page.maps.shown == "original" else "changed",
-            merges_words=page.settings.merges_words or merges,
-        )
-        maps.show(result)
-        num_layers, num_heads = maps.shape(page.selection.head.kind)
-        if any(layer >= num_layers or head >= num_heads for layer, head in self._needed_heads()):
-            return None
-        return maps.labelled()
 
-    def _needed_heads(self) -> list[tuple[int, int]]:
-        """Layer and head of those without which there is no such map: all of a layer, or of a kind, are any number."""
-        scope = self.first.settings.scope
-        if scope == "all":
-            return []
-        return [(self.first.selection.head.layer, 0)] if scope == "layer" else self.first.maps.heads()
+def _labelled(page: ExperimentState, result: ExperimentResult, *, merges: bool) -> LabelledMap | None:
+    """The map that is shown large, of a result; None if its model has no such head."""
+    maps = page.maps.with_settings(
+        measure="weight",
+        shown="original" if page.maps.shown == "original" else "changed",
+        merges_words=page.settings.merges_words or merges,
+    )
+    maps.show(result)
+    num_layers, num_heads = maps.shape(page.selection.head.kind)
+    if any(layer >= num_layers or head >= num_heads for layer, head in _needed_heads(page)):
+        return None
+    return maps.labelled()
 
-    def _no_such_head(self, second: Translation) -> str:
-        head = self.first.selection.head
-        num_layers, num_heads = second.maps.of_kind(head.kind).shape[:2]
-        return (
-            f"The second checkpoint has no {head}: of {head.kind} attention it has {num_layers} × {num_heads} "
-            "(layers × heads). Choose a head that both have."
-        )
 
-    def _meaning(self) -> str:
-        head, mode = self.first.selection.head, self.first.settings.label_mode
-        columns = "target token read" if head.kind == "decoder" else "source token"
-        rows = "source token" if head.kind == "encoder" else f"target token {mode}"
-        return f"Rows: {rows}. Columns: {columns}."
+def _needed_heads(page: ExperimentState) -> list[tuple[int, int]]:
+    """Layer and head of those without which there is no such map: all of a layer, or of a kind, are any number."""
+    scope = page.settings.scope
+    if scope == "all":
+        return []
+    return [(page.selection.head.layer, 0)] if scope == "layer" else page.maps.heads()
+
+
+def _no_such_head(page: ExperimentState, second: Translation) -> str:
+    head = page.selection.head
+    num_layers, num_heads = second.maps.of_kind(head.kind).shape[:2]
+    return (
+        f"The second checkpoint has no {head}: of {head.kind} attention it has {num_layers} × {num_heads} "
+        "(layers × heads). Choose a head that both have."
+    )
+
+
+def _meaning(page: ExperimentState) -> str:
+    head, mode = page.selection.head, page.settings.label_mode
+    columns = "target token read" if head.kind == "decoder" else "source token"
+    rows = "source token" if head.kind == "encoder" else f"target token {mode}"
+    return f"Rows: {rows}. Columns: {columns}."
 
 
 def _left_out(change: MapDifference) -> tuple[str, ...]:

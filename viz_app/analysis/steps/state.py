@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, replace
 
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.experiment import AttentionRow, Experiment, ForcedToken, Intervention
+from augenmerk.core.translation.experiment import AttentionRow, ForcedToken, Intervention
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.state.experiment_editor import force, intervene, remove
 from augenmerk.viz_app.state.experiment_state import ExperimentState
@@ -68,19 +68,14 @@ class StepsState:
         self._draft: tuple[Head, int, tuple[float, ...]] | None = None
 
     @property
-    def translation(self) -> Translation | None:
-        """The translation whose steps these are; None while there is none."""
-        return self.state.translation
-
-    @property
     def num_steps(self) -> int:
         """How many steps there are."""
-        return len(self.translation.predicted_tokens) if self.translation is not None else 0
+        return len(self.state.translation.predicted_tokens) if self.state.translation is not None else 0
 
     def follow_result(self) -> None:
         """Another result: the same step is looked at, if there is one, unless the sentence is another."""
         self.discard_draft()
-        sentence = self.translation.source_text if self.translation is not None else ""
+        sentence = self.state.translation.source_text if self.state.translation is not None else ""
         if sentence != self._sentence:
             self.position, self._sentence = 0, sentence
         self.position = max(0, min(self.position, self.num_steps - 1))
@@ -95,9 +90,9 @@ class StepsState:
 
     def changes_of(self, step: int) -> tuple[Intervention, ...]:
         """What was changed at a step: a token that was forced, rows of attention that were set."""
-        if self.translation is None:
+        if self.state.translation is None:
             return ()
-        experiment = self.translation.experiment
+        experiment = self.state.translation.experiment
         rows = (each for each in experiment.attention_rows if each.head.kind != "encoder" and each.row == step)
         return (*(each for each in experiment.forced if each.step == step), *rows)
 
@@ -113,11 +108,11 @@ class StepsState:
     @property
     def entropy(self) -> float:
         """How undecided the model was at this step, in nats."""
-        return self.translation.entropies[self.position] if self.translation is not None else 0.0
+        return self.state.translation.entropies[self.position] if self.state.translation is not None else 0.0
 
     def candidates(self) -> list[Candidate]:
         """What this step could choose, best first; what it did choose comes last if there is much better."""
-        translation, step = self.translation, self.position
+        translation, step = self.state.translation, self.position
         if translation is None:
             return []
         forced = next((each.token for each in translation.experiment.forced if each.step == step), None)
@@ -172,15 +167,9 @@ class StepsState:
         else:
             self.state.submit(force(self.position, candidate.entry))
 
-    @property
-    def experiment_to_force_in(self) -> Experiment:
-        """The experiment that a forced token joins: where a target is given, the model decodes again."""
-        experiment = self.state.experiment
-        return replace(experiment, output=self.state.editor.own_decoding)
-
     def row(self) -> StepRow | None:
         """The row that this step used in the chosen head; None where the encoder's heads have no steps."""
-        translation, head, step = self.translation, self.state.selection.head, self.position
+        translation, head, step = self.state.translation, self.state.selection.head, self.position
         if translation is None or head.kind == "encoder":
             return None
         maps = translation.maps.of_kind(head.kind)

@@ -1,11 +1,12 @@
 """The tab *Steps*: decoding token by token; tokens are forced, and rows of attention set, where one stands."""
 
 import math
+from dataclasses import replace
 from typing import ClassVar
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QToolButton, QVBoxLayout, QWidget
 
 from augenmerk.core.errors import ExperimentError
 from augenmerk.core.translation.experiment import ForcedToken
@@ -59,8 +60,7 @@ class StepsTab(AnalysisTab):
         self._shown: list[Candidate] = []
         self.back = flat_button("◀", "One step back")
         self.forward = flat_button("▶", "One step forward")
-        self.play = flat_button("play", "Go through all steps, one after the other")
-        self.play.setCheckable(True)
+        self.play = PlayButton()
         self.tokens = TokenLine("Tokens of the translation")
         self.tokens_area = TokenArea(self.tokens)
         self.candidates = BarList("Candidates", "Click a token to force it here; click a forced one to let it go")
@@ -86,14 +86,13 @@ class StepsTab(AnalysisTab):
         self._candidates_title = label("small", wraps=True)
         self.unreached = label("warm", wraps=True)
         self._beside = label("small", wraps=True)
-        self._timer = QTimer(self, interval=PLAY_INTERVAL_MS)
         self._lay_out()
         self._connect()
         self.steps.follow_result()
 
     def forget_result(self) -> None:
         """The steps are those of the new result."""
-        self.stop_playing()
+        self.play.stop()
         self.steps.follow_result()
 
     def refresh(self) -> None:
@@ -104,7 +103,7 @@ class StepsTab(AnalysisTab):
     def hideEvent(self, event: QHideEvent) -> None:
         """Nothing plays out of sight, and no step is framed in the map."""
         super().hideEvent(event)
-        self.stop_playing()
+        self.play.stop()
         self.state.selection.step = None
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -112,14 +111,9 @@ class StepsTab(AnalysisTab):
         super().resizeEvent(event)
         self.tokens_area.set_low(self.height() < scaled(LOW_TAB))
 
-    def stop_playing(self) -> None:
-        """Stays where it is."""
-        self._timer.stop()
-        self.play.setChecked(False)
-
     def redraw(self) -> None:
         """Shows the step that is looked at."""
-        steps, translation = self.steps, self.steps.translation
+        steps, translation = self.steps, self.state.translation
         self._place.setText(f"step {steps.position + 1} of {steps.num_steps}" if translation else "no translation yet")
         self.back.setEnabled(steps.position > 0)
         self.forward.setEnabled(steps.position + 1 < steps.num_steps)
@@ -132,7 +126,8 @@ class StepsTab(AnalysisTab):
         new = steps.new_steps
         self.tokens.show_chips([self._chip(translation, step, new) for step in range(steps.num_steps)])
         self.tokens_area.show_current(steps.position)
-        self._show_unreached(translation)
+        self.unreached.setVisible(bool(translation.unreached))
+        self.unreached.setText(" ".join(translation.notes_on_unreached))
         self._beside.setVisible(self.steps.original is not None or self.steps.reads_otherwise)
         self._beside.setText(OTHER_PREFIX if self.steps.reads_otherwise else TICKS)
         self._show_candidates(translation)
@@ -147,10 +142,6 @@ class StepsTab(AnalysisTab):
         tip += "".join(f"\n{change}" for change in changes)
         is_changed = bool(changes) or step in new
         return TokenChip(translation.predicted_tokens[step], tip, is_changed, step == self.steps.position)
-
-    def _show_unreached(self, translation: Translation) -> None:
-        self.unreached.setVisible(bool(translation.unreached))
-        self.unreached.setText(" ".join(translation.notes_on_unreached))
 
     def _show_candidates(self, translation: Translation) -> None:
         self._shown = self.steps.candidates()
@@ -186,14 +177,13 @@ class StepsTab(AnalysisTab):
         if step is not None and self.is_in_sight:
             self._go(step)
 
-    def _on_candidate(self, index: int) -> None:
-        self.steps.click(self._shown[index])
-
     def _on_word(self) -> None:
         text = self.word.text().strip()
         if text and self.translation_to_ask_about is not None:
-            step = self.steps.position
-            self.ask(ForceWordJob(self.steps.experiment_to_force_in, step, text), self._force_word)
+            decoded = replace(
+                self.state.experiment, output=self.state.editor.own_decoding
+            )  # forcing drops a given target
+            self.ask(ForceWordJob(decoded, self.steps.position, text), self._force_word)
 
     def _force_word(self, forced: tuple[ForcedToken, ...]) -> None:
         self.word.clear()
@@ -215,27 +205,27 @@ class StepsTab(AnalysisTab):
         self.request.forget_problem()
         self.redraw()
 
+    @property
+    def _is_at_end(self) -> bool:
+        return self.steps.position + 1 >= self.steps.num_steps
+
     def _on_play(self, is_on: bool) -> None:
-        if not is_on:
-            self._timer.stop()
-            return
-        if self.steps.position + 1 >= self.steps.num_steps:
+        if is_on and self._is_at_end:
             self._go(0)
-        self._timer.start()
 
     def _on_tick(self) -> None:
         self._go(self.steps.position + 1)
-        if self.steps.position + 1 >= self.steps.num_steps:
-            self.stop_playing()
+        if self._is_at_end:
+            self.play.stop()
 
     def _connect(self) -> None:
         self.back.clicked.connect(lambda: self._go(self.steps.position - 1))
         self.forward.clicked.connect(lambda: self._go(self.steps.position + 1))
         self.play.toggled.connect(self._on_play)
-        self._timer.timeout.connect(self._on_tick)
+        self.play.ticked.connect(self._on_tick)
         self.tokens.clicked.connect(self._go)
-        self.candidates.label_clicked.connect(self._on_candidate)
-        self.candidates.bar_clicked.connect(lambda index, _: self._on_candidate(index))
+        self.candidates.label_clicked.connect(lambda index: self.steps.click(self._shown[index]))
+        self.candidates.bar_clicked.connect(lambda index, _: self.steps.click(self._shown[index]))
         self.word.returnPressed.connect(self._on_word)
         self.row.label_clicked.connect(lambda index: self._on_row(index, None))
         self.row.bar_clicked.connect(self._on_row)
@@ -286,6 +276,30 @@ class StepsTab(AnalysisTab):
         self.column.addWidget(self.word)
         self.column.addWidget(self._beside)  # these below: candidates must not move from under the mouse
         self.column.addWidget(self.unreached)
+
+
+class PlayButton(QToolButton):
+    """While it is checked, it ticks.
+
+    Signals:
+        ticked(): the next step is due.
+    """
+
+    ticked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setText("play")
+        self.setToolTip("Go through all steps, one after the other")
+        self.setProperty("role", "flat")
+        self.setCheckable(True)
+        self.timer = QTimer(self, interval=PLAY_INTERVAL_MS)
+        self.timer.timeout.connect(self.ticked)
+        self.toggled.connect(lambda is_on: self.timer.start() if is_on else self.timer.stop())
+
+    def stop(self) -> None:
+        """Ticks no more."""
+        self.setChecked(False)
 
 
 def _candidate_bar(candidate: Candidate, translation: Translation) -> Bar:
