@@ -14,11 +14,17 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
-from augenmerk.viz_app.heatmap.head_grid_layout import HEADER_HEIGHT, NUMBERS_HEIGHT, SPACING, GridLayout, lay_out_grid
-from augenmerk.viz_app.heatmap.head_grid_paint import GridPainter, Thumbnail
-from augenmerk.viz_app.heatmap.head_sheets import HeadSheets
-from augenmerk.viz_app.heatmap.image_store import ImageStore
-from augenmerk.viz_app.heatmap.map_image import ramp_of, signed_ramp_of
+from augenmerk.viz_app.heatmap.head_grid_paint import (
+    HEADER_HEIGHT,
+    NUMBERS_HEIGHT,
+    SPACING,
+    GridLayout,
+    GridPainter,
+    HeadSheets,
+    Thumbnail,
+    lay_out_grid,
+)
+from augenmerk.viz_app.heatmap.map_image import ImageStore, ramp_of, signed_ramp_of
 from augenmerk.viz_app.state.evented_options import on_redraw
 from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState

@@ -1,21 +1,109 @@
-"""How the grid of heads is painted: thumbnails, what is lit in them, frames, switches, names."""
+"""The grid of heads: where every thumbnail stands, and how thumbnails, marks, switches and names are painted."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QImage, QPainter, QPen, QRegion
+from PySide6.QtGui import QFontMetrics, QImage, QPainter, QPen, QPixmap, QRegion
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
-from augenmerk.viz_app.heatmap.head_grid_layout import NUMBERS_HEIGHT, SPACING, GridLayout
 from augenmerk.viz_app.heatmap.map_image import draw_thumbnail
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_text import KIND_DIRECTIONS, KIND_NAMES
 from augenmerk.viz_app.state.map_view import Band
 from augenmerk.viz_app.state.marks import lit_keys, lit_queries
 from augenmerk.viz_app.theme import Theme
+
+MIN_THUMBNAIL = 25  # below this height the grid scrolls, with thumbnails of a comfortable size
+SCROLLING_THUMBNAIL = 46
+MAX_THUMBNAIL = 96
+MAX_ASPECT = 1.4
+MAX_TALL_ASPECT = 1.8  # in a narrow panel thumbnails grow in height, to use what is there
+SPACING = 5
+HEADER_HEIGHT = 20
+NUMBERS_HEIGHT = 18
+SECTION_SPACING = 7
+
+
+@dataclass(frozen=True)
+class GridLayout:
+    """Places in the grid, in pixels.
+
+    Attributes:
+        places: of every thumbnail, in reading order; none of folded kinds.
+        headers: of each kind's title.
+        lines: a place and a name at the left of each line of thumbnails.
+        left: where thumbnails begin.
+        size: of a thumbnail.
+        height: of all of it.
+        framed: every thumbnail with its hairline.
+    """
+
+    places: dict[Head, QRect]
+    headers: dict[MapKind, QRect]
+    lines: tuple[tuple[QRect, str], ...]
+    left: int
+    size: QSize
+    height: int
+    framed: tuple[QRect, ...]
+
+
+def lay_out_grid(state: ExperimentState, available: QSize, width: int, theme: Theme) -> GridLayout:
+    """Kind under kind; in each a line for each layer, or lines in the order that was chosen; of a folded one its title.
+
+    Args:
+        state: whose heads.
+        available: room, a scroll bar left out.
+        width: of the widget.
+        theme: for the size of its letters.
+    """
+    left = theme.base_px * 5 + 4
+    size = _thumbnail_size(state, available, left, theme)
+    places: dict[Head, QRect] = {}
+    headers: dict[MapKind, QRect] = {}
+    lines: list[tuple[QRect, str]] = []
+    y = theme.scaled(NUMBERS_HEIGHT)
+    for kind in MAP_KINDS:
+        headers[kind] = QRect(0, y, width, theme.scaled(HEADER_HEIGHT))
+        y += theme.scaled(HEADER_HEIGHT)
+        for line in state.roles.lines_of_heads(kind) if kind not in state.settings.folded_kinds else ():
+            lines.append((QRect(0, y, left - 10, size.height()), _name(state, line)))
+            for column, head in enumerate(line):
+                place = QRect(left + column * (size.width() + theme.scaled(SPACING)), y, size.width(), size.height())
+                places[head] = place
+            y += size.height() + theme.scaled(SPACING)
+        y += theme.scaled(SECTION_SPACING)
+    has_maps = any(state.maps.shape(kind)[0] for kind in MAP_KINDS)
+    framed = tuple(place.adjusted(-1, -1, 0, 0) for place in places.values())
+    return GridLayout(places, headers, tuple(lines), left, size, y if has_maps else 0, framed)
+
+
+def _name(state: ExperimentState, line: tuple[Head, ...]) -> str:
+    """A layer, or the role with which a line begins; nothing where heads are ordered by how clearly they point."""
+    order = state.settings.order
+    if order == "layer":
+        return f"layer {line[0].layer + 1}"
+    if order == "clarity":
+        return ""
+    roles = [state.roles.of(head) for head in line]
+    return roles[0] + (" …" if len(set(roles)) > 1 else "")
+
+
+def _thumbnail_size(state: ExperimentState, available: QSize, left: int, theme: Theme) -> QSize:
+    """As large as width and height allow, a little wider than high, or higher than wide, if need be."""
+    shown = [kind for kind in MAP_KINDS if kind not in state.settings.folded_kinds]
+    num_heads = max(1, *(state.maps.shape(kind)[1] for kind in MAP_KINDS))
+    num_layers = max(1, sum(state.maps.shape(kind)[0] for kind in shown))
+    spacing = theme.scaled(SPACING)
+    fixed = theme.scaled(NUMBERS_HEIGHT) + len(MAP_KINDS) * theme.scaled(HEADER_HEIGHT + SECTION_SPACING)
+    by_width = (available.width() - left - 4) // num_heads - spacing
+    by_height = (available.height() - fixed) // num_layers - spacing
+    by_height = by_height if by_height >= theme.scaled(MIN_THUMBNAIL) else theme.scaled(SCROLLING_THUMBNAIL)
+    height = max(min(int(by_width * MAX_TALL_ASPECT), by_height, theme.scaled(MAX_THUMBNAIL)), 10)
+    return QSize(max(min(by_width, int(height * MAX_ASPECT)), 10), height)
+
 
 SWITCH_SIZE = 15
 MIN_WITH_SWITCH = 24
@@ -276,3 +364,65 @@ def _gaps(lit: Sequence[int], count: int) -> list[tuple[int, int]]:
     """The stretches between lit entries, half-open."""
     edges = [-1, *lit, count]
     return [(before + 1, after) for before, after in pairwise(edges) if after > before + 1]
+
+
+NUM_SHEETS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class _Sheet:
+    """A picture, and the very layout and lists of images that it was painted from."""
+
+    key: tuple[object, ...]
+    layout: GridLayout
+    images: tuple[list[QImage], ...]
+    picture: QPixmap
+
+    def is_of(self, key: tuple[object, ...], layout: GridLayout, images: tuple[list[QImage], ...]) -> bool:
+        return (
+            self.layout is layout
+            and self.key == key
+            and len(self.images) == len(images)
+            and all(one is other for one, other in zip(self.images, images, strict=True))
+        )
+
+
+class HeadSheets:
+    """The newest `NUM_SHEETS` of them: going back to a scale or a measure copies a picture."""
+
+    def __init__(self) -> None:
+        self._sheets: list[_Sheet] = []
+
+    def paint(
+        self, painter: QPainter, places: QRegion, grid: GridPainter, images: Iterable[list[QImage]], size: QSize
+    ) -> None:
+        """Paints the part of the grid that lies in `places`, names and hairlines included.
+
+        Args:
+            painter: of a widget or an image of pixels.
+            places: what to paint, in the grid's coordinates.
+            grid: what paints the sheet if there is none yet.
+            images: the lists that the grid's thumbnails are taken from.
+            size: of the whole grid.
+        """
+        device = painter.device()
+        ratio = device.devicePixelRatioF() if device is not None else 1.0
+        picture = self._picture(grid, tuple(images), size, ratio)
+        for each in places:  # type: ignore[attr-defined]  # the old and the new frame may stand far from each other
+            place = QRectF(each)
+            painter.drawPixmap(place, picture, QRectF(place.topLeft() * ratio, place.size() * ratio))
+
+    def _picture(self, grid: GridPainter, images: tuple[list[QImage], ...], size: QSize, ratio: float) -> QPixmap:
+        theme: Theme = grid.theme
+        key = theme, size.toTuple(), ratio
+        for sheet in self._sheets:
+            if sheet.is_of(key, grid.layout, images):
+                return sheet.picture
+        picture = QPixmap(size * ratio)
+        picture.setDevicePixelRatio(ratio)
+        picture.fill(theme.color("panel"))
+        painter = QPainter(picture)
+        grid.paint_heads(painter, QRegion(QRect(0, 0, size.width(), size.height())))
+        painter.end()
+        self._sheets = [_Sheet(key, grid.layout, images, picture), *self._sheets[: NUM_SHEETS - 1]]
+        return picture

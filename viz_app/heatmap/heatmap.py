@@ -6,9 +6,8 @@ from PySide6.QtWidgets import QScrollBar, QToolTip, QWidget
 
 from augenmerk.viz_app.heatmap.heatmap_layout import SCROLL_BAR, HeatmapLayout, lay_out
 from augenmerk.viz_app.heatmap.heatmap_paint import HeatmapPainter
-from augenmerk.viz_app.heatmap.large_map import LargeMap
+from augenmerk.viz_app.heatmap.large_map import LargeMap, selection_mode_of
 from augenmerk.viz_app.heatmap.map_image import map_image, ramp_of, signed_ramp_of
-from augenmerk.viz_app.heatmap.selection_mode import selection_mode_of
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_selection import MARKS, token_shift_of_queries

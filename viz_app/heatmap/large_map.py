@@ -1,11 +1,13 @@
 """What the two pictures of the large map, cells and lines, have in common: what they follow, and their theme."""
 
 from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from augenmerk.viz_app.state.evented_options import on_redraw
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import MapView
+from augenmerk.viz_app.state.picked_tokens import SelectionMode
 from augenmerk.viz_app.theme import current_theme, is_theme_change
 
 
@@ -46,3 +48,10 @@ class LargeMap(QWidget):
         if theme != self._theme:
             self._theme = theme
             self.rebuild()
+
+
+def selection_mode_of(event: QMouseEvent) -> SelectionMode:
+    """Ctrl adds one item to the selection, Shift all items up to the clicked one."""
+    if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+        return "also"
+    return "through" if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else "alone"

@@ -12,9 +12,8 @@ from PySide6.QtWidgets import QWidget
 
 from augenmerk.core.translation.result import FloatArray
 from augenmerk.viz_app.heatmap.colormap import signed_color_table
-from augenmerk.viz_app.heatmap.large_map import LargeMap
+from augenmerk.viz_app.heatmap.large_map import LargeMap, selection_mode_of
 from augenmerk.viz_app.heatmap.map_image import signed_ramp_of
-from augenmerk.viz_app.heatmap.selection_mode import selection_mode_of
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_selection import MARKS, HoveredLabel, token_shift_of_queries
 from augenmerk.viz_app.state.map_view import MapView

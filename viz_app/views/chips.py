@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from augenmerk.core.text.vocabulary import STARTS
 from augenmerk.core.translation.result import Translation, Word
-from augenmerk.viz_app.heatmap.selection_mode import selection_mode_of
+from augenmerk.viz_app.heatmap.large_map import selection_mode_of
 from augenmerk.viz_app.state.experiment_editor import force
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_selection import MARKS
