@@ -10,7 +10,7 @@ from augenmerk.core.text.languages import language_name
 from augenmerk.viz_app.learn.chapter import Chapter, languages
 from augenmerk.viz_app.theme import scaled
 from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
-from augenmerk.viz_app.widgets.layouts import column
+from augenmerk.viz_app.widgets.layouts import column_of
 
 WIDTH, NARROW_WIDTH = 238, 50
 
@@ -45,7 +45,7 @@ class ChapterList(QFrame):
             self._group.addButton(button)
             self.buttons.append(button)
         menu = (self.language_menu, 0, Qt.AlignmentFlag.AlignHCenter)
-        column(*self.buttons, 1, menu, spacing=2, margins=(6, 8, 6, 8), within=self)
+        column_of(*self.buttons, 1, menu, spacing=2, margins=(6, 8, 6, 8), within=self)
         self.show_chapters(chapters, language)
 
     def show_chapters(self, chapters: Sequence[Chapter], language: str) -> None:

@@ -11,7 +11,7 @@ from augenmerk.viz_app.learn.predict_view import PredictView
 from augenmerk.viz_app.learn.values import values_of
 from augenmerk.viz_app.theme import scaled
 from augenmerk.viz_app.widgets.flow_layout import FlowLayout
-from augenmerk.viz_app.widgets.layouts import column
+from augenmerk.viz_app.widgets.layouts import column_of
 
 TRY_SPACING = 8
 
@@ -46,7 +46,7 @@ class ChapterText(QWidget):
         self.title.setWordWrap(True)
         self.back_button = QPushButton("Back to your sentence", self)
         self.back_button.clicked.connect(context.own.restore)
-        content = column(
+        content = column_of(
             self.title, self._text(chapter.claim, "claim"), spacing=10, margins=(4, 0, 14, 10), within=self
         )
         buttons: FlowLayout | None = None
@@ -62,7 +62,7 @@ class ChapterText(QWidget):
             content.addWidget(self._text(block, "reading") if isinstance(block, Paragraph) else self._question(block))
         if last_buttons is not None:
             last_buttons.addWidget(self.back_button)
-        self.end = column()
+        self.end = column_of()
         content.addLayout(self.end)
         content.addStretch(1)
         context.own.changed.connect(self._offer_way_back)

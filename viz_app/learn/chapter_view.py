@@ -12,7 +12,7 @@ from augenmerk.viz_app.learn.figures.map import MapFigure
 from augenmerk.viz_app.learn.figures.registry import FIGURES
 from augenmerk.viz_app.learn.predict_view import PredictView
 from augenmerk.viz_app.theme import GAP, current_theme, scaled
-from augenmerk.viz_app.widgets.layouts import column, row
+from augenmerk.viz_app.widgets.layouts import column_of, row_of
 from augenmerk.viz_app.widgets.parts import take_out
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea, area_around
 
@@ -184,11 +184,11 @@ class ChapterView(QWidget):
         takes_height = any(figure.takes_height for figure in self.figures)
         parts = [(figure, int(figure.takes_height)) for figure in self.figures]
         figures = QWidget()
-        column(*parts, *([] if takes_height else [1]), spacing=GAP, within=figures)
+        column_of(*parts, *([] if takes_height else [1]), spacing=GAP, within=figures)
         self._text_area = VerticalScrollArea(self.text, takes_keys=True)
         self._figure_area = VerticalScrollArea(figures)
         areas = (self._text_area, TEXT_SHARE), (self._figure_area, FIGURE_SHARE)
-        self._row = row(*areas, spacing=GAP, within=self)
+        self._row = row_of(*areas, spacing=GAP, within=self)
         for content in (self.text, figures):
             content.installEventFilter(self)
 

@@ -20,7 +20,7 @@ from augenmerk.viz_app.theme import GAP, scaled
 from augenmerk.viz_app.views.intervention_chips import HINT_WITHOUT_HEADS
 from augenmerk.viz_app.views.sentence import SentencePanel
 from augenmerk.viz_app.widgets.empty_state import EmptyState
-from augenmerk.viz_app.widgets.layouts import column, row
+from augenmerk.viz_app.widgets.layouts import column_of, row_of
 from augenmerk.viz_app.widgets.parts import flat_button, label
 from augenmerk.viz_app.worker import ExperimentController, Failure, InferenceWorker, LoadJob, Request
 
@@ -84,8 +84,8 @@ class LearnPage(QWidget):
         self._stack.addWidget(self._message)
         self._place = 0
         self._has_asked = False
-        below = row(self.list, (self._stack, 1), spacing=GAP)
-        column(self.model_note, self.sentence, (below, 1), spacing=GAP, within=self)
+        below = row_of(self.list, (self._stack, 1), spacing=GAP)
+        column_of(self.model_note, self.sentence, (below, 1), spacing=GAP, within=self)
         if self.chapters:
             self.list.show_place(0)
         self._connect()

@@ -43,8 +43,7 @@ class PredictView(QFrame):
         self._looked_text: str | None = None
         self._asked_of = self._subject
         self.setProperty("role", "card")
-        heading = label("heading")
-        heading.setText("Predict, then look")
+        heading = label("heading", "Predict, then look")
         self.question = QLabel()
         self.question.setTextFormat(Qt.TextFormat.MarkdownText)
         self.question.setProperty("role", "reading")

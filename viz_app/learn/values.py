@@ -12,26 +12,6 @@ from augenmerk.viz_app.state.map_view import Pair
 UNKNOWN, NO_BREAK = "…", "\u00a0"
 
 
-def source_text(state: ExperimentState, translation: Translation) -> str:
-    """The sentence as typed."""
-    return translation.source_text
-
-
-def translation_text(state: ExperimentState, translation: Translation) -> str:
-    """Its translation."""
-    return translation.text
-
-
-def num_source_words(state: ExperimentState, translation: Translation) -> str:
-    """How many words the sentence has."""
-    return str(len(translation.source_words))
-
-
-def num_source_tokens(state: ExperimentState, translation: Translation) -> str:
-    """How many tokens the encoder reads."""
-    return str(len(translation.source_tokens))
-
-
 def place_to_remove(translation: Translation) -> int | None:
     """Of the last source word with a letter or a digit in it; None if there is none."""
     words = translation.source_words
@@ -61,29 +41,9 @@ def unsure_step_number(state: ExperimentState, translation: Translation) -> str:
     return UNKNOWN if step is None else str(step + 1)
 
 
-def unsure_token(state: ExperimentState, translation: Translation) -> str:
-    """The token that is most probable there."""
-    return _candidate(state.original or translation, 0)
-
-
-def second_token(state: ExperimentState, translation: Translation) -> str:
-    """The next best token there."""
-    return _candidate(state.original or translation, 1)
-
-
 def _candidate(translation: Translation, rank: int) -> str:
     step = unsure_step(translation)
     return UNKNOWN if step is None else translation.alternatives[step][rank].token
-
-
-def num_target_tokens(state: ExperimentState, translation: Translation) -> str:
-    """How many tokens the decoder predicts."""
-    return str(len(translation.predicted_tokens))
-
-
-def head(state: ExperimentState, translation: Translation) -> str:
-    """The chosen head."""
-    return state.selection.head.title
 
 
 def num_heads(state: ExperimentState, translation: Translation) -> str:
@@ -154,16 +114,16 @@ def _shown(tokens: tuple[str, ...], place: int) -> str:
 
 
 VALUES: Final[dict[str, Callable[[ExperimentState, Translation], str]]] = {
-    "source-text": source_text,
-    "translation": translation_text,
-    "num-source-words": num_source_words,
-    "num-source-tokens": num_source_tokens,
+    "source-text": lambda state, shown: shown.source_text,
+    "translation": lambda state, shown: shown.text,
+    "num-source-words": lambda state, shown: str(len(shown.source_words)),
+    "num-source-tokens": lambda state, shown: str(len(shown.source_tokens)),
     "removable-word": removable_word,
     "unsure-step": unsure_step_number,
-    "unsure-token": unsure_token,
-    "second-token": second_token,
-    "num-target-tokens": num_target_tokens,
-    "head": head,
+    "unsure-token": lambda state, shown: _candidate(state.original or shown, 0),
+    "second-token": lambda state, shown: _candidate(state.original or shown, 1),
+    "num-target-tokens": lambda state, shown: str(len(shown.predicted_tokens)),
+    "head": lambda state, shown: state.selection.head.title,
     "num-heads": num_heads,
     "heads-per-layer": heads_per_layer,
     "head-width": head_width,

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSettings, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QMenu, QStackedWidget, QWidget
 
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.viz_app.export.exportable import ExportSource
 from augenmerk.viz_app.export.plotting import import_matplotlib
-from augenmerk.viz_app.theme import GAP, scaled, scales
+from augenmerk.viz_app.theme import GAP, scaled
 from augenmerk.viz_app.train.charts.comparison import Comparison
 from augenmerk.viz_app.train.playback import moment_name
 from augenmerk.viz_app.train.run import settings as run_settings
@@ -26,6 +26,7 @@ from augenmerk.viz_app.train.run.panel import RunPanel
 from augenmerk.viz_app.train.run.status_text import status_line
 from augenmerk.viz_app.train.run_export import RunExport
 from augenmerk.viz_app.train.state import Run, Status, TrainState
+from augenmerk.viz_app.widgets.layouts import column_of, row_of
 from augenmerk.viz_app.worker import ANSWER_SECONDS, TrainingBody
 
 if TYPE_CHECKING:
@@ -210,15 +211,8 @@ class TrainPage(QWidget):
             part.setMinimumHeight(scaled(height) if is_stacked else 0)
 
     def _lay_out(self) -> None:
-        right = QVBoxLayout()
-        scales(right.setSpacing, GAP)
-        right.addWidget(self.notice_bar)
-        right.addWidget(self._stack, 1)
-        row = self._row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        scales(row.setSpacing, GAP)
-        row.addWidget(self.panel)
-        row.addLayout(right, 1)
+        right = column_of(self.notice_bar, (self._stack, 1), spacing=GAP)
+        self._row = row_of(self.panel, (right, 1), spacing=GAP, within=self)
 
 
 def _problem_of(choices: RunChoices) -> str:

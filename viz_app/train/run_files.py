@@ -1,22 +1,17 @@
 """Reads runs from their folders: the curves of one, and the list of all in a folder. No Qt, no torch."""
 
-import csv
-import math
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from augenmerk.core.checkpoint.history import EpochRecord
-from augenmerk.core.errors import TrainingError
-from augenmerk.core.storage import read_text
+from augenmerk.core.checkpoint.history import EpochRecord, read_history
+from augenmerk.core.errors import CheckpointError, TrainingError
 from augenmerk.core.training.folder import HISTORY, LAST, RUN_SETTINGS
 from augenmerk.core.training.overview import RunSummary, is_run, summarize, with_best
 from augenmerk.core.training.step_metrics import StepMetrics, read_step_metrics
 from augenmerk.viz_app.train.curves import RunCurves
 
 MAX_LISTED = 30
-_UNREADABLE = (OSError, ValueError, KeyError, TypeError, csv.Error)
-"""What reading a history raises."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +59,12 @@ def read_run(folder: Path, *, with_steps: bool = False) -> RunOnDisk:
     files = summarize(folder)
     has_no_history = files.can_resume and not path.exists()  # stopped within its first epoch
     try:
-        records = [] if has_no_history else _read_records(path)
+        records = () if has_no_history else read_history(path)
         changed = datetime.fromtimestamp((folder / LAST if has_no_history else path).stat().st_mtime)
-    except _UNREADABLE as error:
+    except (CheckpointError, OSError) as error:
+        reason = "is damaged" if path.exists() else "is missing"
         raise TrainingError(
-            f"{folder} is not the folder of a run ({_reason(error)}). A folder with a {HISTORY} written by a training "
-            "was expected; choose another."
+            f"{folder} is not the folder of a run: its {HISTORY} {reason}. Choose a folder that a training wrote."
         ) from error
     curves = RunCurves()
     metrics = read_step_metrics(folder) if with_steps else None
@@ -108,34 +103,9 @@ def _changed(folder: Path) -> float:
     return 0.0
 
 
-def known_records(folder: Path) -> list[EpochRecord]:
+def known_records(folder: Path) -> tuple[EpochRecord, ...]:
     """The epochs in the history of the run in `folder`; none if it cannot be read."""
     try:
-        return _read_records(folder / HISTORY)
-    except _UNREADABLE:
-        return []
-
-
-def _read_records(path: Path) -> list[EpochRecord]:
-    """The table; older versions wrote fewer columns."""
-    return [_record(row) for row in csv.DictReader(read_text(path).splitlines())]
-
-
-def _record(row: dict[str, str]) -> EpochRecord:
-    bleu = row.get("bleu") or ""
-    return EpochRecord(
-        epoch=int(row["epoch"]),
-        step=int(row["step"]),
-        training_loss=float(row["training_loss"]),
-        validation_loss=float(row["validation_loss"]),
-        validation_loss_batch_mean=float(row.get("validation_loss_batch_mean") or "nan"),
-        learning_rate=float(row["learning_rate"]),
-        seconds=math.nan,  # not shown
-        bleu=float(bleu) if bleu else None,
-    )
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, FileNotFoundError):
-        return f"it has no {HISTORY}"
-    return getattr(error, "strerror", None) or str(error)
+        return read_history(folder / HISTORY)
+    except CheckpointError:
+        return ()

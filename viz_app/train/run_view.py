@@ -5,7 +5,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSplitter, QWidget
 
 from augenmerk.viz_app.theme import GAP, scales
 from augenmerk.viz_app.train.charts.comparison import Comparison
@@ -14,6 +14,7 @@ from augenmerk.viz_app.train.film.panel import FilmPanel
 from augenmerk.viz_app.train.film.samples import SamplesPanel
 from augenmerk.viz_app.train.film.tabs import LowerPanel
 from augenmerk.viz_app.train.state import TrainState
+from augenmerk.viz_app.widgets.layouts import column_of, row_of
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 
 WIDE_PX = 1180
@@ -70,18 +71,12 @@ class RunView(QWidget):
 
     def _lay_out(self) -> None:
         below = QWidget()
-        row = QHBoxLayout(below)
-        row.setContentsMargins(0, 0, 0, 0)
-        scales(row.setSpacing, GAP)
-        row.addWidget(self.film, 5)
-        row.addWidget(self.samples, 3)
+        row_of((self.film, 5), (self.samples, 3), spacing=GAP, within=below)
         self.splitter = QSplitter(Qt.Orientation.Vertical)
         self.splitter.setHandleWidth(GAP)
         self.splitter.setChildrenCollapsible(False)
         self.splitter.addWidget(self.charts)
         self.splitter.addWidget(below)
         self.splitter.setSizes([1000, 1000])  # halves, whatever the hints are
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
         self.parts = VerticalScrollArea(self.splitter)
-        outer.addWidget(self.parts)
+        column_of(self.parts, within=self)

@@ -1,5 +1,6 @@
 """Rows and columns of widgets, each in one expression. Lengths are at 100 % and follow the scale of the interface."""
 
+from dataclasses import dataclass
 from typing import TypeVar
 
 from PySide6.QtCore import Qt
@@ -7,7 +8,15 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QVBoxLayout, QWi
 
 from augenmerk.viz_app.theme import scales
 
-Part = QWidget | QLayout | int | tuple[QWidget | QLayout, int] | tuple[QWidget, int, Qt.AlignmentFlag]
+
+@dataclass(frozen=True)
+class Space:
+    """Empty space of this many pixels, between the parts of a row or column."""
+
+    pixels: int
+
+
+Part = QWidget | QLayout | Space | int | tuple[QWidget | QLayout, int] | tuple[QWidget, int, Qt.AlignmentFlag]
 """Of a row or column: a widget or layout, with its stretch and alignment if they matter; a number is empty space that
 stretches by it."""
 Margins = tuple[int, int, int, int]
@@ -15,7 +24,7 @@ NO_MARGINS: Margins = (0, 0, 0, 0)
 Box = TypeVar("Box", bound=QBoxLayout)
 
 
-def row(
+def row_of(
     *parts: Part, spacing: int | None = None, margins: Margins = NO_MARGINS, within: QWidget | None = None
 ) -> QHBoxLayout:
     """A row of these parts, from left to right.
@@ -29,10 +38,10 @@ def row(
     return _filled(QHBoxLayout() if within is None else QHBoxLayout(within), parts, spacing, margins)
 
 
-def column(
+def column_of(
     *parts: Part, spacing: int | None = None, margins: Margins = NO_MARGINS, within: QWidget | None = None
 ) -> QVBoxLayout:
-    """A column of these parts, from top to bottom; see `row`."""
+    """A column of these parts, from top to bottom; see `row_of`."""
     return _filled(QVBoxLayout() if within is None else QVBoxLayout(within), parts, spacing, margins)
 
 
@@ -46,6 +55,8 @@ def _filled(layout: Box, parts: tuple[Part, ...], spacing: int | None, margins: 
     for part in parts:
         if isinstance(part, int):
             layout.addStretch(part)
+        elif isinstance(part, Space):
+            layout.addSpacing(part.pixels)
         elif isinstance(part, QLayout):
             layout.addLayout(part)
         elif isinstance(part, QWidget):

@@ -49,9 +49,9 @@ def tab_button(text: str, tip: str = "") -> QToolButton:
     return button
 
 
-def label(role: str, *, wraps: bool = False) -> QLabel:
+def label(role: str, text: str = "", *, wraps: bool = False) -> QLabel:
     """A label of plain text; `role` is one of those of `viz_app.theme`."""
-    made = QLabel()
+    made = QLabel(text)
     made.setTextFormat(Qt.TextFormat.PlainText)
     made.setProperty("role", role)
     made.setWordWrap(wraps)

@@ -240,7 +240,7 @@ def test_history_of_a_run_is_read_back(tmp_path: Path) -> None:
 def test_missing_or_damaged_history_is_no_obstacle(tmp_path: Path, line: str | None) -> None:
     if line is not None:
         (tmp_path / "history.csv").write_text(f"epoch,step\n{line}\n", encoding="utf-8")
-    assert known_records(tmp_path) == []
+    assert known_records(tmp_path) == ()
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ from augenmerk.viz_app.state.head_roles import clarity
 from augenmerk.viz_app.theme import current_theme, scaled, scales
 from augenmerk.viz_app.widgets.line_chart import shown_value, ticks
 from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.worker import Job
 
 LEFT, RIGHT, TOP, BOTTOM = 58, 16, 14, 26
 TITLE_HEIGHT, TICK_TITLE = 18, "lost without the head (log-probability, nats)"
@@ -70,13 +71,13 @@ class ClarityVsImportanceFigure(ChapterFigure):
         self.column.addWidget(self.correlations)
         self.column.addWidget(self.says)
 
-    def refresh(self) -> None:
-        """Asks what each head is worth in the sentence as it is, with nothing changed."""
+    def to_ask(self) -> tuple[object, Job] | None:
+        """The cost of each head in the sentence with nothing changed."""
+        return self.about(self.state.original, HeadCostsJob)
 
-        def take(costs: HeadCosts) -> None:
-            self.costs = costs
-
-        self.ask_about(self.state.original, self.costs.translation if self.costs else None, HeadCostsJob, take)
+    def take(self, answer: HeadCosts) -> None:
+        """Keeps the costs."""
+        self.costs = answer
 
     def redraw(self) -> None:
         """Other points, or another head is chosen."""

@@ -15,6 +15,7 @@ from augenmerk.viz_app.learn.job import BeamTreeJob
 from augenmerk.viz_app.state.experiment_editor import force
 from augenmerk.viz_app.theme import CHIP_RADIUS, PANEL_MARGIN, Theme, current_theme, scaled
 from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.worker import Job
 
 NUM_CANDIDATES = 4
 BEAM = Beam(4, 0.0)
@@ -81,7 +82,6 @@ class BeamFigure(ChapterFigure):
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
         self.tree: BeamTree | None = None
-        self._asked_about: Translation | None = None
         self._available_height = 0
         self.drawing = BeamDrawing()
         self.says = label("small", wraps=True)
@@ -102,22 +102,16 @@ class BeamFigure(ChapterFigure):
         """Of the text below, in as many lines as it needs."""
         return max(0, self.says.heightForWidth(_inner_width(self)))
 
-    def refresh(self) -> None:
-        """Asks for the search in this sentence; what is changed in the model plays no part."""
+    def to_ask(self) -> tuple[object, Job] | None:
+        """The search in this sentence; what is changed in the model plays no part."""
         translation = self.state.original
         if translation is None or self.state.current is None:
-            return
-        text = translation.source_text
-        if self._asked_about is not None and self._asked_about.source_text == text:
-            return
-        self._asked_about = translation
+            return None
+        return translation.source_text, BeamTreeJob(translation.source_text, BEAM)
 
-        def take(tree: object) -> None:
-            assert isinstance(tree, BeamTree)
-            self.tree = tree
-            self.redraw()
-
-        self.controller.ask(BeamTreeJob(text, BEAM), self.request, take)
+    def take(self, answer: BeamTree) -> None:
+        """Keeps the tree."""
+        self.tree = answer
 
     def redraw(self) -> None:
         """The tree, and both translations with their probabilities."""

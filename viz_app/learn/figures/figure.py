@@ -57,13 +57,12 @@ class ChapterFigure(LivePanel):
     question: ClassVar[str] = ""
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
-        self.title = label("heading", wraps=True)
-        self.title.setText(self.caption)
+        self.title = label("heading", self.caption, wraps=True)
         super().__init__(context.state, context.controller, self.title, parent)
         self.context, self.options = context, options
+        self._subject: object = None
         self.setProperty("role", "panel")
-        self.waiting = label("small")
-        self.waiting.setText("computing…")
+        self.waiting = label("small", "computing…")
         self.waiting.setVisible(False)
         self._waiting_timer = QTimer(self, singleShot=True, interval=WAITING_DELAY_MS)
         self._waiting_timer.timeout.connect(lambda: self.waiting.setVisible(self.request.is_running))
@@ -79,32 +78,33 @@ class ChapterFigure(LivePanel):
         """What is shown; None while there is nothing."""
         return self.state.translation
 
-    def ask_about(
-        self,
-        translation: Translation | None,
-        known: Translation | None,
-        job: Callable[[Translation], Job],
-        take: Callable[[Any], None],
-    ) -> None:
-        """Asks the model about a translation, and shows the answer; at once if it is known already.
+    def to_ask(self) -> tuple[object, Job] | None:
+        """What to ask the model, after its subject; None if there is nothing to ask. Its answer goes to `take`."""
+        return None
 
-        Args:
-            translation: None while there is nothing to ask about.
-            known: the one that the last answer is about.
-            job: the question.
-            take: keeps the answer, before it is shown.
-        """
+    def take(self, answer: Any) -> None:
+        """Keeps the model's answer, before it is drawn."""
+
+    def about(self, translation: Translation | None, job: Callable[[Translation], Job]) -> tuple[object, Job] | None:
+        """A question about a translation, for `to_ask`; None if there is none, or if an earlier model made it."""
         if translation is None or self.state.current is None:
-            return
-        if known is translation:
+            return None
+        return translation, job(translation)
+
+    def refresh(self) -> None:
+        """Asks the model if its answer is not known yet; else draws."""
+        asked = self.to_ask()
+        if asked is None or asked[0] == self._subject:
             self.redraw()
             return
+        subject, job = asked
 
         def take_and_show(answer: object) -> None:
-            take(answer)
+            self._subject = subject
+            self.take(answer)
             self.redraw()
 
-        self.ask(job(translation), take_and_show)
+        self.ask(job, take_and_show)
 
     def set_available_height(self, height: int) -> None:
         """So many pixels of the page are for this figure; a figure that can be drawn larger uses them."""

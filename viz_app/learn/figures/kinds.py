@@ -39,8 +39,7 @@ class KindsFigure(ChapterFigure):
         grid.setHorizontalSpacing(14)
         grid.setVerticalSpacing(6)
         for column, heading in enumerate(HEADINGS):
-            shown = label("muted", wraps=True)
-            shown.setText(heading)
+            shown = label("muted", heading, wraps=True)
             grid.addWidget(shown, 0, column)
         for row, kind in enumerate(MAP_KINDS, start=1):
             button = QPushButton(KIND_TITLES[kind])
@@ -51,8 +50,7 @@ class KindsFigure(ChapterFigure):
             self.buttons[kind] = button
             grid.addWidget(button, row, 0)
             for column, text in enumerate(origins[kind], start=1):
-                shown = label("number", wraps=True)
-                shown.setText(text)
+                shown = label("number", text, wraps=True)
                 grid.addWidget(shown, row, column)
             grid.addWidget(self.shapes[kind], row, len(HEADINGS) - 1)
         grid.setColumnStretch(len(HEADINGS) - 1, 1)

@@ -13,6 +13,7 @@ from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.job import LensJob
 from augenmerk.viz_app.theme import scaled
 from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.worker import Job
 
 NUM_IN_TIP = 5
 CELL_HEIGHTS, AIMED_HEIGHT, LEAST_HEIGHT, LARGEST_CELL = (30, 54), 260, 120, 130
@@ -59,13 +60,13 @@ class LayersFigure(ChapterFigure):
         aimed = max(LEAST_HEIGHT, round(height / scaled(1.0)) - AROUND_CELLS)
         self.matrix.set_heights(aimed, min(LARGEST_CELL, max(CELL_HEIGHTS[1], aimed // 4)))
 
-    def refresh(self) -> None:
-        """Asks for the lens of the translation that is shown."""
+    def to_ask(self) -> tuple[object, Job] | None:
+        """The lens of the translation that is shown."""
+        return self.about(self.translation, LensJob)
 
-        def take(lens: LogitLens) -> None:
-            self.lens = lens
-
-        self.ask_about(self.translation, self.lens.translation if self.lens else None, LensJob, take)
+    def take(self, answer: LogitLens) -> None:
+        """Keeps the lens."""
+        self.lens = answer
 
     def redraw(self) -> None:
         """The table."""

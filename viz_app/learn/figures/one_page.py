@@ -195,8 +195,7 @@ class SizeTable(QWidget):
         self._grid.setVerticalSpacing(3)
         self._grid.setColumnStretch(0, 1)
         for column, text in enumerate(HEADINGS):
-            heading = label("small")
-            heading.setText(text)
+            heading = label("small", text)
             self._grid.addWidget(heading, 0, column, _side_of(column))
 
     @property

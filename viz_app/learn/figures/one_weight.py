@@ -21,6 +21,7 @@ from augenmerk.viz_app.learn.weight_steps import WeightSteps, weight_steps
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.theme import current_theme, scaled
 from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.worker import Job
 from augenmerk.viz_app.worker.jobs import TraceJob
 
 LINE, LEAST_LINE, GAP, HEADER = 22, 12, 12, 20
@@ -65,8 +66,7 @@ class OneWeightFigure(ChapterFigure):
         self.temperature.valueChanged.connect(self._on_temperature)
         self._temperature_text = label("small")
         row = QHBoxLayout()
-        name = label("muted")
-        name.setText("temperature")
+        name = label("muted", "temperature")
         row.addWidget(name)
         row.addWidget(self.temperature, 1)
         row.addWidget(self._temperature_text)
@@ -85,19 +85,20 @@ class OneWeightFigure(ChapterFigure):
             excess = max(0, self.column.totalHeightForWidth(self.width()) - self._limit)
             self.table.set_line(max(scaled(LEAST_LINE), scaled(LINE) - math.ceil(excess / self.table.num_lines)))
 
+    def to_ask(self) -> tuple[object, Job] | None:
+        """Queries, keys and values of the translation that is shown."""
+        return self.about(self.translation, TraceJob)
+
+    def take(self, answer: Trace) -> None:
+        """Keeps the numbers."""
+        self._trace, self._traced = answer, self.translation
+
     def refresh(self) -> None:
-        """Asks for queries, keys and values of the translation that is shown."""
-        translation = self.translation
+        """While nothing is pinned, a large weight is."""
         self._show_temperature()
-        if translation is None or self.state.current is None:
-            return
-        if self.state.selection.pinned is None:
+        if self.state.current is not None and self.state.selection.pinned is None:
             self.state.selection.pinned = strongest_pair(self.state)
-
-        def take(trace: Trace) -> None:
-            self._trace, self._traced = trace, translation
-
-        self.ask_about(translation, self._traced, TraceJob, take)
+        super().refresh()
 
     def redraw(self) -> None:
         """Another pair is pinned, another head chosen, or other numbers have come."""

@@ -11,6 +11,7 @@ from augenmerk.viz_app.learn.job import PositionsJob, PositionTables
 from augenmerk.viz_app.theme import current_theme, scaled
 from augenmerk.viz_app.widgets.line_chart import Curve, LineChart
 from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.worker import Job
 
 DIMENSIONS = (4, 5, 6, 7)
 """Of 20, over 100 positions: the figure of The Annotated Transformer."""
@@ -67,18 +68,13 @@ class PositionsFigure(ChapterFigure):
             if excess > lower:
                 self.matrix.set_heights(max(cells - (excess - lower), min(cells, LEAST_MATRIX_HEIGHT)), MAX_CELL)
 
-    def refresh(self) -> None:
-        """Asks for the tables; they are the model's, whatever the sentence."""
-        if self.tables is not None:
-            self.redraw()
-            return
+    def to_ask(self) -> tuple[object, Job] | None:
+        """The tables are the model's, whatever the sentence."""
+        return "model", PositionsJob()
 
-        def take(tables: object) -> None:
-            assert isinstance(tables, PositionTables)
-            self.tables = tables
-            self.redraw()
-
-        self.controller.ask(PositionsJob(), self.request, take)
+    def take(self, answer: PositionTables) -> None:
+        """Keeps the answer."""
+        self.tables = answer
 
     def redraw(self) -> None:
         """Waves, and the vectors of as many positions as there are tokens."""

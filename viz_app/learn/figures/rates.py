@@ -13,6 +13,7 @@ from augenmerk.viz_app.theme import scales
 from augenmerk.viz_app.widgets.bars import Bar, BarList
 from augenmerk.viz_app.widgets.line_chart import Curve, LineChart
 from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.worker import Job
 
 SETTINGS = ((512, 4000), (512, 8000), (256, 4000))
 """Width and warm-up steps: the three curves of The Annotated Transformer."""
@@ -88,18 +89,13 @@ class SmoothingFigure(ChapterFigure):
         for widget in (self.bars, self._below, self.chart):
             self.column.addWidget(widget)
 
-    def refresh(self) -> None:
-        """Asks for the numbers; they depend on nothing that is shown."""
-        if self.smoothing is not None:
-            self.redraw()
-            return
+    def to_ask(self) -> tuple[object, Job] | None:
+        """The numbers depend on nothing that is shown."""
+        return "model", SmoothingJob()
 
-        def take(smoothing: object) -> None:
-            assert isinstance(smoothing, Smoothing)
-            self.smoothing = smoothing
-            self.redraw()
-
-        self.controller.ask(SmoothingJob(), self.request, take)
+    def take(self, answer: Smoothing) -> None:
+        """Keeps the answer."""
+        self.smoothing = answer
 
     def redraw(self) -> None:
         """Bars and curves."""

@@ -62,8 +62,7 @@ class TrainHereFigure(ChapterFigure):
             f"The diagonal counts as there once some head gives it {percent_in_words(APPEARED)} of its weight, "
             "on average over the steps."
         )
-        question = label("muted")
-        question.setText("I think the diagonal appears in epoch")
+        question = label("muted", "I think the diagonal appears in epoch")
         row = QHBoxLayout()
         for widget in (question, self.guess, self.button):
             row.addWidget(widget)

@@ -15,6 +15,7 @@ from augenmerk.viz_app.theme import GAP, scales
 from augenmerk.viz_app.widgets.bars import Bar, BarList
 from augenmerk.viz_app.widgets.flow_layout import FlowLayout
 from augenmerk.viz_app.widgets.parts import label, tab_button
+from augenmerk.viz_app.worker import Job
 
 NUM_HEADS_SHOWN = 6
 CHIP_SPACING = 2
@@ -66,19 +67,18 @@ class WordPartsFigure(ChapterFigure):
         self.column.addWidget(self.says)
         self.column.addLayout(both)
 
-    def refresh(self) -> None:
-        """Asks for the parts of the translation that is shown."""
+    def to_ask(self) -> tuple[object, Job] | None:
+        """The parts of the translation that is shown."""
+        return self.about(self.translation, LogitPartsJob)
 
-        def take(parts: LogitParts) -> None:
-            same = self.parts is not None and parts.translation.predicted_ids == self.parts.translation.predicted_ids
-            self.parts = parts
-            if not parts.translation.experiment.interventions:
-                self._unchanged = parts
-            if not same:  # with a head off, the reader still asks about the same word
-                self.step = int(parts.cross.sum(axis=(0, 1)).argmax())
-                self._offer_words()
-
-        self.ask_about(self.translation, self.parts.translation if self.parts else None, LogitPartsJob, take)
+    def take(self, answer: LogitParts) -> None:
+        """Keeps the parts; with a head off, the reader still asks about the same word."""
+        before, self.parts = self.parts, answer
+        if not answer.translation.experiment.interventions:
+            self._unchanged = answer
+        if before is None or answer.translation.predicted_ids != before.translation.predicted_ids:
+            self.step = int(answer.cross.sum(axis=(0, 1)).argmax())
+            self._offer_words()
 
     def redraw(self) -> None:
         """Another word, another head is chosen, or other parts have come."""

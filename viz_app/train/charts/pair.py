@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
-from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
+from augenmerk.viz_app.theme import PANEL_MARGIN, set_role
 from augenmerk.viz_app.train.charts.comparison import Comparison
 from augenmerk.viz_app.train.charts.legend import Legend
 from augenmerk.viz_app.train.charts.live_chart import LiveChart
@@ -14,6 +14,7 @@ from augenmerk.viz_app.train.charts.panel import ChartPanel
 from augenmerk.viz_app.train.charts.picture import ShownChart
 from augenmerk.viz_app.train.charts.run_menu import CompareMenu
 from augenmerk.viz_app.train.state import TrainState
+from augenmerk.viz_app.widgets.layouts import column_of
 from augenmerk.viz_app.widgets.menu_button import MenuButton
 
 
@@ -43,11 +44,8 @@ class ChartPair(QFrame):
         self.main = ChartPanel("loss", has_step_axis=False, legend=legend, aside=(self.compare, self.export_button))
         self.second = ChartPanel("learning_rate", has_range_menu=False)
         legend.removed.connect(comparison.remove)
-        column = QVBoxLayout(self)
-        scales(column.setContentsMargins, PANEL_MARGIN - 6, 8, PANEL_MARGIN - 6, 8)
-        scales(column.setSpacing, 0)
-        column.addWidget(self.main, 5)
-        column.addWidget(self.second, 3)
+        margins = PANEL_MARGIN - 6, 8, PANEL_MARGIN - 6, 8
+        column_of((self.main, 5), (self.second, 3), spacing=0, margins=margins, within=self)
         for panel, other in ((self.main, self.second), (self.second, self.main)):
             panel.chart.companion = other.chart
             panel.changed.connect(lambda panel=panel, other=other: self._on_changed(panel, other))

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import cast
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from augenmerk.viz_app.theme import scales
 from augenmerk.viz_app.train.charts.comparison import ComparedRun
 from augenmerk.viz_app.train.charts.legend import Legend, LegendEntry
 from augenmerk.viz_app.train.charts.live_chart import LiveChart
@@ -24,6 +23,7 @@ from augenmerk.viz_app.train.charts.settings import (
 from augenmerk.viz_app.train.curves import RunCurves
 from augenmerk.viz_app.train.state import Run
 from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
+from augenmerk.viz_app.widgets.layouts import Part, column_of, row_of
 from augenmerk.viz_app.widgets.parts import label
 
 SCALE_ENTRIES = {"linear": ("linear", "Linear"), "log": ("log", "Logarithmic")}
@@ -174,33 +174,20 @@ class ChartPanel(QWidget):
         self.chart.range_reset.connect(lambda: self.choose_shown("all"))
 
     def _lay_out(self, has_step_axis: bool) -> None:
-        head = QHBoxLayout()
-        scales(head.setSpacing, 2)
-        head.addWidget(self.quantity_menu)
         self.quantity_menu.setProperty("role", "value-heading")
-        head.addStretch(1)
-        for menu in (self.smoothing_menu, self.scale_menu, self.shown_menu):
-            head.addWidget(menu)
         self.shown_menu.setVisible(self._has_range_menu)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        scales(column.setSpacing, 2)
-        column.addLayout(head)
+        parts: list[Part] = [
+            row_of(self.quantity_menu, 1, self.smoothing_menu, self.scale_menu, self.shown_menu, spacing=2)
+        ]
         if self.legend is not None:
-            row = QHBoxLayout()
-            scales(row.setSpacing, 4)
-            row.addWidget(self.legend)
-            row.addStretch(1)
-            for widget in self._aside:
-                row.addWidget(widget)
-            column.addLayout(row)
-        column.addWidget(self.chart, 1)
+            parts.append(row_of(self.legend, 1, *self._aside, spacing=4))
+        parts.append((self.chart, 1))
         if has_step_axis:
-            steps = label("small")
-            steps.setText("optimiser steps")
+            steps = label("small", "optimiser steps")
             steps.setToolTip(CHART_TIP)
             steps.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-            column.addWidget(steps)
+            parts.append(steps)
+        column_of(*parts, spacing=2, within=self)
 
 
 def legend_entries(quantity: Quantity, curves: RunCurves, compared: Sequence[ComparedRun]) -> list[LegendEntry]:

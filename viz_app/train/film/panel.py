@@ -4,7 +4,7 @@ from typing import cast
 
 from PySide6.QtCore import QRect, QSignalBlocker, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSlider, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QSlider, QStackedLayout, QWidget
 
 from augenmerk.core.analysis.roles import ROLES
 from augenmerk.core.model.heads import KIND_TITLES, Head
@@ -21,6 +21,7 @@ from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
 from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
 from augenmerk.viz_app.widgets.empty_state import EmptyState
 from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.layouts import Space, column_of, row_of
 from augenmerk.viz_app.widgets.max_lines_label import MaxLinesLabel
 from augenmerk.viz_app.widgets.parts import label
 
@@ -207,42 +208,17 @@ class FilmPanel(QFrame):
         self.text.setToolTip("The translation of the probe sentence at this step.")
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        scales(head.setSpacing, 4)
-        head.addWidget(self.tabs)
-        head.addSpacing(8)
-        head.addWidget(self.probe, 1)
-        for menu in (self.kind_menu, self.layer_menu, self.head_menu):
-            head.addWidget(menu)
-        transport = QHBoxLayout()
-        scales(transport.setSpacing, 10)
-        transport.addWidget(self.play_button)
-        transport.addWidget(self.slider, 1)
-        left = QVBoxLayout()
-        scales(left.setSpacing, 4)
-        left.addWidget(self.strip)
-        left.addLayout(transport)
-        left.addWidget(self.moment)
-        left.addWidget(self.text)
-        left.addWidget(self.area, 1)
-        right = QVBoxLayout()
-        scales(right.setSpacing, 2)
-        right.addWidget(self.heatmap, 1)
-        right.addWidget(self.meaning)
+        menus = self.kind_menu, self.layer_menu, self.head_menu
+        head = row_of(self.tabs, Space(8), (self.probe, 1), *menus, spacing=4)
+        transport = row_of(self.play_button, (self.slider, 1), spacing=10)
+        left = column_of(self.strip, transport, self.moment, self.text, (self.area, 1), spacing=4)
+        right = column_of((self.heatmap, 1), self.meaning, spacing=2)
         film = QWidget()
-        row = QHBoxLayout(film)
-        row.setContentsMargins(0, 0, 0, 0)
-        scales(row.setSpacing, PANEL_MARGIN)
-        row.addLayout(left, 5)
-        row.addLayout(right, 5)
+        row_of((left, 5), (right, 5), spacing=PANEL_MARGIN, within=film)
         self._stack = QStackedLayout()
         self._stack.addWidget(self.empty_state)
         self._stack.addWidget(film)
-        outer = QVBoxLayout(self)
-        scales(outer.setContentsMargins, PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8)
-        scales(outer.setSpacing, 4)
-        outer.addLayout(head)
-        outer.addLayout(self._stack, 1)
+        column_of(head, (self._stack, 1), spacing=4, margins=(PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8), within=self)
 
 
 class FilmGrid(HeadGrid):

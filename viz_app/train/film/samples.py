@@ -1,12 +1,13 @@
 """Translations of a few validation sentences beside their references, at each validation."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
 from augenmerk.core.training.events import SampleTranslated
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
 from augenmerk.viz_app.train.film.tabs import PanelTabs
 from augenmerk.viz_app.train.state import TrainState
+from augenmerk.viz_app.widgets.layouts import Space, column_of, row_of
 from augenmerk.viz_app.widgets.parts import flat_button, label
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 
@@ -86,32 +87,16 @@ class SamplesPanel(QFrame):
         self._cells.append(cells)
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        scales(head.setSpacing, 4)
-        head.addWidget(self.tabs)
-        head.addSpacing(8)
-        head.addWidget(self.score)
-        head.addStretch(1)
-        head.addWidget(self.back_button)
-        head.addWidget(self.forward_button)
-        for column, name in enumerate(("source", "reference", "translation")):
-            heading = label("small")
-            heading.setText(name)
-            self._grid.addWidget(heading, 0, column)
-            self._grid.setColumnStretch(column, 1)
+        head = row_of(self.tabs, Space(8), self.score, 1, self.back_button, self.forward_button, spacing=4)
+        for number, name in enumerate(("source", "reference", "translation")):
+            self._grid.addWidget(label("small", name), 0, number)
+            self._grid.setColumnStretch(number, 1)
         self._grid.setHorizontalSpacing(16)
         self._grid.setVerticalSpacing(8)
         scales(self._grid.setContentsMargins, 0, 0, 8, 0)
         content = QWidget()
         content.setProperty("role", "transparent")
-        inner = QVBoxLayout(content)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.addLayout(self._grid)
-        inner.addStretch(1)
+        column_of(self._grid, 1, within=content)
         self._table = VerticalScrollArea(content, takes_keys=True)
-        column_layout = QVBoxLayout(self)
-        scales(column_layout.setContentsMargins, PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8)
-        scales(column_layout.setSpacing, 6)
-        column_layout.addLayout(head)
-        column_layout.addWidget(self.waiting)
-        column_layout.addWidget(self._table, 1)
+        margins = PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8
+        column_of(head, self.waiting, (self._table, 1), spacing=6, margins=margins, within=self)

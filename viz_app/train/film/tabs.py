@@ -3,9 +3,9 @@
 from typing import Literal
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
-from augenmerk.viz_app.theme import scales
+from augenmerk.viz_app.widgets.layouts import row_of
 from augenmerk.viz_app.widgets.parts import label, tab_button
 
 LowerPanel = Literal["film", "samples"]
@@ -24,19 +24,13 @@ class PanelTabs(QWidget):
     def __init__(self, own: LowerPanel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._own = own
-        self.title = label("heading")
-        self.title.setText(LOWER_NAMES[own])
+        self.title = label("heading", LOWER_NAMES[own])
         self.tabs: dict[LowerPanel, QToolButton] = {}
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        scales(row.setSpacing, 2)
-        row.addWidget(self.title)
         for lower, name in LOWER_NAMES.items():
             tab = tab_button(name)
             tab.clicked.connect(lambda _checked=False, lower=lower: self._choose(lower))
-            row.addWidget(tab)
             self.tabs[lower] = tab
-        row.addStretch(1)
+        row_of(self.title, *self.tabs.values(), 1, spacing=2, within=self)
         self.show_tabs(False)
 
     def show_tabs(self, are_shown: bool) -> None:

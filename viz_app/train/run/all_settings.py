@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QCheckBox, QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QFrame, QLineEdit, QWidget
 
 from augenmerk.core.config.dotted import dotted_settings
 from augenmerk.core.config.presets import PARTS
@@ -14,6 +14,7 @@ from augenmerk.viz_app.train.run.choices import RunChoices
 from augenmerk.viz_app.train.run.form import RunForm, number_edit, show_setting, value_menu
 from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
 from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
+from augenmerk.viz_app.widgets.layouts import column_of, row_of
 from augenmerk.viz_app.widgets.parts import flat_button, label
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 
@@ -81,39 +82,20 @@ class AllSettings(QFrame):
             heading.setVisible(any(are_shown))
 
     def _lay_out(self) -> None:
-        title = label("heading")
-        title.setText("All settings")
         top = QWidget()
         top.setProperty("role", "form")
-        head = QHBoxLayout()
-        scales(head.setSpacing, 8)
-        head.addWidget(title)
-        head.addWidget(self.filter_edit, 1)
-        head.addWidget(self.restore_button)
-        head.addWidget(self.close_button)
-        above = QVBoxLayout(top)
-        scales(above.setContentsMargins, 0, 0, 12, 0)
-        scales(above.setSpacing, 4)
-        above.addLayout(head)
-        above.addWidget(self.problem)
-        rows = QVBoxLayout()
-        scales(rows.setContentsMargins, 0, 0, 12, 0)
-        scales(rows.setSpacing, 10)
+        buttons = self.restore_button, self.close_button
+        head = row_of(label("heading", "All settings"), (self.filter_edit, 1), *buttons, spacing=8)
+        column_of(head, self.problem, spacing=4, margins=(0, 0, 12, 0), within=top)
+        parts: list[QWidget] = []
         for part, heading in self._headings.items():
             heading.setText(part.capitalize())
-            rows.addWidget(heading)
-            for name, row in self.rows.items():
-                if name.startswith(f"{part}."):
-                    rows.addWidget(row)
-        rows.addStretch(1)
+            parts += [heading, *(each for name, each in self.rows.items() if name.startswith(f"{part}."))]
         content = QWidget()
-        content.setLayout(rows)
+        column_of(*parts, 1, spacing=10, margins=(0, 0, 12, 0), within=content)
         content.setProperty("role", "transparent")
-        column = QVBoxLayout(self)
-        scales(column.setContentsMargins, PANEL_MARGIN, PANEL_MARGIN - 4, 4, PANEL_MARGIN)
-        scales(column.setSpacing, 8)
-        column.addWidget(top)
-        column.addWidget(VerticalScrollArea(content, takes_keys=True), 1)
+        margins = PANEL_MARGIN, PANEL_MARGIN - 4, 4, PANEL_MARGIN
+        column_of(top, (VerticalScrollArea(content, takes_keys=True), 1), spacing=8, margins=margins, within=self)
 
 
 class SettingRow(QWidget):
@@ -130,8 +112,7 @@ class SettingRow(QWidget):
         self.setProperty("role", "form")
         self._dotted = dotted
         self._shown: tuple[object, ...] = ()
-        self.name = label("number", wraps=True)
-        self.name.setText(f"{setting.name} ({setting.unit})" if setting.unit else setting.name)
+        self.name = label("number", f"{setting.name} ({setting.unit})" if setting.unit else setting.name, wraps=True)
         self.name.setToolTip(dotted)
         self.control: QCheckBox | ChoiceMenu | QLineEdit
         if bool in setting.kinds:
@@ -191,13 +172,5 @@ class SettingRow(QWidget):
 
     def _lay_out(self) -> None:
         scales(self.name.setFixedWidth, NAME_PX)
-        first = QHBoxLayout()
-        scales(first.setSpacing, 8)
-        for widget in (self.name, self.control, self.restore_button, self.problem):
-            first.addWidget(widget)
-        first.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        scales(column.setSpacing, 2)
-        column.addLayout(first)
-        column.addWidget(self._text)
+        first = row_of(self.name, self.control, self.restore_button, self.problem, 1, spacing=8)
+        column_of(first, self._text, spacing=2, within=self)

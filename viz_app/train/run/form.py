@@ -194,8 +194,7 @@ class RunForm(QWidget):
         for place, (name, edit) in enumerate(
             (("layers", self.layers_edit), ("heads", self.heads_edit), ("width", self.width_edit))
         ):
-            text = label("muted")
-            text.setText(name)
+            text = label("muted", name)
             text.setBuddy(edit)
             numbers.addWidget(text, place // 2, place % 2 * 3)
             numbers.addWidget(edit, place // 2, place % 2 * 3 + 1)
@@ -302,8 +301,7 @@ class RunForm(QWidget):
 
 def add_row(grid: QGridLayout, row: int, name: str, control: QWidget) -> None:
     """Adds a name at the left and its control at the right."""
-    text = label("muted")
-    text.setText(name)
+    text = label("muted", name)
     text.setBuddy(control)
     grid.addWidget(text, row, 0)
     grid.addWidget(control, row, 1, Qt.AlignmentFlag.AlignRight)

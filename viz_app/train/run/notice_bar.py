@@ -3,11 +3,12 @@
 from itertools import zip_longest
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
-from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
+from augenmerk.viz_app.theme import PANEL_MARGIN, set_role
 from augenmerk.viz_app.train.run.status_text import Action, notice
 from augenmerk.viz_app.train.state import Run, TrainState
+from augenmerk.viz_app.widgets.layouts import column_of, row_of
 
 
 class NoticeBar(QFrame):
@@ -39,29 +40,20 @@ class NoticeBar(QFrame):
         self.folder_button = QPushButton("Open folder")
         self.try_button = QPushButton("Try this model")
         self.try_button.setToolTip("Opens the best checkpoint so far on the Translate page. Training continues.")
-        words = QVBoxLayout()
-        scales(words.setSpacing, 2)
-        words.addWidget(self._heading)
-        words.addWidget(self._text)
-        row = QHBoxLayout(self)
-        scales(row.setContentsMargins, PANEL_MARGIN, 10, PANEL_MARGIN, 10)
-        row.addLayout(words, 1)
-        for button, signal in (
-            (self.details_button, self.details_requested),
-            (self.folder_button, self.open_folder_requested),
-            (self.try_button, self.try_model_requested),
-        ):
-            row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
-            button.clicked.connect(signal)
         self.action_buttons = [QPushButton(), QPushButton()]
         self._actions: tuple[Action, ...] = ()
+        self.details_button.clicked.connect(self.details_requested)
+        self.folder_button.clicked.connect(self.open_folder_requested)
+        self.try_button.clicked.connect(self.try_model_requested)
         for index, button in enumerate(self.action_buttons):
             set_role(button, "" if index else "primary")
-            row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
             button.clicked.connect(
                 lambda _checked=False, index=index: self.action_chosen.emit(self._actions[index].key)
             )
-
+        words = column_of(self._heading, self._text, spacing=2)
+        buttons = self.details_button, self.folder_button, self.try_button, *self.action_buttons
+        centered = [(button, 0, Qt.AlignmentFlag.AlignVCenter) for button in buttons]
+        row_of((words, 1), *centered, margins=(PANEL_MARGIN, 10, PANEL_MARGIN, 10), within=self)
         state.run_changed.connect(self._show_run)
         self._show_run(state.run)
 

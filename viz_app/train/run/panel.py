@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QWidget
 
 from augenmerk.core.training.request import TrainingRequest
 from augenmerk.viz_app.theme import PANEL_MARGIN, scaled, scales, set_role
@@ -14,6 +14,7 @@ from augenmerk.viz_app.train.run.form import RunForm, add_row, device_entries, n
 from augenmerk.viz_app.train.run.status_text import activity, metric_rows, patience_used, resume_label
 from augenmerk.viz_app.train.state import Run, Status, TrainState
 from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
+from augenmerk.viz_app.widgets.layouts import Space, column_of, row_of
 from augenmerk.viz_app.widgets.parts import flat_button
 from augenmerk.viz_app.widgets.progress_line import ProgressLine
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
@@ -222,42 +223,36 @@ class RunPanel(QFrame):
             button.setText(activity(run) if is_stopping and kind == how else text)
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.addWidget(self._title, 1)
-        head.addWidget(self.switch_button)
         self._epochs_row = _row("epochs", self.epochs_edit)
         self._device_row = _row("device", self.device_menu)
-        column = QVBoxLayout()
-        scales(column.setContentsMargins, PANEL_MARGIN, PANEL_MARGIN - 4, PANEL_MARGIN, PANEL_MARGIN)
-        scales(column.setSpacing, 8)
-        column.addLayout(head)
-        column.addWidget(self.form)
-        column.addWidget(self._settings)
-        column.addSpacing(2)
-        column.addWidget(self.start_button)
-        buttons = QHBoxLayout()  # to continue stands where to pause stood: one of them is shown
-        scales(buttons.setSpacing, 8)
-        for button in (self.pause_button, self.resume_button, self.extend_button, self.discard_button):
-            buttons.addWidget(button, 1)
-        column.addLayout(buttons)
-        column.addWidget(self.stop_button)
-        column.addWidget(self._epochs_row)
-        column.addWidget(self._device_row)
-        column.addWidget(self.message)
-        column.addSpacing(4)
-        column.addWidget(self._progress)
-        column.addWidget(self._activity)
-        column.addWidget(self._numbers)
-        column.addWidget(self._patience_text)
-        column.addWidget(self._patience)
-        column.addStretch(1)
-        column.addWidget(self.open_menu, 0, Qt.AlignmentFlag.AlignRight)
+        # to continue stands where to pause stood: one of them is shown
+        in_place = self.pause_button, self.resume_button, self.extend_button, self.discard_button
         content = QWidget()
-        content.setLayout(column)
+        column_of(
+            row_of((self._title, 1), self.switch_button),
+            self.form,
+            self._settings,
+            Space(2),
+            self.start_button,
+            row_of(*((button, 1) for button in in_place), spacing=8),
+            self.stop_button,
+            self._epochs_row,
+            self._device_row,
+            self.message,
+            Space(4),
+            self._progress,
+            self._activity,
+            self._numbers,
+            self._patience_text,
+            self._patience,
+            1,
+            (self.open_menu, 0, Qt.AlignmentFlag.AlignRight),
+            spacing=8,
+            margins=(PANEL_MARGIN, PANEL_MARGIN - 4, PANEL_MARGIN, PANEL_MARGIN),
+            within=content,
+        )
         content.setProperty("role", "transparent")
-        outer = QVBoxLayout(self)
-        scales(outer.setContentsMargins, 1, 1, 1, 1)
-        outer.addWidget(VerticalScrollArea(content, takes_keys=True))
+        column_of(VerticalScrollArea(content, takes_keys=True), margins=(1, 1, 1, 1), within=self)
 
 
 def _row(name: str, control: QWidget) -> QWidget:
