@@ -24,7 +24,9 @@ def copy_run(model: dict[str, Any] | None = None, **training: Any) -> RunConfig:
         run,
         model=run.model.replace(**(shape | (model or {}))),
         data=run.data.replace(copy_training_pairs=56, copy_validation_pairs=20),
-        training=run.training.replace(**({"batch_size": 8, "num_epochs": 3, "warmup_steps": 20} | training)),
+        training=run.training.replace(
+            **({"batch_size": 8, "num_epochs": 3, "warmup_steps": 20, "sample_size": 4} | training)
+        ),
     )
 
 
@@ -39,7 +41,7 @@ def text_run(model: dict[str, Any] | None = None, **training: Any) -> RunConfig:
     return dataclasses.replace(
         run,
         model=run.model.replace(**(shape | (model or {}))),
-        training=run.training.replace(**({"batch_size": 16, "num_epochs": 2} | training)),
+        training=run.training.replace(**({"batch_size": 16, "num_epochs": 2, "sample_size": 4} | training)),
     )
 
 
