@@ -1,15 +1,14 @@
-# Everything a person does with this project, by name. `make` or `make help` lists it.
+# The tasks of this project. `make` or `make help` lists them.
 #
 # PYTHON=python3.12   use this interpreter (3.11 to 3.13) for the virtual environment
-# TORCH=cpu           on Linux: install the CPU build of torch, also where there is an NVIDIA driver
-# TORCH=cuda          on Linux: install the CUDA build, also where there is none
+# TORCH=cpu           on Linux: install the CPU build of torch, even with an NVIDIA driver
+# TORCH=cuda          on Linux: install the CUDA build, even without one
 # KILLS=100           how often `make soak` kills a training
 # MUTANTS=10000       how many damaged checkpoints `make fuzz` tries
 # MINUTES=60          how long `make soak` uses a window
-# TESTS="tests/core"  which tests are run, and any other words for pytest
+# TESTS="tests/core"  the tests to run, and other arguments for pytest
 # UPGRADE="spacy uv"  the packages of which `make lock` takes the newest version that fits
-# JOBS=1              run so many tests at a time, else one for each processor core, at most 8; 0 runs them where a
-#                     debugger can stop them
+# JOBS=1              number of tests run in parallel (default: one per processor core, at most 8); 0 allows a debugger
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
@@ -33,50 +32,50 @@ SENTENCE ?= Ein Mann in einem blauen Hemd steht auf einer Leiter.
 SCREENSHOT ?= docs/images/translate.png
 
 export PYTHON TORCH
-unexport PYTHONDONTWRITEBYTECODE # without bytecode each process of a test run compiles all tests again: 8 seconds
+unexport PYTHONDONTWRITEBYTECODE # without bytecode, each test process compiles all tests again: 8 seconds
 
 help: ## List the targets
-	@echo "Augenmerk: type German, read English, see where every head looked."
+	@echo "Augenmerk makes the attention of a Transformer visible."
 	@echo
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo "  PYTHON=python3.12   use this interpreter (3.11 to 3.13)"
 	@echo "  TORCH=cpu, cuda     on Linux: the build of torch (without an NVIDIA driver: cpu)"
 	@echo "  TESTS=tests/core    run only these tests"
-	@echo "  JOBS=1              run so many tests at a time"
-	@echo "  KILLS=20            soak: kill so often"
-	@echo "  MUTANTS=1000        fuzz: try so many damaged checkpoints"
-	@echo "  MINUTES=15          soak: use a window so long"
+	@echo "  JOBS=1              number of tests run in parallel"
+	@echo "  KILLS=20            soak: number of kills"
+	@echo "  MUTANTS=1000        fuzz: number of damaged checkpoints"
+	@echo "  MINUTES=15          soak: minutes of using a window"
 
 # --- use -------------------------------------------------------------------------------------------------------------
 
-run: $(VENV)/.ready-app ## Set up .venv if needed, and open the app
+run: $(VENV)/.ready-app ## Set up .venv if needed, and open the window
 	@$(RUN) -m augenmerk
 
-screenshot: $(VENV)/.ready-app ## Draw the README's picture with the app itself
+screenshot: $(VENV)/.ready-app ## Draw the README's picture of the Translate page
 	$(RUN) -m augenmerk app --sentence "$(SENTENCE)" --screenshot "$(SCREENSHOT)"
 
 learn-picture: $(VENV)/.ready-app ## Draw the README's picture of the Learn page
 	$(RUN) -m tools.learn_picture
 
-train-picture: $(VENV)/.ready-app ## Draw the README's picture of the Train page while a model learns in it
+train-picture: $(VENV)/.ready-app ## Draw the picture of the Train page in docs/, with a real training
 	$(RUN) -m tools.train_picture
 
-curve: $(VENV)/.ready-app ## Draw the README's curve of the preset notebook over the published one
+curve: $(VENV)/.ready-app ## Draw the curve of the preset notebook in docs/
 	$(RUN) -m tools.notebook_curve
 
 # --- verify ----------------------------------------------------------------------------------------------------------
 
-test-quick: $(VENV)/.ready-dev ## Run the quick tests: no process, no training, nothing that computes for long
+test-quick: $(VENV)/.ready-dev ## Run the quick tests, in about a minute
 	$(RUN) $(PYTEST) -m "not slow and not heavy and not subprocess and not training and not figures and not corpus" $(TESTS)
 
-test: $(VENV)/.ready-dev ## Set up .venv if needed, and run all tests but the slow ones
+test: $(VENV)/.ready-dev ## Set up .venv if needed, and run all tests except the slow ones
 	$(RUN) $(PYTEST) -m "not slow" $(TESTS)
 
 test-all: $(VENV)/.ready-dev ## Run all tests
 	$(RUN) $(PYTEST) $(TESTS)
 
-test-cpus: test-avx2 test-emulated ## Run the numeric tests as on other processors: without AVX-512, without FBGEMM
+test-cpus: test-avx2 test-emulated ## Run the numeric tests as on other processors, without AVX-512 and without FBGEMM
 
 test-avx2: $(VENV)/.ready-dev
 	$(AVX2_ONLY) $(RUN) $(PYTEST) -m "not slow" tests/core/model tests/core/translation tests/core/analysis
@@ -84,13 +83,13 @@ test-avx2: $(VENV)/.ready-dev
 test-emulated: $(VENV)/.ready-dev
 	@tools/emulated_tests.sh
 
-test-wheel: wheel ## Install the wheel alone into build/wheel-venv, without extras, and run there what the README promises
+test-wheel: wheel ## Install the wheel without extras into an empty environment and test it there
 	@tools/set_up.sh wheel
 	AUGENMERK_WHEEL_VENV=build/wheel-venv $(RUN) $(PYTEST) tests/test_plain_install.py
 
-check: check-static test-all ## What CI asks first: lint, formatting, types, import contract, then all tests
+check: check-static test-all ## Check lint, formatting, types and import contract, then run all tests
 
-check-static: lint format types contract ## The checks that run nothing: all of `check` but the tests
+check-static: lint format types contract ## Run the static checks: all of `check` except the tests
 
 lint: $(VENV)/.ready-dev
 	$(RUN) -m ruff check
@@ -104,18 +103,18 @@ types: $(VENV)/.ready-dev
 contract: $(VENV)/.ready-dev
 	$(VENV)/bin/lint-imports
 
-claims: $(VENV)/.ready-dev ## Compute anew what the texts say about the bundled model: chapters, gallery, lessons, model card, README
+claims: $(VENV)/.ready-dev ## Check what texts claim about the bundled model
 	$(RUN) -m tools.claims
 
 bench: $(VENV)/.ready-dev ## Measure speed and memory, as a table of ratios
 	$(RUN) -m benchmarks
 
-soak: $(VENV)/.ready-dev ## Kill a training 100 times, fill its disk, end it by signals: nothing may be lost; use a window for an hour
+soak: $(VENV)/.ready-dev ## Kill a training 100 times, fill its disk, use a window for an hour: nothing may be lost
 	AUGENMERK_KILLS=$(KILLS) $(RUN) -m pytest tests/core/training/test_crash.py tests/core/training/test_full_disk.py -s
 	AUGENMERK_KILLS=$(KILLS) $(RUN) -m pytest tests/viz_app/test_shutdown.py -s
 	$(RUN) -m tests.viz_app.soak_window --minutes $(MINUTES)
 
-fuzz: $(VENV)/.ready-dev ## Try damaged files by the thousand, random texts and settings: nothing but refusals (Linux)
+fuzz: $(VENV)/.ready-dev ## Open thousands of damaged files, random texts and settings (Linux)
 	$(RUN) -m tests.fuzz --checkpoints $(MUTANTS) --bundled 300 --others 4000
 	$(RUN) -m pytest tests/fuzz/test_properties.py --hypothesis-profile=long
 
@@ -128,7 +127,7 @@ lock: $(VENV)/.ready-dev ## Resolve pyproject.toml into constraints.txt and cons
 	$(LOCK) --extra hub --extra tensorboard --output-file constraints.txt
 	$(LOCK) --extra dev --group build --constraint constraints.txt --output-file constraints-dev.txt
 
-clean: ## Remove what was built, and all caches; .venv stays
+clean: ## Remove builds and caches, but not .venv
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 

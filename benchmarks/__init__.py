@@ -1,1 +1,1 @@
-"""What must be fast, measured against another way of doing it, in one run. `make bench` prints the table."""
+"""Benchmarks, each timed against a reference in the same run. `make bench` prints the table."""

@@ -1,4 +1,4 @@
-"""`make bench`: runs every benchmark (or those named) and prints the processor and a table of ratios."""
+"""`make bench`: run all benchmarks or the named ones, and print the processor and a table of ratios."""
 
 import argparse
 import importlib
@@ -27,19 +27,19 @@ BENCHMARKS = (
 
 
 def read_names(arguments: Sequence[str]) -> list[str]:
-    """The benchmarks that are named, or all. Raises `SystemExit` after help, or at a name that there is not."""
+    """The named benchmarks, or all. Raises `SystemExit` after help or for an unknown name."""
     listed = ", ".join(BENCHMARKS)
     parser = argparse.ArgumentParser("python -m benchmarks", description=__doc__, epilog=f"benchmarks: {listed}")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="what to run (left out: all)")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="benchmark to run (default: all)")
     names: list[str] = parser.parse_args(arguments).names
     unknown = [name for name in names if name not in BENCHMARKS]
     if unknown:
-        parser.error(f"there is no benchmark {', '.join(unknown)}. One of these was expected: {listed}")
+        parser.error(f"unknown benchmark {', '.join(unknown)}. Choose from: {listed}")
     return names or list(BENCHMARKS)
 
 
 def main(names: Sequence[str]) -> int:
-    """Runs the benchmarks called `names`; the exit status is 1 if a required ratio was missed."""
+    """Run the benchmarks called `names`. The exit status is 1 if a required ratio is missed."""
     results: list[Ratio] = []
     print(describe_processor())
     print(f"{'':58} {'ours':>10} {'other':>10} {'ratio':>8} {'required':>9} {'aim':>6}")

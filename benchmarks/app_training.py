@@ -1,4 +1,4 @@
-"""Training in the app's thread, its window open, against training in a terminal, with as many threads."""
+"""Training in the thread of an open window, against training in a terminal with as many threads."""
 
 import os
 import tempfile
@@ -17,7 +17,7 @@ STEPS, TURNS = 90, 5
 
 
 def run() -> list[Ratio]:
-    """Seconds for the steps of `copy-task-small`, the median of turns taken one after the other."""
+    """Median seconds for the steps of `copy-task-small`, with both in turn."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     os.environ["OMP_NUM_THREADS"] = "1"
     torch.set_num_threads(1)
@@ -54,7 +54,7 @@ def _in_terminal(run_config: RunConfig) -> float:
 
 
 def _in_app(run_config: RunConfig) -> float:
-    """The same through `TrainingRun`, with the Train page drawing it."""
+    """Wall time through `TrainingRun`, with the Train page drawing it."""
     from PySide6.QtCore import QSettings, QTimer
     from PySide6.QtWidgets import QApplication
 

@@ -1,8 +1,8 @@
-"""Translating and training on two cores, idle and beside five other busy processes: with our threads, and as PyTorch
-comes. It makes its own load; what else the machine does is load too, so only a quiet one tells what "idle" is.
+"""Translating and training on two cores, idle and next to five busy processes, with our thread settings and PyTorch's.
 
-How threads wait is chosen when a process begins, so those that are measured beside others begin beside them. Work is
-done in pairs, ours and PyTorch's by turns, and no pair is begun after `LIMIT_SECONDS`: all takes less than ten minutes.
+The benchmark creates its own load; run it on an otherwise quiet machine. A process chooses how its threads wait when it
+starts, so processes measured under load also start under load. Ours and PyTorch's run in turn, and no pair starts after
+`LIMIT_SECONDS`: the whole takes less than ten minutes.
 """
 
 import os
@@ -27,7 +27,7 @@ SENTENCES, STEP = "16 sentences", "a training step of notebook"
 
 
 def run() -> list[Ratio]:
-    """The ratios in wall seconds. Linux only: elsewhere nothing is chosen."""
+    """The ratios in wall seconds. Linux only: elsewhere there is no such choice."""
     if not sys.platform.startswith("linux"):
         return []
     cores = sorted(os.sched_getaffinity(0))[:CORES]
@@ -65,7 +65,7 @@ def _ratios(load: str, ours: Ask, other: Ask) -> list[Ratio]:
 
 @contextmanager
 def _worker(threads: str, cores: Sequence[int]) -> Iterator[Ask]:
-    """A process on these cores that has imported torch with `ours` or `plain` threads, and does the work when asked."""
+    """A process on these cores that has imported torch with `ours` or `plain` threads and does work on request."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_"))}
     environment["PYTHONPATH"] = str(Path(__file__).parent.parent)
     command = [sys.executable, "-m", "benchmarks.busy", threads, *map(str, cores)]
@@ -88,7 +88,7 @@ def _worker(threads: str, cores: Sequence[int]) -> Iterator[Ask]:
 
 @contextmanager
 def _busy(cores: Sequence[int]) -> Iterator[None]:
-    """While this lasts, `OTHERS` processes do nothing but count on these cores."""
+    """Keep `OTHERS` processes busy on these cores inside the context."""
     endless = f"import os\nos.sched_setaffinity(0, {set(cores)})\nwhile True: pass"
     processes = [subprocess.Popen([sys.executable, "-c", endless]) for _ in range(OTHERS)]
     try:
@@ -100,7 +100,7 @@ def _busy(cores: Sequence[int]) -> Iterator[None]:
 
 
 def _work(threads: str, cores: Sequence[int]) -> None:
-    """The worker: reads names of work, writes seconds."""
+    """The worker process: read names of work, write seconds."""
     os.sched_setaffinity(0, set(cores))
     if threads == "ours":
         from augenmerk.core.threads import tune_process

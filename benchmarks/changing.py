@@ -1,6 +1,6 @@
-"""What a click costs on the Translate page: head, labels, scale and measure, against one map drawn by matplotlib.
+"""Cost of a click on the Translate page (head, labels, scale, measure), against one map drawn by matplotlib.
 
-The whole page is shown, off screen: both sides of a change count, what is computed and what is painted.
+The whole page is shown off screen, so computing and painting both count.
 """
 
 import os
@@ -25,7 +25,7 @@ REPEATS = 15
 
 
 def run() -> list[Ratio]:
-    """The four changes, each there and back in turn."""
+    """The four changes, each back and forth."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from PySide6.QtWidgets import QApplication
 
@@ -41,7 +41,7 @@ def run() -> list[Ratio]:
 
 
 def matplotlib_map(translation: Translation) -> None:
-    """One head with its tokens."""
+    """Draw one head with its tokens."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -55,7 +55,7 @@ def matplotlib_map(translation: Translation) -> None:
 
 
 def _page_of(translation: Translation, folder: str) -> "TranslatePage":
-    """A page that shows this translation, with the analysis tabs beside it, and knows it in every measure."""
+    """A page that shows this translation in every measure, with the analysis tabs."""
     from PySide6.QtCore import QSettings
     from PySide6.QtWidgets import QApplication
 
@@ -96,7 +96,7 @@ def _changes(page: "TranslatePage") -> list[tuple[str, Callable[[], None]]]:
 
 
 def _in_turn(choose: Callable[[T], object], values: Sequence[T]) -> Callable[[], None]:
-    """Chooses the next of the values and paints what follows."""
+    """A function that sets the next value and paints the result."""
     from PySide6.QtWidgets import QApplication
 
     following = cycle(values)

@@ -1,4 +1,4 @@
-"""Our models in CTranslate2's format (https://opennmt.net/CTranslate2), so that both decode the very same weights."""
+"""Our models in CTranslate2's format (https://opennmt.net/CTranslate2), so that both decode the same weights."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,9 +17,9 @@ from augenmerk.core.translation.translator import Translator
 
 
 class TokenTranslator:
-    """The translator's model in float32, decoding greedily on one thread. Tokens are called "0", "1" … by their ids.
+    """The translator's model in float32, decoding greedily on one thread. Tokens are named "0", "1" … by their ids.
 
-    For models of norms before each sublayer and one at the end, ReLU and no bias of the output, as the bundled one.
+    For pre-norm models with a final norm, ReLU and no output bias, such as the bundled one.
     """
 
     def __init__(self, translator: Translator, folder: Path) -> None:
@@ -30,7 +30,7 @@ class TokenTranslator:
         self._forbidden = [[str(token)] for token in translator.rules.forbidden_ids]
 
     def translate(self, sources: Sequence[Sequence[int]], batch_size: int = 64) -> list[list[int]]:
-        """The chosen ids, the end token included."""
+        """The chosen ids, including the end token."""
         results = self._translator.translate_batch(
             [[str(token) for token in source] for source in sources],
             beam_size=1,

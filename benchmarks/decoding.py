@@ -1,4 +1,4 @@
-"""A sentence decoded with cached keys and values and every attention map, against the decoder run anew at each step."""
+"""Decoding with cached keys and values and all attention maps, against rerunning the decoder at each step."""
 
 import torch
 from torch import Tensor
@@ -16,7 +16,7 @@ LENGTHS = ((13, 1.8, 3.0), (40, 2.5, 5.0))
 
 
 def run() -> list[Ratio]:
-    """The ratios in CPU seconds on one thread, for a model of the size of the bundled one."""
+    """The ratios in CPU seconds on one thread, for a model as large as the bundled one."""
     num_threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -44,7 +44,7 @@ def _model() -> Transformer:
 
 @torch.inference_mode()
 def with_all_maps(model: CompiledTransformer, source: Tensor, num_steps: int) -> list[int]:
-    """What `Translator.translate` does from ids to ids: one encoding, cached greedy steps, one pass for the maps."""
+    """Translate ids as `Translator.translate` does: one encoding, cached greedy steps, one pass for the maps."""
     encoding = model.encode(source, need_maps=True)
     chosen = greedy_from(model, encoding, [num_steps], RULES)[0]
     model.decode(encoding, torch.tensor([[RULES.start_id, *chosen[:-1]]]), need_maps=True)

@@ -13,7 +13,7 @@ LENGTH, LAYERS, HEADS = 15, 3, 8
 
 
 def run() -> list[Ratio]:
-    """72 maps of 15 × 15, made and painted, against 8 with token labels."""
+    """72 maps of 15 × 15, created and painted, against 8 with token labels."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from PySide6.QtCore import QSize
     from PySide6.QtGui import QPixmap
@@ -70,7 +70,7 @@ def made_up_translation(seed: int = 0, *, num_layers: int = LAYERS, num_heads: i
 
 
 def matplotlib_figure(translation: Translation) -> None:
-    """What a notebook draws: the heads of one layer, each with its tokens, in two rows."""
+    """A figure as in a notebook: the heads of one layer with their tokens, in two rows."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

@@ -1,4 +1,4 @@
-"""How late the window's event loop is while somebody types, scrolls and switches heads: idle, and beside a training."""
+"""Lag of the window's event loop during typing, scrolling and switching heads, idle and next to a training."""
 
 import os
 import tempfile
@@ -20,7 +20,7 @@ TICK_MS, TURNS, SECONDS, WAIT_SECONDS = 4, 3, 8.0, 300.0
 
 
 def run() -> list[Ratio]:
-    """The 99th percentile of the lag beside a training, against twice the idle one and a frame."""
+    """The 99th percentile of the lag next to a training, against twice the idle lag plus a frame."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from PySide6.QtCore import QSettings
     from PySide6.QtWidgets import QApplication
@@ -56,12 +56,12 @@ def run() -> list[Ratio]:
 
 
 def _small() -> RunConfig:
-    """Steps of a few milliseconds: the interpreter is wanted by both threads, all the time."""
+    """Training steps of a few milliseconds: both threads compete for the interpreter."""
     return _endless(preset("copy-task-small"))
 
 
 def _large() -> RunConfig:
-    """Long matrix products: the processor is wanted by both."""
+    """Long matrix products: both threads compete for the processor."""
     run = preset("copy-task-small")
     return _endless(replace(run, model=preset("notebook").model, training=run.training.replace(batch_size=128)))
 
@@ -71,7 +71,7 @@ def _endless(run: RunConfig) -> RunConfig:
 
 
 def _compare(window: "MainWindow", name: str, run: RunConfig, folder: Path) -> Ratio:
-    """Idle and beside a training, in turn, so that a change in the machine's speed meets both alike."""
+    """Measure idle and next to a training in turn, so that changes in the machine's speed affect both."""
     from augenmerk.core.training.request import TrainingRequest
 
     page = window.pages.train
@@ -92,7 +92,7 @@ def _compare(window: "MainWindow", name: str, run: RunConfig, folder: Path) -> R
 
 
 def measure(window: "MainWindow", seconds: float) -> list[float]:
-    """How late the loop was while hands were at work in the window; seconds, see `benchmarks.lag.lags`."""
+    """The lag of the loop in seconds during input; see `benchmarks.lag.lags`."""
     from PySide6.QtCore import QEventLoop, Qt, QTimer
 
     from benchmarks.hands import Hands
@@ -112,7 +112,7 @@ def measure(window: "MainWindow", seconds: float) -> list[float]:
 
 
 def _wait(is_done: Callable[[], bool]) -> None:
-    """Lets the window live until something has come about. Raises `TimeoutError`."""
+    """Run the event loop until `is_done`. Raises `TimeoutError`."""
     from PySide6.QtCore import QEventLoop, QTimer
 
     loop, end = QEventLoop(), time.monotonic() + WAIT_SECONDS

@@ -1,4 +1,4 @@
-"""Hands on a window: they type, scroll and switch heads without pause, as fast as a person at her fastest."""
+"""Simulated input: typing, scrolling and switching heads without pause, at the speed of a fast person."""
 
 from collections.abc import Callable, Iterator
 from itertools import cycle
@@ -16,12 +16,12 @@ SENTENCE = "Zwei Hunde spielen am Strand mit einem roten Ball ."
 
 
 class Hands(QObject):
-    """One action each `ACTION_MS`, in a fixed order; a word is typed, then heads are walked through and scrolled.
+    """One action every `ACTION_MS`, in a fixed order: type a word, then step through heads and scroll.
 
     Attributes:
         num_typed, num_switched, num_scrolled: actions done.
-        num_heads_seen, num_places_seen: how often another head was chosen, and the heads stood elsewhere, after them.
-        typed: the text that should stand in the field now.
+        num_heads_seen, num_places_seen: how often this changed the chosen head and the scroll position.
+        typed: the expected text of the field.
     """
 
     def __init__(self, window: MainWindow) -> None:
@@ -35,7 +35,7 @@ class Hands(QObject):
         self._timer.timeout.connect(lambda: next(self._actions)())
 
     def start(self) -> None:
-        """Empties the field and begins."""
+        """Clear the field and start."""
         page = self._window.translate_page
         page.sentence.input.setFocus()
         page.sentence.input.selectAll()
@@ -44,7 +44,7 @@ class Hands(QObject):
         self._timer.start()
 
     def stop(self) -> None:
-        """Ends; what was typed stays."""
+        """Stop, leaving the text in the field."""
         self._timer.stop()
 
     def _all_actions(self) -> Iterator[Callable[[], None]]:

@@ -1,7 +1,7 @@
-"""The importance of all 72 heads of the bundled model, against how it was computed at commit bf2bd04.
+"""The importance of all 72 heads of the bundled model, against the computation of commit bf2bd04.
 
-That was in batches of 64 instead of 16 sentences, and without the faster matrix products. Both ways read the same
-pairs, and the importances they find are compared.
+That one used batches of 64 instead of 16 sentences and slower matrix products. Both read the same pairs, and their
+results are compared.
 """
 
 import os

@@ -1,25 +1,24 @@
-"""How late an event loop is: what a person feels as a window that stutters."""
+"""Lag of an event loop, which users perceive as stuttering."""
 
 import itertools
 import math
 from collections.abc import Sequence
 
 FRAME_SECONDS = 0.016
-"""One picture of a screen with 60 of them a second."""
+"""One frame of a 60 Hz screen."""
 
 
 def lags(ticks: Sequence[float], interval: float) -> list[float]:
-    """How late a loop was, asked at even distances.
+    """The lag of a loop, sampled at equal intervals.
 
-    A loop that was held up for 100 ms is asked as often during them as at any other time: a tick that was left out
-    does not hide what it waited for.
+    Blocked times are sampled as densely as others, so a missed tick does not hide its delay.
 
     Args:
-        ticks: seconds at which a timer was handled, in order.
-        interval: seconds between two moments at which it should have been.
+        ticks: times in seconds at which a timer was handled, in order.
+        interval: seconds between two due times.
 
     Returns:
-        Seconds from each of these moments to the tick that came after it.
+        Seconds from each due time to the next tick.
     """
     found = []
     for before, after in itertools.pairwise(ticks):
@@ -29,7 +28,7 @@ def lags(ticks: Sequence[float], interval: float) -> list[float]:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The smallest value that at least this share of all does not exceed. Raises `ValueError` if there is none."""
+    """The smallest value not exceeded by at least this share of all values. Raises `ValueError` without values."""
     if not values:
         raise ValueError("No values were given; one at least was expected. Measure for longer.")
     ordered = sorted(values)
@@ -37,5 +36,5 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def allowed_lag(idle_lag: float) -> float:
-    """How late the loop may be beside a training, by how late it is without: twice that and a frame."""
+    """The allowed lag next to a training: twice the idle lag plus a frame."""
     return 2 * idle_lag + FRAME_SECONDS

@@ -1,4 +1,4 @@
-"""Marian models of the sizes of OPUS-MT's, with random weights, as folders of Hugging Face transformers."""
+"""Marian models as large as OPUS-MT's, with random weights, as folders of Hugging Face transformers."""
 
 import io
 import json
@@ -29,10 +29,10 @@ def write_marian_folder(
     num_tokens: int = NUM_TOKENS,
     max_length: int = 512,
 ) -> Path:
-    """Writes a model with as many encoder as decoder layers, inner width four times as large, all embeddings shared.
+    """Write a model with equally many encoder and decoder layers, a fourfold inner width and shared embeddings.
 
-    The default has 74 million parameters, as opus-mt-de-en; width 1,024 with 16 heads those of a `tc-big` model. Its
-    SentencePiece models know the example sentences, and are filled up to the size of real ones.
+    The default has 74 million parameters, as opus-mt-de-en; width 1,024 with 16 heads is as large as a `tc-big` model.
+    Its SentencePiece models cover the example sentences and are padded to a realistic size.
     """
     logging.set_verbosity_error()
     logging.disable_progress_bar()
@@ -77,7 +77,7 @@ def write_marian_folder(
 
 @torch.no_grad()
 def _draw_weights(network: MarianMTModel) -> None:
-    """So that heads look at few places, and source and earlier tokens sway each choice."""
+    """Draw weights for which heads look at few places, and source and earlier tokens influence each choice."""
     last = f"decoder.layers.{network.config.decoder_layers - 1}"
     for name, parameter in network.named_parameters():
         if "embed_positions" in name or parameter.dim() != 2:
@@ -91,7 +91,7 @@ def _draw_weights(network: MarianMTModel) -> None:
 
 
 def _pieces() -> tuple[list[str], bytes]:
-    """The pieces that occur, and a SentencePiece model with them and with as many others as real ones have."""
+    """The pieces that occur, and a SentencePiece model of realistic size with them."""
     written = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter([*example_sentences()] * 20),
@@ -109,7 +109,7 @@ def _pieces() -> tuple[list[str], bytes]:
 
 
 def _made_up_pieces() -> Iterator[str]:
-    """Different ones without end, half of which begin a word: "▁bato"."""
+    """An endless sequence of different pieces, half of which begin a word, such as "▁bato"."""
     consonants, vowels = "bdfghklmnprstvw", "aeiou"
     syllables = [consonant + vowel for consonant in consonants for vowel in vowels]
     for length in count(2):
@@ -119,7 +119,7 @@ def _made_up_pieces() -> Iterator[str]:
 
 
 def _piece_field(text: str) -> bytes:
-    """A piece of a very low score, as a field of the protocol-buffer message that a model is."""
+    """A piece with a very low score, as a field of the model's protocol-buffer message."""
     data = text.encode()
     piece = b"\x0a" + bytes([len(data)]) + data + b"\x15" + b"\x00\x00\xc8\xc2"  # text; score -100
     return b"\x0a" + bytes([len(piece)]) + piece

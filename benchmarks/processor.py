@@ -1,4 +1,4 @@
-"""The processor that a table was measured on, in a line: ratios differ between processors."""
+"""A one-line description of the processor: ratios differ between processors."""
 
 import os
 import platform
@@ -18,7 +18,7 @@ _INSTRUCTION_SETS = {
     "sve": "SVE",
     "bf16": "BF16",
 }
-"""Those that matter here, as `torch.cpu.get_capabilities` calls them and as people do."""
+"""Relevant instruction sets, by their names in `torch.cpu.get_capabilities`, with their usual names."""
 _LIMITS = ("ATEN_CPU_CAPABILITY", "FBGEMM_ENABLE_INSTRUCTIONS", "ONEDNN_MAX_CPU_ISA")
 _CPU_INFO = Path("/proc/cpuinfo")
 
@@ -33,7 +33,7 @@ def describe_processor() -> str:
 
 
 def describe(cpu_info: str, capabilities: Mapping[str, object], environment: Mapping[str, str]) -> str:
-    """The same from the text of /proc/cpuinfo, PyTorch's answer and environment variables."""
+    """The description from the text of /proc/cpuinfo, PyTorch's capabilities and environment variables."""
     fields: dict[str, str] = {}
     for line in cpu_info.splitlines():
         key, _, value = line.partition(":")

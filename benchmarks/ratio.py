@@ -1,4 +1,4 @@
-"""Timing two things against each other in one run: the only figures that hold on a shared machine."""
+"""Paired timing of two functions, the only reliable measurement on a shared machine."""
 
 import statistics
 import time
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Ratio:
-    """How much faster ours is than the other way.
+    """How much faster ours is than the reference.
 
     Attributes:
         name: what is compared.
         ours_seconds, other_seconds: medians.
-        required, aim: the ratio that must be, and that should be, reached.
-        note: what the seconds are, if not wall time.
+        required, aim: the required ratio, and the target.
+        note: the kind of seconds, if not wall time.
     """
 
     name: str
@@ -26,7 +26,7 @@ class Ratio:
 
     @property
     def ratio(self) -> float:
-        """Other seconds per second of ours: above 1, ours is faster."""
+        """Seconds of the reference per second of ours: above 1, ours is faster."""
         return self.other_seconds / self.ours_seconds
 
 
@@ -38,7 +38,7 @@ def paired_medians(
     warmup: int = 2,
     clock: Callable[[], float] = time.process_time,
 ) -> tuple[float, float]:
-    """Median seconds of both, run in turn so that a change in the machine's speed meets both alike."""
+    """Median seconds of both, run in turn so that changes in the machine's speed affect both."""
     seconds: tuple[list[float], list[float]] = ([], [])
     for turn in range(warmup + repeats):
         for place, work in enumerate((ours, other)):

@@ -1,4 +1,4 @@
-"""The bundled model's weights from disk to a model that can translate, against importing torch."""
+"""Loading the bundled model from disk, against importing torch."""
 
 import statistics
 import subprocess
@@ -23,7 +23,7 @@ print(time.process_time() - reading, imported - began)
 
 
 def run() -> list[Ratio]:
-    """The ratio in CPU seconds, files warm in memory."""
+    """The ratio in CPU seconds, with cached files."""
     seconds = [_once() for _ in range(REPEATS + 1)][1:]
     ours, other = (statistics.median(column) for column in zip(*seconds, strict=True))
     return [Ratio("bundled model read and built / import torch", ours, other, 10.0, 10.0, "CPU seconds")]

@@ -1,7 +1,7 @@
-"""`notebook` as naive eager code in the manner of its source: what our training step is measured against.
+"""`notebook` as naive eager code, like its source: the reference for our training step.
 
-Separate projections of queries, keys and values; attention weights always formed; every position, padding too, goes
-through the output layer; PyTorch's own dropout; Adam one parameter after the other, neither fused nor `foreach`. Shape
+It has separate projections of queries, keys and values, always computes attention weights, sends every position
+including padding through the output layer, and uses PyTorch's own dropout and Adam without `fused` or `foreach`. Shape
 legend: `core.model`.
 """
 
@@ -18,7 +18,7 @@ WIDTH, HEADS, LAYERS, INNER, POSITIONS, DROPOUT = 256, 8, 3, 512, 100, 0.1
 
 
 class SeedTrainer:
-    """Model, Adam and criterion on `device`; `step` is one optimiser step."""
+    """Model, Adam and criterion on `device`; `step` is one optimizer step."""
 
     def __init__(self, device: str = "cpu") -> None:
         torch.manual_seed(0)
@@ -32,7 +32,7 @@ class SeedTrainer:
         self.criterion = nn.CrossEntropyLoss(ignore_index=PADDING)
 
     def step(self, batch: Batch) -> float:
-        """One optimiser step; the loss, a mean over the batch's tokens."""
+        """Take one optimizer step and return the mean loss over the batch's tokens."""
         batch = batch.to(torch.device(self.device))
         self.optimizer.zero_grad()
         logits = self.model(batch.source, batch.target[:, :-1])

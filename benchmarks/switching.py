@@ -1,4 +1,4 @@
-"""A sentence translated anew with a head off, and the old translation scored, against one plain translation."""
+"""Retranslating a sentence with a head off and scoring the old translation, against one plain translation."""
 
 import itertools
 import statistics
@@ -19,15 +19,14 @@ from benchmarks.ratio import Ratio
 NUM_SENTENCES = 6
 WARMUP, REPEATS = 2, 15
 REQUIRED_SAME, REQUIRED_OTHER, AIM = 2.0, 0.75, 2.5
-"""If the old words stay, checking them is all; other words are made step by step, and the old ones read once more, to
-tell what they would be worth."""
+"""If the words stay, checking them suffices. Other words are decoded step by step, and the old ones are scored."""
 
 
 def run() -> list[Ratio]:
-    """The ratios in CPU seconds on one thread, for the bundled model: what the window does after a click on a head.
+    """The ratios in CPU seconds on one thread for the bundled model, doing what a click on a head does in the window.
 
-    Heads are chosen so that the translation keeps its number of tokens: another length would be another work. They are
-    of encoder, decoder and cross-attention in turn. Each sentence is translated plainly just before.
+    The chosen heads keep the number of tokens, so that both do equal work. They come from encoder, decoder and
+    cross-attention in turn. Each sentence is translated plainly just before.
     """
     num_threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -66,7 +65,7 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 def _head_for(translator: Translator, plain: Translation, kind: AttentionKind, *, keeps_words: bool) -> Head | None:
-    """A head, best of that kind, without which the sentence has as many tokens as before, the same or others."""
+    """A head, preferably of this kind, without which the translation keeps its length, with the same or other words."""
     for head in sorted(all_heads(translator.model), key=lambda head: head.kind != kind):
         ids = translator.run(plain.experiment.with_interventions(HeadScaled(head))).predicted_ids
         if len(ids) == len(plain.predicted_ids) and (ids == plain.predicted_ids) == keeps_words:

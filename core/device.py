@@ -1,4 +1,4 @@
-"""Choosing where tensors live, and saying why."""
+"""Choose the device for tensors, with a reason."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ class DeviceChoice:
 
     Attributes:
         name: "cpu", "cuda:0", "mps" …
-        reason: for people: "no CUDA device found", "NVIDIA H200", "asked for".
+        reason: for people: "no CUDA device found", "NVIDIA H200", "requested".
     """
 
     name: str
@@ -19,7 +19,7 @@ class DeviceChoice:
 
 
 def choose_device(requested: str = "auto") -> DeviceChoice:
-    """Resolves "auto", "cpu", "cuda", "cuda:N" or "mps".
+    """Resolve "auto", "cpu", "cuda", "cuda:N" or "mps".
 
     Raises:
         DeviceError: the name is not one of these, or this machine has no such device.
@@ -35,13 +35,11 @@ def choose_device(requested: str = "auto") -> DeviceChoice:
             return DeviceChoice("mps", "Apple GPU")
         return DeviceChoice("cpu", "no CUDA device found")
     if requested == "cpu":
-        return DeviceChoice("cpu", "asked for")
+        return DeviceChoice("cpu", "requested")
     if requested == "mps" and has_mps:
-        return DeviceChoice("mps", "Apple GPU, asked for")
+        return DeviceChoice("mps", "Apple GPU, requested")
     name = "cuda:0" if requested == "cuda" else requested
     if name in cuda_names:
-        return DeviceChoice(name, f"{torch.cuda.get_device_name(int(name.split(':')[1]))}, asked for")
+        return DeviceChoice(name, f"{torch.cuda.get_device_name(int(name.split(':')[1]))}, requested")
     available = ", ".join(["auto", "cpu", *cuda_names, *(["mps"] if has_mps else [])])
-    raise DeviceError(
-        f"The device {requested!r} is not here. This machine has: {available}. Choose one, or leave it at auto."
-    )
+    raise DeviceError(f"This machine has no device {requested!r}. Choose one of: {available}.")

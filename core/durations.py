@@ -1,4 +1,4 @@
-"""How long something takes, in words, the same everywhere."""
+"""Durations in words."""
 
 import math
 
@@ -6,9 +6,9 @@ UNKNOWN = "–"
 
 
 def duration(seconds: float, *, exact: bool = False) -> str:
-    """Seconds as people say them: "41 s", "3 min 05 s", "2 h 07 min"; a dash for what nobody knows (NaN, infinite).
+    """A duration such as "41 s", "3 min 05 s" or "2 h 07 min"; a dash for unknown ones (NaN, infinite).
 
-    With `exact`, times under ten seconds keep what matters: "410 ms", "3.2 s".
+    With `exact`, durations under ten seconds are more precise: "410 ms", "3.2 s".
     """
     if not math.isfinite(seconds) or seconds < 0:
         return UNKNOWN

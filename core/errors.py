@@ -1,12 +1,12 @@
-"""Errors that a person can act on.
+"""Errors that a user can act on.
 
-Every message says three things: what was given, what was expected, and what to do. The command line prints the
-message and exits with status 2; the app shows it and keeps what was there before.
+A message states what happened, in the reader's words, and what to do. The command line prints it and exits with status
+2; the window shows it and keeps its previous contents.
 """
 
 
 class AugenmerkError(Exception):
-    """Something the user gave or asked for cannot be used as it is. The message is meant to be read by them."""
+    """An input or request cannot be used. The message is written for the user."""
 
 
 class ConfigError(AugenmerkError):
@@ -26,26 +26,26 @@ class CheckpointError(AugenmerkError):
 
 
 class ModelImportError(CheckpointError):
-    """A model of another project is missing, half, damaged, of an architecture that is not read, or too big."""
+    """A model of another project is missing, incomplete, damaged, too large, or of an unsupported architecture."""
 
 
 class DeviceError(AugenmerkError):
-    """A device was asked for that this machine does not have."""
+    """The requested device does not exist on this machine."""
 
 
 class TrainingError(AugenmerkError):
-    """Training cannot start or go on."""
+    """Training cannot start or continue."""
 
 
 class AnalysisError(AugenmerkError):
-    """A head, token or measure was asked for that is not there."""
+    """The requested head, token or measure does not exist."""
 
 
 class NonFiniteError(AugenmerkError):
     """A model computes numbers that are infinite or undefined (NaN).
 
     Args:
-        place: where they appear first: "encoder layer 2, feed-forward network".
+        place: where they first appear, such as "encoder layer 2, feed-forward network".
     """
 
     def __init__(self, place: str) -> None:
@@ -60,8 +60,8 @@ class ExperimentError(AugenmerkError):
 
 
 class ExperimentFileError(ExperimentError):
-    """A file is no experiment that this version can read, or an experiment cannot be written as one."""
+    """A file is not an experiment that this version can read, or an experiment cannot be saved."""
 
 
 class StorageError(AugenmerkError):
-    """A file could not be written; whatever stood there before is untouched."""
+    """A file could not be written. An existing file is unchanged."""

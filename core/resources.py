@@ -1,4 +1,4 @@
-"""Where the files that ship with the product lie: in a checkout's `resources/`, or inside the installed wheel."""
+"""Paths of shipped files, in the `resources/` of a checkout or inside the installed wheel."""
 
 import os
 from pathlib import Path
@@ -7,24 +7,24 @@ BUNDLED_MODEL = "multi30k-de-en.safetensors"
 
 
 def resource_path(name: str) -> Path:
-    """The path of a shipped file. It may not exist: the caller says what is missing."""
+    """The path of a shipped file. It may not exist; the caller reports a missing file."""
     package = Path(__file__).resolve().parent
     installed = package / "_resources"
     return (installed if installed.is_dir() else package.parent / "resources") / name
 
 
 def bundled_model_path() -> Path:
-    """The checkpoint that is used when none is named."""
+    """The path of the bundled model, the default checkpoint."""
     return resource_path(BUNDLED_MODEL)
 
 
 def is_bundled_model(path: Path | str | None) -> bool:
-    """Whether this is the bundled model: None, or its file by any path."""
+    """Whether this is the bundled model: None, or any path to its file."""
     return path is None or os.path.realpath(path) == os.path.realpath(bundled_model_path())
 
 
 def example_sentences() -> tuple[str, ...]:
-    """The sentences of `resources/examples.txt`: to be tried, and a small sample; empty if the file is missing."""
+    """The sentences of `resources/examples.txt`; empty if the file is missing."""
     try:
         lines = resource_path("examples.txt").read_text(encoding="utf-8").splitlines()
     except OSError:

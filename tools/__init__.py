@@ -1,1 +1,1 @@
-"""Programs that make what ships, and measure it; none of them is installed."""
+"""Programs that create and measure shipped files. They are not installed."""

@@ -1,7 +1,7 @@
-"""Says what the bundled model does today with the gallery's examples: `python -m tools.check_gallery`.
+"""Print what the bundled model does with the gallery's examples: `python -m tools.check_gallery`.
 
-For each example: its translation, the weight that its head gives from one of its words to the other, and the heads that
-give most. Change `resources/gallery.toml` where the line in `see` is no longer true.
+For each example, this is its translation, the weight of the pinned cell, and the heads with the largest such weights.
+Edit `resources/gallery.toml` where a `see` line is no longer true.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ NUM_HEADS_NAMED = 3
 
 
 def weights_of(translation: Translation, example: Example) -> dict[Head, float]:
-    """What every cross-attention head gives from the example's first such target word to its source word."""
+    """The weight in every cross-attention head from the example's target word to its source word."""
     target = next(word for word in translation.target_words if word.text.lower() == example.target)
     source = next(word for word in translation.source_words if word.text.lower() == example.source)
     found = translation.maps.cross[:, :, target.start, source.start : source.end].sum(axis=-1)
@@ -24,7 +24,7 @@ def weights_of(translation: Translation, example: Example) -> dict[Head, float]:
 
 
 def main() -> None:
-    """Prints what there is to see."""
+    """Print the report."""
     translator = Translator.load(device="cpu")
     for example in gallery():
         translation = translator.run(Experiment(example.text))

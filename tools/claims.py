@@ -1,10 +1,10 @@
-"""Computes anew what texts say about the bundled model: `make claims`, or `python -m tools.claims`.
+"""Check what texts claim about the bundled model: `make claims`, or `python -m tools.claims`.
 
 Chapters, gallery, lessons, model card, README: each line is one claim, with where it stands, what it says, and what the
 model does today. Those of examples and lessons are found in the files themselves, the others are listed here beside the
 words of the text that make them: where these words are no longer in the text, the claim does not hold either.
 
-    python -m tools.claims --scores FOLDER      the scores too; FOLDER holds Multi30k, and it takes minutes
+    python -m tools.claims --scores FOLDER      also the scores; FOLDER contains Multi30k; takes minutes
 
 The exit status is 1 if one does not hold. The first steps and most of the chapters say nothing of their own: their
 numbers are computed when they are shown.
@@ -49,12 +49,12 @@ from tools.check_gallery import weights_of
 README = Path(__file__).resolve().parent.parent / "README.md"
 CARD = "MODEL_CARD.md"
 MIN_WEIGHT = 0.6
-"""Of the cell that an example pins: what `see` says of it is visible."""
+"""Minimum weight of the cell that an example pins, so that it is visible."""
 STREET_BAND = "Drei Männer spielen in einer Straßenband."
 SHIRT = "Ein Mann trägt kein Hemd."
 WORKSHOP = "Ein Mann repariert ein Fahrrad in einer Fahrradwerkstatt."
 QUIET = Head("encoder", 2, 5)
-"""The head that the same chapter chooses with the workshop."""
+"""The head that the chapter “not” chooses for the workshop."""
 BAND = "Das ist eine Art Band oder Orchester beim Üben."
 OFFICE = "Ein Mann telefoniert in einem unaufgeräumten Büro."
 VIOLIN = "Eine Frau spielt ein Lied auf ihrer Geige."
@@ -103,7 +103,7 @@ def all_claims(translator: Translator) -> Iterator[Claim]:
 
 
 def of_gallery(translator: Translator) -> Iterator[Claim]:
-    """The cell of each example is dark; failures are still failures."""
+    """The pinned cell of each example is strong; failures are still failures."""
     for example in gallery():
         where = f"gallery.toml: {example.text}"
         translation = translator.run(Experiment(example.text))
@@ -127,7 +127,7 @@ def of_gallery(translator: Translator) -> Iterator[Claim]:
 
 
 def of_lessons(translator: Translator) -> Iterator[Claim]:
-    """Percentages are the weight of the pinned cell, the largest of its row; what is quoted is there."""
+    """A percentage is the weight of the pinned cell, the largest of its row; quoted words occur."""
     for path in sorted(resource_path("lessons").glob("*.augenmerk")):
         for number, scene in enumerate(read_lesson_file(path).scenes, start=1):
             where = f"{path.name}, scene {number}"
@@ -172,7 +172,7 @@ def _is_said(text: str, tokens: set[str], result: ExperimentResult) -> bool:
 
 
 def of_chapters(translator: Translator) -> Iterator[Claim]:
-    """What stands in their texts and buttons; their questions are answered when they are asked."""
+    """Claims in texts and buttons of Learn. Answers to its questions are computed there."""
     texts = {chapter.name: path.read_text("utf-8") for chapter, path in _chapter_files()}
     run = partial(_translated, translator)
 
@@ -355,7 +355,7 @@ def _clear_and_not_needed(translator: Translator) -> tuple[str, bool]:
 
 
 def of_card_and_readme(translator: Translator) -> Iterator[Claim]:
-    """Sizes, counts of heads and roles; and that both files name the same scores."""
+    """Sizes, counts of heads and roles, and equal scores in both files."""
     card, readme = resource_path(CARD).read_text("utf-8"), README.read_text("utf-8")
     model = translator.run_config.model
     num_heads = (model.num_encoder_layers + 2 * model.num_decoder_layers) * model.num_heads
@@ -397,13 +397,13 @@ def _roles_of(kind: str) -> list[int]:
 
 
 def _score_of(card: str, decoding: str) -> str:
-    """The first BLEU in the row of a way of decoding."""
+    """The first BLEU in the row of this decoding."""
     found = re.search(rf"^\| {re.escape(decoding)}.*?\| \*\*([\d.]+)\*\*", card, re.M)
     return found[1] if found else "none"
 
 
 def of_scores(translator: Translator, folder: Path) -> Iterator[Claim]:
-    """BLEU on the test set, greedy and with the beam; minutes. Raises `CorpusError`."""
+    """BLEU on the test set, greedy and with the beam; takes minutes. Raises `CorpusError`."""
     card = resource_path(CARD).read_text("utf-8")
     pairs = read_pair(folder / f"{TEST_SET}.de.gz", folder / f"{TEST_SET}.en.gz")
     for decoding, beam in (("greedy", 1), ("beam 4", 4)):
@@ -414,9 +414,9 @@ def of_scores(translator: Translator, folder: Path) -> Iterator[Claim]:
 
 
 def main(words: Sequence[str]) -> int:
-    """Prints the claims; the exit status is 1 if one does not hold."""
+    """Print the claims. The exit status is 1 if one fails."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scores", type=Path, metavar="FOLDER", help="a folder with Multi30k")
+    parser.add_argument("--scores", type=Path, metavar="FOLDER", help="Multi30k folder")
     options = parser.parse_args(words)
     translator = Translator.load(device="cpu")
     num_claims = num_stale = 0

@@ -1,9 +1,9 @@
-"""BLEU of models on a split as it is and as people type it, and a paired bootstrap between them.
+"""Compare BLEU of models on a split as in the corpus and with typing variants, with a paired bootstrap.
 
     python -m tools.compare_models MODEL.safetensors [MODEL.safetensors …] [--source val.de.gz --reference val.en.gz]
 
 Every model is compared with the first. The score is that of the published systems (`augenmerk evaluate`: spaCy tokens,
-lower-cased), greedy unless --beam says otherwise. Without files the validation split in the user's cache is read.
+lower-cased), greedy unless --beam is set. The default files are the validation split in the user's cache.
 """
 
 import argparse
@@ -19,12 +19,12 @@ from augenmerk.core.evaluation.scores import lowered_words, reference_words
 from augenmerk.core.text.distortions import DISTORTIONS, distort_line
 from augenmerk.core.translation.translator import Translator
 
-AS_WRITTEN = "as written"
+UNCHANGED = "as in the corpus"
 SEED = 12345
 
 
 def main(words: Sequence[str]) -> int:
-    """Prints a Markdown table; the exit status is 0."""
+    """Print a Markdown table. The exit status is 0."""
     options = _options(words)
     pairs = read_pair(options.source, options.reference)
     sources = typed_sources(pairs.source[: options.sentences])
@@ -42,8 +42,8 @@ def main(words: Sequence[str]) -> int:
 
 
 def typed_sources(lines: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """The lines as they are, then typed in each of the ways; typos are the same ones each time."""
-    typed = [(AS_WRITTEN, list(lines))]
+    """The lines unchanged, then with each typing variant; errors are the same each time."""
+    typed = [(UNCHANGED, list(lines))]
     for kind in DISTORTIONS:
         rng = random.Random(f"{SEED}-{kind}")
         typed.append((kind, [distort_line(line, kind, rng) or line for line in lines]))
@@ -51,14 +51,14 @@ def typed_sources(lines: Sequence[str]) -> list[tuple[str, list[str]]]:
 
 
 def statistics_of(translator: Translator, lines: Sequence[str], references: Sequence[str], beam: int) -> Statistics:
-    """What BLEU has to know of each translation."""
+    """The counts of each translation that BLEU needs."""
     hypotheses = translator.translate_corpus(lines, beam=beam)
     expected = reference_words(references, translator.run_config.data.target_language)
     return bleu_statistics([lowered_words(hypothesis.words) for hypothesis in hypotheses], expected)
 
 
 def _cells(counted: Sequence[Statistics], scores: Sequence[float], plain: Sequence[float]) -> Iterator[str]:
-    """BLEU; what the way of typing costs; and against the first model the difference, its interval and p."""
+    """BLEU, the cost of the typing variant, and the difference from the first model with its interval and p."""
     for number, (statistics, score, usual) in enumerate(zip(counted, scores, plain, strict=True)):
         text = f"{score:.2f}" if score == usual else f"{score:.2f} ({score - usual:+.2f})"
         if number:
@@ -75,7 +75,7 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--source", type=Path, default=folder / "val.de.gz")
     parser.add_argument("--reference", type=Path, default=folder / "val.en.gz")
     parser.add_argument("--beam", type=int, default=1)
-    parser.add_argument("--sentences", type=int, metavar="N", help="only the first so many")
+    parser.add_argument("--sentences", type=int, metavar="N", help="use only the first N")
     return parser.parse_args(words)
 
 

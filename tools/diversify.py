@@ -1,12 +1,11 @@
-"""More training pairs out of the training pairs alone: each side translated by models that were trained on them.
+"""Create more training pairs by translating each side with models trained on the same pairs.
 
     python -m tools.diversify DATA --out FOLDER [--forward MODEL …] [--backward MODEL …]
 
-Data diversification of Nguyen et al. 2020 (arXiv:1911.01986). DATA is a folder with train.de, train.en and val.*, or
-whichever the languages of the models are. FOLDER gets train.* with the pairs of DATA, then for each forward model every
-source with the model's translation, and for each backward model its translation of every target with that target;
-pairs that were there before are left out. val.* is that of DATA. What a model has translated is kept in FOLDER, so that
-an interrupted call goes on.
+Data diversification (Nguyen et al. 2020, arXiv:1911.01986). DATA is a folder with train.de, train.en and val.*, or
+other languages. FOLDER gets train.* with the pairs of DATA, then for each forward model every source with its
+translation, and for each backward model every target with its translation; duplicates are dropped. val.* is copied.
+Finished translations stay in FOLDER, so that an interrupted call can resume.
 """
 
 import argparse
@@ -20,11 +19,11 @@ from augenmerk.core.storage import write_text
 from augenmerk.core.translation.translator import Translator
 
 CHUNK = 1_000
-"""Sentences that are translated, and then kept, at once."""
+"""Number of sentences translated and saved at once."""
 
 
 def diversify(original: SentencePairs, translated: Iterable[SentencePairs]) -> SentencePairs:
-    """The pairs of `original`, then those of `translated` that were not there before and have two sides."""
+    """The pairs of `original`, then the new ones of `translated` without empty sides."""
     pairs = dict.fromkeys(zip(original.source, original.target, strict=True))
     for more in translated:
         pairs |= dict.fromkeys(pair for pair in zip(more.source, more.target, strict=True) if all(pair))
@@ -32,31 +31,31 @@ def diversify(original: SentencePairs, translated: Iterable[SentencePairs]) -> S
 
 
 def translate_lines(lines: Sequence[str], model: Path, languages: tuple[str, str], beam: int, kept: Path) -> list[str]:
-    """The translation of each line, on one line; "" where there is none.
+    """The translation of each line, on one line; "" for an empty one.
 
     Args:
         lines: sentences.
         model: the checkpoint to translate with.
-        languages: from which to which it is expected to translate.
+        languages: source and target language, which the model must have.
         beam: width of the beam.
-        kept: a text file with the first translations, which is added to; it need not exist yet.
+        kept: a text file with the first translations, which is extended; it may not exist yet.
 
     Raises:
-        CorpusError: the model translates between other languages, or `kept` has more lines than there are.
+        CorpusError: the model translates between other languages, or `kept` has too many lines.
         AugenmerkError: a file cannot be read or written.
     """
     done = read_lines(kept) if kept.exists() else []
     if len(done) > len(lines):
         raise CorpusError(
-            f"{kept} has {len(done):,} translations of {len(lines):,} sentences. At most as many were expected; "
-            "delete it, or choose another folder."
+            f"{kept} has {len(done):,} translations, but there are only {len(lines):,} sentences. Delete it, or choose "
+            "another folder."
         )
     translator = Translator.load(model, "cpu")
     data = translator.run_config.data
     if (data.source_language, data.target_language) != languages:
         raise CorpusError(
-            f"{model} translates {data.source_language} into {data.target_language}. One that translates "
-            f"{languages[0]} into {languages[1]} was expected; choose another."
+            f"{model} translates {data.source_language} into {data.target_language}. Choose a model that translates "
+            f"{languages[0]} into {languages[1]}."
         )
     while len(done) < len(lines):
         chunk = translator.translate_corpus(lines[len(done) : len(done) + CHUNK], beam=beam)
@@ -67,7 +66,7 @@ def translate_lines(lines: Sequence[str], model: Path, languages: tuple[str, str
 
 
 def main(words: Sequence[str]) -> int:
-    """Prints how many pairs there are now; the exit status is 2 if a file cannot be used."""
+    """Print the number of pairs. The exit status is 2 if a file cannot be used."""
     options = _options(words)
     source, target = options.languages
     try:

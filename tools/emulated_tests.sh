@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs some tests on emulated processors: one with AVX2 alone (Haswell), whose products of 8 bits overflow, and one
-# without AVX (Nehalem), on which FBGEMM refuses to run, as on ARM. Needs qemu-user, which is installed where root can.
+# Runs some tests on emulated processors: Haswell has only AVX2, with 8-bit products that overflow; Nehalem has no AVX, so
+# FBGEMM refuses to run, as on ARM. Needs qemu-user and installs it if run as root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 emulator=qemu-x86_64

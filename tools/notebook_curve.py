@@ -1,4 +1,4 @@
-"""Draws docs/images/notebook-curve.png: our validation curve of the preset `notebook` over the published one.
+"""Draw docs/images/notebook-curve.png: our validation curve of the preset `notebook` and the published one.
 
 python -m tools.notebook_curve [HISTORY.csv [PICTURE.png]]
 """
@@ -14,7 +14,7 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
 def main(words: list[str]) -> int:
-    """Reads the history of a run and saves the picture; the exit status is 0."""
+    """Read the history of a run and save the picture. The exit status is 0."""
     history = Path(words[0]) if words else DOCS / "notebook.history.csv"
     target = Path(words[1]) if len(words) > 1 else DOCS / "images" / "notebook-curve.png"
     save_figure(published_figure(read_history(history)), target)

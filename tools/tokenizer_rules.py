@@ -1,8 +1,8 @@
-"""Writes `resources/tokenizer-rules.json` from the rules of the spaCy that is installed.
+"""Write `resources/tokenizer-rules.json` from the rules of the installed spaCy.
 
     python -m tools.tokenizer_rules
 
-Only needed when a new version of spaCy brings other rules; a test says so.
+Run it if a new version of spaCy has other rules; a test then fails.
 """
 
 import json
@@ -14,7 +14,7 @@ from augenmerk.core.text.word_rules import RULES_FILE, SHIPPED
 
 
 def rules_of_spacy(language: str) -> dict[str, Any]:
-    """Patterns and cases of a language. Raises `ValueError` if it has rules that `WordRules` does not know."""
+    """Patterns and special cases of a language. Raises `ValueError` for rules that `WordRules` does not support."""
     import re
 
     import spacy
@@ -38,7 +38,7 @@ def rules_of_spacy(language: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Writes the file."""
+    """Write the file."""
     rules = {language: rules_of_spacy(language) for language in SHIPPED}
     write_text(resource_path(RULES_FILE), json.dumps(rules, ensure_ascii=False, indent=1) + "\n")
 

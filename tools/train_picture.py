@@ -1,4 +1,4 @@
-"""Draws docs/images/train.png: the Train page while the preset copy-task-small learns in it, for real.
+"""Draw docs/images/train.png: the Train page during a real training of copy-task-small.
 
 python -m tools.train_picture [PICTURE.png [WIDTHxHEIGHT [light|dark]]]
 """
@@ -16,7 +16,7 @@ PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "train.pn
 
 
 def main(words: list[str]) -> int:
-    """Trains, takes the picture after some epochs, stops; the exit status is 1 if it did not get there."""
+    """Train, save a picture after some epochs, and stop. The exit status is 1 if there is no picture."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from PySide6.QtCore import QSettings
     from PySide6.QtWidgets import QApplication
@@ -58,7 +58,7 @@ def main(words: list[str]) -> int:
 
 
 def wait_until(is_done: Callable[[], bool]) -> bool:
-    """Lets the window live until something has come about; False if it does not."""
+    """Run the event loop until `is_done`; False after a timeout."""
     from PySide6.QtCore import QEventLoop, QTimer
 
     loop, end = QEventLoop(), time.monotonic() + LIMIT_SECONDS

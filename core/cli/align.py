@@ -1,4 +1,4 @@
-"""`augenmerk align`: which head aligns, ranked on sentence pairs aligned by hand; or the word links of one sentence."""
+"""Rank heads by word alignment on sentence pairs aligned by hand, or print the word links of one sentence."""
 
 import argparse
 import json
@@ -37,56 +37,61 @@ NUM_SHOWN = 10
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Adds `align`."""
+    """Add `align`."""
     parser = commands.add_parser(
         "align",
-        help="which head aligns words best; the word links of a sentence",
+        help="rank heads by word alignment, or link the words of a sentence",
         description=__doc__,
-        epilog="Of every layer, head, label mode and measure the best is chosen by alignment error rate (Och & Ney "
-        "2003) on one half of the pairs; what counts is its rate on the other half.",
+        epilog="The best combination of layer, head, row naming and measure is chosen by alignment error rate (Och & "
+        "Ney 2003) on one half of the pairs. The reported rate is that on the other half.",
     )
-    parser.add_argument("--text", help="the word links of this sentence; - reads it from standard input")
-    parser.add_argument("--target", metavar="TEXT", help="with --text: to this translation (left out: the model's own)")
+    parser.add_argument("--text", help="link the words of this sentence; - reads it from standard input")
+    parser.add_argument(
+        "--target", metavar="TEXT", help="with --text: link to this translation (default: the model's own)"
+    )
     parser.add_argument(
         "--head",
         type=parse_head,
         metavar="HEAD",
-        help="with --text: by this head, cross:2:5 (left out: the best aligner)",
+        help="with --text: link by this head, such as cross:2:5 (default: the best aligner)",
     )
-    parser.add_argument("--rows", choices=LABEL_MODES, default="predicted", help="with --head (%(default)s)")
+    parser.add_argument(
+        "--rows",
+        choices=LABEL_MODES,
+        default="predicted",
+        help="with --head: rows by token read or predicted (default: %(default)s)",
+    )
     parser.add_argument(
         "--measure",
         choices=[name for name, measure in MEASURES.items() if "cross" in measure.per_head],
         default="weight",
-        help="with --head (%(default)s)",
+        help="with --head: the measure to link by (default: %(default)s)",
     )
     add_head_scalings(parser)
-    parser.add_argument("--gold", type=Path, metavar="FILE", help="pairs aligned by hand (left out: those that ship)")
+    parser.add_argument("--gold", type=Path, metavar="FILE", help="pairs aligned by hand (default: the shipped ones)")
     parser.add_argument(
         "--ibm-1",
         nargs=2,
         type=Path,
         metavar="FILE",
-        help="German and English lines to train IBM model 1 on (left out: its links ship, from Multi30k's train)",
+        help="train IBM model 1 on these German and English lines (default: its shipped links, trained on Multi30k)",
     )
-    parser.add_argument("--write-ibm-1", type=Path, metavar="FILE", help="with --ibm-1: write its links for the pairs")
-    parser.add_argument(
-        "--json", action="store_true", help="everything as JSON; layers, heads and words are counted from 0 there"
-    )
+    parser.add_argument("--write-ibm-1", type=Path, metavar="FILE", help="with --ibm-1: write its links to this file")
+    parser.add_argument("--json", action="store_true", help="print JSON, which counts layers, heads and words from 0")
     add_checkpoint(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Ranks, or links one sentence. Raises `AugenmerkError`."""
+    """Print the ranking or the links. Raises `AugenmerkError`."""
     if options.text is None and (options.target is not None or options.head is not None):
-        raise ConfigError("--target and --head go with --text. Give the sentence with --text.")
+        raise ConfigError("--target and --head need a sentence. Add --text.")
     if options.write_ibm_1 is not None and options.ibm_1 is None:
-        raise ConfigError("--write-ibm-1 goes with --ibm-1. Name the German and the English lines with --ibm-1.")
+        raise ConfigError("--write-ibm-1 needs a training corpus. Add --ibm-1 with German and English lines.")
     if options.head is not None and options.head.kind != "cross":
         raise ConfigError(
-            f"--head names {options.head}. A head of the cross-attention was expected: only these lead from one "
-            "sentence to the other. Name one such as cross:2:5."
+            f"--head {options.head} cannot align words: only heads of cross-attention connect the two sentences. "
+            "Choose one, such as cross:2:5."
         )
     scalings = read_head_scalings(options)
     translator = load_translator(options)
@@ -94,8 +99,8 @@ def run(options: argparse.Namespace) -> int:
         _print_links(translator, scalings, options)
         return 0
     ranking = _rank(translator, scalings, options)
-    told = json.dumps(_as_json(ranking, scalings), ensure_ascii=False) if options.json else _as_table(ranking, scalings)
-    print(told)
+    is_json = options.json
+    print(json.dumps(_as_json(ranking, scalings), ensure_ascii=False) if is_json else _as_table(ranking, scalings))
     return 0
 
 
@@ -108,7 +113,7 @@ def _rank(translator: "Translator", scalings: Sequence[HeadScaled], options: arg
 
 
 def _other_baselines(gold: tuple[GoldPair, ...], options: argparse.Namespace) -> Mapping[str, Mapping[int, Links]]:
-    """IBM model 1: trained now, or as it ships; for other gold pairs than those that ship, only if trained now."""
+    """IBM model 1, trained now or as shipped. The shipped links exist only for the shipped gold pairs."""
     if options.ibm_1 is None:
         return {} if options.gold else {IBM_1_NAME: read_ibm_1()}
     from augenmerk.core.analysis.alignment_ibm import train_ibm_1
@@ -128,13 +133,13 @@ def _as_table(ranking: "AlignerRanking", scalings: Sequence[HeadScaled]) -> str:
     rows = [(str(score.aligner), score.choosing, score.reporting) for score in ranking.scores[:NUM_SHOWN]]
     others = [(score.name, score.choosing, score.reporting) for score in ranking.baselines]
     lines = [
-        f"Alignment error rate in per cent of {len(ranking.scores)} aligners: chosen on {ranking.num_choosing} pairs, "
+        f"Alignment error rate, in percent, of {len(ranking.scores)} aligners: chosen on {ranking.num_choosing} pairs, "
         f"reported on {ranking.num_reporting} others."
         + (f" Changed: {', '.join(map(str, scalings))}." if scalings else "")
         + (f" {ranking.num_skipped} pairs could not be read." if ranking.num_skipped else ""),
         f"{'chosen':>7}  {'reported':>8}  {'precision':>9}  {'recall':>6}",
         *(_row(*row) for row in rows),
-        "for comparison",
+        "baselines",
         *(_row(*row) for row in others),
     ]
     return "\n".join(lines)
@@ -164,7 +169,7 @@ def _as_json(ranking: "AlignerRanking", scalings: Sequence[HeadScaled]) -> dict[
 
 
 def _aligner_as_json(aligner: "Aligner") -> dict[str, Any]:
-    """Layer and head counted from 0; null for a mean."""
+    """The aligner as JSON: layer and head counted from 0, null for a mean."""
     return {
         "kind": aligner.kind,
         "layer": aligner.layer,
@@ -182,7 +187,7 @@ def _halves_as_json(choosing: AlignmentScore, reporting: AlignmentScore) -> dict
 
 
 def _print_links(translator: "Translator", scalings: tuple[HeadScaled, ...], options: argparse.Namespace) -> None:
-    """The words of the translation, each with the source word that it is linked to."""
+    """Print each word of the translation with the source word linked to it."""
     from augenmerk.core.analysis.alignment_ranking import Aligner, align
 
     text = sys.stdin.read() if options.text == "-" else options.text
@@ -193,7 +198,7 @@ def _print_links(translator: "Translator", scalings: tuple[HeadScaled, ...], opt
         aligner = Aligner(options.head.layer, options.head.head, options.rows, options.measure)
     else:
         best = _rank(translator, scalings, options).best
-        assert best is not None  # nobody stops it
+        assert best is not None  # not cancelled
         aligner = best.aligner
     links = align(translator, translation, aligner)
     if options.json:

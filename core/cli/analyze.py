@@ -1,4 +1,4 @@
-"""`augenmerk analyze`: what every head does, as numbers: for one sentence, and on average over a sample."""
+"""Print what every head does, as numbers: for one sentence, and on average over a sample."""
 
 import argparse
 import json
@@ -28,64 +28,67 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".json", ".npz")
 INTERVENTIONS = "interventions"
-"""The name of an array of JSON texts, objects where all is JSON: see `core.translation.experiment_json`."""
+"""Name of an array of JSON texts (in JSON output: of objects), in the form of `core.translation.experiment_json`."""
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Adds `analyze`."""
+    """Add `analyze`."""
     parser = commands.add_parser(
         "analyze",
-        help="what every head does, as numbers",
+        help="print what every head does, as numbers",
         description=__doc__,
         epilog="measures: " + "; ".join(f"{name}: {found.meaning}" for name, found in MEASURES.items()),
     )
     parser.add_argument(
         "text",
-        help="the sentence; - reads standard input, a sentence a line, and prints a line of JSON for each",
+        help="the sentence; - reads one per line from standard input and prints a line of JSON for each",
     )
-    parser.add_argument("--target", metavar="TEXT", help="read this translation (left out: the model's own)")
-    parser.add_argument("--measure", choices=MEASURES, default="weight", help="what the maps hold (%(default)s)")
+    parser.add_argument("--target", metavar="TEXT", help="analyze this translation (default: the model's own)")
+    parser.add_argument("--measure", choices=MEASURES, default="weight", help="what a cell is (default: %(default)s)")
     parser.add_argument(
-        "--rows", choices=LABEL_MODES, default=DEFAULT_LABEL_MODE, help="rows: token read or predicted (%(default)s)"
+        "--rows",
+        choices=LABEL_MODES,
+        default=DEFAULT_LABEL_MODE,
+        help="name rows by the token read or predicted (default: %(default)s)",
     )
     parser.add_argument("--words", action="store_true", help="merge subwords into words")
-    parser.add_argument("--hide", nargs="+", choices=HIDDEN_KINDS, default=(), help="leave out, and renormalise")
+    parser.add_argument("--hide", nargs="+", choices=HIDDEN_KINDS, default=(), help="hide these tokens and renormalize")
     parser.add_argument(
         "--query-key",
         nargs=3,
         metavar=("HEAD", "QUERY", "KEY"),
-        help="the products behind one weight: a head and the positions of its query and its key, counted from 1",
+        help="add the products behind one weight: a head, and the positions of query and key, counted from 1",
     )
     add_options(parser)
     add_interventions(parser)
     add_beam(parser)
-    parser.add_argument("--out", type=Path, metavar="FILE", help=".npz or .json (left out: JSON to standard output)")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="an .npz or .json file (default: JSON to standard output)"
+    )
     add_checkpoint(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Computes and writes. Raises `AugenmerkError`."""
+    """Compute and write the numbers. Raises `AugenmerkError`."""
     if options.out is not None and options.out.suffix not in SUFFIXES:
-        raise ConfigError(
-            f"--out is {options.out}. A file that ends in {' or '.join(SUFFIXES)} was expected; name one."
-        )
+        raise ConfigError(f"--out {options.out}: choose a file name that ends in {' or '.join(SUFFIXES)}.")
     check_options(options)
     about_one = options_about_one(options)
     is_stream = options.text == STANDARD_INPUT and not about_one
     text = "" if is_stream else read_one_line(options.text, about_one)
     translator = load_translator(options)
-    asked = read_experiment(options, text, translator.checkpoint.codecs.target)
+    request = read_experiment(options, text, translator.checkpoint.codecs.target)
     if is_stream:
-        return _print_json_lines(translator, asked, options)
-    translation = translator.run(asked)
+        return _print_json_lines(translator, request, options)
+    translation = translator.run(request)
     print_notes([translation])
     write_numbers(_all_numbers(translator, translation, options), options.out)
     return 0
 
 
 def options_about_one(options: argparse.Namespace) -> str:
-    """Names of the options given that ask about one sentence, or about a sample beside it."""
+    """The names of the options in use that apply to one sentence or to a sample."""
     given = {
         "--target": options.target,
         "--out": options.out,
@@ -96,23 +99,23 @@ def options_about_one(options: argparse.Namespace) -> str:
 
 
 def read_sentence(translator: "Translator", options: argparse.Namespace) -> "Translation":
-    """The result for one sentence, all of standard input where the text is “-”; its notes go to standard error."""
+    """The result for one sentence, or for all of standard input if the text is “-”. Prints notes to standard error."""
     text = sys.stdin.read() if options.text == STANDARD_INPUT else options.text
     translation = translator.run(read_experiment(options, text, translator.checkpoint.codecs.target))
     print_notes([translation])
     return translation
 
 
-def _print_json_lines(translator: "Translator", asked: Experiment, options: argparse.Namespace) -> int:
-    """One line of JSON for each line of standard input, as it is done."""
+def _print_json_lines(translator: "Translator", request: Experiment, options: argparse.Namespace) -> int:
+    """Print one line of JSON for each line of standard input as soon as it is done."""
     refusals = Refusals()
-    for outcome in run_lines(translator, arriving_lines(sys.stdin), asked, need_maps=True):
+    for outcome in run_lines(translator, arriving_lines(sys.stdin), request, need_maps=True):
         text = ""
         if outcome.translation is not None:
             try:
                 text = _json_text(_all_numbers(translator, outcome.translation, options))
                 print_notes([outcome.translation], f"line {outcome.number}: ")
-            except (AnalysisError, ExperimentError, TextError) as error:  # it does not fit this sentence
+            except (AnalysisError, ExperimentError, TextError) as error:  # an option does not fit this sentence
                 outcome = replace(outcome, translation=None, error=error)
         refusals.add(outcome)
         if outcome.error is not None:
@@ -131,7 +134,7 @@ def _all_numbers(translator: "Translator", translation: "Translation", options: 
 
 
 def numbers_of_sentence(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
-    """The maps of one sentence in the measure asked for, their labels, and the tokens' probabilities."""
+    """The maps of one sentence in the requested measure, their labels, and the tokens' probabilities."""
     from augenmerk.core.analysis.capture import trace_translation
     from augenmerk.core.analysis.query_key import query_key_detail
 
@@ -168,7 +171,7 @@ def _cell(head: str, query: str, key: str) -> tuple[Head, int, int]:
     try:
         return parse_head(head), _place(query, "query"), _place(key, "key")
     except argparse.ArgumentTypeError as error:
-        raise ConfigError(f"--query-key expects a head, a query and a key, such as cross:2:5 3 4: {error}.") from error
+        raise ConfigError(f"--query-key needs a head, a query and a key, such as cross:2:5 3 4: {error}.") from error
 
 
 def _place(typed: str, name: str) -> int:
@@ -176,12 +179,12 @@ def _place(typed: str, name: str) -> int:
         return parse_index(typed)
     except ValueError as error:
         raise ConfigError(
-            f"--query-key names a {name} that cannot be: {error}. Give one, such as in cross:2:5 3 4."
+            f"--query-key: the {name} cannot be used: {error}. Use positions as in cross:2:5 3 4."
         ) from None
 
 
 def write_numbers(numbers: Numbers, path: Path | None) -> None:
-    """As NPZ (no pickle is needed to read it) or JSON, atomically; without a path, JSON to standard output.
+    """Write NPZ (readable without pickle) or JSON atomically, or print JSON if there is no path.
 
     Raises:
         StorageError: the file cannot be written.
@@ -204,5 +207,5 @@ def _json_text(numbers: Numbers) -> str:
 
 
 def _as_json(array: "np.ndarray[Any, np.dtype[Any]]") -> Any:
-    """Lists; numbers to seven decimal places, which is all that single precision has."""
+    """Nested lists, with numbers rounded to the seven decimal places of single precision."""
     return np.round(array.astype(np.float64), 7).tolist() if array.dtype.kind == "f" else array.tolist()

@@ -1,4 +1,4 @@
-"""`augenmerk average`: the mean of several checkpoints of a run, or one of them at half the size."""
+"""Average several checkpoints of a run, or store one of them at half the size."""
 
 import argparse
 from pathlib import Path
@@ -7,31 +7,35 @@ from augenmerk.core.errors import CheckpointError, ConfigError
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Adds `average`."""
+    """Add `average`."""
     parser = commands.add_parser("average", help="average checkpoints, or halve the size of one", description=__doc__)
     parser.add_argument(
         "checkpoints",
         nargs="+",
         type=Path,
         metavar="FILE",
-        help="one or more checkpoints of one run; or its folder, with --last or --best",
+        help="one or more checkpoints of a run; or the run's folder, with --last or --best",
     )
-    parser.add_argument("--last", type=int, metavar="K", help="the K newest checkpoints in the folder (--keep-last)")
-    parser.add_argument("--best", type=int, metavar="K", help="the K best checkpoints in the folder (--keep-best)")
+    parser.add_argument(
+        "--last", type=int, metavar="K", help="average the K newest checkpoints in the folder (see train --keep-last)"
+    )
+    parser.add_argument(
+        "--best", type=int, metavar="K", help="average the K best checkpoints in the folder (see train --keep-best)"
+    )
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the checkpoint to write")
-    parser.add_argument("--half", action="store_true", help="store 16-bit weights: half the size")
+    parser.add_argument("--half", action="store_true", help="store weights in 16 bits: half the size")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Averages and writes. Raises `AugenmerkError`."""
+    """Average and write. Raises `AugenmerkError`."""
     from augenmerk.core.checkpoint.average import average
     from augenmerk.core.checkpoint.file import save_checkpoint
 
     paths = chosen_checkpoints(options)
     save_checkpoint(average(paths), options.out, half_precision=options.half)
-    of_what = "1 checkpoint alone" if len(paths) == 1 else f"the mean of {len(paths)} checkpoints"
-    print(f"{options.out}: {of_what}, {options.out.stat().st_size / 1e6:.1f} MB")
+    contents = "1 checkpoint" if len(paths) == 1 else f"the mean of {len(paths)} checkpoints"
+    print(f"{options.out}: {contents}, {options.out.stat().st_size / 1e6:.1f} MB")
     return 0
 
 
@@ -39,8 +43,8 @@ def chosen_checkpoints(options: argparse.Namespace) -> list[Path]:
     """The files that the options name.
 
     Raises:
-        ConfigError: --last and --best do not go with each other, or with files.
-        CheckpointError: the folder has fewer checkpoints than asked for.
+        ConfigError: --last and --best are combined with each other or with files.
+        CheckpointError: the folder has too few checkpoints.
     """
     from augenmerk.core.training.folder import kept_checkpoints
 
@@ -50,14 +54,14 @@ def chosen_checkpoints(options: argparse.Namespace) -> list[Path]:
         return paths
     if len(paths) != 1 or not paths[0].is_dir() or number < 1 or None not in (options.last, options.best):
         raise ConfigError(
-            "--last K or --best K takes checkpoints out of one run's folder, and K is at least 1. Name that folder "
-            "alone and one of the two, or name files without them."
+            "--last and --best need one folder of a run and a number of at least 1. Name the folder with one of the "
+            "two, or name checkpoint files without them."
         )
     kind = "best" if options.last is None else "last"
     kept = kept_checkpoints(paths[0], "best" if options.last is None else "last")
     if len(kept) < number:
         raise CheckpointError(
-            f"{paths[0]} has {len(kept)} checkpoints of that kind, but {number} were asked for. Ask for fewer, or "
+            f"{paths[0]} has only {len(kept)} of the {number} checkpoints requested by --{kind}. Request fewer, or "
             f"train with --keep-{kind} {number}."
         )
     return [checkpoint.path for checkpoint in reversed(kept[:number])]

@@ -1,4 +1,4 @@
-"""`augenmerk data prepare`: tokenize a corpus once, so that a machine without spaCy can train from the file."""
+"""Tokenize a corpus once, so that a machine without spaCy can train from the file."""
 
 import argparse
 import sys
@@ -10,19 +10,21 @@ from augenmerk.core.config.dotted import with_dotted
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Adds `data`."""
+    """Add `data`."""
     parser = commands.add_parser("data", help="prepare a corpus for training elsewhere", description=__doc__)
     actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION")
-    prepare = actions.add_parser("prepare", help="tokenize and numericalize once", description=__doc__)
+    prepare = actions.add_parser("prepare", help="tokenize a corpus and store its ids", description=__doc__)
     add_corpus(prepare)
-    prepare.add_argument("--preset", choices=PRESETS, default=DEFAULT_PRESET, help="whose way with text (%(default)s)")
+    prepare.add_argument(
+        "--preset", choices=PRESETS, default=DEFAULT_PRESET, help="tokenize as this preset does (default: %(default)s)"
+    )
     add_settings(prepare)
     prepare.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to write (.safetensors)")
     prepare.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prepares and writes. Raises `AugenmerkError`."""
+    """Prepare and write. Raises `AugenmerkError`."""
     from augenmerk.core.corpora.prepared import save_prepared
 
     run_config = with_languages(with_dotted(preset(options.preset), options.settings), options)

@@ -1,4 +1,4 @@
-"""`augenmerk evaluate`: BLEU, chrF and loss of a model on a pair of files."""
+"""Compute BLEU, chrF and loss of a model on a pair of files."""
 
 import argparse
 import json
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Adds `evaluate`."""
+    """Add `evaluate`."""
     parser = commands.add_parser("evaluate", help="score a model on a corpus", description=__doc__)
     parser.add_argument("--source", type=Path, required=True, metavar="FILE", help="source lines, plain or .gz")
     parser.add_argument("--reference", type=Path, required=True, metavar="FILE", help="their translations")
     parser.add_argument("--json", action="store_true", help="print the scores as JSON")
-    parser.add_argument("--hypotheses", type=Path, metavar="FILE", help="write the translations here, one a line")
+    parser.add_argument("--hypotheses", type=Path, metavar="FILE", help="write the translations here, one per line")
     add_head_scalings(parser)
     add_beam(parser)
     add_checkpoint(parser)
@@ -30,19 +30,19 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Translates, scores and prints. Raises `AugenmerkError`."""
+    """Translate, score and print. Raises `AugenmerkError`."""
     from tqdm import tqdm
 
     from augenmerk.core.corpora.parallel import read_line_pairs
 
-    read_beam(options)  # refused at once, if it is to be refused
+    read_beam(options)  # fails before anything is loaded
     scalings = read_head_scalings(options)
     if options.hypotheses:
         check_writable(options.hypotheses)
     sources, references = read_line_pairs(options.source, options.reference)
     translator = load_translator(options)
     beam, length_penalty = read_beam(options)
-    from augenmerk.core.evaluation.loss import reference_loss  # torch is there by now
+    from augenmerk.core.evaluation.loss import reference_loss  # torch is imported by now
     from augenmerk.core.evaluation.scores import evaluate
 
     with tqdm(total=len(sources), unit=" sentences", disable=None, leave=False) as bar:
@@ -57,18 +57,18 @@ def run(options: argparse.Namespace) -> int:
         )
     loss = reference_loss(translator, sources, references, scalings)
     if options.json:
-        told = {
+        values = {
             **asdict(scores),
             "loss": None if loss is None else asdict(loss),
             "beam": beam,
             "length_penalty": length_penalty,
             "interventions": [part_to_json(each) for each in scalings],
         }
-        print(json.dumps(told, indent=2))
+        print(json.dumps(values, indent=2))
     else:
         decoding = f"beam {beam}, length penalty {length_penalty:g}" if beam > 1 else "greedy"
         _print(scores, loss, decoding, ", ".join(map(str, scalings)))
-    if options.hypotheses:  # last: a file that cannot be written must not cost the scores
+    if options.hypotheses:  # last, so that a failure does not cost the scores
         write_text(options.hypotheses, "".join(f"{hypothesis.text}\n" for hypothesis in hypotheses))
     return 0
 
@@ -82,11 +82,11 @@ def _print(scores: "CorpusScores", loss: "CorpusLoss | None", decoding: str, cha
     if changes:
         print(f"changed                              {changes}")
     print(f"BLEU, spaCy tokens, lower-cased      {scores.bleu_tokenized_lowercased:.2f}")
-    print(f"  95% bootstrap interval            {interval(scores.bleu_tokenized_lowercased_interval)}")
+    print(f"  95% bootstrap interval             {interval(scores.bleu_tokenized_lowercased_interval)}")
     print(f"sacreBLEU, cased, detokenized        {scores.sacrebleu:.2f}   {scores.sacrebleu_signature}")
-    print(f"  95% bootstrap interval            {interval(scores.sacrebleu_interval)}")
+    print(f"  95% bootstrap interval             {interval(scores.sacrebleu_interval)}")
     print(f"chrF                                 {scores.chrf:.2f}")
     if loss is not None:
-        print(f"loss of the references, a token      {loss.token_weighted:.3f}   perplexity {loss.perplexity:.2f}")
-        print(f"  mean of batch means                {loss.batch_mean:.3f}   as pytorch-seq2seq counts it")
+        print(f"loss of the references, per token    {loss.token_weighted:.3f}   perplexity {loss.perplexity:.2f}")
+        print(f"  mean of batch means                {loss.batch_mean:.3f}   as in pytorch-seq2seq")
     print(f"seconds                              {scores.seconds:.1f}")

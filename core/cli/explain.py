@@ -1,4 +1,4 @@
-"""What `augenmerk analyze` tells beside the maps: contributions, source words left out, a comparison, statistics."""
+"""The numbers of `augenmerk analyze` other than maps: contributions, occlusion, a comparison, statistics."""
 
 import argparse
 import sys
@@ -24,27 +24,27 @@ if TYPE_CHECKING:
 Numbers = dict[str, "np.ndarray[Any, np.dtype[Any]]"]
 STATISTICS = ("entropy", "relative_entropy", "confidence", "start_share", "end_share", "distances", "coverage")
 LEAVE_OUT = "-"
-"""As an argument of --without-words: nothing is put in the word's place."""
+"""As an argument of --without-words: leave the word out without a replacement."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """`--source-share`, `--without-words`, `--compare`, `--statistics`, `--sample` and what belongs to them."""
+    """Add `--source-share`, `--without-words`, `--compare`, `--statistics`, `--sample` and the options for them."""
     parser.add_argument(
         "--source-share",
         action="store_true",
-        help="how much of each output word comes from each source word and from the words before it (ALTI+, Ferrando "
-        "et al. 2022)",
+        help="add how much of each output word comes from each source word and from the words before it (ALTI+, "
+        "Ferrando et al. 2022)",
     )
     parser.add_argument(
         "--without-words",
         nargs="?",
         const=LEAVE_OUT,
         metavar="WORD",
-        help="leave out each source word in turn (or put WORD in its place; <unk> for an unknown one), translate "
-        "again, and tell what the old translation loses",
+        help="leave out each source word in turn, or replace it by WORD (<unk>: an unknown word), translate again, and "
+        "report what the old translation loses",
     )
     parser.add_argument(
-        "--compare", metavar="TEXT", help="the maps of this sentence minus those of the first, where they agree"
+        "--compare", metavar="TEXT", help="add the maps of this sentence minus those of the first, where words match"
     )
     parser.add_argument(
         "--statistics",
@@ -52,32 +52,34 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         const=Path(),
         type=Path,
         metavar="FILE",
-        help="statistics and roles of all heads over source lines and the model's own translations (without a FILE: "
-        "over the example sentences)",
+        help="add statistics and roles of all heads over source lines and their translations by the model (without "
+        "FILE: over the example sentences)",
     )
     parser.add_argument(
         "--sample",
         nargs=2,
         type=Path,
         metavar="FILE",
-        help="the same over source lines and their translations, read as they are given",
+        help="the same over source lines and given translations",
     )
-    parser.add_argument("--num-sentences", type=int, default=200, metavar="N", help="of the sample (%(default)s)")
-    parser.add_argument("--importance", action="store_true", help="the loss on the sample without each head; slow")
+    parser.add_argument(
+        "--num-sentences", type=int, default=200, metavar="N", help="size of the sample (default: %(default)s)"
+    )
+    parser.add_argument("--importance", action="store_true", help="add the loss on the sample without each head (slow)")
 
 
 def check_options(options: argparse.Namespace) -> None:
-    """Raises `ConfigError` where the options do not fit each other."""
+    """Raise `ConfigError` if options contradict each other."""
     if options.importance and options.sample is None:
-        raise ConfigError("--importance needs a sample. Give --sample with a file of sources and one of translations.")
+        raise ConfigError("--importance needs a sample. Add --sample with a file of sources and one of translations.")
     if options.statistics is not None and options.sample is not None:
-        raise ConfigError("--statistics and --sample tell the same of two samples. Give one of them.")
+        raise ConfigError("--statistics and --sample cannot be combined. Use one of them.")
     if options.num_sentences < 1:
-        raise ConfigError(f"--num-sentences is {options.num_sentences}. At least 1 was expected.")
+        raise ConfigError(f"--num-sentences {options.num_sentences} is too small. Use at least 1.")
 
 
 def numbers_beside(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
-    """All that the options ask for, beside the maps of this translation. Raises `AugenmerkError`."""
+    """Everything requested by these options for a translation. Raises `AugenmerkError`."""
     numbers: Numbers = {}
     if options.source_share:
         numbers |= _source_share(translator, translation, options)
@@ -128,19 +130,19 @@ def _without_words(translator: "Translator", translation: "Translation", options
 
 
 def shown_maps(selection: Selection, maps: "FloatArray", translation: "Translation", kind: "MapKind") -> LabelledMap:
-    """The selection applied to maps [..., Q, M]. Raises `AnalysisError` if it leaves no row or no column."""
+    """The selection applied to maps [..., Q, M]. Raises `AnalysisError` if no row or no column remains."""
     shown = selection.apply(maps, translation, kind)
     if not shown.weights.size:
         tokens = translation.source_tokens if kind == "encoder" else translation.predicted_tokens
         raise AnalysisError(
             f"--hide {' '.join(sorted(selection.hide))} hides every row or every column of the {kind} maps of "
-            f"{translation.source_text!r} ({' '.join(tokens)}). At least one of each was expected; hide fewer kinds."
+            f"{translation.source_text!r} ({' '.join(tokens)}). Hide fewer kinds of tokens."
         )
     return shown
 
 
 def _comparison(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
-    """Differences of the weights, whatever the measure of the maps."""
+    """Differences of the attention weights, independent of the measure of the maps."""
     from augenmerk.core.analysis.comparing import difference
 
     other = translator.run(Experiment(options.compare, interventions=translation.experiment.head_scalings))
@@ -160,7 +162,7 @@ def _comparison(translator: "Translator", translation: "Translation", options: a
 
 
 def _statistics(translator: "Translator", scalings: Sequence[HeadScaled], options: argparse.Namespace) -> Numbers:
-    """Statistics and roles of every head over the sample, with some scaled or off; their importance, if asked for."""
+    """Statistics, roles and (if requested) importance of every head over the sample, with the given scalings."""
     from augenmerk.core.analysis.profiles import profile_heads
     from augenmerk.core.analysis.roles import roles_of
 
@@ -198,7 +200,7 @@ def _read_sample(options: argparse.Namespace) -> tuple[Sequence[str], Sequence[s
 
 @contextmanager
 def show_progress(unit: str) -> "Iterator[Callable[[int, int], None]]":
-    """A bar on standard error, if that is a terminal, to be told how much is done, of how much."""
+    """A progress bar on standard error if that is a terminal. The function takes how much is done, and the total."""
     from tqdm import tqdm
 
     with tqdm(unit=unit, disable=None, leave=False) as bar:

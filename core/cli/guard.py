@@ -1,6 +1,6 @@
-"""Running a command: what a user can act on becomes one message on standard error and an exit status.
+"""Run a command and turn user errors into one message on standard error and an exit status.
 
-Nothing heavy is imported here: the window is started through it too.
+This module imports nothing heavy, because the window starts through it too.
 """
 
 import atexit
@@ -28,18 +28,18 @@ _NO_SPACE = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno
 
 
 def run_guarded(command: Callable[[], int]) -> int:
-    """Runs a command; what a user can act on becomes one message on standard error and an exit status."""
+    """Run a command and return its exit status. User errors become one message on standard error and status 2."""
     status = 0
     with _forgiving_errors():
         try:
             with _watched_output():
                 try:
                     status = _run(command)
-                except SystemExit:  # help was asked for, or an option was refused
+                except SystemExit:  # after --help, or a refused option
                     _flush()
                     raise
                 _flush()
-        except BrokenPipeError:  # the reader of our output, `head` for instance, has seen enough
+        except BrokenPipeError:  # the reader of our output, such as `head`, has ended
             _discard_output()
         except _OutputError as error:
             print(f"augenmerk: {error}", file=sys.stderr)
@@ -49,26 +49,26 @@ def run_guarded(command: Callable[[], int]) -> int:
 
 
 def leave(status: int) -> NoReturn:
-    """Ends the process as Python does, except that nothing in memory is freed one by one, which the system does anyway.
+    """End the process as Python does, but without freeing memory object by object.
 
-    With PyTorch loaded that takes a tenth of a second, a fifteenth of a short command. Functions registered for the end
-    are called, and what was written goes out. Where another thread still works, Python ends the process after it.
+    With PyTorch loaded, freeing takes a tenth of a second, a fifteenth of a short command. Exit functions run and
+    streams are flushed. If another thread still runs, Python waits for it and ends the process.
     """
     if status == INTERRUPTED:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a wrapper may forward the same Ctrl-C again
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a wrapper may forward the same Ctrl-C
     main = threading.main_thread()
     if any(not each.daemon for each in threading.enumerate() if each is not main):
         sys.exit(status)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: nothing is left to interrupt
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing left to interrupt
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
-        with suppress(Exception):  # closed, or a pipe that nobody reads
+        with suppress(Exception):  # closed, or a pipe without a reader
             stream.flush()
     os._exit(status)
 
 
 def _flush() -> None:
-    """Now, because at the end of the process nobody could be told that it failed."""
+    """Flush now: a failure at the end of the process could not be reported."""
     if sys.stdout is not None:
         sys.stdout.flush()
 
@@ -76,10 +76,10 @@ def _flush() -> None:
 def _run(command: Callable[[], int]) -> int:
     try:
         Path.cwd()
-    except OSError as error:  # libraries end the process there
+    except OSError as error:  # libraries would crash there
         print(
-            f"augenmerk: the folder that this was started in is gone ({error.strerror}). One that is there was "
-            "expected: go to another folder (cd), and try again.",
+            f"augenmerk: the current folder no longer exists ({error.strerror}). Change to another folder (cd) and try "
+            "again.",
             file=sys.stderr,
         )
         return USER_ERROR
@@ -94,10 +94,10 @@ def _run(command: Callable[[], int]) -> int:
             return USER_ERROR
         if not is_out_of_memory(error):
             raise
-        reason = (str(error) or "no more can be had").splitlines()[0]
+        reason = (str(error) or "none left").splitlines()[0]
         print(
-            f"augenmerk: there is not enough memory ({reason}). A smaller model or text was expected, or more memory: "
-            "end other programs, or raise the limit that this process has (ulimit -v). Files are as they were.",
+            f"augenmerk: not enough memory ({reason}). Use a smaller model or text, end other programs, or raise the "
+            "memory limit of this process (ulimit -v). No file was changed.",
             file=sys.stderr,
         )
         return USER_ERROR
@@ -105,8 +105,8 @@ def _run(command: Callable[[], int]) -> int:
         if "TORCH_LOGS" not in os.environ or not str(error).lstrip().startswith("Invalid log settings"):
             raise
         print(
-            f"augenmerk: PyTorch cannot read TORCH_LOGS={printable(os.environ['TORCH_LOGS'])}. The names of its "
-            "logs were expected, with commas between: TORCH_LOGS=help lists them. Change or unset it.",
+            f"augenmerk: PyTorch cannot read TORCH_LOGS={printable(os.environ['TORCH_LOGS'])}. Unset it, or use names "
+            "of logs separated by commas; TORCH_LOGS=help lists them.",
             file=sys.stderr,
         )
         return USER_ERROR
@@ -116,11 +116,11 @@ def _run(command: Callable[[], int]) -> int:
 
 
 class _OutputError(Exception):
-    """Standard output took no more: its disk is full, for instance. No `OSError`, which other code may handle."""
+    """Writing to standard output failed, such as on a full disk. Not an `OSError`, which other code may handle."""
 
 
 class _WatchedOutput:
-    """A text stream whose failures to write are told apart from those of any other file."""
+    """A text stream whose write errors can be distinguished from those of other files."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -149,16 +149,15 @@ class _WatchedOutput:
 
 def _explained(error: OSError) -> str:
     if error.errno == errno.EBADF:
-        return "standard output is closed, and what was to be printed is lost. Send it to a file: > FILE."
+        return "standard output is closed, so the output is lost. Send it to a file: > FILE."
     remedy = "Free some space, or send it elsewhere" if error.errno in _NO_SPACE else "Send it elsewhere"
     return f"the output cannot be written: {error.strerror or error}. {remedy}: > FILE."
 
 
 class _ForgivingErrors:
-    """Standard error, which may be a full disk, or a pipe that nobody reads any more.
+    """Standard error, which may be on a full disk or a pipe without a reader.
 
-    A message is lost then. The command goes on, and its exit status is what it would have been: a failed write would
-    end it, and end it well if it is that of a pipe, as for standard output.
+    In that case messages are lost, but the command continues and its exit status is unaffected.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -179,7 +178,7 @@ class _ForgivingErrors:
 
 @contextmanager
 def _forgiving_errors() -> Iterator[None]:
-    """Standard error as `_ForgivingErrors` while this lasts."""
+    """Replace standard error by `_ForgivingErrors` inside the context."""
     stream = sys.stderr
     if stream is None:  # a program without a console
         yield
@@ -193,13 +192,13 @@ def _forgiving_errors() -> Iterator[None]:
 
 
 def _take_any_character(stream: TextIO) -> None:
-    """Lets a stream escape what its encoding lacks."""
+    """Make a stream escape characters missing from its encoding."""
     if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
         stream.reconfigure(errors="augenmerk-escape")
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:
-    """What a stream has no character for, as JSON would escape it; a lone surrogate too."""
+    """The unencodable characters, escaped as in JSON, including lone surrogates."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass")
@@ -211,7 +210,7 @@ codecs.register_error("augenmerk-escape", _escaped)
 
 @contextmanager
 def _watched_output() -> Iterator[None]:
-    """Standard output as `_WatchedOutput` while this lasts, which takes any character whatever its encoding."""
+    """Replace standard output by `_WatchedOutput`, which accepts any character, inside the context."""
     stream = sys.stdout
     if stream is None:  # a program without a console
         yield
@@ -225,8 +224,8 @@ def _watched_output() -> Iterator[None]:
 
 
 def _discard_output() -> None:
-    """Sends what is still to be written nowhere, so that the end of the process does not fail on it again."""
-    with suppress(io.UnsupportedOperation):  # no file of the system, as where a test catches the output
+    """Discard buffered output, so that the end of the process does not fail on it again."""
+    with suppress(io.UnsupportedOperation):  # not a file, for example in a test
         output = sys.stdout.fileno()
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, output)

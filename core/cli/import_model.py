@@ -1,4 +1,4 @@
-"""`augenmerk import`: a model of another project as a file of this one."""
+"""Import a model of another project as a checkpoint."""
 
 import argparse
 import sys
@@ -12,40 +12,43 @@ if TYPE_CHECKING:
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Adds `import`."""
+    """Add `import`."""
     parser = commands.add_parser(
-        "import", help="import a model: Hugging Face Marian (OPUS-MT), JoeyNMT, notebook 6, the Annotated Transformer"
+        "import",
+        help="import a model of Hugging Face Marian (OPUS-MT), JoeyNMT, notebook 6 or The Annotated Transformer",
     )
     parser.description = __doc__
     parser.add_argument(
         "source",
         metavar="SOURCE",
-        help="a folder with a Marian model of Hugging Face or one of JoeyNMT, a PyTorch file of notebook 6 or of the "
-        "Annotated Transformer, or the name of a repository at Hugging Face, such as Helsinki-NLP/opus-mt-de-en",
+        help="a folder with a Hugging Face Marian or JoeyNMT model, a PyTorch file of notebook 6 or The Annotated "
+        "Transformer, or the name of a Hugging Face repository, such as Helsinki-NLP/opus-mt-de-en",
     )
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the checkpoint to write")
     parser.add_argument(
-        "--source-language", metavar="CODE", help="the source's language, if the files do not say it: de, or German"
+        "--source-language", metavar="CODE", help="language of the source if the files do not name it: de or German"
     )
-    parser.add_argument("--target-language", metavar="CODE", help="the target's, likewise")
-    parser.add_argument("--revision", metavar="COMMIT", help="of the repository (default: its newest)")
+    parser.add_argument("--target-language", metavar="CODE", help="language of the target")
+    parser.add_argument("--revision", metavar="COMMIT", help="revision of the repository (default: the newest)")
     parser.add_argument(
         "--data",
         type=Path,
         metavar="DIR",
-        help="Multi30k, from which the vocabularies of notebook 6 and the Annotated Transformer are rebuilt",
+        help="Multi30k folder, to rebuild the vocabularies of notebook 6 and The Annotated Transformer",
     )
-    parser.add_argument("--heads", type=int, metavar="N", help="heads of these two, whose files do not say it")
+    parser.add_argument(
+        "--heads", type=int, metavar="N", help="number of heads of these two, which their files do not contain"
+    )
     parser.add_argument(
         "--half",
         action=argparse.BooleanOptionalAction,
-        help="store weights in 16 bits, or in 32 (default: 16 if the files have 16, or if 32 would take over 100 MB)",
+        help="store weights in 16 or 32 bits (default: 16 if the files use 16 or if 32 would take over 100 MB)",
     )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Imports, writes and says what it was. Raises `AugenmerkError`."""
+    """Import, write and describe the model. Raises `AugenmerkError`."""
     from augenmerk.core.interop.importing import import_model
     from augenmerk.core.interop.model import ImportOptions
     from augenmerk.core.interop.target import check_target
@@ -60,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
         half_precision=options.half,
     )
     with writable(options.out), _Progress() as progress:
-        check_target(options.out, (options.source, options.data))  # before minutes are spent on what cannot be saved
+        check_target(options.out, (options.source, options.data))  # before minutes are spent in vain
         model = import_model(
             options.source,
             wanted,
@@ -72,8 +75,7 @@ def run(options: argparse.Namespace) -> int:
         model.save(options.out)
     summary, origin = model.summary, model.checkpoint.origin
     source, target = (
-        "a language that it does not name" if code == UNDETERMINED else language_name(code)
-        for code in summary.languages
+        "an unknown language" if code == UNDETERMINED else language_name(code) for code in summary.languages
     )
     assert origin is not None
     print(f"{options.out}: {summary.name} ({summary.format}), {source} to {target}")
@@ -83,14 +85,14 @@ def run(options: argparse.Namespace) -> int:
     if origin.licence:
         print(f"  licence {origin.licence}")
     if summary.target_codes:
-        print(f"  begin a text with the language to translate into: {' '.join(summary.target_codes)}")
+        print(f"  start a text with the code of its target language: {' '.join(summary.target_codes)}")
     for note in (*summary.notes, *filter(None, (summary.precision_note,))):
         print(f"augenmerk: {note}", file=sys.stderr)
     return 0
 
 
 def _plan(summary: "ImportSummary") -> str:
-    """What will be written, and what the other precision would take."""
+    """One line on the precision and size of the file, and on the alternative."""
     other = "--no-half" if summary.half_precision else "--half"
     sizes = (summary.disk_bytes, summary.disk_bytes_in(half_precision=not summary.half_precision))
     chosen, otherwise = (f"{max(size / 1e6, 0.1):,.1f} MB" for size in sizes)
@@ -101,7 +103,7 @@ def _plan(summary: "ImportSummary") -> str:
 
 
 class _Progress:
-    """Phases and downloads on standard error, as a bar where it is a terminal."""
+    """Shows phases and downloads on standard error, as a bar if it is a terminal."""
 
     def __enter__(self) -> "_Progress":
         from tqdm import tqdm
@@ -113,15 +115,15 @@ class _Progress:
         self._bar.close()
 
     def tell(self, text: str) -> None:
-        """A line that stays, above the bar."""
+        """Print a line above the bar."""
         self._bar.write(text, file=sys.stderr)
 
     def phase(self, text: str) -> None:
-        """What is being done."""
+        """Show the current phase."""
         self._bar.set_description_str(text)
 
     def download(self, name: str, done_bytes: int, total_bytes: int) -> None:
-        """How much of a file has arrived."""
+        """Show how much of a file has been downloaded."""
         self._bar.set_description_str(f"Downloading {name}")
         self._bar.total = total_bytes
         self._bar.n = done_bytes

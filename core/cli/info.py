@@ -1,4 +1,4 @@
-"""`augenmerk info`: what a checkpoint is: settings, parameters by module, history; or how large a model is."""
+"""Describe a checkpoint (settings, parameters by module, history), or the size of a model."""
 
 import argparse
 import sys
@@ -17,7 +17,7 @@ from augenmerk.core.text.word_counts import RARE_BELOW
 from augenmerk.core.translation.source import encode_source
 
 NUM_TOKENS = 20
-"""Of source and target, where nobody says how many."""
+"""Default number of source and target tokens."""
 
 if TYPE_CHECKING:
     from augenmerk.core.checkpoint.history import EpochRecord
@@ -27,39 +27,47 @@ if TYPE_CHECKING:
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Adds `info`."""
+    """Add `info`."""
     parser = commands.add_parser("info", help="describe a checkpoint", description=__doc__)
-    parser.add_argument("checkpoint", nargs="?", type=Path, metavar="FILE", help="left out: the bundled model")
+    parser.add_argument(
+        "checkpoint", nargs="?", type=Path, metavar="FILE", help="a checkpoint (default: the bundled model)"
+    )
     add_device(parser)
     parser.add_argument(
         "--words",
         nargs="?",
         const="",
         metavar="TEXT",
-        help="instead of all else, how often the training data had each word of this text, in the spelling that the "
-        "model reads; without a text, each word that they had, the most frequent first",
+        help="print only how often the training data contain each word of TEXT, in the spelling the model reads; "
+        "without TEXT, all their words by frequency",
     )
-    size = parser.add_argument_group("how large it is, instead of all else")
+    size = parser.add_argument_group("size only")
     size.add_argument(
         "--size",
         action="store_true",
-        help="parameters, and floating-point operations of one sentence pair, by module; products of matrices count, "
-        "a multiplication with its addition as two operations",
+        help="print parameters and floating-point operations for one sentence pair, by module; only matrix products "
+        "count, and a multiplication with its addition counts as two operations",
+    )
+    size.add_argument("--preset", choices=PRESETS, help="the size of this preset on its own data; implies --size")
+    size.add_argument(
+        "--source-tokens",
+        type=int,
+        default=NUM_TOKENS,
+        metavar="S",
+        help=f"tokens in the source (default: {NUM_TOKENS})",
     )
     size.add_argument(
-        "--preset", choices=PRESETS, help="of a preset on its own data, instead of a checkpoint; includes --size"
-    )
-    size.add_argument(
-        "--source-tokens", type=int, default=NUM_TOKENS, metavar="S", help=f"in the source ({NUM_TOKENS})"
-    )
-    size.add_argument(
-        "--target-tokens", type=int, default=NUM_TOKENS, metavar="T", help=f"in the target ({NUM_TOKENS})"
+        "--target-tokens",
+        type=int,
+        default=NUM_TOKENS,
+        metavar="T",
+        help=f"tokens in the target (default: {NUM_TOKENS})",
     )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints the description. Raises `AugenmerkError`."""
+    """Print the description. Raises `AugenmerkError`."""
     if options.size or options.preset is not None:
         return _print_size(options)
     translator = load_translator(options)
@@ -107,7 +115,7 @@ def _in_short(counts: "WordCounts") -> str:
 
 
 def _print_words(translator: "Translator", text: str) -> int:
-    """Lines of a count, a tab and a word; another tab and a text say that one was read otherwise, or is rare.
+    """Print lines of a count, a tab and a word; a tab and a note follow a respelled or rare word.
 
     Raises:
         CheckpointError: the file has no counts.
@@ -116,8 +124,8 @@ def _print_words(translator: "Translator", text: str) -> int:
     counts = translator.checkpoint.word_counts
     if counts is None:
         raise CheckpointError(
-            f"{translator.path} has no counts of the words in its training data. A model that this version trained was "
-            "expected; choose another, or train one."
+            f"{translator.path} does not contain the word counts of its training data. Choose a model trained by this "
+            "version."
         )
     if not text:
         for word, number in sorted(counts.counts.items(), key=lambda item: (-item[1], item[0])):
@@ -141,8 +149,8 @@ def _print_size(options: argparse.Namespace) -> int:
     lengths = options.source_tokens, options.target_tokens
     if min(lengths) < 1 or max(lengths) > config.max_positions:
         raise ConfigError(
-            f"--source-tokens is {lengths[0]} and --target-tokens {lengths[1]}. The model reads from 1 to "
-            f"{config.max_positions:,} tokens on each side: choose numbers between these."
+            f"The model reads 1 to {config.max_positions:,} tokens on each side. Choose --source-tokens (now "
+            f"{lengths[0]}) and --target-tokens (now {lengths[1]}) in this range."
         )
     rows = size_rows(config, *sizes, *lengths)
     whole = total(rows)
@@ -158,12 +166,12 @@ def _print_size(options: argparse.Namespace) -> int:
 
 
 def _sized(options: argparse.Namespace) -> tuple[str, ModelConfig, tuple[int, int]]:
-    """The name of what is measured, its settings, and the sizes of its vocabularies."""
+    """The name of the model, its settings, and the sizes of its vocabularies."""
     if options.preset is None:
         translator = load_translator(options)
         return str(translator.path), translator.run_config.model, translator.vocabulary_sizes
     if options.checkpoint is not None:
-        raise ConfigError("Either a checkpoint or --preset was expected, not both. Leave one of them out.")
+        raise ConfigError("A checkpoint and --preset cannot be combined. Omit one of them.")
     run = preset(options.preset)
     sizes = preset_vocabulary_sizes(run)
     assert sizes is not None, "a preset has data"
@@ -179,7 +187,7 @@ def _size_line(name: str, size: Size, whole: Size) -> str:
 
 
 def parameters_by_module(model: "Transformer") -> Counter[str]:
-    """Parameters of each part of the model; a shared matrix counts where it is met first."""
+    """The number of parameters of each part of the model. A shared matrix counts once, at its first use."""
     counts: Counter[str] = Counter()
     for name, parameter in model.named_parameters():
         parts = name.split(".")
@@ -195,7 +203,7 @@ def _print_parameters(model: "Transformer") -> None:
 
 
 def _in_words(module: str) -> str:
-    """“encoder layer 1” for `encoder_layers.0`: what is printed counts from 1."""
+    """“encoder layer 1” for `encoder_layers.0`: output counts from 1."""
     name, _, layer = module.partition("_layers.")
     return f"{name} layer {int(layer) + 1}" if layer.isdecimal() else module
 

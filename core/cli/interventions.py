@@ -1,4 +1,4 @@
-"""Options that change what the model does, and the experiment they describe. Commands count from 1, Python from 0."""
+"""Options for interventions, and the experiment they describe. Commands count from 1, Python from 0."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -26,16 +26,16 @@ from augenmerk.core.translation.experiment import (
 )
 
 MAX_SHOWN = 60
-"""Characters of an argument in a message."""
+"""Maximum number of characters of an argument shown in a message."""
 
 if TYPE_CHECKING:
     from augenmerk.core.text.codec import TextCodec
 
 
 def add_head_scalings(parser: argparse.ArgumentParser) -> None:
-    """`--head-off` (and `--off`, its former name) and `--scale-head`."""
+    """Add `--head-off` (and `--off`, its former name) and `--scale-head`."""
     for name, text in (
-        ("--head-off", "switch heads off; cross:2:5 is layer 2, head 5 of the cross-attention"),
+        ("--head-off", "switch heads off; cross:2:5 is layer 2, head 5 of cross-attention"),
         ("--off", argparse.SUPPRESS),
     ):
         parser.add_argument(
@@ -54,12 +54,12 @@ def add_head_scalings(parser: argparse.ArgumentParser) -> None:
         type=parse_head_scaled,
         default=[],
         metavar="HEAD=FACTOR",
-        help="multiply what a head gives to its layer, such as cross:2:5=0.5; can be repeated, as can those below",
+        help="multiply the output of a head by a factor, such as cross:2:5=0.5; repeatable, like the options below",
     )
 
 
 def add_interventions(parser: argparse.ArgumentParser) -> None:
-    """Every option that changes what the model does with a sentence."""
+    """Add every option that changes what the model does with a sentence."""
     add_head_scalings(parser)
     parser.add_argument(
         "--temperature",
@@ -67,13 +67,13 @@ def add_interventions(parser: argparse.ArgumentParser) -> None:
         type=parse_temperature,
         default=[],
         metavar="HEAD=T",
-        help="divide the scores of a head by this before its softmax, such as cross:2:5=2: above 1 its weights become "
-        "more even, below 1 sharper",
+        help="divide the attention scores of a head by T before the softmax, such as cross:2:5=2; above 1, weights "
+        "become more even, below 1 sharper",
     )
     parser.add_argument(
         "--lift-mask",
         action="store_true",
-        help="let the decoder's self-attention see later target tokens too; only with --target",
+        help="let decoder self-attention see later target tokens; only with --target",
     )
     parser.add_argument(
         "--set-row",
@@ -81,9 +81,9 @@ def add_interventions(parser: argparse.ArgumentParser) -> None:
         type=parse_attention_row,
         default=[],
         metavar="HEAD:ROW=W,W,…",
-        help="use these attention weights in one row of a head, whatever its softmax gives: cross:2:5:3=0,1,0. A row "
-        "is a source token in an encoder head, else a decoding step. There is a weight for each source token, <sos> "
-        "and <eos> included; in a decoder head, for each target token read so far, <sos> included",
+        help="set one row of attention weights, such as cross:2:5:3=0,1,0. A row is a source token in the encoder, "
+        "otherwise a decoding step. Give one weight per source token, including <sos> and <eos>; in the decoder, one "
+        "per target token read so far, including <sos>",
     )
     parser.add_argument(
         "--force",
@@ -91,8 +91,8 @@ def add_interventions(parser: argparse.ArgumentParser) -> None:
         type=parse_forced_word,
         default=[],
         metavar="STEP=WORD",
-        help="choose this word at a decoding step, such as 3=dog; a word of several pieces takes several steps, and "
-        "<eos> ends the sentence",
+        help="force this word at a decoding step, such as 3=dog; a word of several pieces takes several steps; <eos> "
+        "ends the sentence",
     )
     parser.add_argument(
         "--force-token",
@@ -100,7 +100,7 @@ def add_interventions(parser: argparse.ArgumentParser) -> None:
         type=parse_forced_token,
         default=[],
         metavar="STEP=TOKEN",
-        help="the same for a token exactly as it stands in the vocabulary",
+        help="force a token, written as in the vocabulary",
     )
     parser.add_argument(
         "--remove-word",
@@ -116,17 +116,17 @@ def add_interventions(parser: argparse.ArgumentParser) -> None:
         type=parse_word_replaced,
         default=[],
         metavar="N=TEXT",
-        help="read this in place of the Nth word: 2=Katze; <unk> for an unknown word",
+        help="replace the Nth word, such as 2=Katze; <unk> stands for an unknown word",
     )
 
 
 def read_head_scalings(options: argparse.Namespace) -> tuple[HeadScaled, ...]:
-    """What `add_head_scalings` asked for. Raises `ExperimentError` if a head is named twice."""
+    """The values of the options of `add_head_scalings`. Raises `ExperimentError` if a head is named twice."""
     return in_canonical_order([*map(HeadScaled, options.head_off), *options.scale_head])
 
 
 def read_interventions(options: argparse.Namespace, target_codec: "TextCodec") -> tuple[Intervention, ...]:
-    """What `add_interventions` asked for; words are forced in the tokens of this vocabulary.
+    """The values of the options of `add_interventions`. Words are forced as tokens of this vocabulary.
 
     Raises:
         ExperimentError: a word cannot be written with this vocabulary, or a head is named twice.
@@ -141,13 +141,13 @@ def read_interventions(options: argparse.Namespace, target_codec: "TextCodec") -
 
 
 def read_output(options: argparse.Namespace) -> Output:
-    """The model's own translation, greedy or by a beam, as `--beam` says. Raises `ConfigError`."""
+    """Greedy or beam decoding, by `--beam`. Raises `ConfigError`."""
     beam, length_penalty = read_beam(options)
     return Greedy() if beam == 1 else Beam(beam, length_penalty)
 
 
 def read_experiment(options: argparse.Namespace, text: str, target_codec: "TextCodec") -> Experiment:
-    """The experiment that the options of `translate` describe, `--target` being its target.
+    """The experiment that the options of `translate` describe, with `--target` as its target.
 
     Raises:
         ConfigError, ExperimentError: options contradict each other or do not fit the vocabulary.
@@ -157,7 +157,7 @@ def read_experiment(options: argparse.Namespace, text: str, target_codec: "TextC
 
 
 def parse_head(text: str) -> Head:
-    """The head that kind:layer:head names, counted from 1. Raises `argparse.ArgumentTypeError`."""
+    """The head named kind:layer:head, counted from 1. Raises `argparse.ArgumentTypeError`."""
     name, *places = text.split(":")
     kind = next((known for known in ATTENTION_KINDS if known == name), None)
     try:
@@ -166,14 +166,15 @@ def parse_head(text: str) -> Head:
         kind = None
     if kind is None:
         raise argparse.ArgumentTypeError(
-            f"{_shown(text)} names no head. Expected kind:layer:head, the kind one of {', '.join(ATTENTION_KINDS)}, "
-            "the others counted from 1: cross:2:5" + (". Put the sentence before this option." if " " in text else "")
+            f"{_shown(text)} is not a head. Write kind:layer:head, such as cross:2:5, with a kind of "
+            f"{', '.join(ATTENTION_KINDS)} and numbers from 1"
+            + (". Put the sentence before this option." if " " in text else "")
         )
     return Head(kind, layer, head)
 
 
 def parse_head_scaled(text: str) -> HeadScaled:
-    """HEAD=FACTOR. Raises `argparse.ArgumentTypeError`."""
+    """Parse HEAD=FACTOR. Raises `argparse.ArgumentTypeError`."""
     head, factor = _two_parts(text, "a head and a factor", "cross:2:5=0.5")
     try:
         return HeadScaled(parse_head(head), _number(factor))
@@ -182,7 +183,7 @@ def parse_head_scaled(text: str) -> HeadScaled:
 
 
 def parse_temperature(text: str) -> SoftmaxTemperature:
-    """HEAD=T. Raises `argparse.ArgumentTypeError`."""
+    """Parse HEAD=T. Raises `argparse.ArgumentTypeError`."""
     head, temperature = _two_parts(text, "a head and a temperature", "cross:2:5=2")
     try:
         return SoftmaxTemperature(parse_head(head), float(temperature))
@@ -191,8 +192,8 @@ def parse_temperature(text: str) -> SoftmaxTemperature:
 
 
 def parse_attention_row(text: str) -> AttentionRow:
-    """HEAD:ROW=WEIGHTS. Raises `argparse.ArgumentTypeError`."""
-    what, example = "a head, a row and weights with commas between", "cross:2:5:3=0,1,0"
+    """Parse HEAD:ROW=WEIGHTS. Raises `argparse.ArgumentTypeError`."""
+    what, example = "a head, a row and weights separated by commas", "cross:2:5:3=0,1,0"
     place, weights = _two_parts(text, what, example)
     head, _, row = place.rpartition(":")
     if not head:
@@ -204,7 +205,7 @@ def parse_attention_row(text: str) -> AttentionRow:
 
 
 def parse_forced_word(text: str) -> tuple[int, str]:
-    """STEP=WORD, the step counted from 0 in what is returned. Raises `argparse.ArgumentTypeError`."""
+    """Parse STEP=WORD; the returned step counts from 0. Raises `argparse.ArgumentTypeError`."""
     step, word = _two_parts(text, "a step and a word", "3=dog")
     try:
         return parse_index(step), word
@@ -213,7 +214,7 @@ def parse_forced_word(text: str) -> tuple[int, str]:
 
 
 def parse_forced_token(text: str) -> ForcedToken:
-    """STEP=TOKEN. Raises `argparse.ArgumentTypeError`."""
+    """Parse STEP=TOKEN. Raises `argparse.ArgumentTypeError`."""
     step, token = _two_parts(text, "a step and a token", "3=▁dog")
     try:
         return ForcedToken(parse_index(step), token)
@@ -222,7 +223,7 @@ def parse_forced_token(text: str) -> ForcedToken:
 
 
 def parse_word_removed(text: str) -> SourceWordRemoved:
-    """N. Raises `argparse.ArgumentTypeError`."""
+    """Parse N. Raises `argparse.ArgumentTypeError`."""
     try:
         return SourceWordRemoved(parse_index(text))
     except (ValueError, ExperimentError) as error:
@@ -230,7 +231,7 @@ def parse_word_removed(text: str) -> SourceWordRemoved:
 
 
 def parse_word_replaced(text: str) -> SourceWordReplaced:
-    """N=TEXT. Raises `argparse.ArgumentTypeError`."""
+    """Parse N=TEXT. Raises `argparse.ArgumentTypeError`."""
     place, replacement = _two_parts(text, "the number of a word and a text", "2=Katze")
     try:
         return SourceWordReplaced(parse_index(place), replacement)
@@ -246,7 +247,7 @@ def _two_parts(text: str, what: str, example: str) -> tuple[str, str]:
 
 
 def parse_index(text: str) -> int:
-    """A number counted from 1, as one counted from 0. Raises `ValueError`."""
+    """Convert a number counted from 1 to an index counted from 0. Raises `ValueError`."""
     number = int(text) if text.isdecimal() and len(text) <= MAX_DIGITS else 0
     if not 1 <= number <= MAX_INDEX + 1:
         raise ValueError(f"{_shown(text)} is not a whole number from 1 to {MAX_INDEX + 1:,}")
@@ -264,7 +265,7 @@ def _refusal(text: str, what: str, example: str, error: Exception | None = None)
     if isinstance(error, ExperimentError):
         return argparse.ArgumentTypeError(f"{_shown(text)}: {error}")
     reason = f": {error}" if error else ""
-    return argparse.ArgumentTypeError(f"{_shown(text)} was given. Expected {what}, such as {example}{reason}")
+    return argparse.ArgumentTypeError(f"{_shown(text)} cannot be read{reason}. Write {what}, such as {example}")
 
 
 def _shown(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Sentences from standard input, a line each: results in their order, as they are done; a refused one ends nothing."""
+"""Sentences from standard input, one per line. Results come in order, as soon as they are done."""
 
 import codecs
 import io
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = "-"
 NUM_TOGETHER = 64
-"""Lines that are prepared before the first of them is translated."""
+"""Number of lines prepared before the first of them is translated."""
 _CHUNK_BYTES = 65_536
 _MAX_LISTED = 20
 REFUSED = 2
-"""The exit status when lines were refused: that of any user's error."""
+"""The exit status if lines were refused, as for any user error."""
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What became of one line: a translation or an error, never both.
+    """The result of one line: either a translation or an error.
 
     Attributes:
         number: of the line, counted from 1.
         text: the line.
         translation: the result; None for a refused line.
-        error: why it was refused.
+        error: the reason for refusing it.
     """
 
     number: int
@@ -42,19 +42,19 @@ class Outcome:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing but white space in the line."""
+        """Whether the line contains only white space."""
         return not self.text.strip()
 
 
 @dataclass
 class Refusals:
-    """Which lines were refused, to be told when all are done.
+    """Counts refused lines, to report them at the end.
 
     Attributes:
-        ignore_empty: whether an empty line is as good as any.
-        num_lines: that were seen.
-        num_empty: of them that held nothing.
-        numbers: of refused lines, counted from 1.
+        ignore_empty: whether empty lines are accepted.
+        num_lines: number of lines so far.
+        num_empty: number of empty lines among them.
+        numbers: the numbers of refused lines, counted from 1.
     """
 
     ignore_empty: bool = False
@@ -63,7 +63,7 @@ class Refusals:
     numbers: list[int] = field(default_factory=list)
 
     def add(self, outcome: Outcome) -> None:
-        """One more line."""
+        """Count one more line."""
         self.num_lines += 1
         self.num_empty += outcome.is_empty
         if outcome.error is not None and not (self.ignore_empty and outcome.is_empty):
@@ -75,18 +75,17 @@ class Refusals:
             return 0
         listed = ", ".join(map(str, self.numbers[:_MAX_LISTED])) + (" …" if len(self.numbers) > _MAX_LISTED else "")
         print(
-            f"augenmerk: {len(self.numbers):,} of {self.num_lines:,} lines were refused (number {listed}); the message "
-            "of each says why. The others are done.",
+            f"augenmerk: {len(self.numbers):,} of {self.num_lines:,} lines were refused (number {listed}). See the "
+            "message of each; the other lines are done.",
             file=sys.stderr,
         )
         return REFUSED
 
 
 def arriving_lines(stream: TextIO) -> Iterator[list[str]]:
-    """The lines of a stream, those together that have arrived: a slow writer gets an answer to each.
+    """The lines of a stream, grouped as they arrive, so that a slow writer gets an answer to each line.
 
-    Lines end with LF, CR LF or CR; a byte-order mark before the first is left out; bytes that are no text become
-    replacement characters.
+    Lines end with LF, CR LF or CR. A leading byte-order mark is dropped, and invalid bytes are replaced.
     """
     rest: list[str] = []
     is_first = True
@@ -104,7 +103,7 @@ def arriving_lines(stream: TextIO) -> Iterator[list[str]]:
 
 def _arriving_text(stream: TextIO) -> Iterator[str]:
     buffer = getattr(stream, "buffer", None)
-    if buffer is None:  # text that is there already
+    if buffer is None:  # text that has already been read
         yield io.IncrementalNewlineDecoder(None, translate=True).decode(stream.read(), final=True)
         return
     decoder = io.IncrementalNewlineDecoder(
@@ -116,7 +115,7 @@ def _arriving_text(stream: TextIO) -> Iterator[str]:
 
 
 def read_all_lines(text: str) -> list[str]:
-    """`text` alone; where it is “-”, the lines of standard input, without empty ones at the end, but at least one."""
+    """`text`, or if it is “-”, the lines of standard input: without empty ones at the end, but at least one."""
     if text != STANDARD_INPUT:
         return [text]
     lines = [line for lines in arriving_lines(sys.stdin) for line in lines]
@@ -126,14 +125,14 @@ def read_all_lines(text: str) -> list[str]:
 
 
 def read_one_line(text: str, options: str) -> str:
-    """The same where there must be one, because these options were given. Raises `ConfigError` if there are several."""
+    """The only line of `text`, as these options require. Raises `ConfigError` if there are several."""
     lines = read_all_lines(text)
     while len(lines) > 1 and not lines[0].strip():
         lines.pop(0)
     if len(lines) > 1:
         raise ConfigError(
-            f"Standard input has {len(lines):,} lines, but {options} asks about one sentence. Give one line, or leave "
-            "that out."
+            f"Standard input has {len(lines):,} lines, but {options} can only be used with one sentence. Pass one "
+            "line, or omit the option."
         )
     return lines[0]
 
@@ -141,27 +140,27 @@ def read_one_line(text: str, options: str) -> str:
 def run_lines(
     translator: "Translator",
     arriving: Iterable[list[str]],
-    asked: Experiment,
+    request: Experiment,
     *,
     need_maps: bool,
 ) -> "Iterator[Outcome]":
-    """The outcome of each line, in their order; lines that have arrived together are translated side by side.
+    """The outcome of each line, in order. Lines that arrive together are translated in one batch.
 
     Args:
-        translator: of the model.
-        arriving: lines, those together that need not wait for each other.
-        asked: of each line; its own text is not used.
-        need_maps: whether translations hold attention maps.
+        translator: the model.
+        arriving: groups of lines that need not wait for each other.
+        request: the experiment for each line; its own text is ignored.
+        need_maps: whether translations contain attention maps.
 
     Raises:
-        ExperimentError, AnalysisError: the model has no such head or no such token, whatever the line.
+        ExperimentError, AnalysisError: the model does not have the head or token, whatever the line.
     """
-    translator.check(asked)
+    translator.check(request)
     number = 0
     for lines in arriving:
         for first in range(0, len(lines), NUM_TOGETHER):
             group = lines[first : first + NUM_TOGETHER]
-            compiled = [_compiled(translator, replace(asked, source_text=line)) for line in group]
+            compiled = [_compiled(translator, replace(request, source_text=line)) for line in group]
             results = translator.run_many(
                 [each for each in compiled if not isinstance(each, TextError | ExperimentError)], need_maps=need_maps
             )

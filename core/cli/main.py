@@ -1,4 +1,4 @@
-"""The command line: chooses the command, parses its options, hands over."""
+"""The command line: choose the command, parse its options, run it."""
 
 import argparse
 import difflib
@@ -12,20 +12,20 @@ from augenmerk.core.cli.guard import run_guarded
 from augenmerk.core.cli.parser import OptionParser
 
 COMMANDS = ("translate", "analyze", "align", "train", "runs", "evaluate", "data", "info", "average", "import")
-"""Each is a module of this package, or `_MODULES` names it. Only the one that is asked for is imported: some need
+"""Each is a module of this package (see `_MODULES` for exceptions). Only the requested one is imported: some take
 seconds."""
 _MODULES = {"import": "import_model"}
-"""Of commands whose name a module cannot have."""
+"""The modules of commands whose name is a Python keyword."""
 WINDOW_COMMANDS = ("app", "figure", "charts")
-"""Those that draw: `augenmerk.viz_app.launch` runs them."""
+"""Commands that draw, run by `augenmerk.viz_app.launch`."""
 _OWN_OPTIONS = ("-h", "--help", "--version")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command and returns its exit status: 0, 2 for a user's error, 130 when interrupted.
+    """Run one command and return its exit status: 0, 2 for a user error, 130 if interrupted.
 
     Args:
-        argv: the command and its options; None for those of the process.
+        argv: the command and its options; None: those of the process.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     return run_guarded(lambda: _parsed_and_run(arguments))
@@ -45,7 +45,7 @@ def make_parser(commands: Collection[str] = COMMANDS) -> argparse.ArgumentParser
     """The parser of these commands."""
     parser = OptionParser(
         prog="augenmerk",
-        description="Train a translating Transformer, or import one, and look at every head's attention.",
+        description="Train or import a Transformer that translates, and see the attention of every head.",
     )
     parser.add_argument("--version", action="version", version=f"augenmerk {__version__}")
     actions = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
@@ -55,9 +55,9 @@ def make_parser(commands: Collection[str] = COMMANDS) -> argparse.ArgumentParser
 
 
 def _no_such_command(given: str) -> str:
-    """What to say about a first argument that is no command."""
+    """The message for a first argument that is not a command."""
     known = (*WINDOW_COMMANDS, *COMMANDS)
-    problem = f"{given!r} stands where a command was expected: one of {', '.join(known)}."
+    problem = f"{given!r} is not a command. Commands: {', '.join(known)}."
     if given.startswith("-"):
         return f"{problem} Put the command before its options."
     if kind := _kind_of(given):
@@ -68,7 +68,7 @@ def _no_such_command(given: str) -> str:
 
 
 def _kind_of(given: str) -> str:
-    """Whether it is a file or a folder; empty if it is neither: a sentence may be longer than any path."""
+    """“file”, “folder” or an empty string. A sentence may be longer than any path."""
     try:
         path = Path(given)
         return "folder" if path.is_dir() else "file" if path.is_file() else ""

@@ -1,4 +1,4 @@
-"""What a command tells on standard error beside its results."""
+"""Notes on results, printed to standard error."""
 
 import sys
 from collections.abc import Iterable
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 
 def print_notes(translations: "Iterable[Translation]", where: str = "") -> None:
-    """What the reader of these translations should know, each thing once."""
+    """Print the notes on these translations, each once."""
     notes = [note for each in translations for note in notes_of(each)]
     for note in dict.fromkeys(notes):
         print(f"augenmerk: note: {where}{printable(note)}", file=sys.stderr)
 
 
 def notes_of(translation: "Translation") -> tuple[str, ...]:
-    """The notes of a translation; interventions that changed nothing are among them, and text of another kind."""
+    """The notes on a translation, including interventions without effect and text unlike the training data."""
     notice = translation.coverage.notice if translation.coverage is not None else ""
     return (*translation.notes, *translation.notes_on_unreached, *([notice] if notice else []))

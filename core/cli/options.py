@@ -1,4 +1,4 @@
-"""Options and checks that several commands share."""
+"""Options and checks shared by several commands."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 
 def add_checkpoint(parser: argparse.ArgumentParser) -> None:
-    """`--checkpoint` and `--device`."""
+    """Add `--checkpoint` and `--device`."""
     parser.add_argument(
-        "--checkpoint", type=Path, metavar="FILE", help="a checkpoint (left out: the bundled model, German to English)"
+        "--checkpoint", type=Path, metavar="FILE", help="the model (default: the bundled one, German to English)"
     )
     add_device(parser)
 
 
 def load_translator(options: argparse.Namespace) -> "Translator":
-    """The model that `add_checkpoint` asked for; where no beam size is asked for, the model's own is used.
+    """The model of `--checkpoint`. Without `--beam`, the beam size becomes the model's own.
 
     Raises:
-        AugenmerkError: it cannot be used.
+        AugenmerkError: the model cannot be used.
     """
     with collector_paused(for_good=True):
         from augenmerk.core.translation.translator import Translator
@@ -42,91 +42,92 @@ def load_translator(options: argparse.Namespace) -> "Translator":
 
 
 def add_device(parser: argparse.ArgumentParser) -> None:
-    """`--device`."""
+    """Add `--device`."""
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:N or mps (default: auto)")
 
 
 def add_beam(parser: argparse.ArgumentParser) -> None:
-    """`--beam` and `--length-penalty`."""
+    """Add `--beam` and `--length-penalty`."""
     parser.add_argument(
         "--beam",
         type=int,
         metavar="K",
-        help="with beam size K (default: 1, greedy; an imported model may have its own)",
+        help="beam size (default: 1, greedy decoding; imported models may have their own)",
     )
     parser.add_argument(
         "--length-penalty",
         type=float,
         metavar="X",
-        help="with a beam: 0 compares plain probabilities, more than 0 makes translations longer (Wu et al. 2016; "
+        help="for beams: 0 compares plain probabilities, larger values favour longer translations (Wu et al. 2016; "
         "default: 1.5)",
     )
 
 
 def read_beam(options: argparse.Namespace) -> tuple[int, float]:
-    """Beam and length penalty that the options name; greedy if they name none. Raises `ConfigError`."""
+    """Beam size and length penalty; by default 1, greedy decoding. Raises `ConfigError`."""
     beam = 1 if options.beam is None else options.beam
     length_penalty = DEFAULT_LENGTH_PENALTY if options.length_penalty is None else options.length_penalty
     check_beam(beam, length_penalty)
     if beam == 1 and options.length_penalty is not None:
         raise ConfigError(
-            f"A length penalty of {options.length_penalty:g} was given without a beam: greedy decoding compares "
-            "nothing that it could change. Add --beam 4, or leave it out."
+            f"--length-penalty {options.length_penalty:g} has no effect on greedy decoding. Add --beam 4, or omit it."
         )
     return beam, length_penalty
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
-    """`--set`."""
+    """Add `--set`."""
     parser.add_argument(
         "--set",
         dest="settings",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="any other setting by its dotted name: model.width=64; can be repeated (augenmerk train --list-settings)",
+        help="any setting by its dotted name, such as model.width=64; repeatable (see augenmerk train --list-settings)",
     )
 
 
 def add_corpus(parser: argparse.ArgumentParser) -> None:
-    """`--data`, or `--source` with `--target`."""
+    """Add `--data`, `--source` and `--target`, and the languages."""
     parser.add_argument(
         "--data",
         metavar="DIR|FILE|multi30k|copy",
-        help="a folder with train.de and train.en, or whichever the languages are (plain or .gz, val.* beside them if "
-        "there are any), a file of prepared data, multi30k (downloaded once; for non-commercial use), or copy (the "
-        "copy task)",
+        help="a folder with train.de and train.en, or other languages (plain or .gz, optionally with val.*), a file of "
+        "prepared data, multi30k (downloaded once; for non-commercial use), or copy (the copy task)",
     )
-    parser.add_argument("--source", type=Path, metavar="FILE", help="instead of --data: source lines, with --target")
-    parser.add_argument("--target", type=Path, metavar="FILE", help="instead of --data: their translations")
+    parser.add_argument("--source", type=Path, metavar="FILE", help="source lines, instead of --data; needs --target")
+    parser.add_argument("--target", type=Path, metavar="FILE", help="the translations of --source")
     for side, of_preset in (("source", "de"), ("target", "en")):
         parser.add_argument(
-            f"--{side}-language", metavar="CODE", help=f"the language of the {side} (the preset's: {of_preset})"
+            f"--{side}-language", metavar="CODE", help=f"language of the {side} (default: the preset's, {of_preset})"
         )
 
 
 def with_languages(run: RunConfig, options: argparse.Namespace) -> RunConfig:
-    """The run in the languages that `--source-language` and `--target-language` name. Raises `ConfigError`."""
+    """The run with the languages of `--source-language` and `--target-language`. Raises `ConfigError`."""
     names = ("source_language", "target_language")
     given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     if given and run.is_copy_task:
-        raise ConfigError(f"The preset {run.preset} has no languages: it copies symbols. Leave them out.")
+        raise ConfigError(
+            f"The preset {run.preset} copies symbols and has no languages. Omit --source-language and "
+            "--target-language."
+        )
     return replace(run, data=run.data.replace(**given))
 
 
 def read_corpus(
     options: argparse.Namespace, run: RunConfig, on_phase: Callable[[str], None], codecs: "CodecPair | None" = None
 ) -> "PreparedCorpus":
-    """The corpus that the options name.
+    """The corpus named by the options.
 
     Args:
-        options: of `add_corpus`.
+        options: those of `add_corpus`.
         run: its data settings determine how text becomes ids.
         on_phase: called with a description of each phase.
-        codecs: of a model whose vocabularies are kept; None to learn them from the text.
+        codecs: vocabularies to keep; None to learn them from the text.
 
     Raises:
-        ConfigError: none, or two, are named.
+        ConfigError: no corpus or two are named.
         CorpusError: it cannot be read.
     """
     from augenmerk.core.corpora.loading import COPY, load_corpus, load_pair
@@ -135,11 +136,11 @@ def read_corpus(
     if options.data is None and all(pair):
         return load_pair(options.source, options.target, run, on_phase, codecs)
     if any(pair):
-        raise ConfigError("Either --data, or --source together with --target, was expected. Give one of the two.")
+        raise ConfigError("Name the corpus either by --data or by --source and --target together.")
     if options.data is None and not run.is_copy_task:
         raise ConfigError(
-            f"The preset {run.preset} needs sentence pairs and none were given. Expected --data with a folder, a "
-            "prepared file or the word multi30k; or --source and --target."
+            f"The preset {run.preset} needs sentence pairs. Add --data with a folder, a file of prepared data or the "
+            "word multi30k; or --source and --target."
         )
     return load_corpus(options.data or COPY, run, on_phase, codecs=codecs)
 
@@ -151,7 +152,7 @@ def read_training_corpus(
     initial: "Checkpoint | None",
     teachers: "Sequence[Checkpoint]",
 ) -> "PreparedCorpus":
-    """The corpus that the options of `train` name, read with the vocabularies of the models that are given.
+    """The corpus named by the options of `train`, read with the vocabularies of the initial model or the teachers.
 
     Raises:
         CheckpointError: such a model reads text with other settings, or there is no run to resume.

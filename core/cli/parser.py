@@ -1,4 +1,4 @@
-"""Parsers that say what an option was given and what was expected, as every other message does."""
+"""An argument parser whose messages name the refused value and the remedy."""
 
 import argparse
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class OptionParser(argparse.ArgumentParser):
-    """Reads whole numbers, numbers and paths; an empty path is none: it would be the folder of the terminal."""
+    """Reads whole numbers, numbers and paths. It refuses empty paths, which would mean the current folder."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -19,21 +19,20 @@ def _whole_number(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{_shown(text)} was given. A whole number was expected; give one.") from None
+        raise argparse.ArgumentTypeError(f"{_shown(text)} is not a whole number.") from None
 
 
 def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{_shown(text)} was given. A number was expected; give one.") from None
+        raise argparse.ArgumentTypeError(f"{_shown(text)} is not a number.") from None
 
 
 def _path(text: str) -> Path:
     if not text:
         raise argparse.ArgumentTypeError(
-            "it is empty. A path was expected; give one, or . for the folder that you are in. A variable of the shell "
-            "may be empty."
+            "the path is empty. Enter a path, or . for the current folder. A shell variable may be empty."
         )
     return Path(text)
 

@@ -1,4 +1,4 @@
-"""`augenmerk runs`: the training runs in a folder, with their best scores."""
+"""List the training runs in a folder, with their best scores."""
 
 import argparse
 from collections.abc import Sequence
@@ -13,24 +13,24 @@ if TYPE_CHECKING:
 
 _HEADER = ("run", "preset", "epochs", "steps", "best loss", "best BLEU", "state")
 _TO_THE_RIGHT = frozenset({2, 3, 4, 5})
-"""Columns of numbers."""
+"""Columns of numbers, aligned to the right."""
 HERE = Path("runs")
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Adds `runs`."""
+    """Add `runs`."""
     parser = commands.add_parser("runs", help="list training runs", description=__doc__)
     parser.add_argument(
         "folder",
         nargs="?",
         type=Path,
-        help=f"where to look (left out: {HERE} in this folder, and the folders that the window has saved runs to)",
+        help=f"where to look (default: {HERE} in the current folder, and the folders used by the window)",
     )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints a table for each folder that holds runs. Raises `AugenmerkError`."""
+    """Print a table for each folder that contains runs. Raises `AugenmerkError`."""
     from augenmerk.core.training.folder import default_runs_folder
     from augenmerk.core.training.overview import list_runs, remembered_run_folders
 
@@ -40,8 +40,8 @@ def run(options: argparse.Namespace) -> int:
     if not any(found.values()):
         searched = " or ".join(map(str, _each_once(expected)))
         raise CheckpointError(
-            f"There is no run in {searched}. A folder that `augenmerk train --out` wrote to, or one that holds such "
-            "folders, was expected. Name it."
+            f"No run found in {searched}. Name the folder of a run (augenmerk train --out), or one that contains such "
+            "folders."
         )
     tables = [
         "\n".join([*([one_line(folder)] if len(found) > 1 else []), *_table(runs)])
@@ -57,7 +57,7 @@ def _each_once(folders: Sequence[Path]) -> list[Path]:
 
 
 def _table(runs: "Sequence[RunSummary]") -> list[str]:
-    """A header and a line for each run, the columns as wide as what they hold."""
+    """A header and a line per run, in aligned columns."""
     rows = [_HEADER, *map(_cells, runs)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(_aligned(row, widths)).rstrip() for row in rows]

@@ -1,4 +1,4 @@
-"""Ctrl-C, a polite kill, the end of the terminal and the limit on processor time, while a model is trained."""
+"""Stopping a training by Ctrl-C, SIGTERM, the end of the terminal or the limit on processor time."""
 
 import contextlib
 import dataclasses
@@ -9,25 +9,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-STOPPING = b"\nStopping after this step; what was learned is kept.\n"
+STOPPING = b"\nStopping after this step and saving the model.\n"
 ONCE = tuple(getattr(signal, name) for name in ("SIGHUP", "SIGXCPU") if hasattr(signal, name))
-"""The terminal is closed, or the connection to it lost; the limit on processor time is reached, every second again.
+"""Signals for a closed or lost terminal, and for the limit on processor time, which repeats every second.
 
-Only the first of these counts, and none that is ignored, as `nohup` ignores SIGHUP. Windows has no such signals.
+Only the first counts. Ignored signals stay ignored, as SIGHUP with `nohup`. Windows does not have them.
 """
 ECHO_SECONDS = 0.25
-"""The terminal, make and a wrapper may each forward the same Ctrl-C."""
+"""Terminal, make and a wrapper may each forward the same Ctrl-C."""
 ENDING_SECONDS = 5.0
-"""A session that ends sends SIGTERM and SIGHUP one after the other; within this time they are one request."""
+"""The end of a session sends SIGTERM and SIGHUP; within this time they count as one request."""
 
 
 @dataclasses.dataclass
 class StopFlag:
-    """Whether the user wants the run to end.
+    """Whether the user wants to stop the run.
 
     Attributes:
-        requested: Ctrl-C was pressed, or the process was asked to end.
-        is_asking: a question waits for its answer; Ctrl-C raises `KeyboardInterrupt` there.
+        requested: whether Ctrl-C was pressed or the process received a signal to stop.
+        is_asking: whether a question waits for its answer; Ctrl-C then raises `KeyboardInterrupt`.
     """
 
     requested: bool = False
@@ -35,7 +35,7 @@ class StopFlag:
 
     @contextmanager
     def asking(self) -> Iterator[None]:
-        """While a question waits for its answer, there is no step to be finished first."""
+        """Mark that a question waits for its answer, with no step to finish first."""
         self.is_asking = True
         try:
             yield
@@ -45,18 +45,18 @@ class StopFlag:
 
 @contextmanager
 def stop_on_interrupt(echo_seconds: float = ECHO_SECONDS, *, announce: bool = True) -> Iterator[StopFlag]:
-    """Turns the first Ctrl-C (SIGINT, SIGTERM or one of `ONCE`) into a request to stop; a second one acts at once.
+    """Turn the first Ctrl-C (SIGINT, SIGTERM or one of `ONCE`) into a request to stop; a second one acts at once.
 
     Args:
-        echo_seconds: further ones within this time count as the first; at least `ECHO_SECONDS`.
-        announce: print that the process stops.
+        echo_seconds: signals within this time count as one; at least `ECHO_SECONDS`.
+        announce: whether to print that the process stops.
     """
     flag, first, echo = StopFlag(), 0.0, echo_seconds
 
     def request(number: int, frame: Any) -> None:
         nonlocal first, echo
         if flag.is_asking:
-            flag.is_asking = False  # this is the answer; an echo of it is none
+            flag.is_asking = False  # this is the answer; its echo is not
             raise KeyboardInterrupt
         if flag.requested:
             if number in ONCE or time.monotonic() - first < echo:
@@ -65,10 +65,10 @@ def stop_on_interrupt(echo_seconds: float = ECHO_SECONDS, *, announce: bool = Tr
         flag.requested, first = True, time.monotonic()
         if number != signal.SIGINT:
             echo = max(echo, ENDING_SECONDS)
-        if announce:  # not by `print`: the bar may be in the middle of writing, and a stream is not entered twice
+        if announce:  # not by `print`: the progress bar may be writing, and streams are not re-entrant
             with contextlib.suppress(OSError):  # the terminal may be gone
                 os.write(2, STOPPING)
-        time.sleep(ECHO_SECONDS)  # echoes arrive here: while PyTorch computes, Python would handle them too late
+        time.sleep(ECHO_SECONDS)  # collect echoes here: Python handles them too late while PyTorch computes
 
     heeded = [number for number in ONCE if signal.getsignal(number) != signal.SIG_IGN]
     numbers = [signal.SIGINT, signal.SIGTERM, *heeded]

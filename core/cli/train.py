@@ -1,4 +1,4 @@
-"""`augenmerk train`: train a model; loss, rate, speed and time left are shown while it learns."""
+"""Train a model, showing loss, rate, speed and time left."""
 
 import argparse
 import contextlib
@@ -41,15 +41,20 @@ if TYPE_CHECKING:
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Adds `train`."""
+    """Add `train`."""
     parser = commands.add_parser(
         "train",
         help="train a model",
         description=__doc__,
         epilog="presets: " + "; ".join(f"{run.preset}: {run.description}" for run in PRESETS.values()),
     )
-    parser.add_argument("--preset", choices=PRESETS, help=f"what to train ({DEFAULT_PRESET})")
-    parser.add_argument("--config", type=Path, metavar="FILE", help="instead: a TOML file, such as run.toml of a run")
+    parser.add_argument("--preset", choices=PRESETS, help=f"settings by name (default: {DEFAULT_PRESET})")
+    parser.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="settings from a TOML file, such as run.toml of a run, instead of --preset",
+    )
     add_corpus(parser)
     _add_settings(parser)
     add_settings(parser)
@@ -57,8 +62,8 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         "--initial-model",
         type=Path,
         metavar="FILE",
-        help="begin with the weights and vocabularies of this model, to train it further, with other data too; of the "
-        "same architecture and data settings",
+        help="start from the weights and vocabularies of this model, to train it further, also on other data; it must "
+        "have the same architecture and data settings",
     )
     parser.add_argument(
         "--teacher",
@@ -66,23 +71,27 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         action="append",
         default=[],
         metavar="FILE",
-        help="learn what this model predicts, too, as far as training.distillation says; several are averaged. The "
-        "data are read with its vocabularies",
+        help="also learn the predictions of this model, weighted by training.distillation; repeatable: several are "
+        "averaged. The data are read with its vocabularies",
     )
     parser.add_argument(
         "--list-settings", action=_ListSettings, nargs=0, help="print every setting for --set with its values, and exit"
     )
-    parser.add_argument("--compile", action="store_true", help="compile the model first, with torch.compile")
-    parser.add_argument("--deterministic", action="store_true", help="on a GPU, compute the same bits each time")
-    parser.add_argument("--probe", metavar="SENTENCE", help="translated at each validation: the film of attention")
-    parser.add_argument("--tensorboard", action="store_true", help="write event files for TensorBoard into --out, too")
-    parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint in --out")
+    parser.add_argument("--compile", action="store_true", help="compile the model with torch.compile")
+    parser.add_argument(
+        "--deterministic", action="store_true", help="compute the same bits on each run on a GPU, too (slower)"
+    )
+    parser.add_argument(
+        "--probe", metavar="SENTENCE", help="a sentence to translate at each validation, for the film of attention"
+    )
+    parser.add_argument("--tensorboard", action="store_true", help="also write TensorBoard event files into --out")
+    parser.add_argument("--resume", action="store_true", help="continue from the last checkpoint in --out")
     parser.add_argument(
         "--change",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a training setting to have otherwise, from here on if the run is resumed: learning_rate=1e-4",
+        help="change a training setting, also of a resumed run from here on: learning_rate=1e-4; repeatable",
     )
     parser.add_argument(
         "--allow-changed-data",
@@ -105,7 +114,7 @@ _SETTINGS = {
     "keep-last": "keep_last",
     "checkpoint-steps": "checkpoint_steps",
 }
-"""Options that are one number of `TrainingConfig`, with its field."""
+"""Options that set one number of `TrainingConfig`, with its field."""
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
@@ -121,7 +130,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 class _ListSettings(argparse.Action):
-    """Prints every setting that `--set` accepts, and exits."""
+    """Print every setting that `--set` accepts, and exit."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
         for name, each in dotted_settings().items():
@@ -134,17 +143,17 @@ class _ListSettings(argparse.Action):
 
 
 def run(options: argparse.Namespace) -> int:
-    """Trains. Ctrl-C once, or the end of the terminal, stops and keeps what was learned. Raises `AugenmerkError`."""
-    from augenmerk.core.cli.together import TORCHRUN_ECHO_SECONDS, train_with_others
+    """Train. The first Ctrl-C or the end of the terminal stops and saves. Raises `AugenmerkError`."""
+    from augenmerk.core.cli.torchrun import TORCHRUN_ECHO_SECONDS, train_in_process_group
     from augenmerk.core.training.distributed import SINGLE_PROCESS, is_distributed
 
-    wanted = configured_run(options)
+    settings = configured_run(options)
     if is_distributed():
-        return train_with_others(options, lambda world: _train(options, wanted, world, TORCHRUN_ECHO_SECONDS))
-    return _train(options, wanted, SINGLE_PROCESS)
+        return train_in_process_group(options, lambda world: _train(options, settings, world, TORCHRUN_ECHO_SECONDS))
+    return _train(options, settings, SINGLE_PROCESS)
 
 
-def _train(options: argparse.Namespace, wanted: RunConfig, world: "World", echo_seconds: float = ECHO_SECONDS) -> int:
+def _train(options: argparse.Namespace, settings: RunConfig, world: "World", echo_seconds: float = ECHO_SECONDS) -> int:
     from augenmerk.core.device import choose_device
     from augenmerk.core.training.checks import check_address_space, check_memory_for_training
     from augenmerk.core.training.loop import train
@@ -152,12 +161,12 @@ def _train(options: argparse.Namespace, wanted: RunConfig, world: "World", echo_
 
     changes = read_changes(options.change)
     check_address_space()
-    check_memory_for_training(wanted.model, choose_device(world.device(options.device)).name)
+    check_memory_for_training(settings.model, choose_device(world.device(options.device)).name)
     show = TerminalProgress()
     with contextlib.ExitStack() as stack:
         log = stack.enter_context(tensorboard_log(options.out, show.say)) if options.tensorboard else None
         initial, teachers = load_given_models(options)
-        corpus = read_training_corpus(options, wanted, show.phase, initial, teachers)
+        corpus = read_training_corpus(options, settings, show.phase, initial, teachers)
         stop = stack.enter_context(stop_on_interrupt(echo_seconds))
         stack.callback(show.close)
 
@@ -171,7 +180,7 @@ def _train(options: argparse.Namespace, wanted: RunConfig, world: "World", echo_
                 return ask_after_failed_save(failure, show.say)
 
         train(
-            wanted,
+            settings,
             corpus,
             options.out,
             device=options.device,
@@ -190,7 +199,7 @@ def _train(options: argparse.Namespace, wanted: RunConfig, world: "World", echo_
 
 
 def configured_run(options: argparse.Namespace) -> RunConfig:
-    """The preset, the file, or for a run to resume its own settings; with what the options change.
+    """The settings of the preset, the file or the resumed run, with the changes by options.
 
     Raises:
         ConfigError: a file or a setting is refused, or both a preset and a file are named.
@@ -198,7 +207,7 @@ def configured_run(options: argparse.Namespace) -> RunConfig:
     from augenmerk.core.training.folder import RUN_SETTINGS
 
     if options.preset is not None and options.config is not None:
-        raise ConfigError("Either --preset or --config was expected, not both. Leave one of them out.")
+        raise ConfigError("--preset and --config cannot be combined. Omit one of them.")
     own = options.out / RUN_SETTINGS
     if options.config is not None:
         chosen = read_toml(options.config)
@@ -216,14 +225,12 @@ def configured_run(options: argparse.Namespace) -> RunConfig:
 
 
 def read_changes(words: Sequence[str]) -> dict[str, Any]:
-    """Settings named as NAME=VALUE, by name. Raises `ConfigError` if a word is not of that form."""
+    """Parse settings NAME=VALUE, by name. Raises `ConfigError` for other words."""
     changes: dict[str, Any] = {}
     for word in words:
         name, sign, text = word.partition("=")
         if not sign:
-            raise ConfigError(
-                f"--change {word}: NAME=VALUE was expected, learning_rate=1e-4 for instance. Add a value."
-            )
+            raise ConfigError(f"--change {word} has no value. Write NAME=VALUE, such as learning_rate=1e-4.")
         changes[name.strip()] = _value(text.strip())
     return changes
 
@@ -241,14 +248,13 @@ SECONDS_BETWEEN_LINES = 30.0
 
 
 class TerminalProgress:
-    """Shows training events on standard error: one line for each epoch, and between them how far the training is.
+    """Shows training events on standard error: one line per epoch, and the progress between them.
 
-    In a terminal that is a progress bar. A file or a pipe keeps everything that was ever drawn, so it gets a line after
-    the first step and then every `SECONDS_BETWEEN_LINES`. A terminal that is gone ends no training: nothing is shown
-    any more.
+    In a terminal, progress is a bar. A file or pipe gets a line after the first step and then every
+    `SECONDS_BETWEEN_LINES`. If the terminal disappears, training continues without output.
 
     Args:
-        clock: seconds, from any moment on.
+        clock: seconds since an arbitrary moment.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -261,7 +267,7 @@ class TerminalProgress:
         self._num_steps = 0
 
     def __call__(self, event: "TrainingEvent") -> None:
-        """Shows one event."""
+        """Show one event."""
         with self._unless_gone():
             self._show(event)
 
@@ -269,7 +275,7 @@ class TerminalProgress:
     def _unless_gone(self) -> Iterator[None]:
         try:
             yield
-        except OSError:  # EIO: the terminal was closed; EPIPE: nobody reads the log any more
+        except OSError:  # EIO: the terminal was closed; EPIPE: the reader of the log has ended
             self._is_gone = True
             self._bar = None
 
@@ -300,14 +306,14 @@ class TerminalProgress:
                 self._finish(event)
 
     def phase(self, text: str) -> None:
-        """Says what is being done; while the bar runs, beside it. A file is not told of each epoch's phases."""
+        """Show the current phase, next to the bar if there is one. Files omit the phases of each epoch."""
         if self._bar is not None:
             self._bar.set_postfix_str(text)
         elif not self._is_training:
             self.say(text)
 
     def close(self) -> None:
-        """Takes the bar away."""
+        """Remove the bar."""
         self._is_training = False
         with self._unless_gone():
             if self._bar is not None:
@@ -335,7 +341,7 @@ class TerminalProgress:
         )
 
     def _step(self, event: "StepDone") -> None:
-        self._num_steps = max(self._num_steps, event.step)  # epochs of token batches differ a little in length
+        self._num_steps = max(self._num_steps, event.step)  # epochs of token batches differ slightly in length
         state = (
             f"loss {event.loss:.3f}, rate {event.learning_rate:.2e}, {event.tokens_per_second:,.0f} tokens/s, "
             f"{duration(event.seconds_left)} left"
@@ -352,7 +358,7 @@ class TerminalProgress:
         endings = {
             "completed": "All epochs are done",
             "max_steps": "The step limit is reached",
-            "patience": "The validation loss has not improved for as many epochs as patience allows: ended",
+            "patience": "The validation loss has stopped improving (patience): ended",
         }
         ending = endings.get(event.reason, "Stopped")
         best = "Nothing was validated yet"
@@ -361,7 +367,7 @@ class TerminalProgress:
         self.say(f"{ending} after step {event.step} ({duration(event.seconds)}). {best}: {event.best_checkpoint}")
 
     def say(self, text: str) -> None:
-        """Shows a line, above the bar."""
+        """Print a line above the bar."""
         if self._is_gone:
             return
         with self._unless_gone():

@@ -1,4 +1,4 @@
-"""`augenmerk translate`: one text or many, their translations, and on request everything behind them."""
+"""Translate one text or many, and print everything behind the translations on request."""
 
 import argparse
 import json
@@ -37,25 +37,25 @@ if TYPE_CHECKING:
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Adds `translate`."""
+    """Add `translate`."""
     parser = commands.add_parser("translate", help="translate a text", description=__doc__)
-    parser.add_argument("text", help="the text; - reads standard input, a sentence a line")
+    parser.add_argument("text", help="the text; - reads one sentence per line from standard input")
     parser.add_argument(
         "--target",
         metavar="TEXT",
-        help="score this translation beside the model's own; with --json its numbers stand under “given”",
+        help="also score this translation; --json puts its numbers under “given”",
     )
     formats = parser.add_mutually_exclusive_group()
     formats.add_argument("--json", action="store_true", help="print tokens, probabilities and alternatives as JSON")
     formats.add_argument(
-        "--jsonl", action="store_true", help="the same, one line of JSON for each sentence as soon as it is done"
+        "--jsonl", action="store_true", help="print one line of JSON per sentence, as soon as it is done"
     )
     parser.add_argument(
         "--attention",
         type=Path,
         metavar="FILE.npz",
-        help="write all attention maps and the token lists to this file; with --target, those of the given pair; with "
-        "--jsonl this is a folder, and each sentence gets a file",
+        help="write all attention maps and their tokens to this file (with --target: those of the given pair; with "
+        "--jsonl: one file per sentence to this folder)",
     )
     add_interventions(parser)
     add_beam(parser)
@@ -64,12 +64,12 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Translates and prints. Raises `AugenmerkError`."""
+    """Translate and print. Raises `AugenmerkError`."""
     with collector_paused(for_good=True):
-        compute_on(1)  # the steps of one sentence are too small to share
-    read_output(options)  # refused at once, if it is to be refused
+        compute_on(1)  # the steps of one sentence are too small for several threads
+    read_output(options)  # fails before the model is loaded
     if options.jsonl and options.target is not None:
-        raise ConfigError("--target asks about one sentence, and --jsonl is for many. Use --json instead.")
+        raise ConfigError("--target applies to one sentence, --jsonl to many. Use --json instead.")
     if options.attention:
         check_writable(_file_of(options, 1))
     about_one = _options_about_one(options)
@@ -78,15 +78,15 @@ def run(options: argparse.Namespace) -> int:
     translator = load_translator(options)
     output = read_output(options)
     interventions = read_interventions(options, translator.checkpoint.codecs.target)
-    if options.target is not None:  # checked first: a mask can be lifted for the given translation alone
+    if options.target is not None:  # first, because --lift-mask needs the given translation
         given = Experiment("", GivenTarget(options.target), interventions)
         return _print_one(translator, replace(given, source_text=text), output, options)
-    asked = Experiment("", output, interventions)
+    request = Experiment("", output, interventions)
     if options.jsonl:
-        return _print_json_lines(translator, asked, options, None if is_stream else text)
+        return _print_json_lines(translator, request, options, None if is_stream else text)
     if not is_stream:
-        return _print_one(translator, replace(asked, source_text=text), output, options)
-    return _print_json_list(translator, asked) if options.json else _print_lines(translator, asked)
+        return _print_one(translator, replace(request, source_text=text), output, options)
+    return _print_json_list(translator, request) if options.json else _print_lines(translator, request)
 
 
 def _options_about_one(options: argparse.Namespace) -> str:
@@ -97,7 +97,7 @@ def _options_about_one(options: argparse.Namespace) -> str:
 def _print_one(
     translator: "Translator", experiment: Experiment, own_output: Output, options: argparse.Namespace
 ) -> int:
-    """One sentence; a given translation beside the model's own, which lifts no mask: it has no later tokens to see."""
+    """Print one sentence, and a given translation next to the model's own, for which no mask can be lifted."""
     experiments = [experiment]
     if options.target is not None:
         experiments.insert(0, replace(experiment.without(CausalMaskLifted()), output=own_output))
@@ -111,15 +111,15 @@ def _print_one(
         return 0
     print(one_line(translation.text), flush=True)
     if given is not None:
-        print_beside(translation, given)
+        print_probabilities(translation, given)
     print_notes(found)
     return 0
 
 
-def _print_lines(translator: "Translator", asked: Experiment) -> int:
-    """A line for each line of standard input, empty for one that is empty or refused."""
+def _print_lines(translator: "Translator", request: Experiment) -> int:
+    """Print a line for each line of standard input; it is empty for an empty or refused one."""
     refusals = Refusals(ignore_empty=True)
-    for outcome in run_lines(translator, arriving_lines(sys.stdin), asked, need_maps=False):
+    for outcome in run_lines(translator, arriving_lines(sys.stdin), request, need_maps=False):
         refusals.add(outcome)
         if outcome.translation is not None:
             print(one_line(outcome.translation.text), flush=True)
@@ -129,20 +129,20 @@ def _print_lines(translator: "Translator", asked: Experiment) -> int:
             if not outcome.is_empty:
                 print(f"augenmerk: line {outcome.number}: {printable(str(outcome.error))}", file=sys.stderr)
     if refusals.num_empty == refusals.num_lines:
-        translator.compile(asked)  # says that there is nothing to translate
+        translator.compile(request)  # raises: there is nothing to translate
     return refusals.exit_status()
 
 
-def _print_json_list(translator: "Translator", asked: Experiment) -> int:
-    """One object for one line of standard input, or a list of objects for several; null for an empty line."""
+def _print_json_list(translator: "Translator", request: Experiment) -> int:
+    """Print an object for one line of standard input, or a list for several, with null for empty lines."""
     lines = read_all_lines(STANDARD_INPUT)
     if len(lines) == 1:
-        (found,) = translator.run_many([replace(asked, source_text=lines[0])], need_maps=False)
+        (found,) = translator.run_many([replace(request, source_text=lines[0])], need_maps=False)
         print(json.dumps(as_dict(found), ensure_ascii=False, indent=2))
         return 0
     refusals = Refusals(ignore_empty=True)
     values = []
-    for outcome in run_lines(translator, [lines], asked, need_maps=False):
+    for outcome in run_lines(translator, [lines], request, need_maps=False):
         refusals.add(outcome)
         values.append(None if outcome.is_empty else _values_of(outcome))
     print(json.dumps(values, ensure_ascii=False, indent=2))
@@ -150,13 +150,13 @@ def _print_json_list(translator: "Translator", asked: Experiment) -> int:
 
 
 def _print_json_lines(
-    translator: "Translator", asked: Experiment, options: argparse.Namespace, text: str | None
+    translator: "Translator", request: Experiment, options: argparse.Namespace, text: str | None
 ) -> int:
-    """One line of JSON for each line of standard input, or for `text`; maps in a file for each, if asked for."""
+    """Print a line of JSON for `text` or each line of standard input, and save the maps of each if requested."""
     refusals = Refusals()
     need_maps = options.attention is not None
     arriving = arriving_lines(sys.stdin) if text is None else [[text]]
-    for outcome in run_lines(translator, arriving, asked, need_maps=need_maps):
+    for outcome in run_lines(translator, arriving, request, need_maps=need_maps):
         refusals.add(outcome)
         values = _values_of(outcome)
         if need_maps and outcome.translation is not None:
@@ -174,13 +174,13 @@ def _values_of(outcome: Outcome) -> dict[str, Any]:
 
 
 def _file_of(options: argparse.Namespace, number: int) -> Path:
-    """Where the maps of a sentence go, counted from 1."""
+    """The file for the maps of a sentence, counted from 1."""
     path: Path = options.attention
     return path / f"{number:06d}.npz" if options.jsonl else path
 
 
-def print_beside(own: "Translation", given: "Translation") -> None:
-    """The given translation, and both probabilities: of the whole, and of a token on average."""
+def print_probabilities(own: "Translation", given: "Translation") -> None:
+    """Print the given translation and both probabilities, of the whole and per token."""
     print(one_line(given.text))
     for name, each in (("own", own), ("given", given)):
         num_tokens = len(each.log_probabilities)
@@ -191,10 +191,10 @@ def print_beside(own: "Translation", given: "Translation") -> None:
 
 
 def save_attention(translation: "Translation", path: Path) -> None:
-    """Writes the maps of all heads and the tokens of their rows and columns as NPZ, atomically.
+    """Write the maps of all heads and the tokens of their rows and columns as NPZ, atomically.
 
     Arrays: `encoder` [L, H, S, S], `decoder` [L, H, T, T], `cross` [L, H, T, S]; `source_tokens` [S], `read_tokens` and
-    `predicted_tokens` [T]. No pickle is needed to read it. Raises `StorageError`.
+    `predicted_tokens` [T]. The file is readable without pickle. Raises `StorageError`.
     """
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         np.savez_compressed(
@@ -209,9 +209,9 @@ def save_attention(translation: "Translation", path: Path) -> None:
 
 
 def as_dict(translation: "Translation") -> dict[str, Any]:
-    """The translation as JSON-ready values, without the maps; interventions count from 0.
+    """The translation as JSON-ready values without maps. Interventions count from 0.
 
-    `rare_words`, `respelled_words` and `is_unlike_training` are None where the model's file does not tell.
+    `rare_words`, `respelled_words` and `is_unlike_training` are None if the model's file has no word counts.
     """
     coverage = translation.coverage
     return {

@@ -39,10 +39,10 @@ class CorpusLoss:
 
 
 def corpus_loss(model: Model, batches: Iterable[Batch], scalings: Sequence[HeadScaled] = ()) -> CorpusLoss:
-    """The model's loss over `batches`, without dropout. The model is left in the mode it was in.
+    """The model's loss over `batches`, without dropout. The mode of the model is restored.
 
     Raises:
-        AnalysisError: there is no such head to be scaled.
+        AnalysisError: a scaled head does not exist.
     """
     factors = {scaling.head: scaling.factor for scaling in scalings}
     plain = plain_form(model)
@@ -73,17 +73,17 @@ def corpus_loss(model: Model, batches: Iterable[Batch], scalings: Sequence[HeadS
 def reference_loss(
     translator: Translator, sources: Sequence[str], references: Sequence[str], scalings: Sequence[HeadScaled] = ()
 ) -> CorpusLoss | None:
-    """How surprised the model is by `references`, forced word by word, in the batches of its own training settings.
+    """The loss of `references`, teacher-forced, in the batches of the model's own training settings.
 
-    Sources are read as in a translation: a restored spelling (`TextCodec.restoring_spelling`) counts, which in training
-    it does not. For a checkpoint of `notebook` on the test split, `batch_mean` is counted as its published test loss.
+    Sources are read as in translation, with restored spellings (`TextCodec.restoring_spelling`), unlike in training.
+    For a checkpoint of `notebook` on the test split, `batch_mean` corresponds to the published test loss.
 
     Args:
         sources, references: of the same length.
-        scalings: heads that are scaled or off throughout.
+        scalings: heads that are scaled or off.
 
     Returns:
-        The loss over the pairs that the model has room for; None if it has room for none.
+        The loss over the pairs that fit into the model's positions; None if there is none.
 
     Raises:
         NonFiniteError: the model's logits are not finite.

@@ -1,4 +1,4 @@
-"""Scores of a whole corpus, each under the name of the way it is counted."""
+"""Scores of a corpus, each named after its method."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -20,15 +20,15 @@ class CorpusScores:
 
     Attributes:
         sentences: pairs scored.
-        bleu_tokenized_lowercased: BLEU-4 as pytorch-seq2seq counts it: spaCy tokens, lower-cased,
-            `torchtext.data.metrics.bleu_score`; references are not passed through the vocabulary. White space is no
-            word on either side.
+        bleu_tokenized_lowercased: BLEU-4 as in pytorch-seq2seq: spaCy tokens, lower-cased,
+            `torchtext.data.metrics.bleu_score`; references are not passed through the vocabulary. White space does not
+            count as a word.
         bleu_tokenized_lowercased_interval: its 95% interval: percentiles of 1,000 bootstrap resamples of the
             sentences, fixed seed.
         sacrebleu: BLEU of cased, detokenized text by sacreBLEU.
         sacrebleu_interval: its 95% interval by sacreBLEU's own bootstrap: mean of 1,000 resamples, less and plus the
             half width, from 0 to 100.
-        sacrebleu_signature: what sacreBLEU says of how it counted.
+        sacrebleu_signature: sacreBLEU's description of its method.
         chrf: chrF2 of the same text, by sacreBLEU.
         seconds: wall time of translating.
     """
@@ -44,12 +44,12 @@ class CorpusScores:
 
 
 def score(hypotheses: Sequence[Hypothesis], references: Sequence[str], language: str, seconds: float) -> CorpusScores:
-    """Scores hypotheses against one reference each.
+    """Score hypotheses against one reference each.
 
     Args:
         hypotheses, references: of the same length.
         language: spaCy's code for the references' words.
-        seconds: what translating took.
+        seconds: wall time of translating.
     """
     from sacrebleu.metrics import BLEU, CHRF
 
@@ -77,12 +77,12 @@ def reference_words(references: Sequence[str], language: str) -> list[list[str]]
 
 
 def bleu_tokenized_lowercased(hypotheses: Sequence[Hypothesis], expected_words: Sequence[Sequence[str]]) -> float:
-    """The score of that name in `CorpusScores`, alone: BLEU-4 from 0 to 100 against `reference_words`."""
+    """Only the score of that name in `CorpusScores`: BLEU-4 from 0 to 100 against `reference_words`."""
     return bleu([lowered_words(hypothesis.words) for hypothesis in hypotheses], expected_words)
 
 
 def lowered_words(words: Sequence[str]) -> list[str]:
-    """A hypothesis as BLEU counts it: lower-cased, white space left out."""
+    """The words of a hypothesis as BLEU counts them: lower-cased, without white space."""
     return [word.lower() for word in words if word and not word.isspace()]
 
 
@@ -96,7 +96,7 @@ def evaluate(
     length_penalty: float = DEFAULT_LENGTH_PENALTY,
     scalings: Sequence[HeadScaled] = (),
 ) -> tuple[CorpusScores, list[Hypothesis]]:
-    """Translates `sources`, greedily or with a beam, perhaps with heads scaled or off, and scores the result.
+    """Translate `sources`, optionally with a beam and scaled heads, and score the result.
 
     Raises:
         CorpusError: there is nothing to translate, or the two sides differ in length.
@@ -105,8 +105,8 @@ def evaluate(
     """
     if len(sources) != len(references) or not sources:
         raise CorpusError(
-            f"There are {len(sources)} source and {len(references)} reference lines. The same number on both sides, at "
-            "least one, was expected. Check the two files."
+            f"There are {len(sources)} source and {len(references)} reference lines. Use two files with the same "
+            "number of lines, at least one."
         )
     began = time.perf_counter()
     hypotheses = translator.translate_corpus(
@@ -116,7 +116,7 @@ def evaluate(
     config = translator.run_config.data
     language = rules_for(config.target_language)
     scored: Sequence[Hypothesis] = hypotheses
-    if config.is_imported:  # its words are not spaCy's, which the score of that name counts
+    if config.is_imported:  # its words are not spaCy's, which this score counts
         words = SpacyTokenizer(language).pipe(hypothesis.text for hypothesis in hypotheses)
         scored = [Hypothesis(each.text, tuple(cut)) for each, cut in zip(hypotheses, words, strict=True)]
     return score(scored, references, language, seconds), hypotheses

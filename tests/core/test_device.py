@@ -21,7 +21,7 @@ def machine(monkeypatch: pytest.MonkeyPatch):
 def test_without_a_gpu_it_is_the_cpu_and_the_reason_is_given(machine) -> None:
     machine()
     assert choose_device() == DeviceChoice("cpu", "no CUDA device found")
-    assert choose_device("cpu") == DeviceChoice("cpu", "asked for")
+    assert choose_device("cpu") == DeviceChoice("cpu", "requested")
 
 
 def test_auto_takes_the_first_cuda_device_then_apples(machine) -> None:
@@ -33,10 +33,10 @@ def test_auto_takes_the_first_cuda_device_then_apples(machine) -> None:
 
 def test_a_device_can_be_asked_for_by_name(machine) -> None:
     machine(2, has_mps=True)
-    assert choose_device("cpu") == DeviceChoice("cpu", "asked for")
-    assert choose_device("cuda") == DeviceChoice("cuda:0", "NVIDIA A, asked for")
-    assert choose_device("cuda:1") == DeviceChoice("cuda:1", "NVIDIA B, asked for")
-    assert choose_device("mps") == DeviceChoice("mps", "Apple GPU, asked for")
+    assert choose_device("cpu") == DeviceChoice("cpu", "requested")
+    assert choose_device("cuda") == DeviceChoice("cuda:0", "NVIDIA A, requested")
+    assert choose_device("cuda:1") == DeviceChoice("cuda:1", "NVIDIA B, requested")
+    assert choose_device("mps") == DeviceChoice("mps", "Apple GPU, requested")
 
 
 @pytest.mark.parametrize("name", ["cuda:2", "cuda:-1", "cuda:", "cuda:x", "gpu", "CPU", "", "tpu", "meta"])

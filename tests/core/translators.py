@@ -71,7 +71,7 @@ def untrained(run: RunConfig) -> Translator:
             for name, parameter in model.named_parameters():
                 if parameter.dim() == 2:
                     parameter.normal_(std=(1.0 if "tokens" in name else 2.0) * 32**-0.5)
-    return Translator(Checkpoint(run, codecs, dict(model.named_parameters())), DeviceChoice("cpu", "asked for"))
+    return Translator(Checkpoint(run, codecs, dict(model.named_parameters())), DeviceChoice("cpu", "requested"))
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,7 @@ from augenmerk.core.translation.translator import Translator
 from tests.fuzz.bases import SENTENCES, copy_run
 from tests.fuzz.folders import unpack
 
-CPU = DeviceChoice("cpu", "asked for")
+CPU = DeviceChoice("cpu", "requested")
 REFUSED, TAKEN = "refused", "taken"
 
 

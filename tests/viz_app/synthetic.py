@@ -117,7 +117,7 @@ class FakeTranslator:
             raise CheckpointError(f"{path.name} is cut off. A whole checkpoint was expected; use another file.")
         self.path = path
         self.name = path.stem if path else "bundled"
-        self.device = DeviceChoice("cpu", "no CUDA device found" if device == "auto" else "asked for")
+        self.device = DeviceChoice("cpu", "no CUDA device found" if device == "auto" else "requested")
         self.run_config: RunConfig = preset("notebook")
         self.num_parameters = 9_038_341
         self.vocabulary_sizes = 7853, 5893

@@ -75,4 +75,4 @@ def test_one_checkpoint_is_not_called_a_mean(
     two: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["average", str(two[0]), "--half", "--out", str(tmp_path / "half.safetensors")]) == 0
-    assert "1 checkpoint alone" in capsys.readouterr().out
+    assert ": 1 checkpoint," in capsys.readouterr().out

@@ -147,7 +147,7 @@ def test_a_language_that_is_none_gives_an_error_of_the_product(file: Path, langu
 
 
 def translate(path: Path) -> str:
-    translator = Translator(load_checkpoint(path), DeviceChoice("cpu", "asked for"), path)
+    translator = Translator(load_checkpoint(path), DeviceChoice("cpu", "requested"), path)
     return translator.run(Experiment("Ein Mann steht auf einer Leiter.")).text
 
 

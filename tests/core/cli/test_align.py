@@ -53,7 +53,7 @@ def test_the_table_shows_the_best_and_the_baselines(untrained_checkpoint: Path, 
     head, columns, *rows = told(capsys, untrained_checkpoint, "--gold", gold).splitlines()
     assert "chosen on 3 pairs, reported on 2 others" in head
     assert columns.split() == ["chosen", "reported", "precision", "recall"]
-    assert rows.index("for comparison") == NUM_SHOWN
+    assert rows.index("baselines") == NUM_SHOWN
     assert rows[-1].endswith("diagonal")
 
 
@@ -114,11 +114,11 @@ def test_without_a_head_the_best_aligner_is_used(untrained_checkpoint: Path, gol
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--target", "A man."], "go with --text"),
-        (["--head", "cross:1:1"], "go with --text"),
-        (["--text", SENTENCE, "--head", "encoder:1:1"], "A head of the cross-attention was expected"),
+        (["--target", "A man."], "need a sentence. Add --text"),
+        (["--head", "cross:1:1"], "need a sentence. Add --text"),
+        (["--text", SENTENCE, "--head", "encoder:1:1"], "only heads of cross-attention connect"),
         (["--text", SENTENCE, "--head", "cross:3:1"], "Layers 1 to 2"),
-        (["--write-ibm-1", "x.tsv"], "goes with --ibm-1"),
+        (["--write-ibm-1", "x.tsv"], "Add --ibm-1"),
         (["--gold", "missing.tsv"], "missing.tsv"),
         (["--ibm-1", "missing.de", "missing.en"], "missing.de"),
         (["--text", " "], "nothing to translate"),

@@ -116,7 +116,7 @@ def test_help_names_query_and_key_whatever_way_maps_are_drawn(capsys) -> None:
         (["--off", "cross:9:1"], "no cross layer 9 head 1"),
         (["--query-key", "cross:1:1", "1", "99"], "There is no weight of query 1 on key 99: queries 1 to"),
         (["--query-key", "cross:1:1", "0", "1"], "a query that cannot be: '0' is not a whole number from 1"),
-        (["--query-key", "cross:1", "0", "0"], "names no head"),
+        (["--query-key", "cross:1", "0", "0"], "is not a head"),
         (
             ["--query-key", "cross:1:1", "one", "0"],
             "names a query that cannot be: 'one' is not a whole number from 1 to 100,001",
@@ -124,7 +124,7 @@ def test_help_names_query_and_key_whatever_way_maps_are_drawn(capsys) -> None:
         (["--query-key", "cross:1:1", "1", "1.5"], "names a key that cannot be: '1.5' is"),
         (["--target", " "], "no word in the given translation"),
         (["--sample", "missing.de", "missing.en"], "missing.de"),
-        (["--num-sentences", "0"], "At least 1"),
+        (["--num-sentences", "0"], "at least 1"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_message(
@@ -145,7 +145,7 @@ def test_hiding_every_token_is_refused_and_nothing_is_written(
     arguments = ["--checkpoint", str(untrained_checkpoint), "--out", str(tmp_path / "numbers.npz"), *more]
     assert main(["analyze", text, *arguments, "--hide", "start", "end", "punctuation"]) == 2
     said = capsys.readouterr().err
-    for words in ("--hide end punctuation start", "'?!'", "hide fewer kinds"):
+    for words in ("--hide end punctuation start", "'?!'", "Hide fewer kinds"):
         assert words in said, words
     assert not list(tmp_path.iterdir())
 
@@ -162,4 +162,4 @@ def test_a_name_of_no_head_is_refused(untrained_checkpoint: Path, capsys, name: 
     with pytest.raises(SystemExit) as ended:
         main(["analyze", SENTENCE, "--checkpoint", str(untrained_checkpoint), "--off", name])
     assert ended.value.code == 2
-    assert "names no head" in capsys.readouterr().err
+    assert "is not a head" in capsys.readouterr().err

@@ -94,7 +94,7 @@ def test_statistics_of_the_examples_or_of_a_file(
     ("arguments", "message"),
     [
         (["--statistics", "missing.de"], "missing.de"),
-        (["--statistics", "--sample", "a.de", "b.en"], "Give one of them"),
+        (["--statistics", "--sample", "a.de", "b.en"], "Use one of them"),
         (["--compare", "  "], "nothing to translate"),
         (["--compare", "Leiter"], "no word in common"),
         (["--without-words", " "], "The replacement of source word 1 is empty"),

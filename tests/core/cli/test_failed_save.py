@@ -51,7 +51,7 @@ def test_a_person_is_asked(monkeypatch: pytest.MonkeyPatch, typed: str, answer: 
     said: list[str] = []
     assert ask_after_failed_save(FAILURE, said.append) == answer
     assert said[0] == FAILURE.message
-    for words in ("waits at step 40", "Make room and press Enter", "type stop", "--resume"):
+    for words in ("waits at step 40", "Free some space and press Enter", "type stop", "--resume"):
         assert words in said[1]
 
 

@@ -50,7 +50,7 @@ def test_a_shared_matrix_is_told(capsys: pytest.CaptureFixture[str]) -> None:
             "--source-tokens is 0 and --target-tokens 20. The model reads",
         ),
         (["--preset", "notebook", "--target-tokens", "101"], "from 1 to 100 tokens on each side"),
-        (["some.safetensors", "--preset", "notebook"], "Either a checkpoint or --preset was expected"),
+        (["some.safetensors", "--preset", "notebook"], "A checkpoint and --preset cannot be combined"),
     ],
 )
 def test_what_cannot_be_measured_is_refused(

@@ -72,7 +72,7 @@ def _with_model(text: str, model: ModelConfig) -> str:
 def test_the_copy_task_has_no_languages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     copy = ["train", "--preset", "copy-task-small", "--out", str(tmp_path / "run"), "--target-language", "fr"]
     assert main(copy) == 2
-    assert "has no languages: it copies symbols" in capsys.readouterr().err
+    assert "copies symbols and has no languages" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
 

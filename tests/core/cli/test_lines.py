@@ -157,11 +157,14 @@ def test_a_list_of_json_holds_errors_too(untrained_checkpoint: Path, given, caps
     ("arguments", "message"),
     [
         (["translate", "-", "--jsonl", "--target", "a man ."], "Use --json instead"),
-        (["translate", "-", "--target", "a man ."], "Standard input has 2 lines, but --target asks about one sentence"),
-        (["translate", "-", "--attention", "maps.npz"], "--attention asks about one sentence"),
-        (["analyze", "-", "--out", "x.json"], "--out asks about one sentence"),
-        (["analyze", "-", "--statistics"], "--statistics asks about one sentence"),
-        (["analyze", "-", "--target", "a man ."], "--target asks about one sentence"),
+        (
+            ["translate", "-", "--target", "a man ."],
+            "Standard input has 2 lines, but --target can only be used with one sentence",
+        ),
+        (["translate", "-", "--attention", "maps.npz"], "--attention can only be used with one sentence"),
+        (["analyze", "-", "--out", "x.json"], "--out can only be used with one sentence"),
+        (["analyze", "-", "--statistics"], "--statistics can only be used with one sentence"),
+        (["analyze", "-", "--target", "a man ."], "--target can only be used with one sentence"),
     ],
 )
 def test_what_is_about_one_sentence_refuses_several(

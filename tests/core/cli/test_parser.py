@@ -1,4 +1,4 @@
-"""What an option cannot be is said with what was given and what was expected."""
+"""A refused option is reported with its value and the remedy."""
 
 from pathlib import Path
 
@@ -10,14 +10,14 @@ from augenmerk.core.cli.main import main
 @pytest.mark.parametrize(
     ("option", "value", "problem"),
     [
-        ("--seed", "1.5", "argument --seed: '1.5' was given. A whole number was expected; give one."),
-        ("--epochs", "x" * 99, f"argument --epochs: '{'x' * 59}…' was given. A whole number was expected; give one."),
+        ("--seed", "1.5", "argument --seed: '1.5' is not a whole number."),
+        ("--epochs", "x" * 99, f"argument --epochs: '{'x' * 59}…' is not a whole number."),
         (
             "--out",
             "",
-            "argument --out: it is empty. A path was expected; give one, or . for the folder that you are in.",
+            "argument --out: the path is empty. Enter a path, or . for the current folder.",
         ),
-        ("--config", "", "argument --config: it is empty. A path was expected"),
+        ("--config", "", "argument --config: the path is empty"),
     ],
 )
 def test_a_value_that_is_none_of_the_kind_is_refused(

@@ -87,8 +87,8 @@ def test_files_and_folders_may_have_names_that_are_not_utf8(
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--preset", "notebook"], "Either --preset or --config"),
-        (["--change", "learning_rate"], "NAME=VALUE was expected"),
+        (["--preset", "notebook"], "--preset and --config cannot be combined"),
+        (["--change", "learning_rate"], "Write NAME=VALUE"),
         (["--change", "learning_rate=0"], "learning_rate is 0"),
         (["--change", "rate=1"], "no setting 'rate'"),
         (["--change", "pad_to=none", "--change", "batch_size=none"], "batch_size is None"),
@@ -147,7 +147,7 @@ def test_runs_are_listed_with_their_scores(config: Path, tmp_path: Path, capsys:
     (judged,) = load_checkpoint(runs / "second" / "best.safetensors").history
     assert second.split() == ["second", "copy-task-small", "0/2", "3", f"{judged.validation_loss:.4f}", "–", "finished"]
     assert main(["runs", str(tmp_path / "nowhere")]) == 2
-    assert "There is no run in" in capsys.readouterr().err
+    assert "No run found in" in capsys.readouterr().err
 
 
 @pytest.mark.training
@@ -226,10 +226,10 @@ def test_the_newest_or_best_of_a_run_are_averaged(
             assert bool(((value - expected).abs() < 1e-6).all()), name
     capsys.readouterr()
     for arguments, said in (
-        ([str(run), "--last", "4"], "has 3 checkpoints of that kind, but 4 were asked for"),
-        ([str(run), "--last", "1", "--best", "1"], "one of the two"),
-        ([str(run), "--best", "0"], "K is at least 1"),
-        ([str(run / "best.safetensors"), "--best", "1"], "Name that folder alone"),
+        ([str(run), "--last", "4"], "has only 3 of the 4 checkpoints requested by --last"),
+        ([str(run), "--last", "1", "--best", "1"], "with one of the two"),
+        ([str(run), "--best", "0"], "a number of at least 1"),
+        ([str(run / "best.safetensors"), "--best", "1"], "Name the folder with one of the two"),
     ):
         assert main(["average", *arguments, "--out", str(out)]) == 2
         assert said in capsys.readouterr().err

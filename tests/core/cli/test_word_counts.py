@@ -56,7 +56,7 @@ def test_a_file_that_does_not_tell_gives_null(untrained_checkpoint: Path, capsys
     assert main(["info", str(untrained_checkpoint)]) == 0
     assert "knows " not in capsys.readouterr().out
     assert main(["info", str(untrained_checkpoint), "--words"]) == 2
-    assert "has no counts of the words in its training data" in capsys.readouterr().err
+    assert "does not contain the word counts of its training data" in capsys.readouterr().err
 
 
 def test_info_tells_what_is_known(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

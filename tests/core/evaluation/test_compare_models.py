@@ -31,10 +31,10 @@ def test_every_way_of_typing_has_a_row_with_the_score_that_evaluate_gives(
     assert main([model, model, *files]) == 0
     head, _, *rows = capsys.readouterr().out.splitlines()
     assert head.count("multi30k-de-en.safetensors") == 2
-    assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == ["as written", *DISTORTIONS]
+    assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == ["as in the corpus", *DISTORTIONS]
     translator = Translator.load(bundled_model_path(), "cpu")
     scored = {kind: evaluate(translator, lines, REFERENCES)[0] for kind, lines in typed_sources(LINES)}
-    usual = scored["as written"].bleu_tokenized_lowercased
+    usual = scored["as in the corpus"].bleu_tokenized_lowercased
     for row in rows:
         kind, first, second = row.strip("| ").split(" | ")
         score = scored[kind].bleu_tokenized_lowercased
@@ -45,10 +45,10 @@ def test_every_way_of_typing_has_a_row_with_the_score_that_evaluate_gives(
 def test_typed_lines_are_the_same_each_time_and_never_empty() -> None:
     typed = dict(typed_sources([*LINES, "."]))
     assert typed == dict(typed_sources([*LINES, "."]))
-    assert typed["as written"] == [*LINES, "."]
+    assert typed["as in the corpus"] == [*LINES, "."]
     assert typed["umlauts"][6] == "Eine große Frau faehrt ueber die Straße."
     assert typed["no-final-stop"][-1] == "."
-    assert all(lines != typed["as written"] for kind, lines in typed.items() if kind != "as written")
+    assert all(lines != typed["as in the corpus"] for kind, lines in typed.items() if kind != "as written")
 
 
 @pytest.mark.slow

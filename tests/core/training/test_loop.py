@@ -141,7 +141,7 @@ class TestEvents:
         assert started.num_parameters == TrainingSession(run, copy_corpus(run), "cpu").model.num_parameters
         assert (started.num_training_pairs, started.num_validation_pairs) == (56, 20)
         assert (started.num_epochs, started.num_steps, started.first_step) == (3, 21, 0)
-        assert (started.device, started.device_reason) == ("cpu", "asked for")
+        assert (started.device, started.device_reason) == ("cpu", "requested")
         assert started.folder == tmp_path / "run"
 
     @pytest.mark.slow

@@ -18,7 +18,7 @@ from tests.core.training.runs import copy_corpus, copy_run, record, text_corpus,
 
 pytestmark = pytest.mark.training
 
-HERE = DeviceChoice("cpu", "asked for")
+HERE = DeviceChoice("cpu", "requested")
 
 
 def test_losses_and_weights_are_the_same_whether_or_not_samples_are_translated(tmp_path: Path) -> None:

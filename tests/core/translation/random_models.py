@@ -122,7 +122,7 @@ def make_translator(name: str) -> Translator:
         model = Transformer(run.model, len(source), len(target), target.padding_id)
         _draw_weights(model, settings.strength, target.end_id)
     checkpoint = Checkpoint(run, codecs, dict(model.named_parameters()), decoding=settings.decoding)
-    return Translator(checkpoint, DeviceChoice("cpu", "asked for"))
+    return Translator(checkpoint, DeviceChoice("cpu", "requested"))
 
 
 def _codecs(run: RunConfig) -> CodecPair:

@@ -145,7 +145,7 @@ def test_a_subword_model_never_shows_the_unknown_token(subword_translator: Trans
 
 
 def test_tokens_that_cannot_be_chosen_are_no_alternatives_even_if_probable(subword_translator: Translator) -> None:
-    translator = Translator(subword_translator.checkpoint, DeviceChoice("cpu", "asked for"))
+    translator = Translator(subword_translator.checkpoint, DeviceChoice("cpu", "requested"))
     hidden = torch.zeros(32)
     translator.model.decoder_norm.register_forward_hook(lambda module, args, output: output * 0 + hidden)
     weight = translator.model.output.weight
@@ -176,7 +176,7 @@ def test_a_text_too_long_is_translated_as_far_as_it_fits(translator: Translator)
 
 
 def test_a_translation_without_end_is_cut_off_and_says_so(subword_translator: Translator) -> None:
-    translator = Translator(subword_translator.checkpoint, DeviceChoice("cpu", "asked for"))
+    translator = Translator(subword_translator.checkpoint, DeviceChoice("cpu", "requested"))
     translator.rules = replace(translator.rules, forbidden_ids=(*translator.rules.forbidden_ids, 3))
     translation = translator.translate("Ein Mann.")
     assert len(translation.predicted_tokens) == min(MAX_POSITIONS, 2 * len(translation.source_tokens) + 20)
@@ -186,7 +186,7 @@ def test_a_translation_without_end_is_cut_off_and_says_so(subword_translator: Tr
 
 
 def test_an_empty_translation_says_that_it_is(subword_translator: Translator) -> None:
-    translator = Translator(subword_translator.checkpoint, DeviceChoice("cpu", "asked for"))
+    translator = Translator(subword_translator.checkpoint, DeviceChoice("cpu", "requested"))
     end_id = translator.rules.end_id
     others = (token for token in range(len(translator.checkpoint.codecs.target.vocabulary)) if token != end_id)
     translator.rules = replace(translator.rules, forbidden_ids=tuple(others))
@@ -299,7 +299,7 @@ def test_a_loaded_checkpoint_translates_as_before(translator: Translator, tmp_pa
     path = tmp_path / "mine.v2.safetensors"
     save_checkpoint(translator.checkpoint, path)
     loaded = Translator.load(path, "cpu")
-    assert (loaded.name, loaded.path, loaded.device) == ("mine.v2", path, DeviceChoice("cpu", "asked for"))
+    assert (loaded.name, loaded.path, loaded.device) == ("mine.v2", path, DeviceChoice("cpu", "requested"))
     assert loaded.num_parameters == translator.num_parameters
     assert loaded.run_config == translator.run_config
     for text in SENTENCES:

@@ -42,7 +42,7 @@ from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
 
 MODEL = ModelInfo(
-    "one", Path("one.safetensors"), preset("notebook"), DeviceChoice("cpu", "asked for"), 1, digest="a" * 64
+    "one", Path("one.safetensors"), preset("notebook"), DeviceChoice("cpu", "requested"), 1, digest="a" * 64
 )
 CHANGES = (HeadScaled(Head("cross", 1, 4)), ForcedToken(2, "dog"))
 

@@ -145,7 +145,7 @@ def test_the_model_of_the_window_can_be_chosen_when_it_is_another(
     assert page.state.model is not None
     window_state.begin_model(page.state.model)
     assert OPEN not in figure.menu.actions_by_name
-    device = DeviceChoice("cpu", "asked for")
+    device = DeviceChoice("cpu", "requested")
     window_state.begin_model(ModelInfo("mine", None, preset("copy-task"), device, 1, None, "other", (11, 11)))
     figure.menu.actions_by_name[OPEN].trigger()
     rows = size_rows(preset("copy-task").model, 11, 11, 11, 10)

@@ -54,7 +54,7 @@ from tests.viz_app.synthetic import make_result, make_translation
 HEAD = Head("cross", 1, 4)
 OFF, FORCED = HeadScaled(HEAD), ForcedToken(2, "dog")
 ROW = AttentionRow(Head("cross", 0, 0), 1, (0.5, 0.5))
-MODEL = ModelInfo("one", Path("one.safetensors"), preset("notebook"), DeviceChoice("cpu", "asked for"), 1)
+MODEL = ModelInfo("one", Path("one.safetensors"), preset("notebook"), DeviceChoice("cpu", "requested"), 1)
 
 
 class Asked:

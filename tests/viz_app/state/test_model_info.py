@@ -14,5 +14,5 @@ from augenmerk.viz_app.state.model_info import ModelInfo
 def test_heads_are_told_of_both_sides_where_they_differ(decoder: int | None, told: str) -> None:
     run = preset("notebook")
     run = replace(run, model=run.model.replace(num_decoder_heads=decoder))
-    info = ModelInfo("one", Path("one.safetensors"), run, DeviceChoice("cpu", "asked for"), 1)
+    info = ModelInfo("one", Path("one.safetensors"), run, DeviceChoice("cpu", "requested"), 1)
     assert info.summary == f"one · 3 + 3 layers · {told}"

@@ -32,7 +32,7 @@ from augenmerk.viz_app.views.sentence import SentencePanel
 from augenmerk.viz_app.views.sentence_input import TargetLine
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
 
-MODEL = ModelInfo("one", Path("one.safetensors"), preset("notebook"), DeviceChoice("cpu", "asked for"), 1)
+MODEL = ModelInfo("one", Path("one.safetensors"), preset("notebook"), DeviceChoice("cpu", "requested"), 1)
 COPY = replace(MODEL, run=preset("copy-task-small"))
 
 

@@ -111,7 +111,7 @@ def test_one_head_is_not_called_heads(num_heads: int, words: str) -> None:
     run = preset("notebook")
     run = replace(run, model=replace(run.model, num_heads=num_heads))
     assert dict(key_settings(run))["layers"].endswith(f"· {words}")
-    info = ModelInfo("a", None, run, DeviceChoice("cpu", "asked for"), 1)
+    info = ModelInfo("a", None, run, DeviceChoice("cpu", "requested"), 1)
     assert info.summary.endswith(f"layers · {words}")
 
 

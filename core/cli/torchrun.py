@@ -1,4 +1,4 @@
-"""`augenmerk train` as one of several processes that torchrun started."""
+"""`augenmerk train` as one of several processes started by torchrun."""
 
 import argparse
 from collections.abc import Callable
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from augenmerk.core.training.distributed import World
 
 TORCHRUN_ECHO_SECONDS = 5.0
-"""Ctrl-C reaches a process twice: from the terminal, and again from torchrun."""
+"""Ctrl-C reaches a process twice: from the terminal and from torchrun."""
 _FAILED = 1
 
 
-def train_with_others(options: argparse.Namespace, lead: Callable[["World"], int]) -> int:
-    """Leads, with `lead`, or follows, whichever torchrun wants of this process. Raises `AugenmerkError`."""
+def train_in_process_group(options: argparse.Namespace, lead: Callable[["World"], int]) -> int:
+    """Run `lead` in the main process, and a worker in the others. Returns the exit status. Raises `AugenmerkError`."""
     from augenmerk.core.cli.stopping import stop_on_interrupt
     from augenmerk.core.training.distributed import commanding_workers, process_group
     from augenmerk.core.training.distributed_worker import run_worker
@@ -27,10 +27,10 @@ def train_with_others(options: argparse.Namespace, lead: Callable[["World"], int
         if world.is_main:
             with commanding_workers(world):
                 return lead(world)
-        with stop_on_interrupt(float("inf"), announce=False):  # whether to stop is decided by the main process
+        with stop_on_interrupt(float("inf"), announce=False):  # the main process decides when to stop
             try:
                 run_worker(lambda run: _corpus_of_main_process(options, run), options.device, world)
-            except TrainingError:  # the main process says why
+            except TrainingError:  # the main process reports it
                 return _FAILED
     return 0
 
