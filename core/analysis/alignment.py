@@ -1,8 +1,8 @@
-"""Word alignment: links, the error rate of a hypothesis, and the gold pairs that were aligned by hand. No torch.
+"""Word alignment: links, error rates, and gold pairs aligned by hand. No torch.
 
 A link is (source word, target word), counted from 0; in files from 1. Gold links are sure (S) or possible (P, which
-takes in S). Source: Och & Ney 2003, "A Systematic Comparison of Various Statistical Alignment Models", section 6.
-The guidelines that the gold pairs follow: `docs/alignment-guidelines.md`.
+includes S). Source: Och & Ney 2003, "A Systematic Comparison of Various Statistical Alignment Models", section 6.
+Guidelines of the gold pairs: `docs/alignment-guidelines.md`.
 """
 
 import re
@@ -20,19 +20,19 @@ Links = frozenset[Link]
 GOLD_FILE = "alignments/val.tsv"
 IBM_1_NAME = "IBM model 1"
 IBM_1_FILE = "alignments/val.ibm1.tsv"
-"""What an IBM model 1 that was trained on the training split says about the gold pairs."""
+"""Name of an IBM model 1 trained on the training split."""
 GOLD_COLUMNS = ("line", "german", "english", "links")
 _LINK = re.compile(r"([1-9][0-9]{0,3})([-?])([1-9][0-9]{0,3})")
 
 
 @dataclass(frozen=True)
 class GoldPair:
-    """A sentence pair with its links by hand.
+    """A sentence pair linked by hand.
 
     Attributes:
-        line: where it stands in the corpus, counted from 1.
-        source, target: words, as spaCy's rules cut them, in their own case.
-        sure, possible: links; every sure one is possible too.
+        line: its line in the corpus, counted from 1.
+        source, target: words as tokenized by spaCy, in their own case.
+        sure, possible: links; every sure link is also possible.
     """
 
     line: int
@@ -43,18 +43,18 @@ class GoldPair:
 
     @property
     def source_text(self) -> str:
-        """The words with spaces between them, for a model to read."""
+        """The source words joined by spaces."""
         return " ".join(self.source)
 
     @property
     def target_text(self) -> str:
-        """The same of the target."""
+        """The target words joined by spaces."""
         return " ".join(self.target)
 
 
 @dataclass(frozen=True)
 class AlignmentScore:
-    """How well links fit gold links, over one pair or many: `+` adds pairs up.
+    """How well links match gold links, for one pair or several; `+` adds pairs.
 
     Attributes:
         num_links: links of the hypothesis, |A|.
@@ -94,31 +94,31 @@ class AlignmentScore:
 
 
 def score_links(hypothesis: Collection[Link], sure: Collection[Link], possible: Collection[Link]) -> AlignmentScore:
-    """Compares the links of one pair with its gold links. Sure links count as possible, named among them or not."""
+    """Compare the links of one pair with its gold links. Sure links also count as possible."""
     found, certain = frozenset(hypothesis), frozenset(sure)
     return AlignmentScore(len(found), len(certain), len(found & certain), len(found & (certain | frozenset(possible))))
 
 
 def alignment_error_rate(hypothesis: Collection[Link], sure: Collection[Link], possible: Collection[Link]) -> float:
-    """AER of the links of one pair (Och & Ney 2003); for many pairs add up what `score_links` gives."""
+    """AER of the links of one pair (Och & Ney 2003). For several pairs, add the results of `score_links`."""
     return score_links(hypothesis, sure, possible).aer
 
 
 def diagonal_links(num_source: int, num_target: int) -> Links:
-    """One link for each target word, to the source word in the same relative place: what needs no model at all."""
+    """A baseline without a model: each target word linked to the source word at the same relative position."""
     return frozenset((diagonal_place(target, num_source, num_target), target) for target in range(num_target))
 
 
 def diagonal_place(target: int, num_source: int, num_target: int) -> int:
-    """The source word at the place of a target word: j (S − 1) / (T − 1), rounded to the nearest, halves up."""
+    """The source position of target word j: j (S − 1) / (T − 1), rounded to the nearest, halves up."""
     return int(target * (num_source - 1) / max(1, num_target - 1) + 0.5)
 
 
 def read_gold(path: Path | str | None = None) -> tuple[GoldPair, ...]:
-    """The gold pairs of a file; without a path, those that ship with the product.
+    """The gold pairs of a file, by default the shipped ones.
 
-    The file is UTF-8 with tabs: a heading, then for each pair its line in the corpus, the words of both sides with
-    spaces between them, and the links, such as `1-1 2-2 3?4`: `-` sure, `?` possible.
+    The file is UTF-8 with tabs: a heading, then for each pair its line in the corpus, the words of both sides separated
+    by spaces, and links such as `1-1 2-2 3?4`: `-` sure, `?` possible.
 
     Raises:
         AnalysisError: the file is missing, cannot be read, or is damaged.
@@ -126,12 +126,12 @@ def read_gold(path: Path | str | None = None) -> tuple[GoldPair, ...]:
     chosen = resource_path(GOLD_FILE) if path is None else Path(path)
     pairs = tuple(_gold_pair(chosen, *row) for row in _rows(chosen, GOLD_COLUMNS))
     if not pairs:
-        raise AnalysisError(f"{chosen} holds no sentence pair. At least one below the heading was expected.")
+        raise AnalysisError(f"{chosen} contains no sentence pair. Add at least one below the heading.")
     return pairs
 
 
 def read_ibm_1(path: Path | str | None = None) -> dict[int, Links]:
-    """The links of IBM model 1 by line of the corpus; without a path, those that ship with the product.
+    """The links of IBM model 1 by line of the corpus, by default the shipped ones.
 
     Raises:
         AnalysisError: the file is missing, cannot be read, or is damaged.
@@ -148,15 +148,15 @@ def parse_links(text: str, where: str) -> tuple[Links, Links]:
     """The sure links and the possible ones (sure ones among them) of a line such as `1-1 2-2 3?4`.
 
     Raises:
-        AnalysisError: it has another form, or a pair of words is named twice; `where` stands in the message.
+        AnalysisError: it has another form, or links a pair of words twice; the message contains `where`.
     """
     sure, possible = set(), set()
     for part in text.split():
         match = _LINK.fullmatch(part)
         if match is None:
             raise AnalysisError(
-                f"{where}: {part!r} is no link. Links such as 3-4 (sure) or 3?4 (possible), words counted from 1, "
-                "were expected; correct the file."
+                f"{where}: {part!r} is not a link. Write links as 3-4 (sure) or 3?4 (possible), with words counted "
+                "from 1."
             )
         link = int(match[1]) - 1, int(match[3]) - 1
         if link in possible:
@@ -180,7 +180,7 @@ def _gold_pair(path: Path, row: int, columns: tuple[str, ...]) -> GoldPair:
     line, german, english, links = columns
     source, target = tuple(german.split()), tuple(english.split())
     if not source or not target:
-        raise AnalysisError(f"{path}, line {row}: a sentence is empty. Words on both sides were expected.")
+        raise AnalysisError(f"{path}, line {row}: a sentence is empty. Add words on both sides.")
     sure, possible = parse_links(links, f"{path}, line {row}")
     for place, other in sorted(possible):
         if place >= len(source) or other >= len(target):
@@ -193,7 +193,7 @@ def _gold_pair(path: Path, row: int, columns: tuple[str, ...]) -> GoldPair:
 
 def _line_number(path: Path, row: int, text: str) -> int:
     if not (text.isascii() and text.isdecimal() and int(text)):
-        raise AnalysisError(f"{path}, line {row}: {text!r} is no line of a corpus. A number from 1 was expected.")
+        raise AnalysisError(f"{path}, line {row}: {text!r} is not a line number. Write a number from 1.")
     return int(text)
 
 
@@ -204,15 +204,15 @@ def _rows(path: Path, heading: tuple[str, ...]) -> Iterator[tuple[int, tuple[str
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror or str(error) if isinstance(error, OSError) else "it is not UTF-8"
         raise AnalysisError(
-            f"Cannot read the alignments in {path}: {reason}. A text file with the columns {', '.join(heading)} was "
-            "expected; name another file, or install the program again if it is one of its own."
+            f"Cannot read the alignments in {path}: {reason}. Use a text file with the columns {', '.join(heading)}; "
+            "if it is a file of Augenmerk, reinstall Augenmerk."
         ) from error
     for row, line in enumerate(lines, start=1):
         columns = tuple(line.split("\t"))
         if (row == 1 and columns != heading) or len(columns) != len(heading):
             raise AnalysisError(
-                f"{path}, line {row}: the columns {', '.join(heading)}, with tabs between them, were expected; "
-                f"{len(columns)} columns beginning with {line[:40]!r} were found. Correct the file."
+                f"{path}, line {row}: found {len(columns)} columns starting with {line[:40]!r}. Write the columns "
+                f"{', '.join(heading)}, separated by tabs."
             )
         if row > 1:
             yield row, columns

@@ -16,21 +16,21 @@ from augenmerk.core.errors import AnalysisError
 
 NUM_ITERATIONS = 5
 _EMPTY = 0
-"""The id of the empty word, which stands before the words of every source sentence."""
+"""The id of the empty word, which precedes the words of every source sentence."""
 
 Ids = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class IbmModel1:
-    """What EM found.
+    """A trained model.
 
     Attributes:
         source_ids, target_ids: words, lower-cased, by number; source words count from 1.
         keys: [N], sorted: source id × number of target words + target id, for all words that met in a sentence pair.
         probabilities: [N], t(target | source) of these.
-        log_likelihoods: before each iteration: natural log of the probability of all target sentences, but for what
-            does not depend on t.
+        log_likelihoods: before each iteration, the natural log of the probability of all target sentences, up to a
+            constant.
     """
 
     source_ids: dict[str, int]
@@ -40,14 +40,14 @@ class IbmModel1:
     log_likelihoods: tuple[float, ...]
 
     def probability(self, source: str | None, target: str) -> float:
-        """t(target | source), None being the empty word; 0 for words that never met."""
+        """t(target | source), with None for the empty word; 0 for words that never occur together."""
         source_id = _EMPTY if source is None else self.source_ids.get(source.lower(), -1)
         return float(self._probabilities(np.array([source_id]), np.array([self.target_ids.get(target.lower(), -1)]))[0])
 
     def links(self, source: Sequence[str], target: Sequence[str]) -> Links:
-        """One link for each target word: to the source word with the largest t; of equal ones, the most diagonal.
+        """One link per target word, to the source word with the largest t; among equal ones, the most diagonal.
 
-        The empty word is left out, as start and end tokens are where links are read off a map.
+        The empty word is excluded, like start and end tokens in links from a map.
         """
         found = set()
         sources = np.array([self.source_ids.get(word.lower(), -1) for word in source])
@@ -68,22 +68,22 @@ class IbmModel1:
 def train_ibm_1(
     sources: Sequence[Sequence[str]], targets: Sequence[Sequence[str]], num_iterations: int = NUM_ITERATIONS
 ) -> IbmModel1:
-    """EM from equal probabilities; a few seconds for Multi30k's 29,000 pairs.
+    """Train by EM from equal probabilities; a few seconds for Multi30k's 29,000 pairs.
 
     Args:
-        sources, targets: words of each side, pair by pair; pairs with an empty side are left out.
-        num_iterations: of EM.
+        sources, targets: words of each side, pair by pair; pairs with an empty side are skipped.
+        num_iterations: number of EM iterations.
 
     Raises:
         AnalysisError: the sides differ in length, or no pair is left.
     """
     if len(sources) != len(targets):
         raise AnalysisError(
-            f"There are {len(sources)} sentences and {len(targets)} translations. One for each was expected."
+            f"There are {len(sources)} sentences and {len(targets)} translations. Pass one translation per sentence."
         )
     pairs = [(source, target) for source, target in zip(sources, targets, strict=True) if len(source) and len(target)]
     if not pairs:
-        raise AnalysisError("There is no sentence pair to learn an alignment from. At least one was expected.")
+        raise AnalysisError("Learning an alignment needs at least one sentence pair.")
     source_ids: dict[str, int] = {}
     target_ids: dict[str, int] = {}
     source_rows = [[source_ids.setdefault(word.lower(), len(source_ids) + 1) for word in pair[0]] for pair in pairs]

@@ -1,4 +1,4 @@
-"""From a map to word links: for each target word the source word with the largest weight. No torch.
+"""Word links from a map: for each target word, the source word with the largest weight. No torch.
 
 Shape legend: `core.analysis`; I source words, J target words.
 """
@@ -15,11 +15,11 @@ from augenmerk.core.translation.result import FloatArray, Translation, Word
 
 @dataclass(frozen=True)
 class WordLink:
-    """A line between two words.
+    """A link between two words.
 
     Attributes:
         source, target: indices into `Translation.source_words` and `Translation.target_words`.
-        share: from 0 to 1, the source word's part of the target word's row, start and end token left out.
+        share: the source word's share of the target word's row, from 0 to 1, without start and end tokens.
     """
 
     source: int
@@ -30,17 +30,17 @@ class WordLink:
 def word_maps(
     maps: FloatArray, source_words: Sequence[Word], target_words: Sequence[Word], label_mode: LabelMode
 ) -> FloatArray:
-    """Cross maps [..., T, S] between words instead of tokens, start and end token left out: [..., J, I].
+    """Cross maps [..., T, S] between words instead of tokens, without start and end tokens: [..., J, I].
 
-    Sum over the pieces of a key word, mean over those of a query word. Rows are not scaled up by what was left out:
-    that would not change which word has the most. A word that was never read (the last one, where a translation was
-    cut off) has a row of zeros if rows are labelled by the token read.
+    Sums over the pieces of a key word, and means over those of a query word. Rows are not renormalized, which would not
+    change the largest word. If rows are named by the token read, a word that was never read (the last one of a
+    truncated translation) has a row of zeros.
 
     Args:
-        maps: row t belongs to the step that predicts token t of the target, and reads the one before.
+        maps: row t belongs to the step that predicts token t of the target and reads the previous one.
         source_words: ranges of columns.
         target_words: ranges of decoding steps, as in `Translation`.
-        label_mode: whether a row speaks for the token read or for the one predicted.
+        label_mode: whether a row belongs to the token read or to the token predicted.
     """
     num_steps, num_keys = maps.shape[-2:]
     shift = 1 if label_mode == "read" else 0
@@ -58,18 +58,18 @@ def _membership(words: Sequence[Word], num_tokens: int, shift: int) -> FloatArra
 
 
 def word_links(weights: FloatArray, translation: Translation, label_mode: LabelMode) -> tuple[WordLink, ...]:
-    """One link for each target word of one cross map [T, S], in the order of the target; of equal words the first.
+    """One link per target word of a cross map [T, S], in the order of the target; among equal words, the first.
 
-    A target word whose row has nothing on any source word has no link.
+    A target word without weight on any source word has no link.
 
     Raises:
-        AnalysisError: it is not a cross map of this translation.
+        AnalysisError: the map is not a cross map of this translation.
     """
     expected = (len(translation.predicted_tokens), len(translation.source_tokens))
     if weights.shape != expected:
         raise AnalysisError(
-            f"This map is {list(weights.shape)}. One cross map of this translation, {list(expected)}, was expected; "
-            "compute it again."
+            f"This map has the shape {list(weights.shape)}, but a cross map of this translation has {list(expected)}. "
+            "Compute it again."
         )
     words = word_maps(weights, translation.source_words, translation.target_words, label_mode)
     if not words.shape[-1]:

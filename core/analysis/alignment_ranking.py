@@ -159,8 +159,8 @@ def rank_aligners(
         on_progress(done, len(gold))
     if done == len(gold) and not all(half.num_pairs for half in halves):
         raise AnalysisError(
-            f"The model can read {sum(half.num_pairs for half in halves)} of {len(gold)} gold pairs word by word. At "
-            "least two, one to choose by and one to report on, were expected; choose a model from German to English."
+            f"The model can read {sum(half.num_pairs for half in halves)} of {len(gold)} gold pairs word by word. The "
+            "ranking needs at least two. Choose a model from German to English."
         )
     return _ranking(aligners, halves, num_skipped, is_complete=done == len(gold))
 
@@ -172,10 +172,7 @@ def aligner_map(aligner: Aligner, trace: Trace) -> FloatArray:
     if aligner.layer is None:
         return maps.mean(axis=(0, 1))
     if aligner.layer not in range(layers) or (aligner.head is not None and aligner.head not in range(heads)):
-        raise AnalysisError(
-            f"This model has no {aligner}. Layers 1 to {layers} and heads 1 to {heads} were expected; "
-            "choose from these."
-        )
+        raise AnalysisError(f"This model has no {aligner}. Choose from layers 1 to {layers} and heads 1 to {heads}.")
     chosen: FloatArray = maps[aligner.layer].mean(axis=0) if aligner.head is None else maps[aligner.layer, aligner.head]
     return chosen
 
@@ -261,8 +258,7 @@ def _baselines(pair: GoldPair, others: Mapping[str, Mapping[int, Links]]) -> dic
     for name, links in others.items():
         if pair.line not in links:
             raise AnalysisError(
-                f"{name} has no links for line {pair.line} of the gold pairs. Links for every pair were expected; "
-                "compute them again."
+                f"{name} has no links for line {pair.line} of the gold pairs. Compute the links of all pairs again."
             )
         found[name] = links[pair.line]
     return {name: score_links(links, pair.sure, pair.possible) for name, links in found.items()}

@@ -1,4 +1,4 @@
-"""What a beam search looked at: every hypothesis that was kept at some step, as a tree. No torch here.
+"""The hypotheses kept at the steps of a beam search, as a tree. No torch here.
 
 `core.analysis.beam_watch` records it.
 """

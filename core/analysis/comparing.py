@@ -1,8 +1,8 @@
 """One map minus another: two sentences in one model, or one sentence in two checkpoints. No torch.
 
-What is compared are queries and keys with the same label. Partners are found by the longest common subsequence of the
-labels, so that they stand in the same order on both sides; what has no partner is left out, and counted. Two models
-with different vocabularies cut words into different pieces: merge their maps into words first.
+Queries and keys with equal labels are compared. The longest common subsequence of the labels pairs them, so their order
+is the same on both sides; the rest is left out and counted. For models with different vocabularies, merge the maps into
+words first.
 
 Shape legend: `core.analysis`.
 """
@@ -23,11 +23,11 @@ class NothingInCommonError(AnalysisError):
     """Two maps have no word in common.
 
     Attributes:
-        reason: the sentence that says so, without the advice what to compare instead.
+        reason: the first sentence of the message, without advice.
     """
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"{reason} Sentences that share words were expected; choose two that differ in a word or two.")
+        super().__init__(f"{reason} Choose two sentences that differ in only a word or two.")
         self.reason = reason
 
 
@@ -39,9 +39,9 @@ class MapDifference:
         values: [..., Q, M]; above 0 where the second gives more. Of weights, from −1 to 1.
         queries, keys: of the first map, those with a partner.
         query_pairs, key_pairs: for each its index in the first and in the second map.
-        queries_left_out, keys_left_out: how many of the first and of the second map have no partner.
-        mass_left_out: [2, ..., Q], for the first and the second map the weight of each query that lay on keys
-            without a partner: where it is large, the difference says little.
+        queries_left_out, keys_left_out: the number without a partner in the first and the second map.
+        mass_left_out: [2, ..., Q], the weight of each query on keys without a partner, in the first and the second
+            map. Where it is large, the difference means little.
     """
 
     values: FloatArray
@@ -59,12 +59,12 @@ class MapDifference:
 
     @property
     def largest(self) -> float:
-        """The largest absolute value: the end of a colour scale that is even on both sides."""
+        """The largest absolute value: the end of a symmetric colour scale."""
         return float(np.abs(self.values).max(initial=0.0))
 
     @property
     def note(self) -> str:
-        """What was left out, in one sentence; empty if nothing was."""
+        """One sentence about what was left out; empty if nothing was."""
         if not any((*self.queries_left_out, *self.keys_left_out)):
             return ""
         return (
@@ -75,11 +75,10 @@ class MapDifference:
 
 
 def difference(first: LabelledMap, second: LabelledMap) -> MapDifference:
-    """`second` minus `first`, on the queries and keys that both have.
+    """`second` minus `first`, for common queries and keys.
 
     Args:
-        first, second: maps [..., Q, M], each of its own size, with the same leading dimensions: of one head, or of as
-            many.
+        first, second: maps [..., Q, M] of any sizes, with the same leading dimensions.
 
     Raises:
         AnalysisError: they differ in what their queries or keys are, or in their heads, or have no word in common.
@@ -87,7 +86,7 @@ def difference(first: LabelledMap, second: LabelledMap) -> MapDifference:
     if first.weights.shape[:-2] != second.weights.shape[:-2]:
         raise AnalysisError(
             f"The first map has {list(first.weights.shape[:-2])} layers and heads and the second "
-            f"{list(second.weights.shape[:-2])}. As many in both were expected; compare one head with one head."
+            f"{list(second.weights.shape[:-2])}. Compare one head with one head."
         )
     _check_meaning(first.queries, second.queries, "queries")
     _check_meaning(first.keys, second.keys, "keys")
@@ -108,14 +107,14 @@ def difference(first: LabelledMap, second: LabelledMap) -> MapDifference:
 
 
 MAX_NAMED = 20
-"""Characters of a word in a message."""
+"""Maximum number of characters of a word in a message."""
 
 
 def _check_meaning(first: Axis, second: Axis, name: str) -> None:
     if first.meaning != second.meaning:
         raise AnalysisError(
-            f"The {name} of the first map are {first.meaning}s and those of the second {second.meaning}s. The same in "
-            "both were expected; choose the same kind and label mode."
+            f"The {name} of the first map are {first.meaning}s and those of the second {second.meaning}s. Choose the "
+            "same kind and row naming for both."
         )
 
 

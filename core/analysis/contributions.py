@@ -20,9 +20,9 @@ COLLAPSED_SHARE = 0.38
 
 With the bundled model it is the lowest hundredth of the words in reference translations (the 72 pairs of
 `resources/alignments`, 979 words: 1% lie below 0.38, 5% below 0.46, half below 0.66; 200 other pairs of the
-validation split give 0.39, 0.46 and 0.66). The end token is left out: it is decided by what is written, at about 0.27.
-It is no test of a translation's being wrong: read with a foreign source, the same words lose 0.04 on average, and 2%
-of them fall this low. Another model has another distribution: `share_floor` finds its hundredth.
+validation split give 0.39, 0.46 and 0.66). The end token is excluded: it depends on what is written and has about 0.27.
+This does not detect wrong translations: with an unrelated source, the same words lose 0.04 on average, and 2% of them
+fall this low. Other models have other distributions: `share_floor` finds their hundredth.
 """
 FLOOR_PERCENT = 1.0
 
@@ -46,7 +46,7 @@ class Contributions:
 
     @property
     def source_share(self) -> FloatArray:
-        """[T], what the whole source gives to each predicted token."""
+        """[T], the share of the whole source in each predicted token."""
         return self.source.sum(axis=1)
 
     def of_source(self, *, words: bool = True) -> LabelledMap:
@@ -55,24 +55,24 @@ class Contributions:
         return merge_words(labelled) if words else labelled
 
     def of_prefix(self, *, words: bool = True) -> LabelledMap:
-        """The same with the tokens read so far in the columns, the start token first."""
+        """The same with the tokens read so far in the columns, starting with the start token."""
         labelled = label_map(self.prefix, self.translation, "decoder", "predicted")
         return merge_words(labelled) if words else labelled
 
     def source_share_of_words(self) -> FloatArray:
-        """What the whole source gives to each row of `of_source`: words of the output, then the end token."""
+        """The share of the whole source in each row of `of_source`: words of the output, then the end token."""
         return self.of_source().weights.sum(axis=1)
 
 
 @dataclass(frozen=True)
 class ShareWarning:
-    """A word of the translation that depends on the source very little.
+    """A word of the translation that depends very little on the source.
 
     Attributes:
-        word: as it is shown.
-        steps: the decoding steps that made it.
+        word: as shown.
+        steps: its decoding steps.
         source_share: from 0 to 1.
-        floor: what it was measured by.
+        floor: the threshold.
     """
 
     word: str
@@ -94,7 +94,7 @@ def share_warnings(contributions: Contributions, floor: float = COLLAPSED_SHARE)
 
     Args:
         contributions: of the translation.
-        floor: shares below it are told.
+        floor: the threshold for shares.
     """
     queries = contributions.of_source().queries
     shares = contributions.source_share_of_words()
@@ -106,10 +106,10 @@ def share_warnings(contributions: Contributions, floor: float = COLLAPSED_SHARE)
 
 
 def share_floor(sample: Sequence[Contributions], percent: float = FLOOR_PERCENT) -> float:
-    """The share of the source that so many percent of a sample's words fall below, the end tokens left out.
+    """The percentile of the share of the source over the words of a sample, without end tokens.
 
     Raises:
-        AnalysisError: there is no word in the sample.
+        AnalysisError: the sample contains no words.
     """
     shares = [
         share
@@ -120,5 +120,5 @@ def share_floor(sample: Sequence[Contributions], percent: float = FLOOR_PERCENT)
         if not is_hidden(label, {"end"})
     ]
     if not shares:
-        raise AnalysisError("There is no word in the sample. At least one translation with a word in it was expected.")
+        raise AnalysisError("The sample contains no words. Choose one with at least one word.")
     return float(np.percentile(shares, percent))

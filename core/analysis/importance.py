@@ -28,7 +28,7 @@ from augenmerk.core.translation.target import encode_target
 from augenmerk.core.translation.translator import Translator
 
 BATCH_SIZE = 16
-"""Sentences read side by side: few, so that little is padded and the logits stay small; 64 take half as long again."""
+"""Sentences per batch: few, for little padding and small logits; 64 take half as long again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,14 +36,14 @@ class HeadImportance:
     """How much worse a model predicts a sample without each of its heads.
 
     Attributes:
-        loss: the whole model's mean cross-entropy, in nats per target token, the end token included; not a number if
-            someone stopped before it was known.
+        loss: the whole model's mean cross-entropy, in nats per target token, including the end token; NaN if stopped
+            before.
         encoder, decoder, cross: [L, H], the loss with this head off minus `loss`, in nats per token: above 0 if the
-            head helps; not a number for heads that were not reached because someone stopped.
+            head helps; NaN for heads not reached before stopping.
         num_sentences, num_tokens: of the sample.
         num_skipped: pairs that the model refused.
         is_complete: whether every head was reached.
-        scalings: heads that were scaled or off throughout.
+        scalings: heads that were scaled or off.
     """
 
     loss: float
@@ -66,7 +66,7 @@ class HeadImportance:
 
     @property
     def largest(self) -> float:
-        """The largest absolute change: the end of a colour scale that is even on both sides of 0."""
+        """The largest absolute change: the end of a symmetric colour scale."""
         return max(float(np.nanmax(np.abs(self.of_kind(kind)), initial=0.0)) for kind in MAP_KINDS)
 
     def joined(self, other: "HeadImportance") -> "HeadImportance":
@@ -90,7 +90,7 @@ class HeadImportance:
         )
 
     def ranked(self) -> list[tuple[Head, float]]:
-        """The heads that were reached, with their importance, the most important first."""
+        """The finished heads with their importance, the most important first."""
         found = [
             (Head(kind, int(layer), int(head)), float(self.of_kind(kind)[layer, head]))
             for kind in MAP_KINDS
@@ -120,21 +120,20 @@ def head_importance(
     on_progress: Callable[[int, int], None] = lambda done, total: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> HeadImportance:
-    """Reads a sample by teacher forcing once for the whole model, and once for each head with that head off.
+    """Read a sample by teacher forcing, once with the whole model and once with each head off.
 
-    Sources are encoded anew only for heads of the encoder. Not while another thread uses the model.
+    Sources are encoded again only for encoder heads. Not thread-safe with other uses of the model.
 
     Args:
         translator: whose model is looked at.
-        sources, targets: sentence pairs, as people write them. Pairs that the model refuses are left out.
-        scalings: heads that are scaled or off throughout; the loss is that of the model so changed.
-        begun: what was found of the very same pairs and scalings before it was stopped: heads that were reached are not
-            computed again.
-        on_progress: told how many heads are done, of how many.
-        should_stop: asked before each batch; heads that are not done are then left open.
+        sources, targets: sentence pairs as plain text. Pairs that the model refuses are skipped.
+        scalings: heads that are scaled or off in all passes.
+        begun: an incomplete result for the same pairs and scalings, which is completed.
+        on_progress: called with the number of finished heads and their total.
+        should_stop: checked before each batch; unfinished heads stay NaN.
 
     Raises:
-        AnalysisError: not one pair could be read, or the two sides differ in length.
+        AnalysisError: no pair could be read, or the two sides differ in length.
     """
     model = translator.current_model()
     pairs = _encode_pairs(translator, sources, targets)
@@ -171,7 +170,7 @@ def head_importance(
 
 
 class _StoppedError(Exception):
-    """Someone asked to stop."""
+    """Raised to stop the computation."""
 
 
 def _loss(
@@ -208,10 +207,10 @@ def _loss(
 def _encode_pairs(
     translator: Translator, sources: Sequence[str], targets: Sequence[str]
 ) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """The ids of the pairs that the model takes."""
+    """The ids of the pairs that the model accepts."""
     if len(sources) != len(targets):
         raise AnalysisError(
-            f"There are {len(sources)} sentences and {len(targets)} translations. One for each was expected."
+            f"There are {len(sources)} sentences and {len(targets)} translations. Pass one translation per sentence."
         )
     codecs, pairs = translator.checkpoint.codecs, []
     for source, target in zip(sources, targets, strict=True):
@@ -221,10 +220,7 @@ def _encode_pairs(
         except TextError:
             continue
     if not pairs:
-        raise AnalysisError(
-            f"Not one of {len(sources)} sentence pairs could be read. At least one that the model can read was "
-            "expected; choose another sample."
-        )
+        raise AnalysisError(f"Not one of {len(sources)} sentence pairs could be read. Choose another sample.")
     return pairs
 
 

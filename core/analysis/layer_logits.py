@@ -17,16 +17,16 @@ from augenmerk.core.translation.translator import Translator
 
 
 def logit_lens(translator: Translator, translation: Translation) -> LogitLens:
-    """What the decoder would say after each layer, under the translation's experiment. One more pass over the pair.
+    """The decoder's predictions after each layer, under the translation's experiment. Takes one more pass.
 
-    Not for a model that another thread is using.
+    Not thread-safe with other uses of the model.
 
     Args:
         translator: whose model is looked at.
         translation: its own, a given one, or one of a model with the same vocabularies.
 
     Raises:
-        AnalysisError: the experiment changes a head that this model has not.
+        AnalysisError: the experiment changes a head that this model lacks.
     """
     interventions = interventions_of(translator.model, translation.experiment)
     logits = layer_logits(translator.model, translation.source_ids, translation.read_ids, interventions)

@@ -1,7 +1,7 @@
-"""The logit lens: what the decoder would say if it stopped after each of its layers. No torch here.
+"""The logit lens: the decoder's predictions if it stopped after each of its layers. No torch here.
 
-nostalgebraist 2020, "interpreting GPT: the logit lens": the states behind a layer are given to the final norm and
-the output layer, as if no layer came after it. Behind the last layer this is the model's own answer; before, it is a
+nostalgebraist 2020, "interpreting GPT: the logit lens": the states after a layer go through the final norm and the
+output layer, as if it were the last layer. After the last layer this is the model's own prediction; before, it is a
 reading that the model was not trained for. `core.analysis.layer_logits` computes it. Shape legend: `core.analysis`.
 """
 
@@ -15,14 +15,14 @@ from augenmerk.core.translation.result import Alternative, FloatArray, Translati
 
 @dataclass(frozen=True, eq=False)
 class LogitLens:
-    """What the decoder would say after each layer, at each step of one translation.
+    """The decoder's predictions after each layer, at each step of one translation.
 
-    Depth 0 is the embedding of the token that is read, before any layer; depth L is the model's own answer.
+    Depth 0 is the embedding of the token read, before any layer; depth L is the model's own prediction.
 
     Attributes:
         translation: whose steps these are.
-        log_probabilities: [L + 1, T], of the token that was predicted in the end, natural logs.
-        ranks: [L + 1, T], its place among all tokens that may be chosen, 1 for the most probable.
+        log_probabilities: [L + 1, T], natural logs for the token predicted in the end.
+        ranks: [L + 1, T], its rank among all tokens that may be chosen, 1 for the most probable.
         candidates: the most probable tokens that may be chosen, best first, by depth and step.
     """
 
@@ -36,7 +36,7 @@ class LogitLens:
         self.ranks.setflags(write=False)
 
     def decided_at(self, step: int) -> int | None:
-        """The depth from which on the predicted token is the most probable; None if it is not so in the end."""
+        """The depth from which on the predicted token is the most probable; None if it is not in the end."""
         is_best = (self.ranks[:, step] == 1).tolist()
         depth = len(is_best)
         while depth and is_best[depth - 1]:

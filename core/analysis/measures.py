@@ -69,7 +69,7 @@ def measure_maps(trace: Trace, measure: Measure, kind: MapKind) -> FloatArray:
     description = MEASURES.get(measure)
     if description is None or kind not in description.kinds:
         raise AnalysisError(
-            f"There is no measure {measure!r} for {kind} maps. One of {', '.join(measures_of(kind))} was expected."
+            f"There is no measure {measure!r} for {kind} maps. Choose from {', '.join(measures_of(kind))}."
         )
     with np.errstate(over="ignore", invalid="ignore"):
         maps = description.compute(trace, kind)

@@ -282,8 +282,8 @@ def _checked_places(words: dict[int, Word], places: Collection[int] | None) -> l
     wanted = sorted(words if places is None else set(places))
     if not wanted or any(place not in words for place in wanted):
         raise AnalysisError(
-            f"The source words {[place + 1 for place in wanted]} were asked for. At least one of "
-            f"{', '.join(str(place + 1) for place in words)} was expected; choose from these."
+            f"The source words {[place + 1 for place in wanted]} cannot be left out. Choose from "
+            f"{', '.join(str(place + 1) for place in words)}."
         )
     return wanted
 

@@ -132,7 +132,7 @@ def profile_heads(
     """
     if targets is not None and len(targets) != len(sources):
         raise AnalysisError(
-            f"There are {len(sources)} sentences and {len(targets)} translations. One for each was expected."
+            f"There are {len(sources)} sentences and {len(targets)} translations. Pass one translation per sentence."
         )
     profiler = HeadProfiler(tuple(scalings))
     num_read = num_skipped = 0
@@ -175,8 +175,8 @@ class HeadProfiler:
         """The means over all that was counted. Raises `AnalysisError` if that was nothing."""
         if not self._num_sentences:
             raise AnalysisError(
-                f"No sentence of the sample was read ({num_skipped} were refused). At least one that the model can "
-                "translate was expected; choose another sample."
+                f"The model could not read any sentence of the sample ({num_skipped} were refused). Choose another "
+                "sample."
             )
         profiles = {kind: sums.mean(kind) for kind, sums in self._sums.items()}
         return SampleProfiles(

@@ -57,12 +57,12 @@ def query_key_detail(trace: Trace, head: Head, query: int, key: int) -> QueryKey
     num_layers, num_heads, num_queries, num_keys = heads.weights.shape
     if head.layer not in range(num_layers) or head.head not in range(num_heads):
         raise AnalysisError(
-            f"There is no {head}: {num_layers} layers of {num_heads} heads were expected. Choose one, counted from 1."
+            f"There is no {head}. Choose from {num_layers} layers of {num_heads} heads, counted from 1."
         )
     if query not in range(num_queries) or key not in range(num_keys):
         raise AnalysisError(
-            f"There is no weight of query {query + 1} on key {key + 1}: queries 1 to {num_queries} and keys 1 to "
-            f"{num_keys} were expected. Choose one of each."
+            f"There is no weight of query {query + 1} on key {key + 1}: choose from queries 1 to {num_queries} and "
+            f"keys 1 to {num_keys}."
         )
     place = head.layer, head.head
     query_vector, key_vector = heads.queries[(*place, query)], heads.keys[(*place, key)]

@@ -161,8 +161,8 @@ def label_map(
     queries, keys = query_axis(translation, kind, mode), key_axis(translation, kind)
     if weights.shape[-2:] != (len(queries), len(keys)):
         raise AnalysisError(
-            f"These maps are {list(weights.shape[-2:])}, but a {kind} map of this translation has {len(queries)} "
-            f"queries and {len(keys)} keys. Maps of the same translation and kind were expected; compute them again."
+            f"These maps have the shape {list(weights.shape[-2:])}, but a {kind} map of this translation has "
+            f"{len(queries)} queries and {len(keys)} keys. Compute the maps again."
         )
     return LabelledMap(weights.view(), queries, keys, np.zeros(weights.shape[:-1], dtype=np.float32))
 
@@ -261,9 +261,7 @@ def sum_queries(labelled: LabelledMap, entries: Sequence[int]) -> LabelledMap:
 
 def _check_entries(entries: Sequence[int], count: int) -> None:
     if not entries or any(entry not in range(count) for entry in entries):
-        raise AnalysisError(
-            f"Queries {list(entries)} were asked for. At least one of 0 to {count - 1} was expected; choose from these."
-        )
+        raise AnalysisError(f"Queries {list(entries)} do not exist. Choose from 0 to {count - 1}.")
 
 
 def combine(
@@ -288,8 +286,8 @@ def combine(
         places = sorted(set(heads))
         if not places or any(place[0] not in range(num_layers) or place[1] not in range(num_heads) for place in places):
             raise AnalysisError(
-                f"The heads {places} were asked for. At least one (layer, head) with layers 0 to {num_layers - 1} and "
-                f"heads 0 to {num_heads - 1} was expected; choose from these."
+                f"The heads {places} do not exist. Choose (layer, head) from layers 0 to {num_layers - 1} and heads 0 "
+                f"to {num_heads - 1}."
             )
         chosen = maps[[layer for layer, _ in places], [head for _, head in places]]
     return read_only(chosen.mean(axis=0) if how == "mean" else chosen.max(axis=0))

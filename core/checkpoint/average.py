@@ -18,15 +18,14 @@ def average(paths: Sequence[Path]) -> Checkpoint:
             models or vocabularies.
     """
     if not paths:
-        raise CheckpointError("No checkpoint was given. One or more of the same run were expected.")
+        raise CheckpointError("Name one or more checkpoints of a run.")
     last = load_checkpoint(paths[-1])
     sums = {name: value.double() for name, value in last.weights.items()}
     for path in paths[:-1]:
         other = load_checkpoint(path)
         if other.run.model != last.run.model or other.codecs.to_dict() != last.codecs.to_dict():
             raise CheckpointError(
-                f"{path} and {paths[-1]} are not of the same model and vocabulary. Checkpoints of one run were "
-                "expected; leave one of them out."
+                f"{path} and {paths[-1]} differ in model or vocabulary. Choose checkpoints of one run."
             )
         for name, value in other.weights.items():
             sums[name] += value

@@ -117,8 +117,9 @@ def _check_same_shapes(expected: Mapping[str, tuple[int, ...]], given: Mapping[s
 
 def _misfit(problems: list[str]) -> CheckpointError:
     return CheckpointError(
-        f"The weights do not fit the configuration beside them: {'; '.join(sorted(problems)[:3])}"
-        f"{' …' if len(problems) > 3 else ''}. A checkpoint of this architecture was expected; use another file."
+        "The weights do not fit the model's settings: "
+        f"{'; '.join(sorted(problems)[:3])}{' …' if len(problems) > 3 else ''}. The file may be damaged. Use another "
+        "copy."
     )
 
 
@@ -145,7 +146,7 @@ def fill_parameters(model: Transformer, weights: Mapping[str, Tensor]) -> None:
         {name: tuple(value.shape) for name, value in weights.items()},
     )
     if problems := not_finite(weights):
-        raise CheckpointError(f"{problems[0]}. Finite numbers were expected; use another file.")
+        raise CheckpointError(f"{problems[0]}. Use another copy or model.")
     with torch.no_grad():
         for name, parameter in parameters.items():
             parameter.copy_(weights[name])
@@ -232,13 +233,11 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
             weights = _read(file, _WEIGHTS)
             state = _read(file, _STATE) if with_state else {}
     except FileNotFoundError as error:
-        raise CheckpointError(
-            f"There is no file {path}. A checkpoint (*{SUFFIX}) was expected; check the path."
-        ) from error
+        raise CheckpointError(f"There is no file {path}. Check the path of the checkpoint (*{SUFFIX}).") from error
     except (OSError, ValueError) as error:
         raise CheckpointError(
-            f"{path} cannot be read as a checkpoint ({reason_of(error)}). A complete file (*{SUFFIX}) that Augenmerk "
-            "wrote was expected; it may be cut off or of another kind. Use another copy."
+            f"{path} cannot be read as a checkpoint ({reason_of(error)}). It may be incomplete or another kind of "
+            f"file. Use another copy, or a file *{SUFFIX} written by Augenmerk."
         ) from error
     _check_values(path, description, weights, state if with_state else None)
     return replace(described, weights=weights, state=state, word_counts=word_counts)
@@ -247,21 +246,21 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
 def _check_not_empty(path: Path) -> None:
     with open_file(path) as file:
         if not file.read(1):
-            raise CheckpointError(f"{path} is empty. A checkpoint (*{SUFFIX}) was expected; use another copy.")
+            raise CheckpointError(f"{path} is empty. Use another copy.")
 
 
 def _checked_format(path: Path, found: Field | None) -> dict[str, Any]:
     metadata = {} if found is None else found.value
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT_NAME:
         raise CheckpointError(
-            f"{path} is a safetensors file, but not one of Augenmerk's checkpoints. A file that `augenmerk train` or "
-            "the Train page wrote was expected; choose another."
+            f"{path} is a safetensors file, but not one of Augenmerk's checkpoints. Choose a file written by "
+            "`augenmerk train` or the Train page."
         )
     version = metadata.get("version")
     if isinstance(version, bool) or not isinstance(version, int):
         raise CheckpointError(
-            f"{path} says that it is a checkpoint, but not of which format: {shown(version)}. A number up to "
-            f"{FORMAT_VERSION} was expected; the file is damaged, use another copy."
+            f"{path} is a damaged checkpoint: its format is {shown(version)} instead of a number up to "
+            f"{FORMAT_VERSION}. Use another copy."
         )
     if version > FORMAT_VERSION:
         raise CheckpointError(
@@ -298,8 +297,7 @@ def _described(path: Path, description: dict[str, Any]) -> Checkpoint:
         )
     except (AugenmerkError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise CheckpointError(
-            f"{path} says that it is a checkpoint, but its description is damaged ({error}). "
-            "A complete file was expected; use another copy."
+            f"{path} is a damaged checkpoint: its description cannot be read ({error}). Use another copy."
         ) from error
 
 
@@ -337,9 +335,7 @@ def _read_word_counts(path: Path, file: TensorFile, description: dict[str, Any],
             raise ValueError("they are not those that were written: their checksum differs")
         return WordCounts.unpack(description["word_counts"], packed.numpy().tobytes())
     except (TypeError, ValueError) as error:
-        raise CheckpointError(
-            f"{path} is damaged in its word counts: {error}. The file as it was written was expected; use another copy."
-        ) from error
+        raise CheckpointError(f"{path} is damaged in its word counts: {error}. Use another copy.") from error
 
 
 def _check_values(
@@ -357,10 +353,7 @@ def _check_values(
     if not isinstance(checksums, dict):
         raise CheckpointError(f"{path} is damaged: its checksums are {shown(checksums)}. Use another copy.")
     if checksums and state is not None and description_checksum(description) != checksums.get("description"):
-        raise CheckpointError(
-            f"{path} is damaged: its description is not the one that was written: the checksum differs. The file as "
-            "it was written was expected; use another copy."
-        )
+        raise CheckpointError(f"{path} is damaged: the checksum of its description differs. Use another copy.")
     for kind, tensors in (("weights", weights), ("state", state)):
         if tensors is None:
             continue
@@ -369,7 +362,4 @@ def _check_values(
             what = "weights" if kind == "weights" else "resume state (optimiser, random numbers)"
             problems.insert(0, f"the {what} are not those that were written: their checksum differs")
         if problems:
-            raise CheckpointError(
-                f"{path} is damaged: {'; '.join(problems[:3])}. The file as it was written, with finite numbers, was "
-                "expected; use another copy."
-            )
+            raise CheckpointError(f"{path} is damaged: {'; '.join(problems[:3])}. Use another copy.")

@@ -74,8 +74,8 @@ def read_history(path: Path) -> tuple[EpochRecord, ...]:
         return tuple(_record(row) for row in csv.DictReader(text))
     except (OSError, ValueError, TypeError, csv.Error) as error:
         raise CheckpointError(
-            f"{path} cannot be read as the history of a run ({reason_of(error)}). A table that Augenmerk wrote was "
-            "expected; use another copy."
+            f"{path} cannot be read as the history of a run ({reason_of(error)}). Use another copy, or a table written "
+            "by Augenmerk."
         ) from error
 
 

@@ -52,9 +52,8 @@ def load_corpus(
         return _prepare_folder(path, run, on_phase, codecs)
     if not os.path.exists(path):  # noqa: PTH110
         raise CorpusError(
-            f"There is nothing at {path} that you may read. A folder with train.{run.data.source_language} and "
-            f"train.{run.data.target_language}, or a file of prepared data, was expected. Check the spelling of the "
-            "path."
+            f"Nothing readable was found at {path}. Check the path: it must be a folder with "
+            f"train.{run.data.source_language} and train.{run.data.target_language}, or a file of prepared data."
         )
     on_phase(f"Reading {path.name}")
     return _matching(load_prepared(path), run, path)
@@ -102,7 +101,7 @@ def _prepare_folder(
 
 def _wrong_kind(run: RunConfig, given: str) -> str:
     wanted = "the word copy" if run.is_copy_task else "sentence pairs: a folder, a prepared file, or multi30k"
-    return f"The preset {run.preset} cannot learn from {given}. Expected: {wanted}. Choose that, or another preset."
+    return f"The preset {run.preset} cannot learn from {given}. Choose {wanted}, or another preset."
 
 
 def _matching(corpus: PreparedCorpus, run: RunConfig, path: Path) -> PreparedCorpus:

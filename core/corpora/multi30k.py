@@ -135,9 +135,8 @@ def _fetch(
             report(num_bytes)
         if num_bytes != file.num_bytes or digest.hexdigest() != file.sha256:
             raise CorpusError(
-                f"What came from {url} is not the file that was expected: its digest is not {file.sha256[:12]}… "
-                f"(SHA-256, {file.num_bytes:,} bytes). It was thrown away. Perhaps a proxy or a log-in page "
-                f"answered. {_ADVICE}"
+                f"The file from {url} is not the right one: its digest is not {file.sha256[:12]}… (SHA-256, "
+                f"{file.num_bytes:,} bytes). It was deleted. A proxy or a log-in page may have answered. {_ADVICE}"
             )
 
 
@@ -153,7 +152,7 @@ def _stream(url: str, should_stop: Callable[[], bool]) -> Iterator[bytes]:
         ) as response:
             if response.status_code != requests.codes.ok:
                 raise CorpusError(
-                    f"{url} answered {response.status_code} {response.reason}; the file was expected. {_ADVICE}"
+                    f"The download from {url} failed: {response.status_code} {response.reason}. {_ADVICE}"
                 )
             for piece in response.iter_content(_CHUNK_BYTES):
                 _raise_if_stopped(url, should_stop)

@@ -40,8 +40,8 @@ class SentencePairs:
     def __post_init__(self) -> None:
         if len(self.source) != len(self.target):
             raise CorpusError(
-                f"There are {len(self.source):,} source and {len(self.target):,} target sentences; equally many were "
-                "expected. Correct the corpus so that each sentence has its translation."
+                f"There are {len(self.source):,} source and {len(self.target):,} target sentences. Correct the corpus "
+                "so that each sentence has one translation."
             )
 
     def __len__(self) -> int:
@@ -81,10 +81,7 @@ def read_lines(path: Path | str) -> list[str]:
     _check_memory(path, len(data), data.count(line_end))
     text = _decode(path, data).removeprefix(_BYTE_ORDER_MARK)
     if not text:
-        raise CorpusError(
-            f"{path} is empty. A text with one sentence a line was expected. "
-            "Choose another file, or fetch this one again."
-        )
+        raise CorpusError(f"{path} is empty. Choose a text with one sentence per line, or download the file again.")
     end = line_end.decode()
     return [line.removesuffix("\r") for line in text.removesuffix(end).split(end)]
 
@@ -103,9 +100,8 @@ def read_line_pairs(source_path: Path | str, target_path: Path | str) -> tuple[l
             if any("\r" in line for line in lines)
         )
         raise CorpusError(
-            f"{source_path} has {len(source):,} lines and {target_path} has {len(target):,}. Equally many were "
-            f"expected: line N of one translates line N of the other.{carriage_returns} Correct the files, or choose "
-            "two that belong together."
+            f"{source_path} has {len(source):,} lines and {target_path} has {len(target):,}. Choose two files in which "
+            f"line N translates line N.{carriage_returns}"
         )
     return source, target
 
@@ -121,8 +117,8 @@ def read_pair(source_path: Path | str, target_path: Path | str) -> SentencePairs
     pairs = [pair for pair in stripped if all(pair)]
     if not pairs:
         raise CorpusError(
-            f"{source_path} and {target_path} have no usable line: in each of the {len(source):,} pairs a side is "
-            "empty. Sentences with their translations were expected. Choose other files."
+            f"{source_path} and {target_path} have no usable line: in each of the {len(source):,} pairs, one side is "
+            "empty. Choose other files."
         )
     return SentencePairs(tuple(one for one, _ in pairs), tuple(other for _, other in pairs))
 
@@ -144,8 +140,8 @@ def read_folder(
     training_files = _find_split(folder, names, "train", languages)
     if training_files is None:
         raise CorpusError(
-            f"{folder} holds no training text: expected train.{source_language} and train.{target_language}, plain "
-            f"or with .gz; found {_enumerate(names)}. Name the two files so, or choose another folder."
+            f"{folder} contains no training text (found {_enumerate(names)}). Add train.{source_language} and "
+            f"train.{target_language}, plain or .gz, or choose another folder."
         )
     train = read_pair(*training_files)
     kind = kind_of_text(train.source, train.target)
@@ -166,8 +162,8 @@ def hold_out(pairs: SentencePairs, seed: int) -> tuple[SentencePairs, SentencePa
     """
     if len(pairs) < 2:
         raise CorpusError(
-            f"The corpus has too few sentence pairs to validate with: {len(pairs)}, where at least two were expected, "
-            "one of them to train on. Add sentence pairs, or a validation split of its own (val.<language>)."
+            f"The corpus has too few sentence pairs: {len(pairs)}. Training and validation need at least one each. Add "
+            "sentence pairs, or a separate validation split (val.<language>)."
         )
     num_held_out = max(1, min(MAX_HELD_OUT, len(pairs) * LARGEST_HELD_OUT_PERCENT // 100))
     held_out = set(random.Random(seed).sample(range(len(pairs)), num_held_out))
@@ -183,18 +179,14 @@ def _read_bytes(path: Path) -> bytes:
     try:
         return read_bytes(path)
     except FileNotFoundError as error:
-        raise CorpusError(
-            f"There is no file {path}. A text with one sentence a line was expected there. "
-            "Check the spelling of the path."
-        ) from error
+        raise CorpusError(f"There is no file {path}. Check the path.") from error
     except IsADirectoryError as error:
-        raise CorpusError(f"{path} is a folder. A text file was expected. Name one of the files in it.") from error
+        raise CorpusError(f"{path} is a folder. Choose a text file in it.") from error
     except OSError as error:
         if os.path.isdir(path):  # noqa: PTH112 — Windows refuses a folder so; `Path.is_dir` can itself be refused
-            raise CorpusError(f"{path} is a folder. A text file was expected. Name one of the files in it.") from error
+            raise CorpusError(f"{path} is a folder. Choose a text file in it.") from error
         raise CorpusError(
-            f"Cannot read {path}: {error.strerror or error}. A readable text file was expected. "
-            "Check the path and its permissions."
+            f"Cannot read {path}: {error.strerror or error}. Check the path and its permissions."
         ) from error
 
 
@@ -212,8 +204,7 @@ def _unpack(path: Path, data: bytes) -> bytes:
         return b"".join(pieces)
     except (OSError, EOFError, zlib.error) as error:
         raise CorpusError(
-            f"{path} begins like a gzip file, but it is broken or cut short ({error}). A whole gzip file or a plain "
-            "text was expected. Fetch or pack it again."
+            f"{path} is a damaged or incomplete gzip file ({error}). Download or compress it again."
         ) from error
 
 
@@ -223,8 +214,8 @@ def _check_memory(path: Path, num_bytes: int, num_lines: int) -> None:
     needed = 3 * num_bytes + _BYTES_OF_A_LINE * num_lines
     if free is not None and needed > free:
         raise CorpusError(
-            f"{path} has {gigabytes(num_bytes)} of text or more, to be read with {gigabytes(needed)} of memory; "
-            f"{gigabytes(free)} are free. A smaller text was expected: take a part of it, or more memory."
+            f"{path} has at least {gigabytes(num_bytes)} of text. Reading it takes {gigabytes(needed)} of memory, but "
+            f"only {gigabytes(free)} are free. Use a part of the text, or more memory."
         )
 
 
@@ -235,14 +226,14 @@ def _decode(path: Path, data: bytes) -> str:
         line = data.count(b"\n", 0, error.start) + 1
         byte = error.start - data.rfind(b"\n", 0, error.start)
         raise CorpusError(
-            f"{path} is not UTF-8: byte {byte:,} of line {line:,} is 0x{data[error.start]:02x}. UTF-8 text was "
-            "expected. Convert the file, with iconv for instance, or choose another."
+            f"{path} is not UTF-8: byte {byte:,} of line {line:,} is 0x{data[error.start]:02x}. Convert the file to "
+            "UTF-8, for example with iconv, or choose another."
         ) from error
     if (position := text.find("\0")) >= 0:
         line = text.count("\n", 0, position) + 1
         raise CorpusError(
-            f"{path} is not a text: line {line:,} has a zero byte. UTF-8 text was "
-            "expected. Convert the file (it may be UTF-16), or choose another."
+            f"{path} is not a UTF-8 text: line {line:,} contains a zero byte. Convert the file (it may be UTF-16), or "
+            "choose another."
         )
     return text
 
@@ -251,20 +242,11 @@ def _list_folder(folder: Path) -> list[str]:
     try:
         return sorted(entry.name for entry in folder.iterdir())
     except FileNotFoundError as error:
-        raise CorpusError(
-            f"There is no folder {folder}. A folder with a parallel corpus was expected there. "
-            "Check the spelling of the path."
-        ) from error
+        raise CorpusError(f"There is no folder {folder}. Check the path.") from error
     except NotADirectoryError as error:
-        raise CorpusError(
-            f"{folder} is not a folder. A folder with a parallel corpus was expected. "
-            "Name the folder that holds the files."
-        ) from error
+        raise CorpusError(f"{folder} is not a folder. Choose the folder that contains the parallel corpus.") from error
     except OSError as error:
-        raise CorpusError(
-            f"Cannot look into {folder}: {error.strerror or error}. A readable folder was expected. "
-            "Check its permissions."
-        ) from error
+        raise CorpusError(f"Cannot read {folder}: {error.strerror or error}. Check its permissions.") from error
 
 
 def _find_split(folder: Path, names: Sequence[str], split: str, languages: tuple[str, str]) -> tuple[Path, Path] | None:
@@ -278,8 +260,8 @@ def _find_split(folder: Path, names: Sequence[str], split: str, languages: tuple
     present = source or target
     missing = languages[0] if source is None else languages[1]
     raise CorpusError(
-        f"{folder} holds {present} but no translation of it: expected {split}.{missing} or {split}.{missing}.gz. "
-        "Add the missing file, or take the other away."
+        f"{folder} contains {present} but not its translation. Add {split}.{missing} or {split}.{missing}.gz, or "
+        f"remove {present}."
     )
 
 

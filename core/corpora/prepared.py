@@ -262,11 +262,11 @@ def load_prepared(path: Path) -> PreparedCorpus:
     except _UnsuitableFileError:
         raise
     except FileNotFoundError as error:
-        raise CorpusError(f"There is no file {path}. Prepared data was expected; check the path.") from error
+        raise CorpusError(f"There is no file {path}. Check the path.") from error
     except (OSError, KeyError, ValueError, TypeError, AugenmerkError) as error:
         raise CorpusError(
-            f"{path} cannot be read as prepared data ({reason_of(error)}). A file written by `augenmerk data prepare` "
-            "was expected, or a folder with training text; make it again or choose another."
+            f"{path} cannot be read as prepared data ({reason_of(error)}). Choose a folder with training text, or "
+            "create the file again by `augenmerk data prepare`."
         ) from error
 
 
@@ -277,8 +277,7 @@ class _UnsuitableFileError(CorpusError):
 def _check_format(path: Path, metadata: Any) -> None:
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT_NAME:
         raise _UnsuitableFileError(
-            f"{path} is a safetensors file, but not prepared data. A file written by `augenmerk data prepare` was "
-            "expected; choose another."
+            f"{path} is a safetensors file, but not prepared data. Choose a file written by `augenmerk data prepare`."
         )
     if Field(metadata["version"], "version").whole_number(0, _MAX_COUNT) > FORMAT_VERSION:
         raise _UnsuitableFileError(

@@ -1,8 +1,7 @@
-"""BPE-dropout: splits words with merges left out at random (Provilkov et al. 2020).
+"""BPE-dropout: split words with merges left out at random (Provilkov et al. 2020).
 
-It follows sentencepiece: a merge that is left out comes up again when one of its two neighbours has changed.
-sentencepiece's own sampler cannot be used, because it takes its random numbers from the process: neither a second
-process nor a resumed run would get the same pieces.
+It follows sentencepiece: a skipped merge is reconsidered when one of its two neighbours has changed. sentencepiece's
+own sampler draws random numbers from the process, so a second process or a resumed run would get other pieces.
 """
 
 import heapq
@@ -11,7 +10,7 @@ from collections.abc import Mapping
 
 
 class BpeDropout:
-    """Splits words with the merges of a model.
+    """Split words with the merges of a model.
 
     Args:
         scores: of each piece of the model; the merge with the highest score comes first.

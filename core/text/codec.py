@@ -95,7 +95,6 @@ class CodecPair:
                 raise ValueError("source and target are padded by different ids")
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise CheckpointError(
-                f"The vocabularies in this file are damaged ({error!r}). A file written by Augenmerk was expected; "
-                "use another copy."
+                f"The vocabularies in this file are damaged ({error!r}). Use another copy."
             ) from error
         return cls.build(config, source, target, None)

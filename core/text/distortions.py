@@ -20,7 +20,7 @@ def distort(words: Sequence[str], kind: Distortion, rng: random.Random) -> list[
         words: tokens of any kind, or words between spaces.
         kind: "no-final-stop": the last word loses its full stop, exclamation or question mark; "lower-case" and
             "upper-case": every letter (ß becomes SS); "ss" in place of ß; "umlauts": ae, oe, ue in place of ä, ö, ü;
-            "typo": in one word of four letters or more a letter is left out or doubled, or two letters are swapped.
+            "typo": in one word of at least four letters, a letter is omitted or doubled, or two letters are swapped.
         rng: for the typing error; the other kinds are deterministic.
 
     Returns:

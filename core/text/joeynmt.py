@@ -1,7 +1,7 @@
-"""How JoeyNMT's models read and write (version 2): by words, characters, SentencePiece or subword-nmt.
+"""The text processing of JoeyNMT models (version 2): words, characters, SentencePiece or subword-nmt.
 
-A line is prepared (normalized, lower-cased), cut into pieces, and these are looked up in a list; what the list lacks is
-`<unk>`. This is what JoeyNMT's tokenizers do, token for token.
+A line is normalized, lower-cased and split into pieces, which are looked up in a list; others become `<unk>`. The
+tokens equal those of JoeyNMT's tokenizers.
 """
 
 import base64
@@ -31,7 +31,7 @@ _SHOWN_SPACE = "␣"
 
 
 class Segmenter(Protocol):
-    """Cuts a prepared line into pieces, and puts pieces together again."""
+    """Splits a prepared line into pieces, and joins pieces."""
 
     def pieces(self, text: str) -> list[Piece]:
         """The pieces of a line, with their places in it."""
@@ -48,13 +48,13 @@ class Segmenter(Protocol):
 
 class _Words:
     def pieces(self, text: str) -> list[Piece]:
-        """What stands between single spaces; between two of them, nothing does."""
+        """The text between single spaces, which is empty between two of them."""
         words = text.split(" ")
         starts = accumulate((len(word) + 1 for word in words), initial=0)
         return [Piece(word, start, start + len(word)) for word, start in zip(words, starts, strict=False)]
 
     def ranges(self, pieces: Sequence[str]) -> list[tuple[int, int]]:
-        """Each piece is a word; what is empty belongs to the next one."""
+        """Each piece is a word; an empty piece belongs to the next one."""
         ends = [place + 1 for place, piece in enumerate(pieces) if piece] or [len(pieces)]
         return list(pairwise([0, *ends[:-1], len(pieces)])) if pieces else []
 
@@ -78,14 +78,14 @@ class _Characters:
 
 
 class _SentencePieces:
-    """Pieces of a SentencePiece model, of which those outside the vocabulary are not used."""
+    """Pieces of a SentencePiece model, without those outside the vocabulary."""
 
     def __init__(self, model: bytes, vocabulary: Collection[str]) -> None:
         restricted = restricted_model(model, vocabulary)
         self._processor = sentencepiece.SentencePieceProcessor(model_proto=restricted)
 
     def pieces(self, text: str) -> list[Piece]:
-        """As the model cuts."""
+        """The pieces of the model."""
         return pieces_of_text(self._processor, text)
 
     def ranges(self, pieces: Sequence[str]) -> list[tuple[int, int]]:
@@ -93,19 +93,19 @@ class _SentencePieces:
         return word_ranges(pieces)
 
     def join(self, pieces: Sequence[str]) -> str:
-        """As the model joins."""
+        """The text as the model joins it."""
         text: str = self._processor.decode_pieces(list(pieces))
         return text.replace(WORD_MARK, " ").strip()
 
 
 class _SubwordNmt:
-    """Pieces of subword-nmt, those that a word goes on after ending with a separator."""
+    """Pieces of subword-nmt. A separator ends each piece of a word except the last."""
 
     def __init__(self, codes: str, separator: str, vocabulary: Collection[str]) -> None:
         self._merges, self._separator = Merges(codes, separator, vocabulary), separator
 
     def pieces(self, text: str) -> list[Piece]:
-        """Of each word between spaces; other white space cuts pieces besides."""
+        """The pieces of each word between spaces; other white space also separates pieces."""
         found = []
         for word in re.finditer("[^ ]+", text.strip("\r\n ")):
             position = word.start() + len(text) - len(text.lstrip("\r\n "))
@@ -122,7 +122,7 @@ class _SubwordNmt:
         return list(pairwise(sorted({0, *ends, len(pieces)})))
 
     def join(self, pieces: Sequence[str]) -> str:
-        """With spaces where a word ends."""
+        """The pieces with a space at the end of each word."""
         return " ".join(pieces).replace(self._separator + " ", "").removesuffix(self._separator)
 
 
@@ -179,7 +179,7 @@ class JoeyNMTCodec(TextCodec):
         return self._level == "sentencepiece"
 
     def one_line(self, text: str) -> str:
-        """The text without line breaks; all else stays as it is."""
+        """The text without line breaks, otherwise unchanged."""
         return text.translate(_LINE_BREAKS)
 
     def encode_text(self, line: str, *, begins_sentence: bool = True) -> list[EncodedWord]:
@@ -192,7 +192,7 @@ class JoeyNMTCodec(TextCodec):
         return words
 
     def _prepared(self, line: str) -> list[Piece]:
-        """The characters that are cut into pieces, with their places in the line."""
+        """The characters to split into pieces, with their places in the line."""
         characters = [Piece(each, place, place + 1) for place, each in enumerate(line)]
         if self._normalizes:
             characters = list(_without_extra_spaces(_composed(line)))
@@ -228,7 +228,7 @@ class JoeyNMTCodec(TextCodec):
         return [token for word in self.encode_text(" ".join(words)) for token in word.ids]
 
     def decode(self, ids: Sequence[int]) -> list[DecodedWord]:
-        """The words that `ids` spell; specials but the unknown are skipped."""
+        """The words that `ids` spell, without special tokens except the unknown one."""
         skipped = self.vocabulary.special_ids - {self.vocabulary.unknown_id}
         places = [place for place, token_id in enumerate(ids) if token_id not in skipped]
         pieces = [self.vocabulary.tokens[ids[place]] for place in places]
@@ -239,13 +239,13 @@ class JoeyNMTCodec(TextCodec):
         return [word for word in words if word.text]
 
     def _spelled(self, pieces: Sequence[str]) -> str:
-        """A word of these pieces; what is unknown stands there as its token."""
+        """A word of these pieces; unknown ones appear as their token."""
         if self._level in ("sentencepiece", "char"):
             return spelled(pieces)
         return self._cutter.join(pieces).strip()
 
     def text_of(self, ids: Sequence[int]) -> str:
-        """The readable sentence; what is unknown is in it."""
+        """The readable sentence, including unknown tokens."""
         skipped = self.vocabulary.special_ids - {self.vocabulary.unknown_id}
         text = self._cutter.join([self.vocabulary.tokens[token_id] for token_id in ids if token_id not in skipped])
         if not self._normalizes:

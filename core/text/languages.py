@@ -1,9 +1,9 @@
-"""What languages are called in sentences, and their codes."""
+"""Names and codes of languages."""
 
 import re
 
 UNDETERMINED = "und"
-"""The code of a language that nobody has told (ISO 639)."""
+"""The ISO 639 code of an undetermined language."""
 _NAMES = {
     "af": "Afrikaans", "ar": "Arabic", "bg": "Bulgarian", "bn": "Bengali", "ca": "Catalan", "cs": "Czech",
     "cy": "Welsh", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "eo": "Esperanto",
@@ -26,7 +26,7 @@ _TWO_LETTERS = {
     "spa": "es", "sqi": "sq", "srp": "sr", "swe": "sv", "tha": "th", "tur": "tr", "ukr": "uk", "urd": "ur",
     "vie": "vi", "zho": "zh",
 }  # fmt: skip
-"""ISO 639-3 to ISO 639-1, of the languages named above."""
+"""ISO 639-3 to ISO 639-1 codes of the languages above."""
 _GROUPS = {
     "aav": "Austroasiatic languages", "afa": "Afroasiatic languages", "alv": "Atlantic-Congo languages",
     "art": "constructed languages", "bat": "Baltic languages", "bnt": "Bantu languages", "cel": "Celtic languages",
@@ -47,14 +47,14 @@ _CODE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*|[A-Z]{2,12}(_[A-Z]{1,1
 
 
 def language_code(text: str) -> str | None:
-    """The code that somebody typed, or that of the language with this English name; None if it is neither."""
+    """The typed code, or the code of the language with this English name; None for other text."""
     typed = text.strip()
     by_name = {name.casefold(): code for code, name in _NAMES.items()}
     return by_name.get(typed.casefold()) or (typed if _CODE.fullmatch(typed) else None)
 
 
 def two_letter_code(code: str) -> str:
-    """The code of ISO 639-1, without a region or a script (`deu`, `de_AT`: de); as it is if none is known."""
+    """The ISO 639-1 code without region and script (`deu`, `de_AT`: de); unknown codes are returned unchanged."""
     language = code.replace("-", "_").partition("_")[0].lower()
     language = _TWO_LETTERS.get(language, language)
     return language if language in _NAMES else code
@@ -66,7 +66,7 @@ def language_name(code: str) -> str:
 
 
 def a_sentence_in(code: str) -> str:
-    """What was expected, “a German sentence” for instance; “a sentence” if the code names no language."""
+    """A phrase such as “a German sentence”; “a sentence” if the code names no language."""
     name = _NAMES.get(two_letter_code(code))
     if name is None:
         return "a sentence"

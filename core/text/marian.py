@@ -1,8 +1,7 @@
-"""How Marian's models read and write: raw SentencePiece pieces, looked up in a list of their own.
+"""The text processing of Marian models: raw SentencePiece pieces, looked up in a separate vocabulary.
 
-The ids of the SentencePiece models mean nothing here: a piece's id is that of the vocabulary, and a piece that the
-vocabulary lacks is `<unk>`. Nothing is normalised but what the SentencePiece model itself normalises. This is what
-`MarianTokenizer` of Hugging Face transformers does, token for token.
+The ids of the SentencePiece models are ignored: a piece has the id of the vocabulary, or `<unk>`. Only the
+SentencePiece model normalizes text. The tokens equal those of `MarianTokenizer` in Hugging Face transformers.
 """
 
 import base64
@@ -27,7 +26,7 @@ _CLEANING = (
     (" ' ", "'"),
     *((f" {ending}", ending) for ending in ("n't", "'m", "'s", "'ve", "'re")),
 )
-"""What is replaced in turn in a text that is cleaned up."""
+"""Replacements for cleaning up a text, in order."""
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
@@ -82,14 +81,14 @@ class MarianCodec(TextCodec):
         return tuple(sorted(token for token in self.vocabulary.tokens if _is_code(token)))
 
     def one_line(self, text: str) -> str:
-        """The text as it is: what line breaks become is for the SentencePiece model to say."""
+        """The text unchanged: the SentencePiece model handles line breaks."""
         return text
 
     def encode_text(self, line: str, *, begins_sentence: bool = True) -> list[EncodedWord]:
         """The words of one line with their ids.
 
-        Words are told apart by spaces, and punctuation at their edges counts as a word; in scripts without spaces,
-        every piece does.
+        Spaces separate words, and punctuation at their edges counts as a word; in scripts without spaces, every
+        piece does.
         """
         words: list[EncodedWord] = []
         position = 0
@@ -130,7 +129,7 @@ class MarianCodec(TextCodec):
         return [token for word in self.encode_text(" ".join(words)) for token in word.ids]
 
     def decode(self, ids: Sequence[int]) -> list[DecodedWord]:
-        """The words that `ids` spell; specials but the unknown are skipped."""
+        """The words that `ids` spell, without special tokens except the unknown one."""
         skipped = self.vocabulary.special_ids - {self.vocabulary.unknown_id}
         words: list[DecodedWord] = []
         run: list[int] = []
@@ -149,7 +148,7 @@ class MarianCodec(TextCodec):
         return [word for word in words if word.text]
 
     def text_of(self, ids: Sequence[int]) -> str:
-        """The readable sentence; no special token is in it, the unknown neither."""
+        """The readable sentence, without special and unknown tokens."""
         specials = self.vocabulary.special_ids
         pieces = [self.vocabulary.tokens[token_id] for token_id in ids if token_id not in specials]
         text: str = self._writer.decode_pieces(pieces).replace(WORD_MARK, " ").strip()
@@ -239,7 +238,7 @@ def _ranges_between_spaces(pieces: Sequence[str], start: int, end: int) -> Itera
 
 
 def _is_punctuation(piece: str) -> bool:
-    """Whether there is nothing in it but punctuation and symbols."""
+    """Whether the text consists of punctuation and symbols."""
     text = piece.replace(WORD_MARK, "")
     return bool(text) and all(unicodedata.category(character)[0] in "PS" for character in text)
 

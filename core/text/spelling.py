@@ -1,4 +1,4 @@
-"""Words typed without letters of their language (“strasse” for “straße”), read as the training data spell them."""
+"""Restores the training data's spelling of words typed without special letters (“strasse” for “straße”)."""
 
 import re
 from collections.abc import Mapping
@@ -12,21 +12,21 @@ from augenmerk.core.text.word_counts import WordCounts
 REPLACEMENTS: Mapping[str, Mapping[str, str]] = {
     "de": {"ss": "ß", "ae": "ä", "oe": "ö", "ue": "ü", "Ae": "Ä", "Oe": "Ö", "Ue": "Ü"},
 }
-"""By language: what is typed where a keyboard lacks a letter, or a word stands in capitals, and that letter."""
+"""By language: what people type for a letter that their keyboard or capitals lack, and that letter."""
 MAX_PLACES = 8
-"""Of a word where a letter may be meant; it has at most 2 ** 8 spellings then. Words with more stay as they are."""
+"""Maximum number of places for such a letter in a word, for at most 2 ** 8 spellings. Other words stay unchanged."""
 
 
 @dataclass(frozen=True, eq=False)
 class SpellingRestorer:
-    """Finds the spelling of the training data for words that these do not have as they were typed.
+    """Finds the training data's spelling for words that they do not contain as typed.
 
-    A word of the training data stays what it is, whatever else it may be taken for, and so does a word none of whose
-    spellings the training data have: nothing that a model knows is read in another way than in training.
+    Words of the training data stay unchanged, and so do words without a known spelling: a model reads everything it
+    knows as in training.
 
     Attributes:
-        replacements: what may be typed for a letter, and that letter.
-        counts: of all words of the training data.
+        replacements: typed letters, and the letter they may stand for.
+        counts: those of all words of the training data.
     """
 
     replacements: Mapping[str, str]
@@ -34,7 +34,7 @@ class SpellingRestorer:
 
     @classmethod
     def of_language(cls, language: str, counts: WordCounts | None) -> "SpellingRestorer | None":
-        """None where no replacements are known, or not all words of the training data."""
+        """The restorer for a language; None without known replacements or complete word counts."""
         replacements = REPLACEMENTS.get(two_letter_code(language))
         if replacements is None or counts is None or counts.least > 1:  # a word that is not listed may have been there
             return None
@@ -45,7 +45,7 @@ class SpellingRestorer:
         return re.compile("(" + "|".join(map(re.escape, self.replacements)) + ")")
 
     def restore(self, word: str) -> str:
-        """The most frequent of the word's spellings in the training data; the word itself if they have it, or none."""
+        """The most frequent known spelling of the word; the word itself if it is known or has no known spelling."""
         counts = self.counts.counts
         if word in counts:
             return word

@@ -1,10 +1,9 @@
-"""Checks a serialized sentencepiece model before the library, written in C++, is given it.
+"""Checks a serialized sentencepiece model before passing it to the C++ library.
 
-The library trusts what it reads: tables with offsets that are followed unchecked, sentences that it segments to test
-itself, numbers that decide how much it allocates. Of our own models only what `Subwords.learn` makes the library write
-is let through (`check_model`): pieces of a byte-pair encoding with their scores, and normalization by nothing. Those of
-other projects (`check_foreign_model`) may be of any kind, with any pieces and a table for normalizing; that table is
-checked for every place that the library could follow it to.
+The library trusts its input: it follows offsets in tables unchecked, segments test sentences, and allocates memory by
+numbers in the file. Our own models may only contain what `Subwords.learn` writes (`check_model`): pieces of a byte-pair
+encoding with their scores, without normalization. Models of other projects (`check_foreign_model`) may be of any kind,
+with any pieces and a normalization table, whose every reachable offset is checked.
 """
 
 import math
@@ -51,7 +50,7 @@ NORMALIZER_FIELDS: dict[int, tuple[int, FieldValue | None]] = {
 
 
 def check_model(model: bytes) -> None:
-    """Raises `ValueError` unless `model` is a sentencepiece model as `Subwords.learn` gives it."""
+    """Raise `ValueError` unless `model` is a sentencepiece model as written by `Subwords.learn`."""
     num_pieces = 0
     found: set[int] = set()
     pieces: set[bytes] = set()
@@ -73,7 +72,7 @@ def check_model(model: bytes) -> None:
 
 
 def check_foreign_model(model: bytes) -> None:
-    """Raises `ValueError` unless `model` is a whole sentencepiece model that the library reads without harm."""
+    """Raise `ValueError` unless `model` is a complete sentencepiece model that the library can read safely."""
     pieces: set[bytes] = set()
     num_pieces = num_unknown = 0
     for number, kind, value in message_fields(model):
@@ -184,7 +183,7 @@ def _check_settings(data: bytes, known: dict[int, tuple[int, FieldValue | None]]
 
 
 def message_fields(data: bytes) -> Iterator[tuple[int, int, FieldValue]]:
-    """Number, kind and value of each field of a protocol-buffer message. Raises `ValueError` if it is none."""
+    """Number, kind and value of each field of a protocol-buffer message. Raises `ValueError` for other bytes."""
     position = 0
     while position < len(data):
         key, position = _varint(data, position)
@@ -206,7 +205,7 @@ def message_fields(data: bytes) -> Iterator[tuple[int, int, FieldValue]]:
 
 
 def _varint(data: bytes, position: int) -> tuple[int, int]:
-    """A whole number of at most 64 bits, and where the next thing begins."""
+    """A whole number of at most 64 bits, and the position after it."""
     value = shift = 0
     while position < len(data) and shift < 64:
         byte = data[position]

@@ -1,7 +1,7 @@
-"""Byte-pair encoding as subword-nmt applies it (Sennrich et al. 2016), with the merges that it learned.
+"""Byte-pair encoding with merges learned by subword-nmt (Sennrich et al. 2016).
 
-Later pieces of a word are told by the pieces before them, which end with a separator: `häu@@ ser`. With a vocabulary,
-merges are taken back until each piece is in it, or is a character.
+A separator ends each piece of a word except the last: `häu@@ ser`. With a vocabulary, merges are undone until each
+piece is in it or is a character.
 """
 
 from collections.abc import Collection, Iterator
@@ -15,15 +15,15 @@ beginning, not a symbol of its own."""
 
 
 class Merges:
-    """The merges of a file that subword-nmt wrote.
+    """The merges of a file written by subword-nmt.
 
     Args:
-        text: of the file.
-        separator: at the end of each piece but the last.
-        vocabulary: pieces with their separators; merges that give others are taken back.
+        text: the content of the file.
+        separator: the end of each piece except the last.
+        vocabulary: pieces with their separators; merges into other pieces are undone.
 
     Raises:
-        ValueError: the text is none that subword-nmt wrote.
+        ValueError: subword-nmt cannot have written the text.
     """
 
     def __init__(self, text: str, separator: str, vocabulary: Collection[str]) -> None:
@@ -36,15 +36,15 @@ class Merges:
             while first.endswith(".0"):
                 first = first.removesuffix(".0")
             if first not in _VERSIONS:
-                raise ValueError(f"it begins with {first[:40]!r}; version 0.1 or 0.2 was expected")
+                raise ValueError(f"it begins with {first[:40]!r} instead of version 0.1 or 0.2")
             self._marks_last = _VERSIONS[first]
             del lines[0]
         if len(lines) > MAX_MERGES:
-            raise ValueError(f"it has {len(lines):,} merges; at most {MAX_MERGES:,} were expected")
+            raise ValueError(f"it has {len(lines):,} merges, more than {MAX_MERGES:,}")
         pairs = [tuple(line.strip("\r\n ").split(" ")) for line in lines]
         for number, pair in enumerate(pairs):
             if len(pair) != 2:
-                raise ValueError(f"the merge {number + 1} is {' '.join(pair)[:40]!r}; two pieces were expected")
+                raise ValueError(f"the merge {number + 1} is {' '.join(pair)[:40]!r} instead of two pieces")
         # of equals the first counts, and of merges that give the same, the first is what is taken back
         self._ranks = {pair: rank for rank, pair in reversed(list(enumerate(pairs)))}
         self._parts = {"".join(pair): pair for pair in self._ranks}
@@ -73,7 +73,7 @@ class Merges:
         ]
 
     def _known(self, piece: str, *, is_last: bool) -> Iterator[str]:
-        """The piece if it is in the vocabulary, else what it was merged of."""
+        """The piece if it is in the vocabulary, otherwise the pieces it was merged from."""
         waiting = [(piece, is_last)]
         while waiting:
             here, last = waiting.pop()
@@ -85,7 +85,7 @@ class Merges:
 
 
 def _merged(symbols: list[str], pair: tuple[str, ...]) -> list[str]:
-    """The symbols with this pair put together, from the left."""
+    """The symbols with this pair merged, from the left."""
     found: list[str] = []
     place = 0
     while place < len(symbols):

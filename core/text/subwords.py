@@ -59,8 +59,8 @@ class Subwords:
             )
         except RuntimeError as error:
             raise CorpusError(
-                f"{num_subwords} subwords cannot be learned from this text ({error}). A larger corpus or a smaller "
-                "number was expected; lower num_subwords, or use whole words (num_subwords = none)."
+                f"{num_subwords} subwords cannot be learned from this text ({error}). Use a larger corpus, lower "
+                "num_subwords, or use whole words (num_subwords = none)."
             ) from error
         return cls(written.getvalue())
 

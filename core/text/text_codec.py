@@ -29,7 +29,7 @@ class EncodedWord:
         labels: the tokens of these ids, for display.
         unknown: for each id, whether its text is not in the vocabulary.
         char_start, char_end: its place in the line.
-        read_as: the spelling that was read in place of `text`; None if that was read itself.
+        read_as: the restored spelling; None if `text` was read unchanged.
     """
 
     text: str
@@ -79,13 +79,13 @@ class TextCodec:
         self.spelling = spelling
 
     def restoring_spelling(self, counts: WordCounts | None) -> "TextCodec":
-        """The same codec for what people type: words are read as the training data spell them, see `SpellingRestorer`.
+        """The codec for typed text, which restores the training data's spelling; see `SpellingRestorer`.
 
-        Words of the training data have the same ids. Itself where nothing is known of spellings, and for a vocabulary
-        of whole words: other words are unknown there, as they were to the published systems.
+        Words of the training data keep their ids. Returns this codec if no spellings are known, and for a vocabulary of
+        whole words, where other words are unknown, as in the published systems.
 
         Args:
-            counts: how often the training data had each word; None if nobody knows.
+            counts: how often the training data contain each word; None if unknown.
         """
         spelling = None if self.subwords is None else SpellingRestorer.of_language(self.language, counts)
         if spelling is None:
@@ -94,7 +94,7 @@ class TextCodec:
 
     @property
     def has_pieces(self) -> bool:
-        """Whether words may be cut into pieces, the first of which begins with `WORD_MARK`."""
+        """Whether words are split into pieces, the first of which starts with `WORD_MARK`."""
         return self.subwords is not None
 
     @property
@@ -104,7 +104,7 @@ class TextCodec:
 
     @property
     def target_codes(self) -> tuple[str, ...]:
-        """Tokens that a source may begin with to say into which language to translate; none for one pair."""
+        """The tokens that select the target language at the start of a source; empty for a single language pair."""
         return ()
 
     def one_line(self, text: str) -> str:
@@ -116,7 +116,7 @@ class TextCodec:
 
         Args:
             line: the text.
-            begins_sentence: whether its first word is that of a sentence, whose capital may say nothing.
+            begins_sentence: whether its first word starts a sentence, so that its capital carries no information.
         """
         tokens = self.tokenizer(line)
         case = "keep" if self.case == "sentence" and not begins_sentence else self.case
@@ -124,7 +124,7 @@ class TextCodec:
         return [self._encode_word(word, token) for word, token in zip(words, tokens, strict=True)]
 
     def encode_words(self, words: Sequence[str]) -> list[int]:
-        """The ids of words whose case is folded already (see `split_lines`)."""
+        """The ids of case-folded words (see `split_lines`)."""
         ids, unknown = self.vocabulary.ids, self.vocabulary.unknown_id or 0
         if self.subwords is None:
             return [ids.get(word, unknown) for word in words]
@@ -133,7 +133,7 @@ class TextCodec:
         ]
 
     def decode(self, ids: Sequence[int]) -> list[DecodedWord]:
-        """The words that `ids` spell; specials but the unknown are skipped."""
+        """The words that `ids` spell, without special tokens except the unknown one."""
         skipped = self.vocabulary.special_ids - {self.vocabulary.unknown_id}
         words: list[DecodedWord] = []
         for index, token_id in enumerate(ids):
@@ -149,7 +149,7 @@ class TextCodec:
 
     @property
     def specials(self) -> frozenset[str]:
-        """The tokens that stand for no word."""
+        """The tokens that do not stand for a word."""
         return frozenset(self.vocabulary.tokens[token_id] for token_id in self.vocabulary.special_ids)
 
     @cached_property

@@ -51,7 +51,7 @@ class SpacyTokenizer:
             ]
 
     def pipe(self, lines: Iterable[str]) -> Iterator[list[str]]:
-        """The words of a corpus's lines, without their places; with `keep_spaces`, doubled spaces are words too.
+        """The words of a corpus's lines, without their places; with `keep_spaces`, repeated spaces are words too.
 
         Raises:
             CorpusError: a word is too long.
@@ -62,16 +62,16 @@ class SpacyTokenizer:
 
 
 def check_length(line: str) -> None:
-    """Raises `TextError` if a typed text, or a word of it, is too long to be cut into words in a moment."""
+    """Raise `TextError` if a typed text or one of its words is too long to tokenize quickly."""
     if len(line) > MAX_CHARACTERS:
         raise TextError(
-            f"The text has {len(line):,} characters. At most {MAX_CHARACTERS:,} were expected; shorten it, or "
-            "translate it sentence by sentence."
+            f"The text has {len(line):,} characters; the limit is {MAX_CHARACTERS:,}. Shorten it, or translate it "
+            "sentence by sentence."
         )
     if found := _LONG_WORD.search(line):
         raise TextError(
-            f"The word that begins with {found[0][:40]!r} has more than {MAX_WORD_CHARACTERS:,} characters without a "
-            "space. Words of a sentence were expected; put spaces between them, or leave it out."
+            f"The word that starts with {found[0][:40]!r} has more than {MAX_WORD_CHARACTERS:,} characters. Insert "
+            "spaces, or remove it."
         )
 
 
@@ -80,9 +80,8 @@ def _without_long_words(lines: Iterable[str]) -> Iterator[str]:
     for number, line in enumerate(lines, start=1):
         if found := _LONG_WORD.search(line):
             raise CorpusError(
-                f"In sentence {number:,} of the corpus, the word that begins with {found[0][:40]!r} has more than "
-                f"{MAX_WORD_CHARACTERS:,} characters without a space. Words of a sentence were expected; take the "
-                "sentence out, on both sides."
+                f"In sentence {number:,} of the corpus, the word that starts with {found[0][:40]!r} has more than "
+                f"{MAX_WORD_CHARACTERS:,} characters. Remove the sentence on both sides."
             )
         yield line.strip()
 
@@ -96,8 +95,8 @@ _idle_rules: defaultdict[str, list[Rules]] = defaultdict(list)
 def _rules(language: str) -> Iterator[Rules]:
     """The rules of a language for one user at a time.
 
-    To make them takes a moment, so they are kept for the next user: another model of the same language, another corpus.
-    They remember what they have cut, so no two threads may use them at once.
+    Rules are slow to create, so they are reused for the next model or corpus of the language. They cache their tokens,
+    so only one thread may use them at a time.
     """
     idle = _idle_rules[language]
     try:
@@ -111,7 +110,7 @@ def _rules(language: str) -> Iterator[Rules]:
 
 
 def rules_for(language: str) -> str:
-    """The code of rules for a language that spaCy may not know: its own, or "xx", those for any language."""
+    """The code of spaCy's rules for a language: its own, or "xx", the rules for any language."""
     for code in dict.fromkeys((language, two_letter_code(language))):
         try:
             _make_rules(code)
@@ -122,7 +121,7 @@ def rules_for(language: str) -> str:
 
 
 def has_rules(*languages: str) -> bool:
-    """Whether text of these languages can be cut here: a server that trains from prepared data may have no spaCy."""
+    """Whether text in these languages can be tokenized here; a server that trains from prepared data may lack spaCy."""
     return all(language in SHIPPED for language in languages) or find_spec("spacy") is not None
 
 
@@ -132,15 +131,15 @@ def _make_rules(language: str) -> Rules:
 
 
 def rules_of_spacy(language: str) -> Rules:
-    """spaCy's own tokenizer. Raises `ConfigError` if the language needs a package that is not here."""
+    """spaCy's own tokenizer. Raises `ConfigError` if the language needs a missing package."""
     try:
         import spacy
 
         rules = spacy.blank(language).tokenizer
     except (ImportError, ValueError, AttributeError) as error:
         raise ConfigError(
-            f"spaCy's rules for the language {language!r} cannot be used here: {error}. A language that needs no other "
-            "package was expected, such as de or en; choose one, or install that package."
+            f"spaCy's rules for the language {language!r} cannot be used here: {error}. Install the package, or choose "
+            "a language without one, such as de or en."
         ) from error
 
     def cut(text: str) -> list[Piece]:
@@ -175,7 +174,7 @@ def make_tokenizer(config: DataConfig, language: str) -> Tokenizer:
     """The tokenizer that `config` names, for one of its languages.
 
     Raises:
-        ConfigError: the words are cut by models that came with an imported model.
+        ConfigError: an imported model has its own tokenizer.
     """
     if config.is_imported:
         raise ConfigError(

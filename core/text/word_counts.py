@@ -1,4 +1,4 @@
-"""How often the training data had each source word. It is kept with a model, to say what the model can only guess."""
+"""How often the training data contain each source word, stored with a model to mark the words it must guess."""
 
 import math
 import re
@@ -13,31 +13,31 @@ from augenmerk.core.strict_json import Field, shown
 from augenmerk.core.text.tokenizers import MAX_WORD_CHARACTERS
 
 RARE_BELOW = 5
-"""A word that the training data had fewer times is rare."""
+"""A word with fewer occurrences in the training data is rare."""
 MAX_WORDS = 500_000
-"""Of those listed: some 2 MB in a file, and half a second of reading."""
+"""Maximum number of listed words: about 2 MB in a file and half a second of reading."""
 MAX_PACKED_BYTES = 16_000_000
 MAX_KIND_CHARACTERS = 60
 NUM_UNUSUAL_PER_MILLE = 5
-"""So many of a thousand training sentences count as unusual."""
+"""The number of unusual sentences per thousand training sentences."""
 _MAX_UNPACKED_BYTES = 64_000_000
 _MAX_SAMPLED = 20_000
 _MAX_COUNT = 2**53
 _MAX_FAMILIARITY = 40.0
 _SHARED_LIMIT = 255
 _UNLISTABLE = re.compile("[\n\ud800-\udfff]")
-"""Ends of lines, which end a word in the list, and lone surrogates, which are no characters."""
+"""Line ends, which separate the words of the list, and lone surrogates, which are not characters."""
 
 
 @dataclass(frozen=True, eq=False)
 class WordCounts:
-    """How often the training data had each source word.
+    """How often the training data contain each source word.
 
     Attributes:
-        counts: times by word, as the model reads it: cut by its tokenizer, case folded, before subwords.
-        kind: what kind of text that was, as a plural: "picture captions"; empty if it is not known.
-        least: words that were there fewer times are not listed; above 1 only for text with very many different words.
-        unusual_below: sentences whose `familiarity` is lower are unlike the training data; 0 if that is not known.
+        counts: count by word, as the model reads it: tokenized and case-folded, before subwords.
+        kind: the kind of text, as a plural: "picture captions"; empty if unknown.
+        least: rarer words are not listed; above 1 only for text with very many different words.
+        unusual_below: sentences with a lower `familiarity` are unlike the training data; 0 if unknown.
     """
 
     counts: Mapping[str, int]
@@ -47,7 +47,7 @@ class WordCounts:
 
     @classmethod
     def of_sentences(cls, sentences: Sequence[Sequence[str]], kind: str = "") -> "WordCounts | None":
-        """The counts of a training split, see `split_lines`; None if its different words are too many to be kept."""
+        """The counts of a training split, see `split_lines`; None if it has too many different words."""
         counted: Counter[str] = Counter()
         for words in sentences:
             counted.update(words)
@@ -81,16 +81,16 @@ class WordCounts:
         return WordCounts(counts, kind, least, larger.unusual_below)
 
     def of(self, word: str) -> int:
-        """How often the word was there; of one that is not listed, how often at most."""
+        """How often the word occurs; for an unlisted word, the upper limit."""
         return self.counts.get(word, self.least - 1)
 
     def is_exact(self, word: str) -> bool:
-        """Whether `of` says how often it was there."""
+        """Whether `of` is exact for the word."""
         return self.least == 1 or word in self.counts
 
     @property
     def num_frequent(self) -> int:
-        """Listed words that are not rare."""
+        """The number of listed words that are not rare."""
         return sum(number >= RARE_BELOW for number in self.counts.values())
 
     def familiarity(self, words: Iterable[str]) -> float | None:
@@ -146,7 +146,7 @@ class WordCounts:
 
 
 def check_description(described: object) -> tuple[int, str, int, float]:
-    """Number of words, kind, least and threshold that a file claims. Raises `ValueError`."""
+    """The number of words, kind, least and threshold in a description. Raises `ValueError`."""
     names = ("num_words", "kind", "least", "unusual_below")
     found = Field(described, "word_counts").members(*names, optional=described if isinstance(described, dict) else ())
     num_words, kind, least, unusual_below = (found[name] for name in names)
@@ -161,7 +161,7 @@ def check_description(described: object) -> tuple[int, str, int, float]:
 
 
 def has_letters(word: str) -> bool:
-    """Whether it is a word rather than a number or a mark."""
+    """Whether the text contains letters, unlike a number or a mark."""
     return any(character.isalpha() for character in word)
 
 
@@ -185,7 +185,7 @@ def _num_shared(before: bytes, word: bytes) -> int:
 
 
 def _decompressed(packed: bytes) -> bytes:
-    """Raises `ValueError` if it is no complete stream, or one of far too much."""
+    """The decompressed bytes. Raises `ValueError` if the stream is incomplete or far too large."""
     opened = zlib.decompressobj()
     try:
         data = opened.decompress(packed, _MAX_UNPACKED_BYTES)

@@ -1,8 +1,8 @@
-"""spaCy's rule-based tokenizer in plain Python, for the languages whose rules ship: de and en.
+"""spaCy's rule-based tokenizer in plain Python, for the languages with shipped rules: de and en.
 
-The rules are data (`resources/tokenizer-rules.json`, written from spaCy by `tools/tokenizer_rules.py`); what is done
-with them is what `spacy.tokenizer.Tokenizer` does, step by step, so that its tokens are these. To import spaCy takes
-longer than to translate a sentence.
+The rules are data (`resources/tokenizer-rules.json`, extracted from spaCy by `tools/tokenizer_rules.py`). They are
+applied exactly as by `spacy.tokenizer.Tokenizer`, so the tokens are equal. Importing spaCy takes longer than
+translating a sentence.
 """
 
 import json
@@ -18,19 +18,19 @@ from augenmerk.core.resources import resource_path
 RULES_FILE = "tokenizer-rules.json"
 SHIPPED = ("de", "en")
 MAX_REMEMBERED = 10_000
-"""Pieces between spaces whose words are remembered."""
+"""Number of cached pieces between spaces."""
 
 
 _RUNS = re.compile(r"\s+|\S+")
 
 
 class Piece(NamedTuple):
-    """A token, white space included. A tuple, as a corpus has many.
+    """A token, including white space. A tuple, because a corpus has many.
 
     Attributes:
-        text: of the token.
-        start: where it begins.
-        has_space: whether a space follows that is no token.
+        text: the token.
+        start: its position.
+        has_space: whether a space follows that is not a token.
     """
 
     text: str
@@ -39,11 +39,11 @@ class Piece(NamedTuple):
 
 
 class WordRules:
-    """The rules of one language. Not for two threads at once: it remembers what it has cut.
+    """The rules of one language. Not thread-safe, because it caches tokens.
 
     Args:
         patterns: regular expressions: `prefix`, `suffix`, `infix`, `url`.
-        cases: what is cut in another way than these say, and into what.
+        cases: exceptions to the patterns, with their tokens.
     """
 
     def __init__(self, patterns: Mapping[str, str], cases: Mapping[str, Sequence[str]]) -> None:
@@ -55,11 +55,11 @@ class WordRules:
         self._sequences = self._case_sequences()
 
     def __call__(self, text: str) -> list[Piece]:
-        """The tokens of a text; the spaces between them are none, but doubled ones and other white space are."""
+        """The tokens of a text. Repeated spaces and other white space are tokens; single spaces are not."""
         return self._with_case_sequences(self._pieces(text))
 
     def _pieces(self, text: str, *, with_cases: bool = True) -> list[Piece]:
-        """Runs of white space and of anything else, each cut into tokens; one space after a run is part of none."""
+        """The tokens of each run of white space and of other text, without the single space after a run."""
         pieces: list[Piece] = []
         for match in _RUNS.finditer(text):
             run, start = match[0], match.start()
@@ -82,7 +82,7 @@ class WordRules:
         return found
 
     def _cut_by_patterns(self, run: str, cases: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-        """Prefixes and suffixes come off until a case, or nothing to come off, is left; then infixes cut it."""
+        """Strip prefixes and suffixes until an exception or nothing to strip remains, then split at infixes."""
         rest, prefixes, suffixes = self._without_affixes(run, cases)
         if not rest:
             middle: Sequence[str] = ()
@@ -191,7 +191,7 @@ def _length(match: re.Match[str] | None) -> int:
 
 
 def shipped_rules(language: str) -> WordRules:
-    """The rules of a language in `SHIPPED`, new: a user of their own. Raises `ConfigError` if their file is missing."""
+    """A new instance of the rules of a language in `SHIPPED`. Raises `ConfigError` if their file is missing."""
     patterns, cases = _read(language)
     return WordRules(patterns, cases)
 
@@ -204,6 +204,5 @@ def _read(language: str) -> tuple[dict[str, str], dict[str, list[str]]]:
         return rules["patterns"], rules["cases"]
     except (OSError, ValueError, KeyError) as error:
         raise ConfigError(
-            f"{path} cannot be read: {error}. The rules that cut text into words were expected there, as they ship; "
-            "install again."
+            f"{path} cannot be read: {error}. Reinstall Augenmerk to restore the rules that split text into words."
         ) from error

@@ -131,8 +131,7 @@ def read_frame(path: Path) -> FilmFrame:
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise CheckpointError(
-            f"{path} cannot be read as a frame of a film ({reason_of(error)}). A complete file that Augenmerk wrote "
-            "while training was expected; leave it out, or use another copy."
+            f"{path} cannot be read as a frame of a film ({reason_of(error)}). Remove it, or use another copy."
         ) from error
 
 

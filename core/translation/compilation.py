@@ -128,8 +128,8 @@ def _checked(changes: SentenceChanges, num_source: int) -> SentenceChanges:
     for (head, row), weights in changes.rows.items():
         if head.kind != "decoder" and len(weights) != num_source:
             raise ExperimentError(
-                f"Row {row + 1} of {head} has {len(weights)} weights. One for each of the {num_source} source tokens "
-                "was expected; set the row again."
+                f"Row {row + 1} of {head} has {len(weights)} weights. It needs one for each of the {num_source} source "
+                "tokens. Set the row again."
             )
     return changes
 
@@ -139,7 +139,7 @@ def _id_of(forced: ForcedToken, codec: TextCodec, rules: DecodingRules) -> int:
     if token_id is None:
         raise ExperimentError(
             f"The token {forced.token!r} forced at step {forced.step + 1} is not in this model's vocabulary of "
-            f"{len(codec.vocabulary):,} tokens. One of them was expected; choose another."
+            f"{len(codec.vocabulary):,} tokens. Choose another."
         )
     if token_id in rules.forbidden_ids:
         raise ExperimentError(
@@ -174,12 +174,12 @@ def forced_word(step: int, text: str, codec: TextCodec) -> tuple[ForcedToken, ..
     ids = [token for word in words for token in word.ids]
     if not ids or any(unknown for word in words for unknown in word.unknown):
         raise ExperimentError(
-            f"The vocabulary of this model has no {text.strip()!r}. A word of its language, or one of its "
-            f"{len(vocabulary):,} tokens, was expected; choose another."
+            f"The vocabulary of this model has no {text.strip()!r}. Choose a word of its language, or one of its "
+            f"{len(vocabulary):,} tokens."
         )
     if step + len(ids) - 1 > MAX_INDEX:
         raise ExperimentError(
-            f"{text.strip()!r}, forced at step {step + 1:,}, takes {len(ids)} steps. It was expected to end by step "
-            f"{MAX_INDEX + 1:,}; no translation is that long."
+            f"{text.strip()!r}, forced at step {step + 1:,}, takes {len(ids)} steps and ends after step "
+            f"{MAX_INDEX + 1:,}, the limit. Choose an earlier step."
         )
     return tuple(ForcedToken(step + offset, vocabulary.tokens[token]) for offset, token in enumerate(ids))

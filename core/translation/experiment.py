@@ -35,14 +35,14 @@ def check_beam(size: int, length_penalty: float) -> None:
     """Raises `ConfigError` for a beam or a length penalty that makes no sense."""
     if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= MAX_BEAM:
         raise ConfigError(
-            f"The beam size is {size!r}. A whole number from 1 (greedy) to {MAX_BEAM} was expected; 4 is usual, and "
-            "beyond about 10 translations get slower and no better."
+            f"The beam size is {size!r}. Choose a whole number from 1 (greedy) to {MAX_BEAM}; 4 is usual, and above "
+            "about 10 translations get slower but no better."
         )
     is_number = isinstance(length_penalty, int | float) and not isinstance(length_penalty, bool)
     if not is_number or not 0 <= length_penalty <= MAX_LENGTH_PENALTY:  # not-a-number fails this too
         shown = f"{length_penalty:g}" if is_number else repr(length_penalty)
         raise ConfigError(
-            f"The length penalty is {shown}. A number from 0 (none) to {MAX_LENGTH_PENALTY:g} was expected; "
+            f"The length penalty is {shown}. Choose a number from 0 (none) to {MAX_LENGTH_PENALTY:g}; "
             f"{DEFAULT_LENGTH_PENALTY:g} is usual."
         )
 
@@ -123,8 +123,7 @@ class SourceWordReplaced:
         object.__setattr__(self, "text", " ".join(_as_text(self.text, "replacement of a source word").split()))
         if not self.text:
             raise ExperimentError(
-                f"The replacement of source word {self.place + 1} is empty. A word was expected; type one, or remove "
-                "the word."
+                f"The replacement of source word {self.place + 1} is empty. Enter a word, or remove the source word."
             )
 
     def __str__(self) -> str:
@@ -148,8 +147,8 @@ class HeadScaled:
         object.__setattr__(self, "factor", _as_float(self.factor))
         if not abs(self.factor) <= MAX_FACTOR:
             raise ExperimentError(
-                f"The factor of {self.head} is {self.factor:g}. A number from {-MAX_FACTOR:g} to {MAX_FACTOR:g} was "
-                "expected; 0 switches the head off."
+                f"The factor of {self.head} is {self.factor:g}. Choose a number from {-MAX_FACTOR:g} to "
+                f"{MAX_FACTOR:g}; 0 switches the head off."
             )
 
     def __str__(self) -> str:
@@ -180,8 +179,8 @@ class AttentionRow:
         object.__setattr__(self, "weights", shares_of(self.weights))
         if self.head.kind == "decoder" and len(self.weights) != self.row + 1:
             raise ExperimentError(
-                f"The row of step {self.row + 1} in {self.head} has {len(self.weights)} weights. One for each of the "
-                f"{self.row + 1} target tokens read so far was expected."
+                f"The row of step {self.row + 1} in {self.head} has {len(self.weights)} weights. It needs one for each "
+                f"of the {self.row + 1} target tokens read so far."
             )
 
     def __str__(self) -> str:
@@ -205,8 +204,8 @@ class SoftmaxTemperature:
         object.__setattr__(self, "temperature", _as_float(self.temperature))
         if not MIN_TEMPERATURE <= self.temperature <= MAX_TEMPERATURE:  # not-a-number fails this too
             raise ExperimentError(
-                f"The softmax temperature of {self.head} is {self.temperature:g}. A number from {MIN_TEMPERATURE:g} to "
-                f"{MAX_TEMPERATURE:g} was expected; 1 changes nothing."
+                f"The softmax temperature of {self.head} is {self.temperature:g}. Choose a number from "
+                f"{MIN_TEMPERATURE:g} to {MAX_TEMPERATURE:g}; 1 changes nothing."
             )
 
     def __str__(self) -> str:
@@ -241,7 +240,7 @@ class ForcedToken:
         object.__setattr__(self, "step", _as_index(self.step, "decoding step"))
         object.__setattr__(self, "token", _as_text(self.token, "forced token"))
         if not self.token:
-            raise ExperimentError("The forced token is empty. A token of the target vocabulary was expected; name one.")
+            raise ExperimentError("The forced token is empty. Name a token of the target vocabulary.")
 
     def __str__(self) -> str:
         return f"step {self.step + 1}: {self.token.replace(WORD_MARK, '') or self.token}"
@@ -292,8 +291,7 @@ def in_canonical_order(interventions: Iterable[AnyIntervention]) -> tuple[AnyInt
     for first, second in itertools.pairwise(ordered):
         if site_of(first) == site_of(second):
             raise ExperimentError(
-                f"Two interventions change the same thing: “{first}” and “{second}”. One for each head, row, step "
-                "and source word was expected; leave one of them out."
+                f"Two interventions change the same thing: “{first}” and “{second}”. Remove one of them."
             )
     return ordered
 
@@ -321,23 +319,23 @@ class Experiment:
         object.__setattr__(self, "source_text", _as_text(self.source_text, "source text"))
         if not isinstance(self.output, Greedy | Beam | GivenTarget):
             raise ExperimentError(
-                f"The output is {self.output!r}. Greedy(), Beam(size) or GivenTarget(text) was expected; name "
-                "interventions as such: interventions=(…)."
+                f"The output is {self.output!r}. Use Greedy(), Beam(size) or GivenTarget(text), and pass interventions "
+                "by name: interventions=(…)."
             )
         for each in self.interventions:
             if not isinstance(each, INTERVENTION_TYPES):
                 names = ", ".join(known.__name__ for known in INTERVENTION_TYPES)
-                raise ExperimentError(f"An intervention is {each!r}. One of {names} was expected.")
+                raise ExperimentError(f"An intervention is {each!r}. Use one of {names}.")
         object.__setattr__(self, "interventions", in_canonical_order(self.interventions))
         if isinstance(self.output, GivenTarget) and self.forced:
             raise ExperimentError(
-                f"A token is forced (“{self.forced[0]}”) while the whole translation is given. One of the two was "
-                "expected; leave out the forced token, or let the model translate."
+                f"A token is forced (“{self.forced[0]}”) while the whole translation is given. Remove the forced "
+                "token, or let the model translate."
             )
         if self.lifts_mask and not isinstance(self.output, GivenTarget):
             raise ExperimentError(
-                "The causal mask is lifted while the model chooses its own tokens: there are no later ones to be seen. "
-                "A given translation was expected; give one, or leave the mask."
+                "The causal mask can only be lifted for a given translation: while the model chooses tokens, there "
+                "are no later ones to see. Give a translation, or keep the mask."
             )
 
     @property
@@ -414,12 +412,10 @@ def shares_of(weights: Sequence[float]) -> tuple[float, ...]:
     """
     values = [_as_float(weight) for weight in weights]
     if not all(math.isfinite(value) and value >= 0 for value in values):
-        raise ExperimentError("A weight of the row is negative or no number. Numbers of 0 or more were expected.")
+        raise ExperimentError("A weight of the row is negative or not a number. Use numbers of 0 or more.")
     largest = max(values, default=0.0)
     if largest == 0:
-        raise ExperimentError(
-            "All weights of the row are 0. At least one above 0 was expected; give some weight to one of the tokens."
-        )
+        raise ExperimentError("All weights of the row are 0. Give some weight to at least one token.")
     if largest <= 1 and abs(math.fsum(values) - 1) <= SHARES_TOLERANCE:
         return tuple(values)
     scaled = [value / largest for value in values]  # first to at most 1, so that no sum overflows
@@ -434,19 +430,19 @@ def _order_of(head: Head) -> tuple[int, int, int]:
 def _as_float(number: float) -> float:
     """The number; a whole one that no float can hold becomes infinite, and is refused like that."""
     if isinstance(number, str | bytes | bool):
-        raise ExperimentError(f"{number!r} stands where a number was expected.")
+        raise ExperimentError(f"{number!r} is not a number.")
     try:
         return float(number)
     except OverflowError:
         return math.inf if number > 0 else -math.inf
     except (TypeError, ValueError) as error:
-        raise ExperimentError(f"{number!r} stands where a number was expected.") from error
+        raise ExperimentError(f"{number!r} is not a number.") from error
 
 
 def _as_index(index: int, name: str) -> int:
     found = _whole(index)
     if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found <= MAX_INDEX:
-        raise ExperimentError(f"The {name} is {index!r}. A whole number from 0 to {MAX_INDEX:,} was expected.")
+        raise ExperimentError(f"The {name} is {index!r}. Use a whole number from 0 to {MAX_INDEX:,}.")
     return found
 
 
@@ -462,7 +458,7 @@ def _whole(number: int) -> int:
 
 def _as_text(text: str, name: str) -> str:
     if not isinstance(text, str):
-        raise ExperimentError(f"The {name} is {text!r}. Text was expected.")
+        raise ExperimentError(f"The {name} is {text!r}. Use text.")
     return writable(text)
 
 
@@ -474,5 +470,5 @@ def writable(text: str) -> str:
 def _as_head(head: Head) -> Head:
     if not isinstance(head, Head) or head.kind not in ATTENTION_KINDS:
         kinds = ", ".join(ATTENTION_KINDS)
-        raise ExperimentError(f"The head is {head!r}. Head(kind, layer, head) was expected, its kind one of {kinds}.")
+        raise ExperimentError(f"The head is {head!r}. Use Head(kind, layer, head) with a kind of {kinds}.")
     return Head(head.kind, _as_index(head.layer, "layer of a head"), _as_index(head.head, "head of a layer"))

@@ -80,15 +80,9 @@ def encode_source(text: str, codec: TextCodec, run: RunConfig) -> EncodedSource:
 def _check_amount(text: str, codec: TextCodec) -> None:
     count = len(text.split())
     if count == 0:
-        raise TextError(
-            "There is nothing to translate: the text is empty. "
-            f"{_capital(a_sentence_in(codec.language))} was expected; type one."
-        )
+        raise TextError(f"There is nothing to translate: the text is empty. Enter {a_sentence_in(codec.language)}.")
     if count > MAX_WORDS:
-        raise TextError(
-            f"The text has {count:,} words. A sentence, or at most {MAX_WORDS:,} words, was expected; translate it "
-            "sentence by sentence."
-        )
+        raise TextError(f"The text has {count:,} words; the limit is {MAX_WORDS:,}. Translate it sentence by sentence.")
     check_length(text)
 
 
@@ -217,8 +211,8 @@ def edit_source(source: EncodedSource, edits: Sequence[SourceEdit], codec: TextC
     for edit in edits:
         if edit.place not in source.places:
             raise ExperimentError(
-                f"The source word {edit.place + 1} was to be changed (“{edit}”), but {_shorten(source.text)!r} has "
-                f"{len(source.words)} words. One of them, counted from 1, was expected."
+                f"Source word {edit.place + 1} cannot be changed (“{edit}”), because {_shorten(source.text)!r} has "
+                f"{len(source.words)} words. Choose one of them, counted from 1."
             )
     pieces: list[_Piece] = []
     position = 0
@@ -270,7 +264,7 @@ def _replacements(edit: SourceWordReplaced, codec: TextCodec) -> list[_Piece]:
     if not pieces:
         raise ExperimentError(
             f"Nothing in the replacement {_shorten(edit.text)!r} of source word {edit.place + 1} can be read by this "
-            "model. A word was expected; type one."
+            "model. Enter another word."
         )
     return pieces
 
@@ -317,12 +311,8 @@ def _joined(source: EncodedSource, pieces: Sequence[_Piece], codec: TextCodec, r
 def _expectation(codec: TextCodec) -> str:
     vocabulary = codec.vocabulary
     if codec.copies_symbols:
-        return f"At least two numbers from 1 to {len(vocabulary) - 1} with spaces between were expected."
-    return f"{_capital(a_sentence_in(codec.language))} was expected."
-
-
-def _capital(phrase: str) -> str:
-    return phrase[:1].upper() + phrase[1:]
+        return f"Enter at least two numbers from 1 to {len(vocabulary) - 1}, separated by spaces."
+    return f"Enter {a_sentence_in(codec.language)}."
 
 
 def _listed(words: Sequence[str]) -> str:

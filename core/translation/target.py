@@ -40,17 +40,14 @@ def encode_target(text: str, codec: TextCodec, run: RunConfig) -> EncodedTarget:
         TextError: nothing in it can be read, or it is too long for the model.
     """
     if len(text.split()) > MAX_WORDS:
-        raise TextError(
-            f"The translation has {len(text.split()):,} words. At most {MAX_WORDS:,} were expected; shorten it."
-        )
+        raise TextError(f"The translation has {len(text.split()):,} words; the limit is {MAX_WORDS:,}. Shorten it.")
     check_length(text)
     found = [without_marks(word, codec) for word in codec.encode_text(one_line(text, codec))]
     readable = _without_start([word for word in found if word.ids], codec)
     if not readable:
         expected = a_sentence_in(codec.language)
         raise TextError(
-            f"There is no word in the given translation {text.strip()[:60]!r} that this model can read. "
-            f"{expected[:1].upper()}{expected[1:]} was expected; type one."
+            f"This model can read no word of the given translation {text.strip()[:60]!r}. Enter {expected}."
         )
     ids = [token for word in readable for token in word.ids]
     labels = [label for word in readable for label in word.labels]

@@ -83,7 +83,12 @@ def test_links_are_written_as_they_are_read() -> None:
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("1-1 2", "'2' is no link"), ("0-1", "'0-1' is no link"), ("1-1 1?1", "linked twice"), ("1–2", "is no link")],
+    [
+        ("1-1 2", "'2' is not a link"),
+        ("0-1", "'0-1' is not a link"),
+        ("1-1 1?1", "linked twice"),
+        ("1–2", "is not a link"),
+    ],
 )
 def test_links_of_another_form_are_refused(text: str, message: str) -> None:
     with pytest.raises(AnalysisError, match=message):
@@ -120,14 +125,14 @@ HEADING = "line\tgerman\tenglish\tlinks\n"
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "holds no sentence pair"),
-        (HEADING, "holds no sentence pair"),
-        ("Ein Hund\tA dog\n", "line 1: the columns line, german, english, links"),
-        (HEADING + "3\tEin Hund\tA dog\n", "line 2: the columns"),
-        (HEADING + "x\tEin Hund\tA dog\t1-1\n", "'x' is no line"),
+        ("", "contains no sentence pair"),
+        (HEADING, "contains no sentence pair"),
+        ("Ein Hund\tA dog\n", "line 1: Write the columns line, german, english, links"),
+        (HEADING + "3\tEin Hund\tA dog\n", "line 2: found"),
+        (HEADING + "x\tEin Hund\tA dog\t1-1\n", "'x' is not a line number"),
         (HEADING + "3\tEin Hund\tA dog\t1-1 2-3\n", "line 2: the link 2-3 leads out"),
         (HEADING + "3\tEin Hund\t\t\n", "a sentence is empty"),
-        (HEADING + "3\tEin Hund\tA dog\tone\n", "line 2: 'one' is no link"),
+        (HEADING + "3\tEin Hund\tA dog\tone\n", "line 2: 'one' is not a link"),
     ],
 )
 def test_damaged_gold_files_are_told(tmp_path: Path, text: str, message: str) -> None:
@@ -232,5 +237,5 @@ def test_ibm_1_has_links_for_every_word_of_the_gold_pairs(tmp_path: Path) -> Non
         assert sorted(target for _, target in found[pair.line]) == list(range(len(pair.target)))
         assert all(source < len(pair.source) for source, _ in found[pair.line])
     (tmp_path / "ibm.tsv").write_text("line\tlinks\n3\t1-1\tx\n", encoding="utf-8")
-    with pytest.raises(AnalysisError, match="line 2: the columns line, links"):
+    with pytest.raises(AnalysisError, match="line 2: found .* Write the columns line, links"):
         read_ibm_1(tmp_path / "ibm.tsv")

@@ -268,7 +268,7 @@ def test_reading_a_sample_can_be_stopped(translator: Translator, is_given: bool)
     )
     assert (found.num_sentences, found.num_skipped) == (2 * BATCH_SIZE - 1, 1)
     assert told == list(range(2, 2 * BATCH_SIZE + 1))
-    with pytest.raises(AnalysisError, match="No sentence of the sample was read"):
+    with pytest.raises(AnalysisError, match="could not read any sentence of the sample"):
         profile_heads(translator, sources, should_stop=lambda: True)
 
 

@@ -134,4 +134,4 @@ def test_a_given_translation_is_told_in_json_and_its_maps_are_saved(
 
 def test_a_target_that_cannot_be_read_is_refused(untrained_checkpoint: Path, capsys) -> None:
     assert main(["translate", SENTENCE, "--target", " ", "--checkpoint", str(untrained_checkpoint)]) == 2
-    assert "no word in the given translation" in capsys.readouterr().err
+    assert "no word of the given translation" in capsys.readouterr().err

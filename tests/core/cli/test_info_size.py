@@ -47,9 +47,9 @@ def test_a_shared_matrix_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (
             ["--preset", "notebook", "--source-tokens", "0"],
-            "--source-tokens is 0 and --target-tokens 20. The model reads",
+            "--source-tokens (now 0) and --target-tokens (now 20)",
         ),
-        (["--preset", "notebook", "--target-tokens", "101"], "from 1 to 100 tokens on each side"),
+        (["--preset", "notebook", "--target-tokens", "101"], "1 to 100 tokens on each side"),
         (["some.safetensors", "--preset", "notebook"], "A checkpoint and --preset cannot be combined"),
     ],
 )

@@ -30,7 +30,7 @@ def test_a_corpus_is_prepared_in_its_languages(folder: Path, capsys: pytest.Capt
     out = folder / "prepared.safetensors"
     prepare = ["data", "prepare", "--data", str(folder), "--preset", "notebook", "--out", str(out)]
     assert main(prepare) == 2
-    assert "expected train.en or train.en.gz" in capsys.readouterr().err
+    assert "Add train.en or train.en.gz" in capsys.readouterr().err
     assert main([*prepare, "--source-language", "fr", "--target-language", "de"]) == 0
     config = load_prepared(out).config
     assert (config.source_language, config.target_language) == ("fr", "de")
@@ -55,9 +55,9 @@ def test_a_run_is_stored_and_shown_in_its_languages(folder: Path, capsys: pytest
     assert main(["info", str(out / "last.safetensors")]) == 0
     assert "languages   German to French" in capsys.readouterr().out
     assert main(["translate", " ", "--checkpoint", str(out / "last.safetensors")]) == 2
-    assert "A German sentence was expected" in capsys.readouterr().err
+    assert "Enter a German sentence" in capsys.readouterr().err
     assert main(["translate", "ein mann", "--target", " ", "--checkpoint", str(out / "last.safetensors")]) == 2
-    assert "A French sentence was expected" in capsys.readouterr().err
+    assert "Enter a French sentence" in capsys.readouterr().err
 
 
 def _with_model(text: str, model: ModelConfig) -> str:

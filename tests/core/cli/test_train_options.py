@@ -181,7 +181,7 @@ def test_runs_of_the_window_are_listed_too(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     folder = RunChoices.default().parent_folder
     assert main(["runs"]) == 2
-    assert f"There is no run in runs or {folder}." in capsys.readouterr().err
+    assert f"No run found in runs or {folder}." in capsys.readouterr().err
     for parent, name in ((folder, "of-the-window"), (tmp_path / "runs", "of-a-command")):
         (parent / name).mkdir(parents=True)
         (parent / name / "run.toml").write_text(to_toml(copy_run(num_epochs=2)))

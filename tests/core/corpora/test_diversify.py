@@ -51,5 +51,5 @@ def test_a_model_of_the_other_direction_is_refused(
 ) -> None:
     out = tmp_path / "more"
     assert main([str(data), "--out", str(out), "--backward", str(bundled_model_path())]) == 2
-    assert "translates de into en. One that translates en into de was expected" in capsys.readouterr().err
+    assert "translates de into en. Choose a model that translates en into de" in capsys.readouterr().err
     assert not out.exists()

@@ -98,13 +98,13 @@ def test_the_copy_task_makes_its_own() -> None:
 
 
 def test_preset_and_corpus_must_fit(folder: Path) -> None:
-    with pytest.raises(ConfigError, match=r"notebook cannot learn from copy. Expected: sentence pairs"):
+    with pytest.raises(ConfigError, match=r"notebook cannot learn from copy\. Choose sentence pairs"):
         load_corpus("copy", NOTEBOOK)
     for load in (
         lambda run: load_corpus(folder, run),
         lambda run: load_pair(folder / "train.de", folder / "train.en", run),
     ):
-        with pytest.raises(ConfigError, match=r"copy-task cannot learn from .*\. Expected: the word copy"):
+        with pytest.raises(ConfigError, match=r"copy-task cannot learn from .*\. Choose the word copy"):
             load(preset("copy-task"))
 
 
@@ -112,13 +112,13 @@ def test_a_path_where_nothing_is_gets_a_message_that_names_both_kinds(tmp_path: 
     with pytest.raises(CorpusError) as caught:
         load_corpus(tmp_path / "corpsu", NOTEBOOK)
     message = str(caught.value)
-    assert f"There is nothing at {tmp_path / 'corpsu'}" in message
-    assert "train.de and train.en, or a file of prepared data, was expected" in message
-    assert "Check the spelling" in message
+    assert f"Nothing readable was found at {tmp_path / 'corpsu'}" in message
+    assert "a folder with train.de and train.en, or a file of prepared data" in message
+    assert "Check the path" in message
 
 
 def test_a_path_where_one_may_not_look_is_refused_too(folder: Path, permissions_withheld) -> None:
-    with permissions_withheld(folder, 0o000), pytest.raises(CorpusError, match="may read"):
+    with permissions_withheld(folder, 0o000), pytest.raises(CorpusError, match="Nothing readable"):
         load_corpus(folder / "deeper", NOTEBOOK)
 
 

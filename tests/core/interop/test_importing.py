@@ -613,7 +613,7 @@ def test_the_command_says_what_was_imported(folder: Path, capsys: pytest.Capture
     assert main(["import", str(folder), "--out", str(out)]) == 0
     said = capsys.readouterr().out
     assert "opus-mt-de-en (Marian, by Hugging Face transformers), German to English" in said
-    assert "begin a text with the language to translate into: >>deu<< >>fra<< >>nld<<" in said
+    assert "start a text with the code of its target language: >>deu<< >>fra<< >>nld<<" in said
     assert main(["info", str(out)]) == 0
     said = capsys.readouterr().out
     assert "imported    opus-mt-de-en (marian)" in said
@@ -764,4 +764,4 @@ def test_a_single_file_can_be_stopped_and_is_refused_where_memory_does_not_suffi
 def test_the_command_names_no_language_by_the_code_for_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = make_folder(tmp_path / "mine", tokenizer={"source_lang": None})
     assert main(["import", str(folder), "--out", str(tmp_path / "mine.safetensors")]) == 0
-    assert "a language that it does not name to English" in capsys.readouterr().out
+    assert "an unknown language to English" in capsys.readouterr().out

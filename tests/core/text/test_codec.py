@@ -182,5 +182,5 @@ def test_codecs_survive_the_way_through_json(request, pair: str) -> None:
     ],
 )
 def test_damaged_codecs_are_refused_with_a_message(values: Any) -> None:
-    with pytest.raises(CheckpointError, match=r"vocabularies in this file are damaged.*use another copy"):
+    with pytest.raises(CheckpointError, match=r"vocabularies in this file are damaged.*Use another copy"):
         CodecPair.from_dict(WORDS, values)

@@ -102,7 +102,7 @@ def test_without_a_vocabulary_no_merge_is_taken_back() -> None:
     [
         ("a b c\n", "@@", "the merge 1 is 'a b c'"),
         ("", "@@", "the merge 1 is ''"),
-        ("#version: 0.3\na b\n", "@@", "version 0.1 or 0.2 was expected"),
+        ("#version: 0.3\na b\n", "@@", "instead of version 0.1 or 0.2"),
         ("a b\n", "", "the separator is ''"),
         ("a b\n", " @", "the separator is ' @'"),
     ],

@@ -83,9 +83,9 @@ def test_without_changes_there_are_no_interventions(translator: Translator) -> N
 def test_what_does_not_fit_is_refused_before_anything_is_computed(translator: Translator) -> None:
     with pytest.raises(TextError, match="empty"):
         translator.compile(Experiment(" "))
-    with pytest.raises(TextError, match="no word in the given translation"):
+    with pytest.raises(TextError, match="no word of the given translation"):
         translator.compile(Experiment(SENTENCE, GivenTarget(" ")))
-    with pytest.raises(ExperimentError, match="source word 8 was to be changed"):
+    with pytest.raises(ExperimentError, match="Source word 8 cannot be changed"):
         translator.compile(Experiment(SENTENCE, interventions=(SourceWordRemoved(7),)))
     with pytest.raises(AnalysisError, match="no decoder layer 1 head 5"):
         translator.compile(Experiment(SENTENCE, interventions=(AttentionRow(Head("decoder", 0, 4), 0, (1.0,)),)))

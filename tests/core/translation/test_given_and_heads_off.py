@@ -80,7 +80,7 @@ def test_an_unknown_word_is_shown_as_typed_and_noted(translator: Translator) -> 
 
 @pytest.mark.parametrize("target", ["", "  \n"])
 def test_an_empty_target_is_refused(translator: Translator, target: str) -> None:
-    with pytest.raises(TextError, match="no word in the given translation"):
+    with pytest.raises(TextError, match="no word of the given translation"):
         read_given(translator, SENTENCE, target)
 
 

@@ -148,12 +148,12 @@ def test_broken_characters_are_replaced(translator: Translator) -> None:
 
 @pytest.mark.parametrize("text", ["", " ", "\n", " \t\n\u00a0 "])
 def test_nothing_is_refused(translator: Translator, text: str) -> None:
-    with pytest.raises(TextError, match=r"empty.* expected; type one"):
+    with pytest.raises(TextError, match=r"empty\. Enter a German sentence"):
         encode(translator, text)
 
 
 def test_ten_thousand_words_are_refused(translator: Translator) -> None:
-    with pytest.raises(TextError, match=r"10,000 words\. .*1,000 words, was expected; translate it sentence by"):
+    with pytest.raises(TextError, match=r"10,000 words; the limit is 1,000\. Translate it sentence by"):
         encode(translator, "Mann " * 10_000)
     assert encode(translator, "Mann " * 1_000).ignored_text
 
@@ -179,7 +179,7 @@ def test_the_copy_task_refuses_what_leaves_nothing_to_copy(
 ) -> None:
     with pytest.raises(TextError, match=message) as caught:
         encode(copy_translator, text)
-    assert "At least two numbers from 1 to 10 with spaces between were expected." in str(caught.value)
+    assert "Enter at least two numbers from 1 to 10, separated by spaces." in str(caught.value)
 
 
 def test_long_lists_in_notes_are_shortened(word_translator: Translator) -> None:
@@ -284,7 +284,7 @@ def test_symbols_of_the_copy_task_are_edited(copy_translator: Translator) -> Non
     found = edited(copy_translator, "1 5 3 7", SourceWordRemoved(2), SourceWordReplaced(1, "9 8"))
     assert found.labels == ("1", "9", "8", "7")
     assert found.places == (0, 1, 1, 3)
-    with pytest.raises(ExperimentError, match=r"too little of '1 5' is left to read\. At least two numbers"):
+    with pytest.raises(ExperimentError, match=r"too little of '1 5' is left to read\. Enter at least two numbers"):
         edited(copy_translator, "1 5", SourceWordRemoved(0))
     for text in ("x", "<unk>", "99"):
         with pytest.raises(ExperimentError, match=f"Nothing in the replacement '{text}' of source word 2 can be read"):
@@ -294,7 +294,7 @@ def test_symbols_of_the_copy_task_are_edited(copy_translator: Translator) -> Non
 @pytest.mark.parametrize("place", [7, 99])
 def test_a_word_that_is_not_there_cannot_be_edited(translator: Translator, place: int) -> None:
     for edit in (SourceWordRemoved(place), SourceWordReplaced(place, "Hund")):
-        with pytest.raises(ExperimentError, match=f"source word {place + 1} was to be changed .* has 7 words"):
+        with pytest.raises(ExperimentError, match=f"Source word {place + 1} cannot be changed .* has 7 words"):
             edited(translator, SENTENCE, edit)
 
 
@@ -302,14 +302,14 @@ def test_a_word_that_did_not_fit_cannot_be_edited(translator: Translator) -> Non
     text = "Ein Mann schläft im Gras. " * 20
     last = encode(translator, text).places[-1]
     assert edited(translator, text, SourceWordRemoved(last)).places[-1] == last - 1
-    with pytest.raises(ExperimentError, match=f"source word {last + 2} was to be changed"):
+    with pytest.raises(ExperimentError, match=f"Source word {last + 2} cannot be changed"):
         edited(translator, text, SourceWordRemoved(last + 1))
 
 
 def test_something_has_to_be_left(translator: Translator) -> None:
     text = "Ein Hund"
     assert len(edited(translator, text, SourceWordRemoved(1)).words) == 1
-    with pytest.raises(ExperimentError, match=r"too little of 'Ein Hund' is left to read\. A German sentence"):
+    with pytest.raises(ExperimentError, match=r"too little of 'Ein Hund' is left to read\. Enter a German sentence"):
         edited(translator, text, SourceWordRemoved(0), SourceWordRemoved(1))
 
 

@@ -144,7 +144,7 @@ def test_a_grid_holds_every_head_of_every_kind(untrained_checkpoint: Path, tmp_p
         (["--out", "x.bmp"], "ends in one of .png"),
         (["--kind", "decoder", "--measure", "rollout", "--out", "x.png"], "no measure 'rollout' for decoder"),
         (["--off", "cross:9:9", "--out", "x.png"], "no cross layer 9 head 9"),
-        (["--target", " ", "--out", "x.png"], "no word in the given translation"),
+        (["--target", " ", "--out", "x.png"], "no word of the given translation"),
     ],
 )
 def test_what_cannot_be_drawn_is_said_in_one_message(
