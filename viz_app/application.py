@@ -75,8 +75,8 @@ def run_app(
     if screenshot is not None:
         if is_foreign:
             raise ModelImportError(
-                f"{checkpoint} is a model of another project. A checkpoint of Augenmerk was expected; make one: "
-                f"augenmerk import {checkpoint} --out model.safetensors"
+                f"{checkpoint} is a model of another project. Import it first: augenmerk import {checkpoint} --out "
+                "model.safetensors"
             )
         files = checkpoint, experiment
         return _take_screenshot(app, files, sentence, screenshot, theme=theme or "light", size=size)

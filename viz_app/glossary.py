@@ -59,7 +59,7 @@ def parse_glossary(text: str) -> tuple[Entry, ...]:
             else:
                 sentences.append(line)
         if not terms or not sentences:
-            raise GlossaryError(f"The entry {heading!r} says nothing. Expected: a term, and what it means.")
+            raise GlossaryError(f"The entry {heading!r} is incomplete. Write a term and its meaning.")
         entries.append(Entry(terms, " ".join(sentences), fields["formula"], fields["learn"]))
     return tuple(entries)
 

@@ -134,8 +134,8 @@ def prepare_display(*, picture_only: bool) -> str | None:
     if "QT_QPA_PLATFORM" not in os.environ and not has_screen:
         if not picture_only:
             return (
-                "There is no screen here: neither DISPLAY nor WAYLAND_DISPLAY is set. A desktop was expected. Run this "
-                "in a desktop session, or use the command-line commands: augenmerk --help lists them."
+                "There is no screen: neither DISPLAY nor WAYLAND_DISPLAY is set. Run this in a desktop session, or "
+                "use the command-line commands: augenmerk --help lists them."
             )
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
     on_x11 = os.environ.get("QT_QPA_PLATFORM", "xcb").startswith("xcb") and bool(os.environ.get("DISPLAY"))
@@ -145,8 +145,8 @@ def prepare_display(*, picture_only: bool) -> str | None:
     may_be_wayland = bool(os.environ.get("WAYLAND_DISPLAY")) and os.environ.get("QT_QPA_PLATFORM") != "xcb"
     if on_x11 and not may_be_wayland and not answers_x11():  # Qt would end the process with a core dump
         return (
-            f"The screen DISPLAY={os.environ['DISPLAY']} does not answer, or does not let this user in. A desktop was "
-            "expected. Run this in a desktop session, or use the command-line commands: augenmerk --help lists them."
+            f"The screen DISPLAY={os.environ['DISPLAY']} does not answer or refuses this user. Run this in a desktop "
+            "session, or use the command-line commands: augenmerk --help lists them."
         )
     return None
 

@@ -230,8 +230,8 @@ def fatal_errors_told() -> Iterator[None]:
             return
         reason = (said[0] if said else message).strip().splitlines()[0]
         _write_error(
-            f"augenmerk: Qt cannot open a window ({reason}). A desktop was expected. Run this in a desktop session, or "
-            "use the command-line commands: augenmerk --help lists them."
+            f"augenmerk: Qt cannot open a window ({reason}). Run this in a desktop session, or use the command-line "
+            "commands: augenmerk --help lists them."
         )
         os._exit(USER_ERROR)
 

@@ -151,8 +151,8 @@ class Transformer(nn.Module):
         super().__init__()
         if config.tied_embeddings == "all" and num_source_tokens != num_target_tokens:
             raise ConfigError(
-                f"All embeddings are to be tied, but the source has {num_source_tokens} tokens and the target "
-                f"{num_target_tokens}. One joint vocabulary was expected: set num_subwords, or tie the output only."
+                f"Tying all embeddings needs one joint vocabulary, but the source has {num_source_tokens} tokens and "
+                f"the target {num_target_tokens}. Set num_subwords, or tie only the output."
             )
         self.config = config
         self.padding_id = padding_id

@@ -24,8 +24,8 @@ def check_corpus_fits(run: RunConfig, corpus: PreparedCorpus) -> None:
     positions = run.model.max_positions
     if run.training.pad_to is not None and run.training.pad_to > positions:
         raise ConfigError(
-            f"Sentences are to be padded to {run.training.pad_to} tokens, but the model has {positions} positions. As "
-            "many were expected: lower pad_to, or raise max_positions."
+            f"pad_to is {run.training.pad_to} tokens, but the model has only {positions} positions. Lower pad_to, or "
+            "raise max_positions."
         )
     for split, pairs in (("training", corpus.train), ("validation", corpus.validation)):
         if not len(pairs):
@@ -38,8 +38,8 @@ def check_corpus_fits(run: RunConfig, corpus: PreparedCorpus) -> None:
         if longest > positions:
             raise ConfigError(
                 f"The longest {split} sentence of {corpus.name} has {longest} tokens, but the model has {positions} "
-                f"positions. At most as many tokens were expected: remove that sentence from the corpus, or choose a "
-                "preset with more positions (max_positions)."
+                "positions. Remove the sentence from the corpus, or choose a preset with more positions "
+                "(max_positions)."
             )
     _check_batch(run, corpus)
 
@@ -56,8 +56,7 @@ def _check_batch(run: RunConfig, corpus: PreparedCorpus) -> None:
         unit = "sentence pairs" if run.training.batch_unit == "sentences" else "tokens"
         raise ConfigError(
             f"training: batch_size is {size:,} {unit}, but the training split of {corpus.name} has only {available:,}. "
-            f"At most as many were expected: set batch_size to {max(1, available // 10):,} or so, or use a "
-            "larger corpus."
+            f"Set batch_size to about {max(1, available // 10):,}, or use a larger corpus."
         )
 
 
@@ -98,8 +97,8 @@ def check_address_space() -> None:
     limit = memory_limit()
     if limit is not None and limit.num_bytes < MIN_ADDRESS_SPACE:
         raise TrainingError(
-            f"There is not enough memory to train: {limit.reason}. At least {gigabytes(MIN_ADDRESS_SPACE)} were "
-            "expected, beside what the program has taken already; raise the limit (ulimit -v unlimited)."
+            f"There is not enough memory to train: {limit.reason}. Training needs another "
+            f"{gigabytes(MIN_ADDRESS_SPACE)} at least; raise the limit (ulimit -v unlimited)."
         )
 
 
@@ -110,6 +109,6 @@ def _require(needed: int, num_parameters: int, config: ModelConfig, limit: Memor
     raise ConfigError(
         f"The model cannot be trained here: with {layers} of width {config.width:,} (inner "
         f"{config.feed_forward_width:,}) and {config.max_positions:,} positions it has {num_parameters:,} parameters, "
-        f"which take {gigabytes(needed)} with gradients and the optimiser's averages, but {limit.reason}. A model that "
-        "fits was expected; lower one of these settings."
+        f"which take {gigabytes(needed)} with gradients and the optimiser's averages, but {limit.reason}. Lower one of "
+        "these settings."
     )

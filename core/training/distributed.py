@@ -58,8 +58,8 @@ class World:
         if requested == "auto":
             return requested
         raise DeviceError(
-            f"The device {requested!r} was asked for {self.size} processes. One for each was expected: choose auto, "
-            "cuda or cpu, and as many processes as there are GPUs."
+            f"{self.size} processes cannot share the device {requested!r}. Choose auto, cuda or cpu, and as many "
+            "processes as there are GPUs."
         )
 
     def all_reduce_sum(self, value: Tensor) -> float:
@@ -126,9 +126,8 @@ def _number_in_environment(name: str) -> int:
 def _not_of_torchrun(name: str) -> ConfigError:
     found = f"is {os.environ[name]!r}" if name in os.environ else "is not set"
     return ConfigError(
-        f"WORLD_SIZE={os.environ['WORLD_SIZE']} says that several processes train together, but {name} {found}. What "
-        "torchrun sets was expected: begin with torchrun --nproc-per-node 2 -m augenmerk train; or, to train in one "
-        "process, remove WORLD_SIZE from the environment."
+        f"WORLD_SIZE={os.environ['WORLD_SIZE']} says that several processes train together, but {name} {found}. Start "
+        "with torchrun --nproc-per-node 2 -m augenmerk train; or, to train in one process, unset WORLD_SIZE."
     )
 
 

@@ -58,8 +58,7 @@ def _carry_out_commands(
             return
         else:
             raise failure or TrainingError(
-                "The main process (number 0) of this run failed and reports why. It was expected to run to the end: "
-                "fix that, then resume the run."
+                "The main process (number 0) of this run failed and reports why. Fix the problem, then resume the run."
             )
 
 

@@ -94,8 +94,7 @@ class EpochLoop:
         if self.progress.group > len(self.groups):
             raise CheckpointError(
                 f"The run has done {self.progress.group} steps of its epoch, but with this corpus an epoch has "
-                f"{len(self.groups)}. The corpus it was started with was expected: resume with that, or start a new "
-                "run in another folder."
+                f"{len(self.groups)}. Resume with the original corpus, or start a new run in another folder."
             )
 
     def run_to_end(self) -> TrainingFinished:

@@ -35,10 +35,7 @@ def require_no_other_run(folder: Path, resume: bool) -> None:
     """Raises `TrainingError` if `folder` contains a run that is not to be resumed."""
     # `Path.exists` raises where reading is not permitted; `os.path.exists` does not, and writing will report it
     if not resume and any(os.path.exists(folder / name) for name in (LAST, BEST)):  # noqa: PTH110
-        raise TrainingError(
-            f"{folder} already contains a run. An empty or new folder was expected, so that nothing is overwritten: "
-            "choose another, or resume that run."
-        )
+        raise TrainingError(f"{folder} already contains a run. Resume that run, or choose an empty or new folder.")
 
 
 @dataclass(frozen=True)

@@ -144,8 +144,7 @@ class Gradients:
             raise failure
         if outcome == FAILED:
             raise TrainingError(
-                "Another process of this run failed and reports why. All were expected to finish the step: fix that, "
-                "then resume the run."
+                "Another process of this run failed and reports why. Fix the problem, then resume the run."
             )
         if outcome == STOP:
             return None

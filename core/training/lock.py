@@ -82,8 +82,8 @@ class FolderLock:
             raise cannot_write(self._path, error) from error
         if descriptor is None:
             raise TrainingError(
-                f"Another training is running in {self.folder} ({_owner(self._path)}). A folder that no other training "
-                "writes to was expected: wait until that one has ended, stop it, or choose another folder."
+                f"Another training is running in {self.folder} ({_owner(self._path)}). Wait until it has ended, stop "
+                "it, or choose another folder."
             )
         try:
             os.ftruncate(descriptor, 0)

@@ -99,8 +99,8 @@ def require_same_run(now: RunConfig, then: RunConfig, changed: frozenset[str] = 
         meant = len(can_be_meant) == len(different)
         option = f", confirm the change ({' '.join(can_be_meant)})" if meant else ""
         raise CheckpointError(
-            f"The run in this folder was started with other settings: {'; '.join(different)}. The same settings were "
-            f"expected: resume with those{option}, or start a new run in another folder."
+            f"The run in this folder was started with other settings: {'; '.join(different)}. Resume with the same "
+            f"settings{option}, or start a new run in another folder."
         )
 
 
@@ -134,9 +134,8 @@ def require_same_reading(data: DataConfig, of_model: DataConfig, model: str) -> 
     ]
     if different:
         raise CheckpointError(
-            f"{model} reads text with other settings: {'; '.join(different)}. The same were expected, since its "
-            "vocabulary is kept: choose those of its run (--config run.toml, or --set data.NAME=VALUE), or another "
-            "model."
+            f"{model} reads text with other settings: {'; '.join(different)}. Its vocabulary only fits its own "
+            "settings: choose those of its run (--config run.toml, or --set data.NAME=VALUE), or another model."
         )
 
 

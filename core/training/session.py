@@ -38,10 +38,7 @@ LARGEST_WEIGHT = 1e4
 """Weights of models that learn are below 100; half-precision checkpoints end at 65,504."""
 EXPLOSION = 10.0
 """A loss so many times as high as that of a model that knows nothing is no longer one that learning brings back."""
-_TEXT_EXPECTED = (
-    "Text (a folder, or two files), which is read with the model's vocabulary, or data that was prepared with the same "
-    "was expected: give that"
-)
+_USE_TEXT = "Use text (a folder, or two files), which is read with the model's vocabulary, or data prepared with it"
 _ADAM_STATE = ("step", "exp_avg", "exp_avg_sq")
 
 
@@ -165,8 +162,9 @@ class TrainingSession:
         result = StepResult(loss, rate, float(norm), sum(batch.num_target_tokens for batch in batches))
         if not (math.isfinite(result.loss) and math.isfinite(result.gradient_norm)):
             raise DivergedError(
-                f"At step {self.progress.step + 1} the loss became {result.loss} (gradient norm {result.gradient_norm}"
-                "). Finite numbers were expected. The step was not applied; files saved earlier are intact."
+                f"At step {self.progress.step + 1} the loss became {result.loss} (gradient norm "
+                f"{result.gradient_norm}), which is not finite. The step was not applied; files saved earlier are "
+                "intact."
             )
         self.optimizer.step()
         return result
@@ -214,18 +212,18 @@ class TrainingSession:
             largest = float(parameter.detach().abs().max())
             if not math.isfinite(largest):
                 raise DivergedError(
-                    f"After step {step} the weights {name} contain values that are not finite. Finite numbers were "
-                    "expected. These weights were not saved; files saved earlier are intact."
+                    f"After step {step} the weights {name} contain values that are not finite. These weights were not "
+                    "saved; files saved earlier are intact."
                 )
             if largest > LARGEST_WEIGHT:
                 raise DivergedError(
-                    f"After step {step} the weights {name} contain values of {largest:.3g}. At most {LARGEST_WEIGHT:g} "
-                    "was expected of a model that learns. These weights were not saved; files saved earlier are intact."
+                    f"After step {step} the weights {name} contain values of {largest:.3g}, above the limit of "
+                    f"{LARGEST_WEIGHT:g}. These weights were not saved; files saved earlier are intact."
                 )
         if self._last_loss > self.largest_loss:
             raise DivergedError(
-                f"At step {step} the loss was {self._last_loss:.4g}. At most {self.largest_loss:.3g} was expected, "
-                f"{EXPLOSION:g} times that of a model that knows nothing. These weights were not saved; files saved "
+                f"At step {step} the loss was {self._last_loss:.4g}, above the limit of {self.largest_loss:.3g}, which "
+                f"is {EXPLOSION:g} times the loss of an untrained model. These weights were not saved; files saved "
                 "earlier are intact."
             )
 
@@ -288,14 +286,14 @@ class TrainingSession:
             if ours[name] != theirs[name] and name != "dropout"
         ]:
             raise CheckpointError(
-                f"The model to begin with is of another architecture: {'; '.join(different)}. The same was expected, "
-                "but for dropout: choose the settings of its run (run.toml), or another model."
+                f"The initial model has another architecture: {'; '.join(different)}. Choose the settings of its run "
+                "(run.toml; only dropout may differ), or another model."
             )
         require_same_reading(self.run.data, initial.run.data, "The model to begin with")
         if self.corpus.codecs.to_dict() != initial.codecs.to_dict():
             raise CheckpointError(
-                f"The corpus gives another vocabulary than the model to begin with has. {_TEXT_EXPECTED}, or train "
-                "without an initial model."
+                f"The corpus gives another vocabulary than that of the initial model. {_USE_TEXT}, or train without an "
+                "initial model."
             )
         fill_parameters(self.model, initial.weights)
         self._word_counts = self._counts_of_all(initial)
@@ -330,8 +328,8 @@ class TrainingSession:
             require_same_reading(self.run.data, teacher.run.data, f"Teacher {number}")
             if teacher.codecs.to_dict() != self.corpus.codecs.to_dict():
                 raise CheckpointError(
-                    f"Teacher {number} has another vocabulary than the corpus gives. Teachers and the model to begin "
-                    f"with must have the same. {_TEXT_EXPECTED}, or leave this teacher out."
+                    f"Teacher {number} and the corpus have different vocabularies. {_USE_TEXT}, or leave this teacher "
+                    "out."
                 )
         self._teachers = [teacher.build_model().eval().to(self.device) for teacher in teachers]
         self.run = self.run.with_training(teachers=digests)
@@ -357,8 +355,8 @@ class TrainingSession:
         """
         if not checkpoint.progress or "random.cpu" not in checkpoint.state:
             raise CheckpointError(
-                "This checkpoint is for translation only: it has no optimiser state. The file last.safetensors of a "
-                "run was expected; resume from that, or start a new run."
+                "This checkpoint is for translation only: it has no optimizer state. Resume from the file "
+                "last.safetensors of a run, or start a new run."
             )
         # a run begun without it, by an earlier version for instance, goes on without it
         if "fit_schedule" not in changed:
@@ -367,8 +365,8 @@ class TrainingSession:
         require_same_run(self.run, checkpoint.run, changed)
         if self.corpus.codecs.to_dict() != checkpoint.codecs.to_dict():
             raise CheckpointError(
-                "The corpus gives another vocabulary than the run was started with. The same data was expected: resume "
-                "with that, or start a new run in another folder."
+                "The corpus gives another vocabulary than that of the run. Resume with the original data, or start a "
+                "new run in another folder."
             )
         has_changed_data = checkpoint.corpus_digest not in ("", self.corpus.digest)  # earlier versions kept no digest
         if has_changed_data and not allow_changed_data:
@@ -385,8 +383,8 @@ class TrainingSession:
             restore_random_states(self.device, checkpoint.state)
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise CheckpointError(
-                f"The resume state in this checkpoint is damaged ({error}). The complete file last.safetensors "
-                "of a run was expected; use another copy, or start a new run in another folder."
+                f"The resume state in this checkpoint is damaged ({error}). Use another copy of last.safetensors, or "
+                "start a new run in another folder."
             ) from error
         notes = fit_to_changes(self.progress, self.run.training, checkpoint.run.training)
         return [*notes, *fit_to_changed_data(self.progress)] if has_changed_data else notes
@@ -418,8 +416,8 @@ class TrainingSession:
 
 def _changed_data(corpus: str) -> ChangedDataError:
     return ChangedDataError(
-        f"The training data ({corpus}) has changed since this run was last saved: its vocabulary is the same, its "
-        "sentences are not. The same data was expected: resume with that, start a new run in another folder, or resume "
-        "with the data as it is now: --resume --allow-changed-data",
+        f"The training data ({corpus}) has changed since this run was last saved: its vocabulary is the same, but its "
+        "sentences differ. Resume with the original data, start a new run in another folder, or accept the new data "
+        "with --resume --allow-changed-data",
         Proposal("the training data as it is now", allows_changed_data=True),
     )

@@ -124,14 +124,14 @@ class Validator:
             self.session.model.train()
         if not math.isfinite(loss.token_weighted):
             raise DivergedError(
-                f"After step {self.session.progress.step} the validation loss is {loss.token_weighted}. A finite "
-                "number was expected. Files saved earlier are intact."
+                f"After step {self.session.progress.step} the validation loss is {loss.token_weighted}, which is not "
+                "finite. Files saved earlier are intact."
             )
         if loss.token_weighted > self.session.largest_loss:
             raise DivergedError(
-                f"After step {self.session.progress.step} the validation loss is {loss.token_weighted:.4g}. At most "
-                f"{self.session.largest_loss:.3g} was expected, many times that of a model that knows nothing. These "
-                "weights were not saved; files saved earlier are intact."
+                f"After step {self.session.progress.step} the validation loss is {loss.token_weighted:.4g}, above the "
+                f"limit of {self.session.largest_loss:.3g}, many times the loss of an untrained model. These weights "
+                "were not saved; files saved earlier are intact."
             )
         return loss
 

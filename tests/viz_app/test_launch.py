@@ -121,7 +121,7 @@ def no_screen(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("no_screen")
 def test_without_a_screen_a_window_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert launch.main([]) == 2
-    assert "There is no screen here" in capsys.readouterr().err
+    assert "There is no screen" in capsys.readouterr().err
 
 
 @linux_only

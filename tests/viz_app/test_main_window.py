@@ -397,7 +397,7 @@ def test_without_a_bundled_model_the_window_says_so_and_offers_a_way(
     monkeypatch.setattr(augenmerk.viz_app.models.loader, "bundled_model_path", lambda: tmp_path / "none.safetensors")
     window = make_window(None, wait=False)
     qtbot.waitUntil(lambda: window.translate_page.message.open_button.isVisible())
-    assert "The bundled model is not here" in window.translate_page.message.label.text()
+    assert "The bundled model is missing" in window.translate_page.message.label.text()
     assert _dialogs(window) == []
 
 
@@ -582,7 +582,7 @@ def test_a_million_characters_are_cut_and_the_window_says_so_until_there_is_room
 ) -> None:
     window = make_window(sentence="x" * 1_000_000)
     panel = window.translate_page.sentence
-    said = f"at most {MAX_CHARACTERS:,} characters was expected: 995,000 more characters were left out"
+    said = f"at most {MAX_CHARACTERS:,} characters; 995,000 more characters were left out"
     assert said in panel.note.text()
     assert panel.note.isVisible()
     assert len(window.state.experiment.source_text) == MAX_CHARACTERS
@@ -767,7 +767,7 @@ def test_the_reason_of_the_last_model_is_shown_if_the_bundled_one_that_should_st
     label = window.translate_page.message.label
     qtbot.waitUntil(lambda: "Nothing of it can be read." in label.text())
     (dialog,) = _dialogs(window)
-    assert "The bundled model is not here" in dialog.informativeText()
+    assert "The bundled model is missing" in dialog.informativeText()
     dialog.accept()
     assert not window.translate_page.sentence.note.isVisible()
     assert preferences.model == tmp_path / "copy.safetensors"

@@ -167,7 +167,7 @@ class ExperimentDocuments(QObject):
         """The lesson of a file that the window can show. Raises `ExperimentFileError`."""
         read = self._read(path)
         if not isinstance(read, Lesson):
-            raise ExperimentFileError(f"{path} holds an experiment. A lesson was expected; choose another file.")
+            raise ExperimentFileError(f"{path} is an experiment, not a lesson. Choose another file.")
         return read
 
     def _read(self, path: Path) -> SavedExperiment | Lesson:

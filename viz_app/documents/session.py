@@ -42,15 +42,15 @@ def check_length(experiment: Experiment) -> None:
     for name, text in texts:
         if len(text) > MAX_CHARACTERS:
             raise ExperimentFileError(
-                f"Its {name} has {len(text):,} characters. At most {MAX_CHARACTERS:,} were expected in the window; "
-                "shorten it, or use the command line."
+                f"Its {name} has {len(text):,} characters; the window allows {MAX_CHARACTERS:,}. Shorten it, or use "
+                "the command line."
             )
 
 
 def check_sentence(experiment: Experiment) -> None:
     """Raises `ExperimentFileError` if there is nothing to translate."""
     if not experiment.source_text.strip():
-        raise ExperimentFileError("Its sentence is empty. A sentence to be translated was expected.")
+        raise ExperimentFileError("Its sentence is empty. Add a sentence to translate.")
 
 
 def keep_session(state: ExperimentState, path: Path) -> None:

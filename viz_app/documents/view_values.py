@@ -54,9 +54,7 @@ def check_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
             _pair(value)
         else:
             known = ", ".join(sorted((*options, "head", "pinned", "several", "zoom")))
-            raise ExperimentFileError(
-                f"view.{name} is no setting that this version knows. One of {known} was expected."
-            )
+            raise ExperimentFileError(f"view.{name} is unknown to this version. Use one of {known}.")
 
 
 def apply_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
@@ -100,9 +98,8 @@ def heads_missing(values: Mapping[str, Any], config: ModelConfig) -> str:
     if not missing:
         return ""
     return (
-        f"The view has heads that this model lacks: {', '.join(missing)}. Layers up to {config.num_encoder_layers} "
-        f"(encoder) and {config.num_decoder_layers} (decoder, cross) and heads up to {config.num_heads} were expected; "
-        "another head is shown."
+        f"The view has heads that this model lacks: {', '.join(missing)}. It has {config.num_encoder_layers} encoder "
+        f"and {config.num_decoder_layers} decoder layers with {config.num_heads} heads. Another head is shown."
     )
 
 
@@ -119,16 +116,16 @@ def _kept_options(state: ExperimentState) -> dict[str, tuple[object, ...] | None
 
 def _check_option(name: str, value: object, choices: tuple[object, ...] | None) -> None:
     if choices is None and not isinstance(value, bool):
-        raise ExperimentFileError(f"view.{name} is {value!r}. true or false was expected.")
+        raise ExperimentFileError(f"view.{name} is {value!r}. Use true or false.")
     if choices is not None and value not in choices:
         expected = ", ".join(map(str, choices))
-        raise ExperimentFileError(f"view.{name} is {value!r}. One of {expected} was expected.")
+        raise ExperimentFileError(f"view.{name} is {value!r}. Use one of {expected}.")
 
 
 def _several(value: object) -> frozenset[Head]:
     heads = [_head(each, "several") for each in value] if isinstance(value, tuple) else None
     if heads is None or len({each.kind for each in heads}) > 1:
-        raise ExperimentFileError(f"view.several is {value!r}. A list of heads of one kind was expected.")
+        raise ExperimentFileError(f"view.several is {value!r}. Use a list of heads of one kind.")
     return frozenset(heads)
 
 
@@ -137,7 +134,7 @@ def _zoom(value: object) -> Zoom:
     if isinstance(value, int | float) and not is_flag and (value in (AUTO, FIT) or 0 < value <= MAX_PX):
         return float(value)
     raise ExperimentFileError(
-        f"view.zoom is {value!r}. The height of a cell, at most {MAX_PX:g}, was expected, or {AUTO:g} or {FIT:g}."
+        f"view.zoom is {value!r}. Use the height of a cell, at most {MAX_PX:g}, or {AUTO:g} or {FIT:g}."
     )
 
 
@@ -146,13 +143,13 @@ def _head(value: object, name: str) -> Head:
         kind = next((kind for kind in ATTENTION_KINDS if kind == value[0]), None)
         if kind is not None:
             return Head(kind, value[1], value[2])
-    raise ExperimentFileError(f"view.{name} is {value!r}. A kind, a layer and a head counted from 0 were expected.")
+    raise ExperimentFileError(f"view.{name} is {value!r}. Use a kind, a layer and a head counted from 0.")
 
 
 def _pair(value: object) -> Pair:
     if isinstance(value, tuple) and len(value) == 2 and _are_positions(value):
         return Pair(*value)
-    raise ExperimentFileError(f"view.pinned is {value!r}. Two positions, of a query and a key, were expected.")
+    raise ExperimentFileError(f"view.pinned is {value!r}. Use the positions of a query and a key.")
 
 
 def _are_positions(values: tuple[object, ...]) -> bool:

@@ -100,7 +100,7 @@ def make_parser() -> argparse.ArgumentParser:
 def run(options: argparse.Namespace) -> int:
     """Translates, measures, draws and saves. Raises `AugenmerkError`."""
     if options.out.suffix.lower() not in SUFFIXES:
-        raise ConfigError(f"--out is {options.out}. A name that ends in one of {', '.join(SUFFIXES)} was expected.")
+        raise ConfigError(f"--out {options.out}: choose a file name that ends in one of {', '.join(SUFFIXES)}.")
     if options.head is not None and options.layer is None:
         raise ConfigError(f"--head {options.head} needs a layer. Give --layer too.")
     if options.out.suffix.lower() != ".html":
@@ -109,7 +109,7 @@ def run(options: argparse.Namespace) -> int:
     if options.kind not in found.maps:
         measure_names = ", ".join(measures_of(options.kind))
         raise AnalysisError(
-            f"There is no measure {options.measure!r} for {options.kind} maps. One of {measure_names} was expected."
+            f"There is no measure {options.measure!r} for {options.kind} maps. Choose from {measure_names}."
         )
     heads = chosen_heads(found.maps[options.kind], options)
     if options.out.suffix.lower() == ".html":

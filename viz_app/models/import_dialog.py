@@ -227,7 +227,7 @@ class ImportDialog(QDialog):
         if source is None:
             return
         if not target:
-            self._show_problem("No file is named to save the model in. A path was expected; type or choose one.")
+            self._show_problem("Enter a file name for the model.")
             return
         languages = self._typed_languages()
         if languages is None:
@@ -262,8 +262,8 @@ class ImportDialog(QDialog):
             code = language_code(text)
             if text and code is None:
                 self._show_problem(
-                    f"{text!r} is no code of a language. Two or three letters, such as de or deu, were expected, "
-                    "perhaps with a region (pt-BR); or the language's English name."
+                    f"{text!r} is not a language. Enter a code such as de, deu or pt-BR, or the English name of the "
+                    "language."
                 )
                 edit.setFocus()
                 return None

@@ -86,8 +86,8 @@ class ModelLoader(QObject):
     def _load(self, path: Path | None, *, is_last: bool = True) -> None:
         if path is None and not bundled_model_path().is_file():
             failure = Failure(
-                f"The bundled model is not here: {bundled_model_path()} was expected. "
-                "Open a checkpoint, or train a model on the Train page."
+                f"The bundled model is missing: {bundled_model_path()}. Open a checkpoint, or train a model on the "
+                "Train page."
             )
             self._fail(failure, shows_dialog=self.model is not None)
             return

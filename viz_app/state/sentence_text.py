@@ -26,7 +26,7 @@ def limited(text: str) -> str:
 def left_out(num_characters: int, what: str = "sentence") -> str:
     """What is said when so many characters of a sentence, or of something else, were left out."""
     noun = "character was" if num_characters == 1 else "characters were"
-    return f"A {what} of at most {MAX_CHARACTERS:,} characters was expected: {num_characters:,} more {noun} left out."
+    return f"A {what} can have at most {MAX_CHARACTERS:,} characters; {num_characters:,} more {noun} left out."
 
 
 def not_shown(num_characters: int) -> str:

@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     """Reads the run, and writes what the file's name asks for. Raises `AugenmerkError`."""
     kind = options.out.suffix.lower().removeprefix(".")
     if kind not in ENDINGS:
-        raise ConfigError(f"--out is {options.out}. A name that ends in .{', .'.join(ENDINGS)} was expected.")
+        raise ConfigError(f"--out {options.out}: choose a file name that ends in .{', .'.join(ENDINGS)}.")
     if options.all_heads and options.head is not None:
         raise ConfigError("--all-heads and --head exclude each other. Give one of them.")
     if not options.all_heads and (options.layer is None) != (options.head is None):

@@ -298,7 +298,7 @@ class InferenceWorker(QObject):
         if isinstance(request.job, ModelFreeJob):
             return request.job.work(tell, self._requests.should_stop)
         if self._translator is None:
-            return Failure("No model is open. A checkpoint was expected; open one or train one first.")
+            return Failure("No model is open. Open or train one first.")
         return request.job.run(self._translator, tell, self._requests.should_stop)
 
     def _tell(self, outcome: _Outcome) -> None:

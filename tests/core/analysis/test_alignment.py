@@ -127,7 +127,7 @@ HEADING = "line\tgerman\tenglish\tlinks\n"
     [
         ("", "contains no sentence pair"),
         (HEADING, "contains no sentence pair"),
-        ("Ein Hund\tA dog\n", "line 1: Write the columns line, german, english, links"),
+        ("Ein Hund\tA dog\n", "line 1: found .* Write the columns line, german, english, links"),
         (HEADING + "3\tEin Hund\tA dog\n", "line 2: found"),
         (HEADING + "x\tEin Hund\tA dog\t1-1\n", "'x' is not a line number"),
         (HEADING + "3\tEin Hund\tA dog\t1-1 2-3\n", "line 2: the link 2-3 leads out"),
@@ -237,5 +237,5 @@ def test_ibm_1_has_links_for_every_word_of_the_gold_pairs(tmp_path: Path) -> Non
         assert sorted(target for _, target in found[pair.line]) == list(range(len(pair.target)))
         assert all(source < len(pair.source) for source, _ in found[pair.line])
     (tmp_path / "ibm.tsv").write_text("line\tlinks\n3\t1-1\tx\n", encoding="utf-8")
-    with pytest.raises(AnalysisError, match="line 2: found .* Write the columns line, links"):
+    with pytest.raises(AnalysisError, match=r"line 2: found .* Write the columns line, links"):
         read_ibm_1(tmp_path / "ibm.tsv")

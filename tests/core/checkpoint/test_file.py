@@ -318,7 +318,7 @@ class TestRefusals:
         rewrite(file, **metadata)
         message = refusal(file)
         assert f"{file} is a damaged checkpoint: its description cannot be read" in message
-        assert "use another copy" in message
+        assert "Use another copy" in message
 
     @pytest.mark.parametrize(
         ("weights", "problem"),

@@ -267,7 +267,7 @@ def test_prepare_then_train_then_resume_then_translate(folder: Path, capsys: pyt
     train += ["--batch-size", "8"]
     assert main([*train, "--max-steps", "2"]) == 0
     assert load_checkpoint(run / "last.safetensors").run.preset == "notebook"
-    assert "another, or resume" in refused(capsys, *train).replace("\n", " ")
+    assert "or choose an empty" in refused(capsys, *train).replace("\n", " ")
     assert main([*train, "--max-steps", "3", "--resume"]) == 0
     assert load_checkpoint(run / "last.safetensors", with_state=True).progress["step"] == 3
     assert main(["translate", "Ein Mann steht.", "--checkpoint", str(run / "best.safetensors")]) == 0

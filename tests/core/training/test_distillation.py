@@ -129,7 +129,7 @@ def test_what_cannot_teach_is_refused_before_anything_is_written(tmp_path: Path,
         record(taught_run(), tmp_path)
     with pytest.raises(ConfigError, match="distillation is 0, so that nothing would be learned"):
         record(taught_run(0.0), tmp_path, teachers=teachers)
-    with pytest.raises(CheckpointError, match="Teacher 1 has another vocabulary than the corpus gives"):
+    with pytest.raises(CheckpointError, match="Teacher 1 and the corpus have different vocabularies"):
         record(taught_run(), tmp_path, teachers=teachers, corpus=text_corpus(RUN, 20))
     assert not list(tmp_path.iterdir())
 

@@ -192,7 +192,7 @@ class TestDevices:
         assert [world.device(name) for name in ("auto", "cuda", "cpu")] == ["cuda:1", "cuda:1", "cpu"]
 
     def test_one_gpu_for_all_is_refused(self) -> None:
-        with pytest.raises(DeviceError, match="One for each was expected"):
+        with pytest.raises(DeviceError, match="cannot share the device"):
             World(rank=1, size=2).device("cuda:0")
 
 
@@ -227,7 +227,7 @@ def test_an_environment_that_is_not_torchrun_s_is_refused(
     else:
         monkeypatch.setenv(name, value)
     found = "is not set" if value is None else f"is '{value}'"
-    with pytest.raises(ConfigError, match=f"but {name} {found}. What torchrun sets was expected"):
+    with pytest.raises(ConfigError, match=f"but {name} {found}. Start with torchrun"):
         process_group("cpu").__enter__()
 
 

@@ -72,7 +72,7 @@ def test_before_the_first_checkpoint_there_is_nothing_to_go_on_from(tmp_path: Pa
 def test_a_run_that_explodes_ends_before_it_saves(tmp_path: Path) -> None:
     """Its loss is a hundred times that of a model that knows nothing, but still a number."""
     run = copy_run(schedule="constant", learning_rate=30.0, num_epochs=2, sample_size=0)
-    with pytest.raises(DivergedError, match=r"At step 7 the loss was .* At most .* was expected") as caught:
+    with pytest.raises(DivergedError, match=r"At step 7 the loss was .*, above the limit of") as caught:
         record(run, tmp_path / "run")
     assert caught.value.resumable_checkpoint is None
     assert not (tmp_path / "run" / LAST).exists()
@@ -102,7 +102,7 @@ def test_absurd_weights_are_not_saved_whatever_the_loss_was() -> None:
     parameter = next(iter(session.model.parameters()))
     with torch.no_grad():
         parameter.flatten()[0] = -1e5
-    with pytest.raises(DivergedError, match=r"contain values of 1e\+05\. At most 10000 was expected"):
+    with pytest.raises(DivergedError, match=r"contain values of 1e\+05, above the limit of 10000"):
         session.require_sound_weights()
     with torch.no_grad():
         parameter.flatten()[0] = float("nan")

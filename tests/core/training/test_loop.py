@@ -748,7 +748,7 @@ class TestRefusals:
             record(copy_run(), tmp_path)
         message = str(caught.value)
         assert f"{tmp_path} already contains a run" in message
-        assert "choose another, or resume that run" in message
+        assert "Resume that run, or choose an empty or new folder" in message
         assert [path.name for path in tmp_path.iterdir()] == [name]
         assert (tmp_path / name).read_bytes() == b"precious"
 
@@ -784,7 +784,7 @@ class TestRefusals:
             record(run, tmp_path / "run", corpus=corpus)
         message = str(caught.value)
         assert f"The longest {split} sentence of made up has 13 tokens, but the model has 12 positions" in message
-        assert "remove that sentence" in message
+        assert "Remove the sentence" in message
 
     def test_padding_beyond_the_positions(self, tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match="padded to 13 tokens, but the model has 12 positions"):

@@ -196,5 +196,7 @@ def test_on_the_command_line(
     save_prepared(load_corpus(other_data, FURTHER), tmp_path / "prepared.safetensors")
     assert train("refused", *begun, data=tmp_path / "prepared.safetensors") == 2
     said = capsys.readouterr().err
-    assert "The corpus gives another vocabulary than the model to begin with has. Text (a folder, or two files)" in said
+    assert (
+        "The corpus gives another vocabulary than that of the initial model. Use text (a folder, or two files)" in said
+    )
     assert not (tmp_path / "refused").exists() or not list((tmp_path / "refused").iterdir())

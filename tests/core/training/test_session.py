@@ -183,7 +183,7 @@ class TestLoss:
             session.step(batches(corpus, [list(range(40))]))
         message = str(caught.value)
         assert "At step 2 the loss became nan" in message
-        assert "Finite numbers were expected" in message
+        assert "not finite" in message
         assert session.progress.step == 1
         for name, value in weights_of(session).items():
             assert torch.equal(value, before[name]) or name == "target_embedding.tokens.weight"
@@ -224,7 +224,7 @@ class TestRestoring:
         for changes in ({"state": {}}, {"progress": {}}):
             message = self.refusal(self.trained(**changes))
             assert "for translation only" in message
-            assert "last.safetensors of a run was expected" in message
+            assert "last.safetensors of a run" in message
 
     @pytest.mark.parametrize(
         ("changes", "said"),
@@ -237,7 +237,7 @@ class TestRestoring:
     def test_other_settings_are_refused_and_named(self, changes: dict[str, Any], said: str) -> None:
         message = self.refusal(self.trained(), copy_run(**changes))
         assert said in message
-        assert "resume with those" in message
+        assert "Resume with the same settings" in message
         assert "or start a new run in another folder" in message
 
     def test_another_architecture_is_refused(self) -> None:
@@ -256,7 +256,7 @@ class TestRestoring:
         (batch,) = batches(session.corpus, [[0, 1]])
         session.step([batch])
         other = session_of(text_corpus(run, number=2), run)
-        with pytest.raises(CheckpointError, match="gives another vocabulary than the run was started with"):
+        with pytest.raises(CheckpointError, match="gives another vocabulary than that of the run"):
             other.restore(session.resumable_snapshot())
 
     def test_missing_or_misshapen_state_of_the_optimiser_is_refused(self) -> None:
@@ -275,7 +275,7 @@ class TestRestoring:
         ):
             message = self.refusal(self.trained(state=damaged))
             assert "The resume state in this checkpoint is damaged" in message
-            assert "use another copy" in message
+            assert "Use another copy" in message
 
     @pytest.mark.parametrize("damage", [{"step": "two"}, {"epoch": None}, {"extra": 1}, {"step": True}])
     def test_damaged_progress_is_refused(self, damage: dict[str, Any]) -> None:

@@ -342,7 +342,7 @@ def test_an_experiment_too_long_for_the_window_is_refused_and_a_session_of_it_se
     path = preferences.session_path
     write_experiment_file(SavedExperiment(experiment, ModelReference("one", "a" * 64), {}), path)
     documents.open(path)
-    assert "has 900,000 characters. At most 5,000 were expected" in problem(documents)
+    assert "has 900,000 characters; the window allows 5,000" in problem(documents)
     assert not documents.restore_session()
     assert path.with_name("session.augenmerk.unreadable").is_file()
 
@@ -350,14 +350,14 @@ def test_an_experiment_too_long_for_the_window_is_refused_and_a_session_of_it_se
 @pytest.mark.parametrize(
     ("experiment", "told"),
     [
-        (Experiment("  "), "Its sentence is empty. A sentence to be translated was expected."),
+        (Experiment("  "), "Its sentence is empty. Add a sentence to translate."),
         (
             Experiment("ein mann", interventions=(SourceWordReplaced(0, "x" * 80_000),)),
-            "Its replacement of word 1 has 80,000 characters. At most 5,000 were expected",
+            "Its replacement of word 1 has 80,000 characters; the window allows 5,000",
         ),
         (
             Experiment("ein mann", interventions=(ForcedToken(2, "x" * 80_000),)),
-            "Its token forced at step 3 has 80,000 characters. At most 5,000 were expected",
+            "Its token forced at step 3 has 80,000 characters; the window allows 5,000",
         ),
     ],
 )
@@ -386,7 +386,7 @@ def test_heads_and_cells_that_the_model_lacks_are_told(
     write_experiment_file(saved, tmp_path / "one.augenmerk")
     documents.open(tmp_path / "one.augenmerk")
     assert f"cross 1·{config.num_heads + 1}, cross {config.num_decoder_layers + 1}·1" in state.notice
-    assert "another head is shown" in state.notice
+    assert "Another head is shown" in state.notice
     write_experiment_file(replace(saved, view={"head": ("cross", 0, 0), "pinned": (0, 77)}), tmp_path / "two.augenmerk")
     documents.open(tmp_path / "two.augenmerk")
     assert "lacks" not in state.notice

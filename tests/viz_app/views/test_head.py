@@ -253,7 +253,7 @@ def test_where_nothing_pairs_the_switch_and_the_note_say_why(
     _changed(state, target="x y z")
     state.settings.shown = "difference"
     assert "no word in common" in switch.buttons["difference"].toolTip()
-    assert "were expected" not in switch.buttons["difference"].toolTip(), "advice is for the Compare tab"
+    assert "Choose two sentences" not in switch.buttons["difference"].toolTip(), "advice is for the Compare tab"
     assert not switch.buttons["difference"].isEnabled()
     assert switch.buttons["changed"].isChecked()
     assert state.maps.lacks_difference("cross")

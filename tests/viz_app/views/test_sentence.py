@@ -325,7 +325,7 @@ def test_an_emptied_sentence_leaves_the_end_of_the_line_and_undo_where_they_are(
 @pytest.mark.parametrize(
     ("field", "told"),
     [
-        ("input", "A sentence of at most 5,000 characters was expected: 609 more characters were left out."),
+        ("input", "A sentence can have at most 5,000 characters; 609 more characters were left out."),
         ("sentence", "The translation is longer than 5,000 characters: its last 609 characters are not shown"),
     ],
 )

@@ -72,8 +72,8 @@ def _check_languages(one: RunConfig, other: RunConfig, name: str) -> None:
     first, second = _languages(one), _languages(other)
     if first != second:
         raise AnalysisError(
-            f"{name} translates {second}, and the model in use {first}. Two models of the same languages were "
-            "expected; choose another checkpoint."
+            f"{name} translates {second}, but the current model translates {first}. Choose a checkpoint for the same "
+            "languages."
         )
 
 

@@ -236,7 +236,7 @@ class CompareTab(AnalysisTab):
         text = self.sentence.text().strip()
         self.cancel()
         if not text:
-            self.request.finish("The second sentence is empty. A sentence was expected; type one.")
+            self.request.finish("The second sentence is empty. Enter a sentence.")
         else:
             self.comparing.text = text
             self._ask()

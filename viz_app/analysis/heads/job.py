@@ -73,9 +73,7 @@ class ImportanceJob:
             partial = _with_refused(found, num_refused) if found is not None else None
             progress(Progress(done, total, f"{done} of {total} sentences", partial))
         if found is None:
-            raise AnalysisError(
-                f"The model could read none of the {total} sentences. At least one was expected; choose another sample."
-            )
+            raise AnalysisError(f"The model could not read any of the {total} sentences. Choose another sample.")
         return _with_refused(found, num_refused)
 
     def _read_chunk(
@@ -210,7 +208,6 @@ class KeepRolesJob:
         assert translator.path is not None
         if model_digest(load_checkpoint(translator.path)) != translator.digest:
             raise AnalysisError(
-                f"{translator.path} holds another model than when it was opened. The one that was measured was "
-                "expected; open the file again and measure that."
+                f"{translator.path} has changed since it was opened. Open the file again and repeat the measurement."
             )
         return write_sample_roles(self.roles, translator.path)

@@ -66,13 +66,13 @@ def _read(choice: SampleChoice, num_sentences: int) -> Sample:
     assert choice.path is not None
     lines = [line.strip() for line in read_lines(choice.path) if line.strip()][:num_sentences]
     if not lines:
-        raise CorpusError(f"{choice.path} has only empty lines. A sentence a line was expected; choose another file.")
+        raise CorpusError(f"{choice.path} has only empty lines. Choose a file with one sentence per line.")
     parts = [line.split("\t") for line in lines]
     if all(len(part) == 1 for part in parts):
         return Sample(tuple(lines), None)
     if any(len(part) != 2 or not all(side.strip() for side in part) for part in parts):
         raise CorpusError(
-            f"{choice.path} has a tab in some lines. Either only sentences were expected, or in every line a sentence, "
-            "a tab and its translation. Correct the file, or choose another."
+            f"{choice.path} has a tab in some lines. Write only sentences, or a sentence, a tab and its translation in "
+            "every line."
         )
     return Sample(tuple(part[0] for part in parts), tuple(part[1] for part in parts))

@@ -240,7 +240,5 @@ def whole_number(name: str, text: str, at_least: int) -> int:
     except ValueError:
         number = None
     if number is None or number < at_least:
-        raise ConfigError(
-            f"{name} is “{text.strip()}”; a whole number of at least {at_least} was expected. Correct it, then start."
-        )
+        raise ConfigError(f"{name} is “{text.strip()}”. Enter a whole number of at least {at_least}, then start.")
     return number
