@@ -75,7 +75,7 @@ class LearnPage(QWidget):
         self.sentence.input.show_text(self.own.text)
         self.use_button = flat_button(USE, "")
         self.use_button.clicked.connect(lambda: self.own.take(self.own.offered, asks_again=True))
-        self.sentence.add_button(self.use_button)
+        self.sentence.rows.add_button(self.use_button)
         self.model_note = label("warm", wraps=True)
         self.list = ChapterList(self.chapters, self._language)
         self._views: dict[int, ChapterView] = {}

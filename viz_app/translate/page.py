@@ -146,7 +146,7 @@ class TranslatePage(QWidget):
         self._arrangement.toggle_analysis()
 
     def _lay_out(self) -> None:
-        self.sentence.add_button(self._arrangement.buttons)
+        self.sentence.rows.add_button(self._arrangement.buttons)
         self._column = column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         scales(column.setSpacing, GAP)

@@ -95,7 +95,6 @@ class SentencePanel(QFrame):
         self._notes = SentenceNotes(state, self.input, self.sentence)
         self.note = self._notes.label
         self._is_dense = False
-        self._typed_text = ""
         self.rows = SentenceRows(self)
         self._show_languages()
         self._connect()
@@ -161,10 +160,6 @@ class SentencePanel(QFrame):
         super().showEvent(event)
         self.rows.fit_names()
 
-    def add_button(self, button: QWidget) -> None:
-        """Puts a button at the end of the last line; folded, of the first, as the last is full then."""
-        self.rows.add_button(button)
-
     # --- what changes ---------------------------------------------------------------------------------------------
 
     def _connect(self) -> None:
@@ -180,9 +175,7 @@ class SentencePanel(QFrame):
         for field in (self.input, self.sentence):
             field.undo_requested.connect(self.undo)
             field.redo_requested.connect(self.redo)
-        self.input.text_committed.connect(self._on_typed)
         self.examples.explained.connect(self._notes.expect_plain)
-        self.target_menu.chosen.connect(self._choose_target_language)
         state.experiment_changed.connect(self._on_experiment)
         state.result_changed.connect(self._show_result)
         state.model_changed.connect(self._show_languages)
@@ -193,9 +186,6 @@ class SentencePanel(QFrame):
         if not self.cancel():
             self.escape_pressed.emit()
 
-    def _on_typed(self, text: str, _is_asked: bool) -> None:
-        self._typed_text = text
-
     def _on_experiment(self) -> None:
         """Another sentence may have come from elsewhere: undone, opened, restored.
 
@@ -203,15 +193,11 @@ class SentencePanel(QFrame):
         """
         self._show_languages()
         text, typed = self._state.experiment.source_text, self.input.text
-        is_refused = bool(self._state.request.problem) and typed == self._typed_text
+        is_refused = bool(self._state.request.problem) and typed == self.input.committed_text
         if text == typed or not self.input.is_committed or is_refused:
             return
         self.input.show_text(text)
         self._mark_input()
-
-    def _choose_target_language(self, code: str) -> None:
-        """It is a matter of the sentence, which begins with it: saved, undone and sent on like any other word."""
-        self.input.set_text(with_code(self.input.text, code))
 
     def _on_target_committed(self, text: str, _is_asked: bool) -> None:
         current = self._state.current
@@ -309,7 +295,7 @@ class SentenceRows:
         self._lay_out()
 
     def add_button(self, button: QWidget) -> None:
-        """Puts a button at the end of the last line; folded, of the first."""
+        """Puts a button at the end of the last line; folded, of the first, as the last is full then."""
         self._page_button = button
         self._arrange()
 
@@ -562,11 +548,15 @@ class SentenceNotes:
 
 
 class TargetMenu(ChoiceMenu):
-    """Into which language a model of several translates; hidden for all others."""
+    """Into which language a model of several translates; hidden for all others.
 
-    def __init__(self, state: ExperimentState, focus_to: QWidget, parent: QWidget | None = None) -> None:
+    The sentence begins with the language's code, which is saved, undone and sent on like any other word.
+    """
+
+    def __init__(self, state: ExperimentState, field: SentenceInput, parent: QWidget | None = None) -> None:
         super().__init__("Into which language the model translates", {}, "into: ", parent)
-        self._state, self._focus_to = state, focus_to
+        self._state, self._field = state, field
+        self.chosen.connect(lambda code: field.set_text(with_code(field.text, code)))
         self.hide()
         for event in (state.model_changed, state.experiment_changed):
             event.connect(self._follow)
@@ -576,7 +566,7 @@ class TargetMenu(ChoiceMenu):
         known = model.target_codes if model is not None else ()
         codes = {code: (language_of(code), f"{language_of(code)}   {code}") for code in known}
         self.set_entries(dict(sorted(codes.items(), key=lambda each: each[1])))
-        set_visible(self, bool(codes), focus_to=self._focus_to)
+        set_visible(self, bool(codes), focus_to=self._field)
         if codes:
             self.show_choice(target_code(model, self._state.experiment.source_text) or "choose")
 

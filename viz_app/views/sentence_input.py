@@ -21,7 +21,7 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextLine,
 )
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QTextEdit, QToolTip, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QPlainTextEdit, QSizePolicy, QTextEdit, QToolTip, QWidget
 
 from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS, Span, limited
 from augenmerk.viz_app.theme import current_theme, is_theme_change, scaled, set_role
@@ -200,6 +200,10 @@ def _format(
 class SentenceInput(QPlainTextEdit):
     """Plain text of at most `MAX_CHARACTERS`; Enter asks at once.
 
+    Attributes:
+        committed_text: the last one that was reported by `text_committed`.
+        marker: marks words of the text.
+
     Signals:
         text_committed(str, bool): no key was pressed for a moment (False), or the user asked by Enter or by choosing an
             example (True); also when the text is empty.
@@ -221,6 +225,7 @@ class SentenceInput(QPlainTextEdit):
         self._timer.setInterval(DEBOUNCE_MS)
         self._timer.timeout.connect(lambda: self.commit(is_asked=False))
         self.marker = WordMarker(self)
+        self.committed_text = ""
         self._max_lines = MAX_LINES
         self.setUndoRedoEnabled(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -230,7 +235,8 @@ class SentenceInput(QPlainTextEdit):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.document().setDocumentMargin(3)
         self.setAccessibleName("Sentence to translate")
-        self.textChanged.connect(self._on_text_changed)
+        self.textChanged.connect(self.marker.clear)
+        self.textChanged.connect(self._timer.start)
         self.document().documentLayout().documentSizeChanged.connect(self._fit_height)
         self._fit_height()
 
@@ -262,6 +268,7 @@ class SentenceInput(QPlainTextEdit):
     def commit(self, *, is_asked: bool = True) -> None:
         """Stops waiting for more keys and tells the text."""
         self._timer.stop()
+        self.committed_text = self.text
         self.text_committed.emit(self.text, is_asked)
 
     def cancel(self) -> None:
@@ -340,10 +347,6 @@ class SentenceInput(QPlainTextEdit):
     def _room(self) -> int:
         """How many characters can be written where the cursor is, in place of what is selected."""
         return max(0, MAX_CHARACTERS - len(self.text) + len(self.textCursor().selectedText()))
-
-    def _on_text_changed(self) -> None:
-        self.marker.clear()
-        self._timer.start()
 
     def _fit_height(self, _size: object = None) -> None:
         num_lines = min(max(int(self.document().size().height()), 1), self._max_lines)
@@ -443,3 +446,19 @@ class TargetLine(SentenceInput):
             painter.setPen(QPen(current_theme().color("accent"), 1))
             bottom = self.viewport().height() - 1
             painter.drawLine(0, bottom, self.viewport().width(), bottom)
+
+
+def one_line_edit(name: str, tip: str, placeholder: str = "") -> QLineEdit:
+    """A field in one line for a sentence or a word, no longer than `SentenceInput` takes.
+
+    Args:
+        name: for screen readers.
+        tip: its tool tip.
+        placeholder: stands there while it is empty.
+    """
+    edit = QLineEdit()
+    edit.setMaxLength(MAX_CHARACTERS)
+    edit.setAccessibleName(name)
+    edit.setToolTip(tip)
+    edit.setPlaceholderText(placeholder)
+    return edit

@@ -306,7 +306,7 @@ def test_an_emptied_sentence_leaves_the_end_of_the_line_and_undo_where_they_are(
     qtbot: QtBot, panel: SentencePanel, state: ExperimentState
 ) -> None:
     button = QPushButton("Analysis")
-    panel.add_button(button)
+    panel.rows.add_button(button)
     answer(state)
     state.submit(intervene(HeadScaled(Head("cross", 0, 0))))
     answer(state)

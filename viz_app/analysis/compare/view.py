@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
     QLabel,
-    QLineEdit,
     QMenu,
     QPushButton,
     QToolButton,
@@ -26,9 +25,10 @@ from augenmerk.viz_app.analysis.compare.state import READS_FIRST, CompareState, 
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.state.evented_options import on_redraw
 from augenmerk.viz_app.state.map_text import title
-from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS, breakable, pieces_of, source_as_read
+from augenmerk.viz_app.state.sentence_text import breakable, pieces_of, source_as_read
 from augenmerk.viz_app.theme import scales
 from augenmerk.viz_app.views.marked_text import marked, number, styled
+from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.widgets.focus import set_visible
 from augenmerk.viz_app.widgets.menu_button import MenuButton
 from augenmerk.viz_app.widgets.parts import flat_button, label
@@ -79,11 +79,11 @@ class CompareTab(AnalysisTab):
         super().__init__(context, parent)
         self.comparing = CompareState(self.state)
         self.question_buttons: dict[Question, QToolButton] = {}
-        self.sentence = QLineEdit()
-        self.sentence.setMaxLength(MAX_CHARACTERS)
-        self.sentence.setPlaceholderText("the second sentence")
-        self.sentence.setAccessibleName("The second sentence")
-        self.sentence.setToolTip("A sentence to compare with; it begins as the first one: change a word or two")
+        self.sentence = one_line_edit(
+            "The second sentence",
+            "A sentence to compare with; it begins as the first one: change a word or two",
+            "the second sentence",
+        )
         self.compare = QPushButton("Compare")
         self.compare.setToolTip("Translate the second sentence, and compare (Enter)")
         self.checkpoint_button = MenuButton("", "Choose the checkpoint to compare with")

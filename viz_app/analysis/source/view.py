@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from augenmerk.core.analysis.contributions import METHOD
 from augenmerk.core.percent import percent
@@ -11,9 +11,9 @@ from augenmerk.core.translation.experiment import SourceWordRemoved, SourceWordR
 from augenmerk.viz_app.analysis.source.job import SourceJob, WithoutWordsJob
 from augenmerk.viz_app.analysis.source.state import OutputShare, SourceFindings, SourceState, SourceWord
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
-from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS
 from augenmerk.viz_app.theme import scales
 from augenmerk.viz_app.views.marked_text import number
+from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.widgets.bars import Bar, BarList
 from augenmerk.viz_app.widgets.parts import label
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
@@ -61,10 +61,10 @@ class SourceTab(AnalysisTab):
             "Share of the source", "Blue: from the source. Pale: from the words before", rest="faint_accent"
         )
         self.words = BarList("Source words", HOW_TO_CHANGE)
-        self.replacement = QLineEdit()
-        self.replacement.setMaxLength(MAX_CHARACTERS)
-        self.replacement.setAccessibleName("A word in place of the source word that was clicked last")
-        self.replacement.setToolTip("A word, or <unk>, to stand in place of the source word that was clicked last")
+        self.replacement = one_line_edit(
+            "A word in place of the source word that was clicked last",
+            "A word, or <unk>, to stand in place of the source word that was clicked last",
+        )
         self.replace = QPushButton("Replace")
         self.replace.setToolTip("Translate with this word in place of the one that was clicked last")
         self.warnings = label("warm", wraps=True)

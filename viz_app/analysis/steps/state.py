@@ -72,6 +72,11 @@ class StepsState:
         """How many steps there are."""
         return len(self.state.translation.predicted_tokens) if self.state.translation is not None else 0
 
+    @property
+    def is_at_end(self) -> bool:
+        """Whether there is no later step."""
+        return self.position + 1 >= self.num_steps
+
     def follow_result(self) -> None:
         """Another result: the same step is looked at, if there is one, unless the sentence is another."""
         self.discard_draft()

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QToolButton, QVBoxLayout, QWidget
 
 from augenmerk.core.errors import ExperimentError
 from augenmerk.core.translation.experiment import ForcedToken
@@ -16,8 +16,9 @@ from augenmerk.viz_app.analysis.steps.state import Candidate, StepRow, StepsStat
 from augenmerk.viz_app.analysis.steps.token_line import TokenArea, TokenChip, TokenLine
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.state.experiment_editor import force
-from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS, visible
+from augenmerk.viz_app.state.sentence_text import visible
 from augenmerk.viz_app.theme import scaled, scales
+from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.widgets.bars import Bar, BarList
 from augenmerk.viz_app.widgets.flow_layout import FlowLayout
 from augenmerk.viz_app.widgets.parts import flat_button, label
@@ -64,12 +65,10 @@ class StepsTab(AnalysisTab):
         self.tokens = TokenLine("Tokens of the translation")
         self.tokens_area = TokenArea(self.tokens)
         self.candidates = BarList("Candidates", "Click a token to force it here; click a forced one to let it go")
-        self.word = QLineEdit()
-        self.word.setMaxLength(MAX_CHARACTERS)
-        self.word.setPlaceholderText("other word…")
-        self.word.setAccessibleName("Another word to force at this step")
-        self.word.setToolTip(
-            "A word, or an exact token of the vocabulary, such as the end token; Return forces it here"
+        self.word = one_line_edit(
+            "Another word to force at this step",
+            "A word, or an exact token of the vocabulary, such as the end token; Return forces it here",
+            "other word…",
         )
         self.row = BarList(
             "Attention of this step",
@@ -116,7 +115,7 @@ class StepsTab(AnalysisTab):
         steps, translation = self.steps, self.state.translation
         self._place.setText(f"step {steps.position + 1} of {steps.num_steps}" if translation else "no translation yet")
         self.back.setEnabled(steps.position > 0)
-        self.forward.setEnabled(steps.position + 1 < steps.num_steps)
+        self.forward.setEnabled(not steps.is_at_end)
         self.play.setEnabled(steps.num_steps > 1)
         for part in (self.tokens_area, self._body, self.word):
             part.setVisible(translation is not None)
@@ -205,17 +204,13 @@ class StepsTab(AnalysisTab):
         self.request.forget_problem()
         self.redraw()
 
-    @property
-    def _is_at_end(self) -> bool:
-        return self.steps.position + 1 >= self.steps.num_steps
-
     def _on_play(self, is_on: bool) -> None:
-        if is_on and self._is_at_end:
+        if is_on and self.steps.is_at_end:
             self._go(0)
 
     def _on_tick(self) -> None:
         self._go(self.steps.position + 1)
-        if self._is_at_end:
+        if self.steps.is_at_end:
             self.play.stop()
 
     def _connect(self) -> None:

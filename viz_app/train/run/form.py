@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
 from augenmerk.core.config import PRESETS, preset
 from augenmerk.core.config.dotted import dotted_settings
 from augenmerk.core.errors import AugenmerkError, ConfigError
-from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS
 from augenmerk.viz_app.theme import scales, set_role
 from augenmerk.viz_app.train.run.choices import (
     DATA_KINDS,
@@ -33,6 +32,7 @@ from augenmerk.viz_app.train.run.choices import (
     with_tilde,
 )
 from augenmerk.viz_app.train.run.devices import DEFAULT_DEVICES, DeviceOption
+from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
 from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
 from augenmerk.viz_app.widgets.parts import flat_button, label
@@ -78,13 +78,11 @@ class RunForm(QWidget):
         self.epochs_edit = number_edit("epochs")
         self.patience_edit = number_edit("patience")
         self.seed_edit = number_edit("seed")
-        self.probe_edit = QLineEdit()
-        self.probe_edit.setMaxLength(MAX_CHARACTERS)
-        self.probe_edit.setAccessibleName("probe sentence")
-        self.probe_edit.setPlaceholderText("probe: a validation sentence")
-        self.probe_edit.setToolTip(
+        self.probe_edit = one_line_edit(
+            "probe sentence",
             "The sentence for the film of attention: it is translated at each validation, and the maps of every head "
-            "are saved. Empty: one of the validation sentences."
+            "are saved. Empty: one of the validation sentences.",
+            "probe: a validation sentence",
         )
         self.layers_edit = _short_edit("layers")
         self.width_edit = _short_edit("width")
