@@ -151,7 +151,7 @@ def test_settings_of_the_window_are_restored(tmp_path: Path) -> None:
     assert preferences.model == Path("/models/mine.safetensors")
     assert preferences.head == Head("decoder", 2, 5)
     assert (preferences.lesson_name, preferences.lesson_place) == ("/lessons/order.augenmerk", 3)
-    assert preferences.has_taken_first_steps
+    assert preferences.has_taken_quick_tour
     assert not preferences.exports_captions
     assert (preferences.is_analysis_open, preferences.analysis_tab) == (True, "steps")
     assert preferences.recent_models.paths == (Path("/models/mine.safetensors"), Path("/models/a.safetensors"))

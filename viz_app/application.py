@@ -98,8 +98,8 @@ def _run_window(
     Theme.of_choice(preferences.theme, preferences.scale / 100).apply(app)
     window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence, experiment=experiment)
     _show_unexpected_errors(window)
-    if sentence is None and experiment is None and may_offer_first_steps(preferences, window):
-        window.offer_first_steps()
+    if sentence is None and experiment is None and may_offer_quick_tour(preferences, window):
+        window.offer_quick_tour()
     if reports := earlier_reports(default_folder()):
         notice = CrashNotice(reports)
         notice.done.connect(window.top_bar.show_notice)
@@ -140,9 +140,9 @@ def repair_settings(path: Path) -> None:
             temporary.write_bytes(b"".join(kept))
 
 
-def may_offer_first_steps(preferences: Preferences, window: MainWindow) -> bool:
+def may_offer_quick_tour(preferences: Preferences, window: MainWindow) -> bool:
     """Whether they were never left. Not over changes that were restored: they choose and change heads themselves."""
-    return not preferences.has_taken_first_steps and not window.state.experiment.interventions
+    return not preferences.has_taken_quick_tour and not window.state.experiment.interventions
 
 
 def fit_to_screen(window: QWidget) -> None:

@@ -26,9 +26,9 @@ from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import GAP, PAGE_MARGIN, scales, style_sheet_set_aside
 from augenmerk.viz_app.top_bar import TopBar
-from augenmerk.viz_app.translate.first_steps import FIRST_STEPS_COMMANDS, FirstSteps
 from augenmerk.viz_app.translate.page import CANCEL_OR_UNPIN, TranslatePage
 from augenmerk.viz_app.translate.presentation import PRESENTATION_COMMANDS, Presentation
+from augenmerk.viz_app.translate.quick_tour import QUICK_TOUR_COMMANDS, QuickTour
 from augenmerk.viz_app.views.commands import HEAD_COMMANDS, NEXT_MAPS, RESET, SCENE_COMMANDS
 from augenmerk.viz_app.views.sentence_input import INPUT_COMMANDS
 from augenmerk.viz_app.widgets.commands import BoundCommand, Command, CommandRegistry, run_by_key
@@ -186,20 +186,20 @@ class MainWindow(QMainWindow):
             else:
                 self.open_model(paths[0])
 
-    def offer_first_steps(self) -> None:
+    def offer_quick_tour(self) -> None:
         """Four sentences about what is on the Translate page, once the first translation is there."""
         self.pages.show(TRANSLATE)
-        if self.translate_page.findChildren(FirstSteps):
+        if self.translate_page.findChildren(QuickTour):
             return
         if self.lessons.lesson.lesson is not None:
-            self.top_bar.show_notice("Close the lesson, then take the first steps")
+            self.top_bar.show_notice("Close the lesson, then take the quick tour")
             return
-        steps = FirstSteps(self.state, self.translate_page)
+        steps = QuickTour(self.state, self.translate_page)
         lesson_changed, text = self.lessons.lesson.changed, self.translate_page.sentence.input.text
 
         def end() -> None:
             lesson_changed.disconnect(give_way)
-            self._preferences.has_taken_first_steps = True
+            self._preferences.has_taken_quick_tour = True
             steps.hide()
             steps.deleteLater()
 
@@ -252,7 +252,7 @@ class MainWindow(QMainWindow):
         from augenmerk.viz_app.learn.figures.one_page import STACK_COMMANDS
         from augenmerk.viz_app.train.film.strip import FILM_COMMANDS
 
-        of_parts = (*INPUT_COMMANDS, CANCEL_OR_UNPIN, *PRESENTATION_COMMANDS, *FILM_COMMANDS, *FIRST_STEPS_COMMANDS)
+        of_parts = (*INPUT_COMMANDS, CANCEL_OR_UNPIN, *PRESENTATION_COMMANDS, *FILM_COMMANDS, *QUICK_TOUR_COMMANDS)
         self.commands.show_sheet((*of_parts, *STACK_COMMANDS))
 
     def _add_commands(self) -> None:
@@ -365,7 +365,7 @@ WINDOW_COMMANDS = (
     ),
     (
         Command[MainWindow]("What is this? Then click on anything", MainWindow.explain, keys=("F1",), group="Help"),
-        Command[MainWindow]("First steps", MainWindow.offer_first_steps, group="Help"),
+        Command[MainWindow]("Quick tour", MainWindow.offer_quick_tour, group="Help"),
         Command[MainWindow]("All keys", MainWindow.show_keys, keys=("?",), group="Help"),
         Command[MainWindow]("Commands", MainWindow.show_palette, keys=("Ctrl+K",), group="Help"),
     ),

@@ -169,7 +169,7 @@ class Preferences:
         model: the checkpoint that was opened last; None for the bundled one.
         head: the head that was chosen last; None if none ever was.
         lesson_name, lesson_place: the lesson that is open, empty for none; the scene, from 0.
-        has_taken_first_steps: whether the quick tour was taken or skipped.
+        has_taken_quick_tour: whether the quick tour was taken or skipped.
         learn_language: code of the language of the Learn page.
         exports_captions: whether exported pictures have a caption.
         is_analysis_open, analysis_tab: whether the analysis tabs are shown; the name of the last one, or empty.
@@ -186,7 +186,7 @@ class Preferences:
     )
     lesson_name = Preference[str]("lesson/file", "", _text)
     lesson_place = Preference[int]("lesson/place", 0, _number)
-    has_taken_first_steps = Preference[bool]("translate/first_steps", False, _flag, _flag_text)
+    has_taken_quick_tour = Preference[bool]("translate/first_steps", False, _flag, _flag_text)
     learn_language = Preference[str]("learn/language", "en", _text)
     exports_captions = Preference[bool]("export/caption", True, _flag, _flag_text)
     is_analysis_open = Preference[bool]("translate/lab", False, _flag, _flag_text)

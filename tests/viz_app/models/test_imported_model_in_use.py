@@ -25,8 +25,8 @@ from augenmerk.viz_app.state.experiment_editor import reset, toggle_head
 from augenmerk.viz_app.state.experiment_state import Stale
 from augenmerk.viz_app.state.head_roles import HERE, role_in_short, role_in_words
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
-from augenmerk.viz_app.translate.first_steps import FirstSteps
 from augenmerk.viz_app.translate.presentation import caption
+from augenmerk.viz_app.translate.quick_tour import QuickTour
 from augenmerk.viz_app.views.examples_menu import GALLERY_OF_ANOTHER_MODEL, GalleryPopup
 from tests.core.interop.marian_models import make_folder
 from tests.viz_app.conftest import MakeWindow
@@ -98,9 +98,9 @@ def test_the_gallery_is_about_the_bundled_model_alone(
     qtbot.waitUntil(lambda: "gallery" in panel.examples.menu().actions()[0].text())
 
 
-def test_the_first_steps_name_the_training_data_only_where_the_file_tells_it(window: MainWindow, qtbot: QtBot) -> None:
+def test_the_quick_tour_names_the_training_data_only_where_the_file_tells_it(window: MainWindow, qtbot: QtBot) -> None:
     def last_sentence() -> str:
-        steps = FirstSteps(window.state)
+        steps = QuickTour(window.state)
         qtbot.addWidget(steps)
         while steps.place < 3:
             steps.next_button.click()

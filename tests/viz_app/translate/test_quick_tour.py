@@ -7,13 +7,13 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.analysis.roles import POSITION_SHARE
 from augenmerk.core.model.heads import Head
 from augenmerk.core.percent import percent_in_words
-from augenmerk.viz_app.application import may_offer_first_steps
+from augenmerk.viz_app.application import may_offer_quick_tour
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import toggle_head, undo
 from augenmerk.viz_app.state.map_view import Pair
-from augenmerk.viz_app.translate.first_steps import FirstSteps
+from augenmerk.viz_app.translate.quick_tour import QuickTour
 from tests.viz_app.conftest import MakeWindow
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
@@ -22,12 +22,12 @@ pytestmark = pytest.mark.heavy  # each test makes a window with a model
 @pytest.fixture
 def window(make_window: MakeWindow) -> MainWindow:
     window = make_window(None, sentence="Auf dem Markt verkauft eine junge Frau frische Blumen.", loader=None)
-    window.offer_first_steps()
+    window.offer_quick_tour()
     return window
 
 
-def steps_of(window: MainWindow) -> FirstSteps:
-    (found,) = window.findChildren(FirstSteps)
+def steps_of(window: MainWindow) -> QuickTour:
+    (found,) = window.findChildren(QuickTour)
     return found
 
 
@@ -59,12 +59,12 @@ def test_four_steps_lead_from_a_cell_to_the_learn_page(
     assert state.experiment.interventions == ()
     assert steps.skip_button.text() == "done", "nothing is left to skip"
     assert window.translate_page.sentence.input.hasFocus() or not window.isActiveWindow()
-    assert not preferences.has_taken_first_steps
+    assert not preferences.has_taken_quick_tour
     qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
-    assert preferences.has_taken_first_steps
+    assert preferences.has_taken_quick_tour
     assert window.pages.learn is not None
     assert window.pages.learn.isVisible()
-    qtbot.waitUntil(lambda: not window.findChildren(FirstSteps))
+    qtbot.waitUntil(lambda: not window.findChildren(QuickTour))
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Right])
@@ -77,20 +77,20 @@ def test_they_have_the_keyboard_at_the_start(qtbot: QtBot, window: MainWindow, k
     assert steps.next_button.text() == "Switch one off"
 
 
-def test_a_lesson_and_the_first_steps_do_not_stand_above_each_other(qtbot: QtBot, window: MainWindow) -> None:
+def test_a_lesson_and_the_quick_tour_do_not_stand_above_each_other(qtbot: QtBot, window: MainWindow) -> None:
     window.documents.open(shipped_lessons()[0], is_shipped=True)
-    qtbot.waitUntil(lambda: not window.findChildren(FirstSteps), timeout=20_000)
-    window.offer_first_steps()
-    assert not window.findChildren(FirstSteps)
+    qtbot.waitUntil(lambda: not window.findChildren(QuickTour), timeout=20_000)
+    window.offer_quick_tour()
+    assert not window.findChildren(QuickTour)
     window.lessons.close()
-    window.offer_first_steps()
+    window.offer_quick_tour()
     assert steps_of(window).isVisible()
 
 
 def test_the_share_is_that_of_the_outlined_cell(make_window: MakeWindow) -> None:
     window = make_window(None, sentence="Eine Erdbeerverkäuferin lacht auf dem Wochenmarkt.", loader=None)
     window.state.settings.merges_words = True
-    window.offer_first_steps()
+    window.offer_quick_tour()
     state, steps = window.state, steps_of(window)
     translation = state.translation
     assert translation is not None
@@ -111,14 +111,14 @@ def test_the_share_is_that_of_the_outlined_cell(make_window: MakeWindow) -> None
 
 def test_they_are_skipped_for_good(qtbot: QtBot, window: MainWindow, preferences: Preferences) -> None:
     qtbot.keyClick(steps_of(window), Qt.Key.Key_Escape)
-    assert preferences.has_taken_first_steps
-    qtbot.waitUntil(lambda: not window.findChildren(FirstSteps))
+    assert preferences.has_taken_quick_tour
+    qtbot.waitUntil(lambda: not window.findChildren(QuickTour))
 
 
 def test_results_after_them_are_none_of_their_business(qtbot: QtBot, window: MainWindow) -> None:
     steps = steps_of(window)
     qtbot.mouseClick(steps.skip_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not window.findChildren(FirstSteps))
+    qtbot.waitUntil(lambda: not window.findChildren(QuickTour))
     with qtbot.waitSignal(window.translation_shown, timeout=20_000):  # an error in a callback would fail the test
         window.state.submit(toggle_head(window.state.selection.head))
     assert not window.state.request.problem
@@ -129,7 +129,7 @@ def test_they_stand_on_the_translate_page_alone_and_once(qtbot: QtBot, window: M
     steps = steps_of(window)
     window.pages.show(1)
     assert not steps.isVisible()
-    window.offer_first_steps()
+    window.offer_quick_tour()
     assert steps_of(window) is steps
     assert steps.isVisible()
 
@@ -137,24 +137,24 @@ def test_they_stand_on_the_translate_page_alone_and_once(qtbot: QtBot, window: M
 def test_they_show_the_maps_that_they_speak_of(qtbot: QtBot, make_window: MakeWindow) -> None:
     window = make_window(None, sentence="Zwei Hunde spielen im Schnee.", loader=None)
     window.state.settings.shown = "difference"
-    window.offer_first_steps()
+    window.offer_quick_tour()
     assert window.state.settings.shown == "changed"
     assert "outlined cell" in steps_of(window).text.text(), "a strong cell is dark in one theme and light in the other"
 
 
 def test_they_are_not_offered_over_changes_that_are_there(make_window: MakeWindow, preferences: Preferences) -> None:
     window = make_window(None, wait=False)
-    assert may_offer_first_steps(preferences, window)
+    assert may_offer_quick_tour(preferences, window)
     window.state.submit(toggle_head(Head("cross", 1, 5)))
-    assert not may_offer_first_steps(preferences, window)
+    assert not may_offer_quick_tour(preferences, window)
     window.state.submit(undo)
-    preferences.has_taken_first_steps = True
-    assert not may_offer_first_steps(preferences, window)
+    preferences.has_taken_quick_tour = True
+    assert not may_offer_quick_tour(preferences, window)
 
 
 def test_they_wait_for_the_first_translation(qtbot: QtBot, make_window: MakeWindow) -> None:
     window = make_window(None, wait=False)
-    window.offer_first_steps()
+    window.offer_quick_tour()
     steps = steps_of(window)
     assert not steps.isVisible()
     qtbot.waitUntil(steps.isVisible, timeout=20_000)

@@ -1,4 +1,4 @@
-"""The first minute: four sentences about what is on the screen, each with something to see or to do."""
+"""The quick tour: four sentences about the screen, each with something to see or to do."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,13 +38,14 @@ class Step:
     next_label: str
 
 
-class FirstSteps(QFrame):
+class QuickTour(QFrame):
     """A line above the sentence. It waits for the first result, and is gone for good once it is left.
 
     Attributes:
         text: the sentence. Enter and → go on while the bar has the keyboard.
         next_button, skip_button: the next one; none of them any more.
         place: of the step, counted from 0.
+        has_begun: whether the first sentence was shown.
 
     Signals:
         begun(): the first sentence is shown now.
@@ -63,7 +64,7 @@ class FirstSteps(QFrame):
         set_role(self, "panel")
         self._state = state
         self.place = 0
-        self._has_begun = False
+        self.has_begun = False
         self._positional = Head("encoder", 0, 0)
         self.text = QLabel()
         self.text.setTextFormat(Qt.TextFormat.MarkdownText)
@@ -73,7 +74,7 @@ class FirstSteps(QFrame):
         set_role(self.next_button, "primary")
         self.skip_button = flat_button("skip", "Close this, for good")
         self.next_button.clicked.connect(self.go_on)
-        for command in FIRST_STEPS_COMMANDS:
+        for command in QUICK_TOUR_COMMANDS:
             inside = Qt.ShortcutContext.WidgetWithChildrenShortcut  # a button would take arrows
             add_shortcut(self, command.on(self), command.local_keys, inside)
         self.skip_button.clicked.connect(self.ended)
@@ -99,11 +100,6 @@ class FirstSteps(QFrame):
             getattr(state.settings.events, name).connect(self._on_settings, max_args=0)
         self._on_result()
 
-    @property
-    def has_begun(self) -> bool:
-        """Whether the first sentence was shown."""
-        return self._has_begun
-
     def _stop_listening(self) -> None:
         """The widget is deleted now, but Python may keep this object for a while: it must hear of no more results."""
         self._state.result_changed.disconnect(self._on_result)
@@ -112,14 +108,14 @@ class FirstSteps(QFrame):
 
     def _on_settings(self) -> None:
         """The map has other cells: its figure in the sentence is another."""
-        if self._has_begun and self._state.translation is not None:
+        if self.has_begun and self._state.translation is not None:
             self._say()
 
     def _on_result(self) -> None:
         if self._state.translation is None:
             return
-        if not self._has_begun:
-            self._has_begun = True
+        if not self.has_begun:
+            self.has_begun = True
             self.setVisible(True)
             self._show_step()
             self.begun.emit()
@@ -239,9 +235,9 @@ class FirstSteps(QFrame):
         return f"Type a sentence of your own.{knows} Ctrl+K lists all commands, F1 explains what you click on."
 
 
-FIRST_STEPS_COMMANDS = (
-    Command[FirstSteps]("Next step", FirstSteps.go_on, local_keys=("Return", "Enter", "Right"), group="First steps"),
-    Command[FirstSteps]("Skip all steps", lambda steps: steps.ended.emit(), local_keys=("Esc",), group="First steps"),
+QUICK_TOUR_COMMANDS = (
+    Command[QuickTour]("Next step", QuickTour.go_on, local_keys=("Return", "Enter", "Right"), group="Quick tour"),
+    Command[QuickTour]("Skip all steps", lambda steps: steps.ended.emit(), local_keys=("Esc",), group="Quick tour"),
 )
 
 
