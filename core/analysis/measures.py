@@ -1,6 +1,6 @@
-"""What a cell of a map can say: the weight, how long the mixed vectors are, and what reaches a layer from below.
+"""Measures for the cells of a map: the weight, norms of the mixed vectors, and rollout.
 
-Plain arithmetic on arrays; nothing here needs torch. Shape legend: `core.analysis`.
+Plain arithmetic on arrays, without torch. Shape legend: `core.analysis`.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,20 +18,20 @@ Measure = str
 
 @dataclass(frozen=True)
 class MeasureDescription:
-    """A measure: everything that depends on it follows from this declaration.
+    """The complete declaration of a measure.
 
     Attributes:
-        compute: the maps of one kind, from what went on inside the heads: [L, H, Q, M], or [L, 1, Q, M] for the kinds
-            that are not in `per_head`.
-        name: in menus and captions.
-        value_name: what a cell is called, in short.
+        compute: the maps of one kind, from the trace of all heads: [L, H, Q, M], or [L, 1, Q, M] for the kinds not in
+            `per_head`.
+        name: for menus and captions.
+        value_name: a short name for the value of a cell.
         title: a few words.
-        meaning: one sentence: what a cell says.
-        caveat: one sentence: what it does not say.
-        kinds: the kinds of map it exists for.
-        per_head: the kinds for which each head has its own map; for the others there is one for each layer.
+        meaning: one sentence on what a cell shows.
+        caveat: one sentence on what it does not show.
+        kinds: the kinds of maps it exists for.
+        per_head: the kinds with a map for each head; the others have one per layer.
         rows_sum_to_one: whether cells are shares of a row.
-        ranks_aligners: whether word alignments are read off its cross maps, in the ranking of aligners.
+        ranks_aligners: whether its cross maps take part in the ranking of aligners.
     """
 
     compute: Callable[[Trace, MapKind], FloatArray]
@@ -51,8 +51,8 @@ class MeasuredMaps:
     """The maps of one translation in every measure except the weight.
 
     Attributes:
-        translation: whose maps these are.
-        maps: [L, H, Q, M] by measure and kind; [L, 1, Q, M] where a measure has one map for each layer.
+        translation: the translation.
+        maps: [L, H, Q, M] by measure and kind, or [L, 1, Q, M] if a measure has one map per layer.
     """
 
     translation: Translation
@@ -63,8 +63,8 @@ def measure_maps(trace: Trace, measure: Measure, kind: MapKind) -> FloatArray:
     """Maps of one kind in one measure: [L, H, Q, M]; [L, 1, Q, M] where there is one for each layer. Read-only.
 
     Raises:
-        AnalysisError: there is no such measure, or not for this kind.
-        NonFiniteError: a value is not a number, or larger than numbers can be.
+        AnalysisError: the measure does not exist, or not for this kind.
+        NonFiniteError: a value is NaN or infinite.
     """
     description = MEASURES.get(measure)
     if description is None or kind not in description.kinds:
@@ -168,7 +168,7 @@ MEASURES: dict[Measure, MeasureDescription] = {
         value_name="‖α·f(x)‖",
         title="norm ‖α·f(x)‖",
         meaning="How much this word contributes: the length of the vector that the key adds to this head's output, "
-        "which is the weight times the length of its value vector behind the output projection (Kobayashi et al. "
+        "which is the weight times the length of its value vector after the output projection (Kobayashi et al. "
         "2020).",
         caveat="It sees neither whether vectors cancel each other nor what the residual connection carries.",
         kinds=MAP_KINDS,

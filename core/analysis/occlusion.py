@@ -1,8 +1,8 @@
-"""What depends on each source word: the translation without it, or with another in its place. No torch here.
+"""Occlusion: the translation without a source word, or with another in its place. No torch here.
 
-Other than a picture of attention, this is an experiment: something is changed, and what becomes of the output is looked
-at. Leaving an input out to see what depends on it is an old method (Zeiler and Fergus 2014 for pictures; Li, Monroe and
-Jurafsky 2016, "Understanding Neural Networks through Representation Erasure").
+Unlike a map of attention, this is an experiment: an input changes, and the output is observed. The method is old
+(Zeiler and Fergus 2014 for pictures; Li, Monroe and Jurafsky 2016, "Understanding Neural Networks through
+Representation Erasure").
 """
 
 import difflib
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 BATCH_SIZE = 8
-"""Changed sentences between two questions whether to stop."""
+"""Number of changed sentences per batch, between two checks of `should_stop`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +48,13 @@ class OccludedWord:
     """One source word that was removed or replaced.
 
     Attributes:
-        edit: what was done to it.
-        word: as it stood in the translation's source.
-        translation: what the model makes of the changed sentence, without maps.
-        gone: indices of words of the old translation that are no longer there, or not in this order.
-        new: indices of words of the new translation that were not there before.
-        log_probabilities: natural logs of the probabilities of the tokens of the *old* translation, T values, as the
-            model gives them after reading the changed sentence.
+        edit: the change.
+        word: the word in the original source.
+        translation: the translation of the changed sentence, without maps.
+        gone: indices of words of the old translation that are missing or in another order.
+        new: indices of new words in the new translation.
+        log_probabilities: natural logs of the probabilities of the tokens of the *old* translation, given the changed
+            sentence, T values.
     """
 
     edit: SourceEdit
@@ -66,7 +66,7 @@ class OccludedWord:
 
     @property
     def place(self) -> int:
-        """Of the word in the sentence as typed."""
+        """The place of the word in the sentence as typed."""
         return self.edit.place
 
     @property
@@ -96,12 +96,12 @@ class SourceOcclusion:
 
     Attributes:
         translation: the old one.
-        words: one for each word that was changed, by their places.
-        is_complete: whether all that were asked for are there; False if it was stopped.
-        log_probabilities: natural logs of the probabilities of the tokens of the old translation, T values, that those
-            of `words` are compared with: without the rows that were left out.
-        left_out: rows of attention that the experiment sets over tokens of the source. They do not fit a sentence with
-            a word less, so that the words are removed, and the old translation is scored, without them.
+        words: one entry for each changed word, by place.
+        is_complete: whether all requested words are included; False if stopped.
+        log_probabilities: natural logs of the probabilities of the tokens of the old translation without the rows in
+            `left_out`, T values, the baseline of `words`.
+        left_out: rows of attention that the experiment sets over the source. They do not fit a shorter sentence, so
+            both the changed sentences and the baseline do without them.
     """
 
     translation: Translation
@@ -134,8 +134,8 @@ class SourceChanges:
 
     Attributes:
         translation: the old one.
-        changes: for the place of each word, how much the log-probability of the old translation changes if it is
-            removed, in nats; below 0 if it becomes less probable.
+        changes: by place of a word, the change of the old translation's log-probability without it, in nats; below 0
+            if it becomes less probable.
         left_out: see `SourceOcclusion.left_out`.
     """
 
@@ -153,25 +153,23 @@ def occlude_source_words(
     on_progress: Callable[[int, int], None] = lambda done, total: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> SourceOcclusion:
-    """Changes one source word at a time, under all other interventions of the translation's experiment.
+    """Change one source word at a time, under all other interventions of the translation's experiment.
 
-    Where words are removed, rows of attention over the source are left out: see `SourceOcclusion.left_out`.
-
-    The ids of all other words stay as they are. The changed sentence is translated the way the old one was; where that
-    was given, greedily. Not while another thread uses the model.
+    Removing words drops rows of attention over the source; see `SourceOcclusion.left_out`. The ids of all other words
+    stay unchanged. The changed sentence is decoded like the old one, or greedily if that was given. Not thread-safe
+    with other uses of the model.
 
     Args:
-        translator: whose model is asked.
-        translation: of this model: its own, or a given one.
-        replacement: what is put in the word's place: a word, or `UNKNOWN`, the token for words that the vocabulary does
-            not have (a model of subwords never met it while it learned, so that its answer says less); None to remove
-            the word.
-        places: of words in the sentence as typed; None for all.
-        on_progress: told how many words are done, of how many.
-        should_stop: asked before each decoding step; what is done by then is returned.
+        translator: the model.
+        translation: a translation by this model, or a given one.
+        replacement: a word, or `UNKNOWN`, the token for unknown words (which a subword model never saw in training, so
+            the result means less); None removes the word.
+        places: the places of words in the sentence as typed; None for all.
+        on_progress: called with the number of finished words and their total.
+        should_stop: checked before each decoding step; finished words are returned.
 
     Raises:
-        AnalysisError: there is no such word.
+        AnalysisError: a word does not exist.
         ExperimentError: the replacement cannot be read, nothing would be left, or the row weights that the experiment
             sets do not fit the sentence with a replacement.
     """
@@ -203,9 +201,9 @@ def occlude_source_words(
 def score_without_source_words(
     translator: "Translator", translation: Translation, *, should_stop: Callable[[], bool] = lambda: False
 ) -> SourceChanges:
-    """How much less probable the translation is without each word of its source: one pass, nothing is translated anew.
+    """The change of the translation's probability without each source word, in one pass without translating again.
 
-    Everything else is as for `occlude_source_words`.
+    Otherwise like `occlude_source_words`.
 
     Raises:
         ExperimentError: nothing would be left.
@@ -232,10 +230,10 @@ def translate_without_source_words(
 ) -> list[Translation]:
     """The translations of the source without the words in these places, one at a time, without maps.
 
-    Everything is as for `occlude_source_words`.
+    Otherwise like `occlude_source_words`.
 
     Raises:
-        AnalysisError: there is no such word.
+        AnalysisError: a word does not exist.
         ExperimentError: nothing would be left.
         TranslationStoppedError: `should_stop`, asked before each decoding step, said so.
     """
@@ -254,7 +252,7 @@ def _edits(places: Sequence[int], replacement: str | None) -> list[SourceEdit]:
 def _experiment_without_misfits(
     translation: Translation, replacement: str | None
 ) -> tuple[Experiment, tuple[AttentionRow, ...]]:
-    """The experiment that is done with changed sentences, and the rows of attention that do not fit these."""
+    """The experiment for changed sentences, and the rows of attention that do not fit them."""
     experiment = translation.experiment
     if isinstance(experiment.output, GivenTarget):
         experiment = replace(experiment, output=Greedy())
@@ -269,7 +267,7 @@ def _batched(edits: Sequence[SourceEdit], size: int) -> Iterator[Sequence[Source
 
 
 def _words_by_place(translation: Translation) -> dict[int, Word]:
-    """The source words, those that stand in one place together joined."""
+    """The source words, with the words of one place joined."""
     found: dict[int, Word] = {}
     places: Iterable[int] = translation.source_places or range(len(translation.source_words))
     for place, word in zip(places, translation.source_words, strict=True):
@@ -289,7 +287,7 @@ def _checked_places(words: dict[int, Word], places: Collection[int] | None) -> l
 
 
 def changed_words(old: Sequence[str], new: Sequence[str]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Indices of the words of `old` that `new` has not, and of those of `new` that `old` has not, order regarded."""
+    """Indices of words of `old` missing in `new`, and of words of `new` missing in `old`, in order."""
     blocks = difflib.SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
     kept_old = {block.a + place for block in blocks for place in range(block.size)}
     kept_new = {block.b + place for block in blocks for place in range(block.size)}

@@ -25,26 +25,26 @@ if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator
 
 REACH = 3
-"""Distances are counted apart up to this many tokens; the outermost places hold all that is farther."""
+"""Distances are counted separately up to this many tokens; the outermost entries include all larger ones."""
 BATCH_SIZE = 16
 """Sentences that are read side by side; what was read before these is kept if someone stops."""
 
 
 @dataclass(frozen=True, eq=False)
 class HeadProfiles:
-    """What the heads of one kind do on average, over all rows that had a choice (more than one key to look at).
+    """Averages for the heads of one kind, over all rows with more than one visible key.
 
     Attributes:
         kind: encoder, decoder or cross.
         num_rows: rows counted.
         entropy: [L, H], mean of `row_entropy`, in nats.
-        relative_entropy: [L, H], from 0 to 1: the entropy over that of equal weights on all keys the row may see.
+        relative_entropy: [L, H], from 0 to 1: the entropy divided by that of equal weights on all visible keys.
         confidence: [L, H], mean of the largest weight in a row (Voita et al. 2019, section 4, for all tokens).
         start_share, end_share: [L, H], weight on the keys `<sos>` and `<eos>`.
-        distances: [L, H, 2 R + 1], weight on keys that lie −R … R places from the row's own, from left to right. For
-            cross-attention the own place is that on the diagonal: t (S − 1) / (T − 1), rounded.
-        coverage: [L, H], from 0 to 1: to how many different words, of as many as could be, rows give their largest
-            weight; mean over sentences.
+        distances: [L, H, 2 R + 1], weight on keys at distances −R … R from the row's own position. In cross-attention
+            this is the position on the diagonal: t (S − 1) / (T − 1), rounded.
+        coverage: [L, H], from 0 to 1: the number of different words with the largest weight of some row, divided by
+            the largest possible number; mean over sentences.
     """
 
     kind: MapKind
@@ -91,9 +91,9 @@ class SampleProfiles:
 
     Attributes:
         encoder, decoder, cross: the heads of each kind.
-        num_sentences: read.
-        num_skipped: that the model refused.
-        scalings: heads that were scaled or off throughout.
+        num_sentences: sentences read.
+        num_skipped: sentences that the model refused.
+        scalings: heads that were scaled or off.
     """
 
     encoder: HeadProfiles
@@ -117,18 +117,18 @@ def profile_heads(
     on_progress: Callable[[int], None] = lambda done: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> SampleProfiles:
-    """Reads a sample and says what each head did.
+    """Read a sample and return the averages of each head.
 
     Args:
-        translator: whose model is looked at.
+        translator: the model.
         sources: sentences in the model's source language.
-        targets: their translations, read by teacher forcing (quicker); None to take the model's own.
-        scalings: heads that are scaled or off throughout.
-        on_progress: told how many sentences are done.
-        should_stop: asked before each decoding step; what was read so far is then the sample.
+        targets: their translations, read by teacher forcing (faster); None for the model's own.
+        scalings: heads that are scaled or off.
+        on_progress: called with the number of finished sentences.
+        should_stop: checked before each decoding step; the sample then ends with the sentences read so far.
 
     Raises:
-        AnalysisError: the model has no such head, not one sentence could be read, or the two sides differ in length.
+        AnalysisError: the model lacks a head, no sentence could be read, or the two sides differ in length.
     """
     if targets is not None and len(targets) != len(sources):
         raise AnalysisError(
@@ -153,7 +153,7 @@ def profile_heads(
 
 
 class HeadProfiler:
-    """Adds up what the heads do, sentence by sentence.
+    """Sums the statistics of heads, sentence by sentence.
 
     Attributes:
         scalings: heads that are scaled or off in all of them.
@@ -165,14 +165,14 @@ class HeadProfiler:
         self._num_sentences = 0
 
     def add(self, translation: Translation) -> None:
-        """Counts the maps of one translation."""
+        """Add the maps of one translation."""
         for kind in MAP_KINDS:
             keys = translation.read_tokens if kind == "decoder" else translation.source_tokens
             self._sums[kind].add(translation.maps.of_kind(kind), keys, kind)
         self._num_sentences += 1
 
     def result(self, num_skipped: int = 0) -> SampleProfiles:
-        """The means over all that was counted. Raises `AnalysisError` if that was nothing."""
+        """The means over all translations. Raises `AnalysisError` if there are none."""
         if not self._num_sentences:
             raise AnalysisError(
                 f"The model could not read any sentence of the sample ({num_skipped} were refused). Choose another "
@@ -217,7 +217,7 @@ class _Sums:
         self.num_sentences += 1
 
     def mean(self, kind: MapKind) -> HeadProfiles:
-        """Means; zeros where no row had a choice."""
+        """The means; zeros if no row has more than one visible key."""
         means = {name: (total / max(1, self.num_rows)).astype(np.float32) for name, total in self.by_row.items()}
         coverage = np.asarray(self.coverage / max(1, self.num_sentences), dtype=np.float32)
         return HeadProfiles(kind, self.num_rows, coverage=coverage, **means)
@@ -226,7 +226,7 @@ class _Sums:
 def _distances(
     rows: FloatArray, places: "np.ndarray[tuple[int], np.dtype[np.intp]]", num_queries: int, kind: MapKind
 ) -> FloatArray:
-    """Weight by distance, [L, H, 2 R + 1], summed over rows [L, H, Q, M] that stand at `places` of `num_queries`."""
+    """Weight by distance, [L, H, 2 R + 1], summed over rows [L, H, Q, M] at `places` of `num_queries`."""
     num_keys = rows.shape[-1]
     if kind == "cross":
         places = np.rint(places * ((num_keys - 1) / max(1, num_queries - 1))).astype(np.intp)

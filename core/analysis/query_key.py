@@ -1,4 +1,4 @@
-"""Where one weight comes from: query times key, dimension by dimension. No torch. Shape legend: `core.analysis`."""
+"""The origin of one weight: query times key, by dimension. No torch. Shape legend: `core.analysis`."""
 
 from dataclasses import dataclass
 
@@ -19,9 +19,9 @@ class QueryKeyDetail:
         query, key: positions of the two tokens: row and column of the map.
         query_vector, key_vector: [K] each; the query as projected, not yet divided by √K.
         products: [K], query · key / √K of each dimension; they sum to `logit`.
-        logit: the score of this pair (Vaswani et al. 2017, equation 1).
-        temperature: what scores of this head are divided by before the softmax; 1 unless the experiment says else.
-        weight: what it made of it; 0 where the mask hides the key.
+        logit: the attention score of this pair (Vaswani et al. 2017, equation 1).
+        temperature: the divisor of this head's scores before the softmax, by default 1.
+        weight: the resulting weight; 0 if the mask hides the key.
         is_visible: whether the mask lets the query see the key.
     """
 
@@ -51,7 +51,7 @@ def query_key_detail(trace: Trace, head: Head, query: int, key: int) -> QueryKey
         query, key: row and column, of tokens (not of merged words).
 
     Raises:
-        AnalysisError: there is no such head, row or column.
+        AnalysisError: the head, row or column does not exist.
     """
     heads = trace.of_kind(head.kind)
     num_layers, num_heads, num_queries, num_keys = heads.weights.shape

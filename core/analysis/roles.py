@@ -1,4 +1,4 @@
-"""What a head is for: a badge, from its statistics and thresholds that are written down here. No torch.
+"""The role of a head: a badge, derived from its statistics by the thresholds below. No torch.
 
 After the roles that Voita et al. 2019 ("Analyzing Multi-Head Self-Attention") and Clark et al. 2019 ("What Does BERT
 Look At?") describe; the thresholds are this project's own.
@@ -14,26 +14,26 @@ Role = Literal["previous", "next", "self", "end-token sink", "start-token sink",
 POSITION_SHARE = 0.3
 """A positional head gives at least this share of its weight to one neighbour, or to its own token.
 
-Set where heads of the bundled model part, on two samples of 200 sentences of Multi30k's validation split: the largest
-such share of an encoder head is at least 0.32 or at most 0.29, that of a decoder head at least 0.31 or at most 0.29. At
-0.4 and at 1/3 heads stand on the line and change their badge with the sample.
+Chosen in a gap of the bundled model, on two samples of 200 sentences of Multi30k's validation split: the largest such
+share of an encoder head is at least 0.32 or at most 0.29, of a decoder head at least 0.31 or at most 0.29. At 0.4 and
+at 1/3, badges would depend on the sample.
 """
 SINK_SHARE = 0.5
-"""A sink gives at least this share of its weight to `<eos>`, or to `<sos>`: mostly a way of doing nothing."""
+"""A sink gives at least this share of its weight to `<eos>` or `<sos>`, usually to do nothing."""
 ALIGNER_CONFIDENCE = 0.5
-"""An aligner gives at least this, half of a row, to one key on average …"""
+"""An aligner gives at least this share of a row to one key on average …"""
 ALIGNER_COVERAGE = 0.65
-"""… and this key is, over a sentence, at least this share of the words in turn that it could be.
+"""… and its keys cover at least this share of the words they could cover in a sentence.
 
-Set by what aligns. Over the 24 cross heads of the bundled model, Spearman's correlation of coverage with the alignment
-error rate on `resources/alignments` is −0.72 on one half of the pairs and −0.64 on the other (of confidence: −0.58 and
-−0.65). On two samples of 200 sentences the same nine heads pass, the six best of all among them; a tenth stands on the
-line (0.651 and 0.639) and passes once.
+Chosen by alignment quality. Over the 24 cross heads of the bundled model, Spearman's correlation of coverage with the
+alignment error rate on `resources/alignments` is −0.72 on one half of the pairs and −0.64 on the other (of confidence:
+−0.58 and −0.65). On two samples of 200 sentences the same nine heads pass, including the six best of all; a tenth is at
+the threshold (0.651 and 0.639) and passes once.
 """
 BROAD_RELATIVE_ENTROPY = 0.73
 """A broad head has at least this share of the entropy of equal weights.
 
-Set where heads of the bundled model part, on the samples of `POSITION_SHARE`: at least 0.74, or at most 0.72.
+Chosen in a gap of the bundled model, on the samples of `POSITION_SHARE`: at least 0.74, or at most 0.72.
 """
 
 ROLES: dict[Role, str] = {
@@ -52,8 +52,9 @@ ROLES: dict[Role, str] = {
 
 
 def role_of(profiles: HeadProfiles, layer: int, head: int) -> Role:
-    """The role of one head. Where several fit, the first of `ROLES`' order, with two exceptions: of the positional ones
-    the largest share counts, and a broad head is not positional.
+    """The role of one head: the first in `ROLES` that fits, with two exceptions.
+
+    Among positional roles the largest share wins, and a broad head is not positional.
     """
     place = layer, head
     is_broad = profiles.relative_entropy[place] >= BROAD_RELATIVE_ENTROPY

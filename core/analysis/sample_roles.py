@@ -1,7 +1,7 @@
-"""The roles of a model's heads over a sample, and the file beside a checkpoint that keeps them. No torch.
+"""The roles of a model's heads over a sample, and the file next to a checkpoint that stores them. No torch.
 
-`MODEL.roles.json` lies beside `MODEL.safetensors` and names the SHA-256 of its bytes and the thresholds of
-`core.analysis.roles`: other weights and other thresholds never get these roles.
+`MODEL.roles.json` contains the SHA-256 of `MODEL.safetensors` and the thresholds of `core.analysis.roles`, so other
+weights or thresholds never get these roles.
 """
 
 import hashlib
@@ -24,11 +24,11 @@ THRESHOLDS = ("POSITION_SHARE", "SINK_SHARE", "ALIGNER_CONFIDENCE", "ALIGNER_COV
 
 @dataclass(frozen=True)
 class SampleRoles:
-    """What every head does over a sample.
+    """The role of every head over a sample.
 
     Attributes:
         by_kind: L tuples of H roles, by kind.
-        sample: how many sentences of what, to stand after "over" or "on": "200 pairs of the validation split".
+        sample: the size and kind of the sample, as a phrase after "over" or "on": "200 pairs of the validation split".
     """
 
     by_kind: dict[MapKind, tuple[tuple[Role, ...], ...]]
@@ -36,7 +36,7 @@ class SampleRoles:
 
     @classmethod
     def of(cls, profiles: SampleProfiles, what: str) -> "SampleRoles":
-        """The roles that follow from statistics; `what` the sentences are: "pairs of the validation split"."""
+        """The roles that follow from statistics. `what` names the sentences: "pairs of the validation split"."""
         by_kind = {kind: roles_of(profiles.of_kind(kind)) for kind in MAP_KINDS}
         return cls(by_kind, f"{profiles.num_sentences} {what}")
 
@@ -46,12 +46,12 @@ class SampleRoles:
 
 
 def roles_path(checkpoint: Path) -> Path:
-    """Where the roles of a checkpoint lie."""
+    """The path of the roles of a checkpoint."""
     return checkpoint.with_name(checkpoint.name.removesuffix(".safetensors") + ENDING)
 
 
 def write_sample_roles(roles: SampleRoles, checkpoint: Path) -> Path:
-    """Writes roles beside the checkpoint that they were measured on, and returns where. Raises `StorageError`."""
+    """Write roles next to the measured checkpoint and return their path. Raises `StorageError`."""
     heading = {"sha256": _digest(checkpoint), "sample": roles.sample, "thresholds": _thresholds()}
     lines = [f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in heading.items()]
     for kind in MAP_KINDS:
@@ -63,10 +63,10 @@ def write_sample_roles(roles: SampleRoles, checkpoint: Path) -> Path:
 
 
 def read_sample_roles(checkpoint: Path | None) -> SampleRoles | None:
-    """The roles that lie beside a checkpoint.
+    """The roles stored next to a checkpoint.
 
-    None if there are none, if they cannot be read, or if they belong to other weights or other thresholds: what heads
-    do can be measured again at any time.
+    None if the file is missing or unreadable, or belongs to other weights or thresholds: roles can be measured again at
+    any time.
     """
     if checkpoint is None:
         return None

@@ -1,7 +1,7 @@
-"""What is done to attention maps before they are shown: labels, words instead of pieces, hidden tokens, several heads.
+"""Preparation of attention maps for display: labels, merged words, hidden tokens, combined heads.
 
-Every function is plain arithmetic on arrays and works on one map [Q, M] as well as on all of a kind [L, H, Q, M].
-Nothing here needs torch. Shape legend: `core.analysis`.
+Every function is plain arithmetic on one map [Q, M] or all maps of a kind [L, H, Q, M], without torch. Shape legend:
+`core.analysis`.
 """
 
 import unicodedata
@@ -19,24 +19,24 @@ from augenmerk.core.translation.result import FloatArray, MapKind, Translation, 
 LabelMode = Literal["read", "predicted"]
 LABEL_MODES: tuple[LabelMode, ...] = ("read", "predicted")
 DEFAULT_LABEL_MODE: LabelMode = "predicted"
-"""A cell then says where the model looked while it chose the word that names the row: docs/adr/0007."""
+"""A cell then shows where the model looked to choose the word that names the row: docs/adr/0007."""
 HiddenKind = Literal["start", "end", "punctuation"]
 HIDDEN_KINDS: tuple[HiddenKind, ...] = ("start", "end", "punctuation")
 Combination = Literal["mean", "max"]
 COMBINATIONS: tuple[Combination, ...] = ("mean", "max")
 
 NOTHING_LEFT = 1e-6
-"""A row with no more than this share of its weight on visible keys is not blown up to look like a row: it becomes 0."""
+"""A row with at most this share of its weight on visible keys becomes 0 instead of being scaled up."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """What the queries or the keys of a map stand for.
+    """The meaning of the queries or keys of a map.
 
     Attributes:
         labels: one for each entry, for people.
-        positions: for each entry the token positions it stands for: several for a merged word or a sum.
-        meaning: what the labels are: "source token", "token read" or "token predicted".
+        positions: the token positions of each entry; several for a merged word or a sum.
+        meaning: the kind of labels: "source token", "token read" or "token predicted".
         words: the words of this side, as ranges of token positions on this axis.
     """
 
@@ -49,7 +49,7 @@ class Axis:
         return len(self.labels)
 
     def take(self, entries: Sequence[int]) -> "Axis":
-        """The axis with these entries only, in this order."""
+        """The axis with only these entries, in this order."""
         return replace(
             self,
             labels=tuple(self.labels[entry] for entry in entries),
@@ -59,13 +59,12 @@ class Axis:
 
 @dataclass(frozen=True, eq=False)
 class LabelledMap:
-    """Weights, and what their queries and keys stand for.
+    """Weights with the meaning of their queries and keys.
 
     Attributes:
         weights: [..., Q, M].
         queries, keys: Q and M entries.
-        hidden_mass: [..., Q], from 0 to 1: the share of each query's weight that lay on keys hidden
-            since; 0 if none are hidden.
+        hidden_mass: [..., Q], from 0 to 1: the share of each query's weight on hidden keys; 0 if none are hidden.
     """
 
     weights: FloatArray
@@ -87,12 +86,12 @@ class LabelledMap:
 
 @dataclass(frozen=True)
 class Selection:
-    """How maps are to be shown; `apply` does it.
+    """How to show maps; `apply` does it.
 
     Attributes:
-        label_mode: whether queries of decoder and cross maps are labelled by the token read or the token predicted.
-        merge_words: sum over the pieces of a key word, mean over those of a query word.
-        hide: which kinds of token to leave out, as queries and as keys; what stays is renormalised.
+        label_mode: whether queries of decoder and cross maps are named by the token read or the token predicted.
+        merge_words: whether to sum over the pieces of a key word and average over those of a query word.
+        hide: the kinds of tokens to hide, as queries and as keys; the rest is renormalized.
     """
 
     label_mode: LabelMode = DEFAULT_LABEL_MODE
@@ -100,7 +99,7 @@ class Selection:
     hide: frozenset[HiddenKind] = frozenset()
 
     def apply(self, weights: FloatArray, translation: Translation, kind: MapKind) -> LabelledMap:
-        """Labels maps [..., Q, M] of `kind`, then merges words, then hides, in this order.
+        """Label maps [..., Q, M] of `kind`, then merge words, then hide tokens.
 
         Raises:
             AnalysisError: the maps are not of this translation and kind.
@@ -112,7 +111,7 @@ class Selection:
 
 
 def query_axis(translation: Translation, kind: MapKind, mode: LabelMode) -> Axis:
-    """The queries of a map: source tokens of the encoder; of decoder and cross maps tokens read, or those predicted.
+    """The queries of a map: source tokens (encoder), or tokens read or predicted (decoder and cross).
 
     Query t of these two belongs to the decoding step that reads `read_tokens[t]` and predicts `predicted_tokens[t]`.
     """
@@ -124,7 +123,7 @@ def query_axis(translation: Translation, kind: MapKind, mode: LabelMode) -> Axis
 
 
 def key_axis(translation: Translation, kind: MapKind) -> Axis:
-    """The keys of a map: source tokens; of the decoder's self-attention the tokens it read, in either label mode."""
+    """The keys of a map: source tokens, or the tokens read (decoder), independent of the label mode."""
     return _read_axis(translation) if kind == "decoder" else _source_axis(translation)
 
 
@@ -133,9 +132,9 @@ def _source_axis(translation: Translation) -> Axis:
 
 
 def _read_axis(translation: Translation) -> Axis:
-    """The token read at step t is the one predicted at t − 1, so the words lie one further on.
+    """The token read at step t is the one predicted at t − 1, so words are shifted by one.
 
-    The last token predicted is never read: where the length limit cut a translation off, its last word ends early.
+    The last predicted token is never read: the last word of a truncated translation ends early.
     """
     length = len(translation.read_tokens)
     words = tuple(
@@ -153,10 +152,10 @@ def _tokens_axis(tokens: tuple[str, ...], meaning: str, words: tuple[Word, ...])
 def label_map(
     weights: FloatArray, translation: Translation, kind: MapKind, mode: LabelMode = DEFAULT_LABEL_MODE
 ) -> LabelledMap:
-    """Says what the queries and keys of maps [..., Q, M] are.
+    """Label the queries and keys of maps [..., Q, M].
 
     Raises:
-        AnalysisError: the shape is not that of this translation and kind.
+        AnalysisError: the shape does not fit this translation and kind.
     """
     queries, keys = query_axis(translation, kind, mode), key_axis(translation, kind)
     if weights.shape[-2:] != (len(queries), len(keys)):
@@ -170,7 +169,7 @@ def label_map(
 def merge_words(labelled: LabelledMap) -> LabelledMap:
     """Words instead of pieces: the sum over the pieces of a key word, the mean over those of a query word.
 
-    Rows keep their sums. Tokens that belong to no word (start, end) stay as they are.
+    Rows keep their sums. Tokens outside words (start, end) stay unchanged.
     """
     weights, queries, keys = labelled.weights, labelled.queries, labelled.keys
     key_words, query_words = _words_of_entries(keys), _words_of_entries(queries)
@@ -188,13 +187,13 @@ def merge_words(labelled: LabelledMap) -> LabelledMap:
 
 
 def _words_of_entries(axis: Axis) -> list[Word | None]:
-    """For each entry the word it begins in, or None."""
+    """For each entry the word in which it starts, or None."""
     word_of = {place: word for word in axis.words for place in range(word.start, word.end)}
     return [word_of.get(positions[0]) for positions in axis.positions]
 
 
 def _starts(words: Sequence[Word | None]) -> list[int]:
-    """The entries with which a word begins, by what `_words_of_entries` says."""
+    """The entries that start a word, from the result of `_words_of_entries`."""
     return [entry for entry, word in enumerate(words) if entry == 0 or word is None or word != words[entry - 1]]
 
 
@@ -219,10 +218,10 @@ def is_hidden(label: str, kinds: Collection[HiddenKind]) -> bool:
 
 
 def hide(labelled: LabelledMap, kinds: Collection[HiddenKind]) -> LabelledMap:
-    """Leaves out queries and keys of these kinds of token; each query's weights are scaled up to their old sum.
+    """Hide queries and keys of these kinds of tokens, and scale each query's weights up to their old sum.
 
-    How much that was is told by `hidden_mass`. A query that had all its weight (but for `NOTHING_LEFT`) on hidden keys
-    becomes 0, with a hidden mass of 1: there is nothing to renormalise.
+    `hidden_mass` states the share removed. A query with all its weight (up to `NOTHING_LEFT`) on hidden keys becomes 0
+    with a hidden mass of 1.
     """
     kept_queries = [entry for entry, label in enumerate(labelled.queries.labels) if not is_hidden(label, kinds)]
     kept_keys = [entry for entry, label in enumerate(labelled.keys.labels) if not is_hidden(label, kinds)]
@@ -243,10 +242,10 @@ def hide(labelled: LabelledMap, kinds: Collection[HiddenKind]) -> LabelledMap:
 
 
 def sum_queries(labelled: LabelledMap, entries: Sequence[int]) -> LabelledMap:
-    """One query: the sum of the chosen ones. Its hidden mass is the mean of theirs.
+    """One query, the sum of the chosen ones. Its hidden mass is their mean.
 
     Raises:
-        AnalysisError: none is chosen, or one is not there.
+        AnalysisError: no query is chosen, or one does not exist.
     """
     _check_entries(entries, len(labelled.queries))
     axis = labelled.queries.take(entries)
@@ -267,7 +266,7 @@ def _check_entries(entries: Sequence[int], count: int) -> None:
 def combine(
     maps: FloatArray, how: Combination = "mean", heads: Collection[tuple[int, int]] | None = None
 ) -> FloatArray:
-    """One map [Q, M] made of the chosen heads of [L, H, Q, M]: their mean, or in each cell their maximum.
+    """One map [Q, M] from the chosen heads of [L, H, Q, M]: their mean, or the maximum of each cell.
 
     The weights of a query sum to 1 in a mean, to 1 or more in a maximum.
 
@@ -277,7 +276,7 @@ def combine(
         heads: pairs of layer and head, counted from 0; None for all of them.
 
     Raises:
-        AnalysisError: no head is chosen, or one is not there.
+        AnalysisError: no head is chosen, or one does not exist.
     """
     num_layers, num_heads = maps.shape[:2]
     if heads is None:

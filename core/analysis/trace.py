@@ -1,6 +1,6 @@
-"""What went on inside every head while one pair was read: queries, keys, values and weights, as plain arrays.
+"""Queries, keys, values and weights of every head for one pair, as plain arrays.
 
-`core.analysis.capture` fills these from a model. Nothing here needs torch. Shape legend: `core.analysis`.
+`core.analysis.capture` fills these from a model. No torch here. Shape legend: `core.analysis`.
 """
 
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ class HeadTrace:
     Attributes:
         queries: [L, H, Q, K].
         keys, values: [L, H, M, K]; the values of a head that is switched off are 0.
-        mixing: [L, H, K, D], each head's slice of the output projection: `values @ mixing` is what a key adds to the
-            output, in full width, if all weight lies on it.
+        mixing: [L, H, K, D], each head's slice of the output projection: `values @ mixing` is the full-width vector
+            that a key adds to the output at weight 1.
         weights: [L, H, Q, M], the attention weights.
-        temperatures: [L, H], what query · key / √K is divided by before the softmax; 1 unless the experiment says else.
+        temperatures: [L, H], divisors of query · key / √K before the softmax, by default 1.
     """
 
     queries: FloatArray
@@ -35,7 +35,7 @@ class Trace:
 
     Attributes:
         encoder, decoder, cross: the heads of each kind.
-        lifts_mask: whether the decoder saw later target tokens too.
+        lifts_mask: whether the decoder also saw later target tokens.
     """
 
     encoder: HeadTrace
@@ -49,5 +49,5 @@ class Trace:
 
     @property
     def maps(self) -> AttentionMaps:
-        """The weights alone."""
+        """Only the weights."""
         return AttentionMaps(self.encoder.weights, self.decoder.weights, self.cross.weights)

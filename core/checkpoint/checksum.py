@@ -1,4 +1,4 @@
-"""Checksums of what a checkpoint holds: whether it is still what was written. SHA-256, some 20 ms for 40 MB."""
+"""Checksums of the contents of a checkpoint (SHA-256, about 20 ms for 40 MB)."""
 
 import hashlib
 import json
@@ -10,14 +10,14 @@ from torch import Tensor
 
 
 def tensors_checksum(tensors: Mapping[str, Tensor]) -> str:
-    """Of names, types, shapes and values, whatever their order; 64 hexadecimal digits."""
+    """The checksum of names, types, shapes and values, independent of their order: 64 hexadecimal digits."""
     digest = hashlib.sha256()
     hash_tensors(digest, tensors)
     return digest.hexdigest()
 
 
 def description_checksum(description: Mapping[str, Any]) -> str:
-    """Of everything in a description but its checksums."""
+    """The checksum of a description without its checksums."""
     return hashlib.sha256(
         json_line({name: description[name] for name in description if name != "checksums"})
     ).hexdigest()
@@ -32,5 +32,5 @@ def hash_tensors(digest: "hashlib._Hash", tensors: Mapping[str, Tensor]) -> None
 
 
 def json_line(value: object) -> bytes:
-    """The value as JSON in ASCII, always written the same."""
+    """The value as ASCII JSON in a canonical form."""
     return json.dumps(value, sort_keys=True, separators=(",", ":")).encode("ascii") + b"\n"

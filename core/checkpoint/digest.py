@@ -1,4 +1,4 @@
-"""A model told apart from others by what it is, not by where its file lies."""
+"""Identifies a model by its content instead of its path."""
 
 import hashlib
 
@@ -9,8 +9,8 @@ from augenmerk.core.checkpoint.file import Checkpoint
 def model_digest(checkpoint: Checkpoint) -> str:
     """SHA-256 of weights and vocabularies, 64 hexadecimal digits.
 
-    The same for a file that was moved, copied or saved again, with or without what is needed to resume training;
-    another one for the same model at half precision, whose weights are others.
+    It stays the same when a file is moved, copied or saved again, with or without the state for resuming. It differs
+    for the same model in half precision, which has other weights.
     """
     digest = hashlib.sha256()
     hash_tensors(digest, checkpoint.weights)

@@ -1,4 +1,4 @@
-"""How a run went, epoch by epoch."""
+"""The history of a run, by epoch."""
 
 import csv
 import io

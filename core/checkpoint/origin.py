@@ -1,4 +1,4 @@
-"""Where an imported model comes from."""
+"""The origin of an imported model."""
 
 from dataclasses import dataclass, fields
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Origin:
-    """What is known of a model that was not trained here.
+    """What is known about an imported model.
 
     Attributes:
         format: of the files it was imported from: "marian", "joeynmt", "notebook" or "annotated".
