@@ -98,6 +98,7 @@ def test_a_command_without_its_library_says_in_one_line_what_to_install(
 
 
 @pytest.mark.slow
+@pytest.mark.training
 def test_charts_without_matplotlib_say_in_one_line_what_to_install(tmp_path: Path) -> None:
     record(copy_run(num_epochs=1), tmp_path / "run")
     out = tmp_path / "charts.png"

@@ -18,7 +18,7 @@ from augenmerk.core.resources import resource_path
 from augenmerk.core.storage import NotARegularFileError, atomic_path, read_bytes
 from augenmerk.viz_app.crash_log import crashes_recorded, default_folder, earlier_reports
 from augenmerk.viz_app.crash_notice import CrashNotice
-from augenmerk.viz_app.documents.experiment_documents import is_experiment
+from augenmerk.viz_app.documents.reading import is_experiment
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.models.foreign import foreign_source
 from augenmerk.viz_app.preferences import Preferences
@@ -103,7 +103,7 @@ def _run_window(
     if reports := earlier_reports(default_folder()):
         notice = CrashNotice(reports)
         notice.done.connect(window.top_bar.show_notice)
-        window.add_notice(notice)
+        window.notices.addWidget(notice)
     fit_to_screen(window)
     window.show()
     with interpreter_shared_fairly(), ended_by_signals(app):

@@ -11,8 +11,16 @@ from PySide6.QtWidgets import QMainWindow, QMenu, QVBoxLayout, QWidget
 from augenmerk.viz_app.analysis.area import AnalysisPanel
 from augenmerk.viz_app.analysis.tab import AnalysisContext
 from augenmerk.viz_app.appearance import SCALE_COMMANDS, THEME_COMMANDS, Appearance
-from augenmerk.viz_app.documents.experiment_documents import EXPERIMENT_COMMANDS, ExperimentDocuments, is_experiment
-from augenmerk.viz_app.documents.lesson_documents import LESSON_COMMANDS, LessonDocuments, shipped_lessons
+from augenmerk.viz_app.documents.experiment_documents import EXPERIMENT_COMMANDS, ExperimentDocuments
+from augenmerk.viz_app.documents.kept_session import KeptSession
+from augenmerk.viz_app.documents.lesson_documents import (
+    LESSON_COMMANDS,
+    LessonDocuments,
+    make_lesson_menu,
+    shipped_commands,
+    shipped_lessons,
+)
+from augenmerk.viz_app.documents.reading import is_experiment
 from augenmerk.viz_app.export.menu import EXPORTS, ExportMenu
 from augenmerk.viz_app.learn.chapter import read_chapters
 from augenmerk.viz_app.models.foreign import foreign_source
@@ -57,7 +65,10 @@ class MainWindow(QMainWindow):
         pages: all pages, which are made when they are first shown.
         commands: everything that can be done by name or key.
         appearance: theme and scale.
-        documents, lessons: experiment files; the lesson that is shown above the Translate page.
+        explainer: explains what the user clicks on next.
+        notices: what stands between the top bar and the page; each closes itself.
+        documents, session: experiment files; what is kept until the next start.
+        lessons: the lesson that is shown above the Translate page.
         export_menu: exports what the page in sight shows.
         opening: the model and the experiment that are opened at the start.
         shutdown: how the window ends.
@@ -96,11 +107,12 @@ class MainWindow(QMainWindow):
         self.translate_page = TranslatePage(controller, self.analysis, preferences)
         self.pages = PageHost(self.translate_page, self._worker, preferences)
         self.documents = ExperimentDocuments(self.state, self._worker, preferences, self)
+        self.session = KeptSession(self.state, preferences, self)
         self.lessons = LessonDocuments(self.state, self._worker, self.documents, preferences, self)
         self.export_menu = ExportMenu(lambda: self.pages.in_sight, preferences, self)
         self._loader = ModelLoader(self._worker, preferences, self)
         self.appearance = Appearance(preferences, self)
-        self._explainer = TermExplainer(self.pages.open_chapter, self)
+        self.explainer = TermExplainer(self.pages.open_chapter, self)
         self.commands = CommandRegistry(self)
         self.top_bar = TopBar(self._loader, self.commands.add(self.pages, PAGE_COMMANDS))
         self._add_commands()
@@ -108,7 +120,7 @@ class MainWindow(QMainWindow):
         self.shutdown = ShutdownSequence(
             self,
             self.pages,
-            self.documents,
+            self.session,
             self.lessons,
             self.export_menu,
             self._loader,
@@ -123,6 +135,7 @@ class MainWindow(QMainWindow):
             self.translate_page,
             self.top_bar,
             self.documents,
+            self.session,
             self.lessons,
             preferences,
         )
@@ -141,10 +154,6 @@ class MainWindow(QMainWindow):
         """
         self.pages.show(TRANSLATE)
         self._loader.open(path)
-
-    def add_notice(self, notice: QWidget) -> None:
-        """Shows a notice between the top bar and the page, until it closes itself."""
-        self._notices.addWidget(notice)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The window is on the screen: now the model may be opened, which takes seconds of imports."""
@@ -231,21 +240,13 @@ class MainWindow(QMainWindow):
             self.lessons.lesson.changed.connect(self.presentation.show_scene)
         self.presentation.begin()
 
-    def toggle_full_screen(self) -> None:
-        """Fills the screen, or no longer."""
-        self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
-
-    def explain(self) -> None:
-        """Explains what is clicked on next."""
-        self._explainer.begin()
-
     def show_palette(self) -> None:
         """Opens the palette: all commands, the chapters, the lessons that ship."""
         chapters = [
             Command[str](f"Learn: {chapter.title}", self.pages.open_chapter).on(chapter.name)
             for chapter in read_chapters(self._preferences.learn_language)
         ]
-        self.commands.show_palette((*chapters, *self.lessons.shipped_commands(shipped_lessons())))
+        self.commands.show_palette((*chapters, *shipped_commands(self.documents, shipped_lessons())))
 
     def show_keys(self) -> None:
         """Opens the sheet of keys, with those of pages that were not made yet."""
@@ -273,7 +274,7 @@ class MainWindow(QMainWindow):
         self.documents.fill_menu(experiments)
         menu.addMenu(self.export_menu)
         menu.addMenu(experiments)
-        menu.addMenu(self.lessons.make_menu(self))
+        menu.addMenu(make_lesson_menu(self.lessons, self))
         menu.addSeparator()
         menu.addAction("Colours").setEnabled(False)
         themes = QActionGroup(menu)
@@ -303,11 +304,11 @@ class MainWindow(QMainWindow):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.top_bar)
-        self._notices = QVBoxLayout()
+        self.notices = QVBoxLayout()
         pages = QVBoxLayout()
         scales(pages.setContentsMargins, PAGE_MARGIN, 0, PAGE_MARGIN, PAGE_MARGIN - 4)
         scales(pages.setSpacing, GAP)
-        pages.addLayout(self._notices)
+        pages.addLayout(self.notices)
         pages.addWidget(self.pages.stack)
         column.addLayout(pages, 1)
         self._content = WindowScrollArea(central, CONTENT_SIZE, NARROW_CONTENT_SIZE)
@@ -341,7 +342,7 @@ class MainWindow(QMainWindow):
         page.own_settings = lambda: self.lessons.own_settings
         lesson_bar.arrows_changed.connect(lambda: page.heads.show_keys(lesson_bar.takes_arrows))
         self.documents.done.connect(bar.show_notice)
-        self.documents.model_requested.connect(self.open_model)
+        self.documents.opener.model_requested.connect(self.open_model)
 
     def _on_train_page(self, page: "TrainPage") -> None:
         page.model_ready.connect(self.open_model)
@@ -361,10 +362,16 @@ CANCEL = Command[MainWindow]("Cancel what takes long", MainWindow.cancel, local_
 WINDOW_COMMANDS = (
     (
         Command[MainWindow]("Presentation: one map, large, keys only", MainWindow.present, keys=("F5",)),
-        Command[MainWindow]("Full screen", MainWindow.toggle_full_screen, keys=("F11",)),
+        Command[MainWindow](
+            "Full screen",
+            lambda window: window.setWindowState(window.windowState() ^ Qt.WindowState.WindowFullScreen),
+            keys=("F11",),
+        ),
     ),
     (
-        Command[MainWindow]("What is this? Then click on anything", MainWindow.explain, keys=("F1",), group="Help"),
+        Command[MainWindow](
+            "What is this? Then click on anything", lambda window: window.explainer.begin(), keys=("F1",), group="Help"
+        ),
         Command[MainWindow]("Quick tour", MainWindow.offer_quick_tour, group="Help"),
         Command[MainWindow]("All keys", MainWindow.show_keys, keys=("?",), group="Help"),
         Command[MainWindow]("Commands", MainWindow.show_palette, keys=("Ctrl+K",), group="Help"),

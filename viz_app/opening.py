@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Signal
 
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.viz_app.documents.experiment_documents import ExperimentDocuments
+from augenmerk.viz_app.documents.kept_session import KeptSession
 from augenmerk.viz_app.documents.lesson_documents import LessonDocuments
 from augenmerk.viz_app.examples import example_sentences
 from augenmerk.viz_app.models.loader import ModelLoader
@@ -14,6 +15,7 @@ from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.top_bar import TopBar
 from augenmerk.viz_app.translate.page import TranslatePage
+from augenmerk.viz_app.widgets.dialogs import show_failure
 from augenmerk.viz_app.worker import Failure
 
 TRANSLATING = "Translating…\nA sentence that is typed meanwhile is translated instead."
@@ -49,12 +51,13 @@ class Opening(QObject):
         page: TranslatePage,
         bar: TopBar,
         documents: ExperimentDocuments,
+        session: KeptSession,
         lessons: LessonDocuments,
         preferences: Preferences,
     ) -> None:
         super().__init__()
         self._loader, self._page, self._bar, self._state = loader, page, bar, page.state
-        self._documents, self._lessons, self._preferences = documents, lessons, preferences
+        self._documents, self._session, self._lessons, self._preferences = documents, session, lessons, preferences
         self._is_reopening = requested.checkpoint is None and preferences.model is not None
         self._first_checkpoint = requested.checkpoint or preferences.model
         self._first_experiment = requested.experiment
@@ -67,14 +70,14 @@ class Opening(QObject):
         loader.previous_model_missing.connect(self._open_bundled_instead)
         loader.import_offered.connect(self._on_import_offered)
         page.failed.connect(self._on_sentence_failed)
-        documents.failed.connect(self._on_experiment_failed)
+        documents.opener.failed.connect(self._on_experiment_failed)
         self._state.result_changed.connect(self._on_result)
         self._show_first_text(requested.sentence)
 
     def open_first_model(self) -> None:
         """Opens the requested model, or the one of the last session. Takes seconds of imports in the worker."""
         if self._lesson_failure is not None:
-            self._lessons.tell_not_restored(self._lesson_failure)
+            show_failure(self._page.window(), "The lesson of the last time was not opened", self._lesson_failure)
         (self._loader.reopen if self._is_reopening else self._loader.open)(self._first_checkpoint)
 
     def _show_first_text(self, sentence: str | None) -> None:
@@ -90,8 +93,8 @@ class Opening(QObject):
         page.sentence.input.setFocus()
 
     def _restore(self) -> None:
-        is_restored = self._documents.restore_session()
-        text = "" if is_restored else self._documents.earlier_sentence()  # older versions kept it alone
+        is_restored = self._session.restore()
+        text = "" if is_restored else self._session.earlier_sentence()  # older versions kept it alone
         if text:
             self._page.begin(text)
         self._lesson_failure = self._lessons.restore(shows_scene=not is_restored)

@@ -25,7 +25,7 @@ from PySide6.QtCore import (
 from PySide6.QtWidgets import QMainWindow
 
 from augenmerk.core.cli.guard import USER_ERROR
-from augenmerk.viz_app.documents.experiment_documents import ExperimentDocuments
+from augenmerk.viz_app.documents.kept_session import KeptSession
 from augenmerk.viz_app.documents.lesson_documents import LessonDocuments
 from augenmerk.viz_app.export.menu import ExportMenu
 from augenmerk.viz_app.models.loader import ModelLoader
@@ -55,7 +55,7 @@ class ShutdownSequence(QObject):
         self,
         window: QMainWindow,
         pages: PageHost,
-        documents: ExperimentDocuments,
+        session: KeptSession,
         lessons: LessonDocuments,
         export_menu: ExportMenu,
         loader: ModelLoader,
@@ -63,7 +63,7 @@ class ShutdownSequence(QObject):
         preferences: Preferences,
     ) -> None:
         super().__init__(window)
-        self._window, self._pages, self._documents, self._lessons = window, pages, documents, lessons
+        self._window, self._pages, self._session, self._lessons = window, pages, session, lessons
         self._export_menu, self._loader, self._worker, self._preferences = export_menu, loader, worker, preferences
         self._has_ended = False
         self._closing_since: float | None = None
@@ -91,7 +91,7 @@ class ShutdownSequence(QObject):
         if self._has_ended:
             return
         self._pages.translate.save()
-        self._documents.keep_session()
+        self._session.keep()
         self._preferences.set_bytes("window", self._window.saveGeometry())
         self._preferences.settings.sync()
 

@@ -141,7 +141,7 @@ class TestNotice:
         window = make_window()
         notice = CrashNotice(earlier_reports(folder))
         notice.done.connect(window.top_bar.show_notice)
-        window.add_notice(notice)
+        window.notices.addWidget(notice)
         return notice
 
     def test_it_says_what_happened_and_is_in_nobodys_way(self, notice: CrashNotice, qtbot: QtBot) -> None:

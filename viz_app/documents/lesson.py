@@ -1,13 +1,12 @@
 """The lesson that is open: its scenes, which one is shown, whether it was changed. No Qt."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from psygnal import Signal
 
 from augenmerk.core.errors import ExperimentFileError
-from augenmerk.core.translation.experiment_file import SavedExperiment
 from augenmerk.core.translation.lesson_file import (
     MAX_SCENES,
     MAX_TEXT_CHARACTERS,
@@ -128,13 +127,12 @@ class OpenLesson:
         assert self.lesson is not None
         self._change(replace(self.lesson, title=title), self.place)
 
-    def retitle(self, title: str, text: str, question: str) -> None:
-        """Other words for the scene that is shown. Raises `ExperimentFileError`."""
-        self._replace_scene(lambda scene: replace(scene, title=title, text=text, question=question))
-
-    def update(self, saved: SavedExperiment) -> None:
-        """Another experiment, or another view of it, under the same words. Raises `ExperimentFileError`."""
-        self._replace_scene(lambda scene: replace(scene, saved=saved))
+    def change_scene(self, **changes: Any) -> None:
+        """Replaces fields of the scene that is shown. Raises `ExperimentFileError`."""
+        assert self.lesson is not None
+        scenes = list(self.scenes)
+        scenes[self.place] = replace(scenes[self.place], **changes)
+        self._change(replace(self.lesson, scenes=tuple(scenes)), self.place)
 
     def move(self, by: int) -> None:
         """The scene that is shown stands so many places further, if it can; it is still the one that is shown."""
@@ -153,12 +151,6 @@ class OpenLesson:
         del scenes[self.place]
         self._change(replace(self.lesson, scenes=tuple(scenes)), min(self.place, max(0, len(scenes) - 1)))
         self._choose()
-
-    def _replace_scene(self, change: Callable[[Scene], Scene]) -> None:
-        assert self.lesson is not None
-        scenes = list(self.scenes)
-        scenes[self.place] = change(scenes[self.place])
-        self._change(replace(self.lesson, scenes=tuple(scenes)), self.place)
 
     def _change(self, lesson: Lesson, place: int) -> None:
         """What no file could hold is refused before anything changes."""

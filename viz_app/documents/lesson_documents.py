@@ -1,38 +1,33 @@
 """Lessons in the window: opened, shown scene by scene, changed, saved, closed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QDialog, QFileDialog, QMenu, QMessageBox, QWidget
+from PySide6.QtWidgets import QDialog, QMenu, QMessageBox, QWidget
 
 from augenmerk.core.errors import AugenmerkError, ExperimentFileError
 from augenmerk.core.resources import resource_path
 from augenmerk.core.translation.experiment_file import SUFFIX
 from augenmerk.core.translation.lesson_file import Lesson, Scene, read_lesson_file, write_lesson_file
-from augenmerk.viz_app.documents.experiment_documents import NOTHING, ExperimentDocuments
+from augenmerk.viz_app.documents.experiment_documents import ExperimentDocuments
 from augenmerk.viz_app.documents.lesson import OpenLesson, as_title
-from augenmerk.viz_app.documents.lesson_bar import LessonBar, SceneDialog, TitleDialog
-from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, SceneResult, scene_maps, scene_parts
-from augenmerk.viz_app.documents.session import saved_experiment
+from augenmerk.viz_app.documents.lesson_bar import LessonBar
+from augenmerk.viz_app.documents.lesson_editing import LessonEditing
+from augenmerk.viz_app.documents.lesson_pages import LessonExport
+from augenmerk.viz_app.documents.reading import read_lesson
 from augenmerk.viz_app.documents.view_values import show_as
-from augenmerk.viz_app.export.lesson_page import save_lesson_page
-from augenmerk.viz_app.export.worksheet import save_worksheet
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import ExperimentEditor, begin_history, resume_history
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
-from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.widgets.commands import BoundCommand, Command
-from augenmerk.viz_app.widgets.dialogs import show_failure
-from augenmerk.viz_app.worker import Failure, InferenceWorker, Request
+from augenmerk.viz_app.widgets.dialogs import ask_where_to_save, show_failure
+from augenmerk.viz_app.worker import Failure, InferenceWorker
 
-FILTER = f"Lessons (*{SUFFIX});;All files (*)"
-PAGE = "Page for the browser (*.html)"
-WORKSHEETS = {"html": "Page for the browser and the printer (*.html)", "md": "Markdown (*.md)"}
-SUFFIXES = {text: suffix for suffix, text in WORKSHEETS.items()}
+FORMATS = {SUFFIX.removeprefix("."): f"Lessons (*{SUFFIX})", "": "All files (*)"}
 SHIPPED = "lessons"
 """The folder of `resources/` with the lessons that ship."""
 SHIPPED_MARK = "shipped:"
@@ -47,8 +42,10 @@ class LessonDocuments(QObject):
     user had chosen before.
 
     Attributes:
+        experiments: opens files, of lessons too.
         lesson: the one that is open, without Qt.
         bar: what shows it.
+        editing, export: change it; write pages and worksheets of it.
         dialog: a dialog about the lesson that is open, or None.
 
     Signals:
@@ -66,13 +63,17 @@ class LessonDocuments(QObject):
         window: QWidget,
     ) -> None:
         super().__init__(window)
-        self._state, self._experiments, self._preferences, self._window = state, experiments, preferences, window
-        self._worker = worker
+        self._state, self._preferences, self._window = state, preferences, window
+        self.experiments = experiments
         self._former: ExperimentEditor | None = None
         self._former_settings: MapViewSettings | None = None
         self.lesson = OpenLesson()
         self.bar = LessonBar(self.lesson)
         self.dialog: QDialog | None = None
+        self.editing = LessonEditing(state, self.lesson, window, self.show_dialog)
+        self.export = LessonExport(state, self.lesson, worker, window, self.ask_for_file)
+        for part in (self.editing, self.export):
+            part.done.connect(self.done)
         self.lesson.scene_chosen.connect(self._show)
         self.lesson.changed.connect(self._keep_place)
         self.lesson.changed.connect(self._name_model)
@@ -80,43 +81,14 @@ class LessonDocuments(QObject):
         experiments.lesson_read.connect(self.open)
         self.bar.close_requested.connect(self.close)
         self.bar.save_requested.connect(self.save)
-        self.bar.add_requested.connect(self.ask_for_scene)
-        self.bar.update_requested.connect(self.update_scene)
-        self.bar.texts_requested.connect(self.ask_for_texts)
-        self.bar.rename_requested.connect(self.ask_for_title)
+        self.bar.add_requested.connect(self.add_scene)
+        self.bar.update_requested.connect(self.editing.update_scene)
+        self.bar.texts_requested.connect(self.editing.ask_for_texts)
+        self.bar.rename_requested.connect(self.editing.ask_for_title)
 
-    def make_menu(self, parent: QWidget) -> QMenu:
-        """The menu of lessons."""
-        lessons = QMenu("Lesson", parent)
-        lessons.aboutToShow.connect(lambda: self._fill(lessons, shipped_lessons()))
-        self._fill(lessons, ())  # so that it is not empty, which disables it on some platforms
-        return lessons
-
-    def _fill(self, menu: QMenu, shipped: Sequence[Path]) -> None:
-        menu.clear()
-        ADD_SCENE.on(self).add_to(menu)
-        OPEN_LESSON.on(self).add_to(menu)
-        menu.addSeparator()
-        for command in self.shipped_commands(shipped):
-            command.add_to(menu)
-        menu.addSeparator()
-        for each in LESSON_MENU:
-            action = each.on(self).add_to(menu)
-            action.setEnabled(each.is_offered(self))
-            if each is EDIT_LESSON:
-                action.setCheckable(True)
-                action.setChecked(self.bar.is_editing)
-
-    def shipped_commands(self, paths: Sequence[Path]) -> list[BoundCommand]:
-        """One command for each of these lessons, with its title; they are read for that, which takes a while."""
-        return [
-            Command[Path](title_of(path), partial(self._experiments.open, is_shipped=True), group="Files").on(path)
-            for path in paths
-        ]
-
-    def ask_what_to_open(self) -> None:
-        """By dialog."""
-        self._experiments.ask_what_to_open()
+    def add_scene(self) -> None:
+        """Asks for the words of a scene with what is on the screen now; the lesson is edited then."""
+        self.editing.ask_for_scene(lambda: self.bar.edit_button.setChecked(True))
 
     @property
     def own_settings(self) -> MapViewSettings:
@@ -159,7 +131,7 @@ class LessonDocuments(QObject):
         is_shipped = name.startswith(SHIPPED_MARK)
         path = resource_path(SHIPPED) / name.removeprefix(SHIPPED_MARK) if is_shipped else Path(name)
         try:
-            lesson = self._experiments.read_lesson(path)
+            lesson = read_lesson(self._state, path)
         except ExperimentFileError as error:
             self._preferences.lesson_name = ""
             return Failure.of(error)
@@ -170,10 +142,6 @@ class LessonDocuments(QObject):
         else:
             self._former = self._begin_history()
         return None
-
-    def tell_not_restored(self, failure: Failure) -> None:
-        """Says in a dialog why the lesson is not open any more."""
-        show_failure(self._window, "The lesson of the last time was not opened", failure)
 
     def _name_model(self) -> None:
         """Says which model a scene is about while another is open: its words need not hold for that one."""
@@ -236,9 +204,8 @@ class LessonDocuments(QObject):
                 self.lesson.is_changed = False
                 act()
 
-        self._open_dialog(box)
+        self.show_dialog(box)
         box.finished.connect(decide)
-        box.open()
         return False
 
     def _begin_history(self) -> ExperimentEditor:
@@ -252,56 +219,7 @@ class LessonDocuments(QObject):
             self._former = self._begin_history()
         if self._former_settings is None:
             self._former_settings = replace(self._state.settings)
-        self._experiments.show_scene(scene.saved, self.lesson.path)
-
-    # --- changing ------------------------------------------------------------------------------------------------
-
-    def ask_for_scene(self) -> None:
-        """Asks for the words of a scene with what is on the screen now, and adds it."""
-        if self._state.result is None:
-            self.done.emit(NOTHING)
-            return
-        saved = saved_experiment(self._state)
-        dialog = SceneDialog("Add a scene", parent=self._window)
-
-        def add(title: str, text: str, question: str) -> None:
-            self._try(lambda: self.lesson.add(Scene(title, text, saved, question)))
-            self.bar.edit_button.setChecked(True)
-
-        dialog.given.connect(add)
-        self._open_dialog(dialog)
-        dialog.open()
-
-    def update_scene(self) -> None:
-        """What is on the screen now takes the place of the scene's experiment and view."""
-        if self.lesson.scene is not None and self._state.result is not None:
-            self._try(lambda: self.lesson.update(saved_experiment(self._state)))
-
-    def ask_for_texts(self) -> None:
-        """Asks for other words for the scene that is shown."""
-        scene = self.lesson.scene
-        if scene is None:
-            return
-        dialog = SceneDialog("The texts of this scene", (scene.title, scene.text, scene.question), self._window)
-        dialog.given.connect(lambda *words: self._try(lambda: self.lesson.retitle(*words)))
-        self._open_dialog(dialog)
-        dialog.open()
-
-    def ask_for_title(self) -> None:
-        """Asks for another title of the lesson."""
-        if self.lesson.lesson is None:
-            return
-        dialog = TitleDialog(self.lesson.lesson.title, self._window)
-        dialog.given.connect(lambda title: self._try(lambda: self.lesson.rename(title)))
-        self._open_dialog(dialog)
-        dialog.open()
-
-    def _try(self, act: Callable[[], None]) -> None:
-        """Changes the lesson, or says in a dialog why not."""
-        try:
-            act()
-        except ExperimentFileError as error:
-            show_failure(self._window, "The lesson was not changed", Failure.of(error))
+        self.experiments.opener.show_scene(scene.saved, self.lesson.path)
 
     # --- saving --------------------------------------------------------------------------------------------------
 
@@ -315,70 +233,15 @@ class LessonDocuments(QObject):
     def ask_where_to_save(self, *, then: Callable[[], object] = lambda: None) -> None:
         """By dialog."""
         if self.lesson.lesson is not None:
-            self._ask_for_file("Save the lesson", FILTER, SUFFIX, lambda path: self.save_to(path, then=then))
+            self.ask_for_file("Save the lesson", FORMATS, lambda path: self.save_to(path, then=then))
 
-    def ask_for_page(self) -> None:
-        """Asks where the page goes."""
-        if self.lesson.scenes:
-            self._ask_for_file("Export the lesson", PAGE, ".html", self.save_page)
-
-    def save_page(self, path: Path) -> None:
-        """Computes all scenes with the model in use, and writes the page; or says in a dialog why not."""
-
-        def write(lesson: Lesson, results: tuple[SceneResult, ...], model: ModelInfo) -> None:
-            save_lesson_page(lesson.title, scene_parts(lesson, results, model), path)
-
-        self._compute_then("page", path, write)
-
-    def ask_for_worksheet(self) -> None:
-        """Asks where the worksheet goes, and in which format."""
-        if self.lesson.scenes:
-            self._ask_for_file("Export a worksheet", ";;".join(WORKSHEETS.values()), ".html", self.save_worksheet)
-
-    def save_worksheet(self, path: Path) -> None:
-        """Computes all scenes with the model in use, and writes sentences, maps and questions without answers."""
-
-        def write(lesson: Lesson, results: tuple[SceneResult, ...], model: ModelInfo) -> None:
-            save_worksheet(lesson, scene_maps(lesson, results, model), path)
-
-        self._compute_then("worksheet", path, write)
-
-    def _compute_then(
-        self, what: str, path: Path, write: Callable[[Lesson, tuple[SceneResult, ...], ModelInfo], None]
-    ) -> None:
-        """Computes all scenes, then writes what was made of them, or says in a dialog why not."""
-        lesson, model = self.lesson.lesson, self._state.model
-        if lesson is None or model is None:
-            self.done.emit(NOTHING)
-            return
-
-        def use(results: object) -> None:
-            assert isinstance(results, tuple)
-            try:
-                write(lesson, results, model)
-            except AugenmerkError as error:
-                refuse(Failure.of(error))
-                return
-            self.done.emit(f"saved {path.name}")
-
-        def refuse(failure: Failure) -> None:
-            show_failure(self._window, f"The {what} was not saved", failure)
-
-        self.done.emit(f"computing {len(lesson.scenes)} scenes…")
-        self._worker.submit(Request(LessonResultsJob(lesson.scenes), self, on_result=use, on_error=refuse))
-
-    def _ask_for_file(self, heading: str, filters: str, suffix: str, act: Callable[[Path], None]) -> None:
+    def ask_for_file(self, title: str, formats: Mapping[str, str], act: Callable[[Path], object]) -> None:
+        """Asks where a file of the open lesson goes."""
         assert self.lesson.lesson is not None
         recent = self._preferences.recent_experiments.paths
         folder = recent[0].parent if recent else Path()
         name = "".join(each if each.isalnum() or each in " -_" else "-" for each in self.lesson.lesson.title)
-        dialog = QFileDialog(self._window, heading, str(folder / name), filters)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(suffix.removeprefix("."))
-        dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(SUFFIXES.get(chosen, suffix)))
-        dialog.fileSelected.connect(lambda chosen: act(Path(chosen)))
-        self._open_dialog(dialog)
-        dialog.open()
+        self.show_dialog(ask_where_to_save(self._window, title, folder / name, act, formats))
 
     def save_to(self, path: Path, *, then: Callable[[], object] = lambda: None) -> None:
         """Writes the lesson, or says in a dialog why not."""
@@ -395,10 +258,12 @@ class LessonDocuments(QObject):
         self.done.emit(f"saved {path.name}")
         then()
 
-    def _open_dialog(self, dialog: QDialog) -> None:
+    def show_dialog(self, dialog: QDialog) -> None:
+        """Opens a dialog about the lesson, without waiting for its answer."""
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.finished.connect(self._forget_dialog)
         self.dialog = dialog
+        dialog.open()
 
     def _forget_dialog(self) -> None:
         self.dialog = None
@@ -422,8 +287,10 @@ def _editing(title: str, button: str) -> Command[LessonDocuments]:
     )
 
 
-ADD_SCENE = Command[LessonDocuments]("Add scene to lesson…", LessonDocuments.ask_for_scene, group="Files")
-OPEN_LESSON = Command[LessonDocuments]("Open lesson…", LessonDocuments.ask_what_to_open, group="Files")
+ADD_SCENE = Command[LessonDocuments]("Add scene to lesson…", LessonDocuments.add_scene, group="Files")
+OPEN_LESSON = Command[LessonDocuments](
+    "Open lesson…", lambda documents: documents.experiments.ask_what_to_open(), group="Files"
+)
 EDIT_LESSON = Command[LessonDocuments](
     "Edit lesson", lambda documents: documents.bar.edit_button.toggle(), group="Files", is_offered=_is_open
 )
@@ -439,10 +306,16 @@ LESSON_MENU = (
         "Save lesson as…", lambda documents: documents.ask_where_to_save(), group="Files", is_offered=_is_open
     ),
     Command[LessonDocuments](
-        "Export lesson as a page (HTML)…", LessonDocuments.ask_for_page, group="Files", is_offered=_has_scenes
+        "Export lesson as a page (HTML)…",
+        lambda documents: documents.export.ask_for_page(),
+        group="Files",
+        is_offered=_has_scenes,
     ),
     Command[LessonDocuments](
-        "Export lesson as a worksheet…", LessonDocuments.ask_for_worksheet, group="Files", is_offered=_has_scenes
+        "Export lesson as a worksheet…",
+        lambda documents: documents.export.ask_for_worksheet(),
+        group="Files",
+        is_offered=_has_scenes,
     ),
     Command[LessonDocuments]("Close lesson", LessonDocuments.close, group="Files", is_offered=_is_open),
 )
@@ -457,6 +330,38 @@ LESSON_COMMANDS = (
     _editing("Lesson: delete this scene", "delete"),
     _editing("Lesson: rename", "rename"),
 )
+
+
+def make_lesson_menu(documents: LessonDocuments, parent: QWidget) -> QMenu:
+    """The menu of lessons."""
+    lessons = QMenu("Lesson", parent)
+    lessons.aboutToShow.connect(lambda: _fill(lessons, documents, shipped_lessons()))
+    _fill(lessons, documents, ())  # so that it is not empty, which disables it on some platforms
+    return lessons
+
+
+def _fill(menu: QMenu, documents: LessonDocuments, shipped: Sequence[Path]) -> None:
+    menu.clear()
+    ADD_SCENE.on(documents).add_to(menu)
+    OPEN_LESSON.on(documents).add_to(menu)
+    menu.addSeparator()
+    for command in shipped_commands(documents.experiments, shipped):
+        command.add_to(menu)
+    menu.addSeparator()
+    for each in LESSON_MENU:
+        action = each.on(documents).add_to(menu)
+        action.setEnabled(each.is_offered(documents))
+        if each is EDIT_LESSON:
+            action.setCheckable(True)
+            action.setChecked(documents.bar.is_editing)
+
+
+def shipped_commands(experiments: ExperimentDocuments, paths: Sequence[Path]) -> list[BoundCommand]:
+    """One command for each of these lessons, with its title; they are read for that, which takes a while."""
+    return [
+        Command[Path](title_of(path), partial(experiments.open, is_shipped=True), group="Files").on(path)
+        for path in paths
+    ]
 
 
 def shipped_lessons() -> tuple[Path, ...]:

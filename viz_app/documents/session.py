@@ -3,18 +3,17 @@
 import logging
 from pathlib import Path
 
-from augenmerk.core.errors import AugenmerkError, ExperimentFileError
+from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.storage import write_text
-from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, SourceWordReplaced
 from augenmerk.core.translation.experiment_file import (
     ModelReference,
     SavedExperiment,
     read_experiment_file,
     write_experiment_file,
 )
+from augenmerk.viz_app.documents.reading import check_length
 from augenmerk.viz_app.documents.view_values import check_view, view_values
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS
 
 NO_DIGEST = "0" * 64
 ASIDE = ".unreadable"
@@ -26,31 +25,6 @@ def saved_experiment(state: ExperimentState) -> SavedExperiment:
     model = state.model
     reference = ModelReference(model.title, model.digest or NO_DIGEST) if model else ModelReference("none", NO_DIGEST)
     return SavedExperiment(state.experiment, reference, view_values(state))
-
-
-def check_length(experiment: Experiment) -> None:
-    """Raises `ExperimentFileError` if a text in the experiment is longer than the window takes."""
-    output = experiment.output
-    texts = [("sentence", experiment.source_text)]
-    if isinstance(output, GivenTarget):
-        texts.append(("translation", output.text))
-    for each in experiment.interventions:
-        if isinstance(each, SourceWordReplaced):
-            texts.append((f"replacement of word {each.place + 1}", each.text))
-        elif isinstance(each, ForcedToken):
-            texts.append((f"token forced at step {each.step + 1}", each.token))
-    for name, text in texts:
-        if len(text) > MAX_CHARACTERS:
-            raise ExperimentFileError(
-                f"Its {name} has {len(text):,} characters; the window allows {MAX_CHARACTERS:,}. Shorten it, or use "
-                "the command line."
-            )
-
-
-def check_sentence(experiment: Experiment) -> None:
-    """Raises `ExperimentFileError` if there is nothing to translate."""
-    if not experiment.source_text.strip():
-        raise ExperimentFileError("Its sentence is empty. Add a sentence to translate.")
 
 
 def keep_session(state: ExperimentState, path: Path) -> None:

@@ -18,7 +18,7 @@ from augenmerk.viz_app.export.snapshot import as_table
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.widgets.commands import Command, with_keys
-from augenmerk.viz_app.widgets.dialogs import show_failure
+from augenmerk.viz_app.widgets.dialogs import ask_where_to_save, show_failure
 from augenmerk.viz_app.worker import Failure
 
 PICTURES = {"png": "PNG picture (*.png)", "svg": "SVG, shapes and text (*.svg)", "pdf": "PDF, shapes and text (*.pdf)"}
@@ -227,19 +227,15 @@ class ExportMenu(QMenu):
     def _ask(self, write: SaveTo, formats: dict[str, str], name: str) -> None:
         saving = self.saving
         name = self._file_name(saving, name)
-        first = next(iter(formats))
-        dialog = QFileDialog(
-            saving.source.page.window(), "Export", str(self.folder / name), ";;".join(formats.values())
+        dialog = ask_where_to_save(
+            saving.source.page.window(),
+            "Export",
+            self.folder / name,
+            lambda chosen: self._save_as(write, saving, chosen, dialog.defaultSuffix()),
+            formats,
         )
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(first)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        suffixes = {text: suffix for suffix, text in formats.items()}
-        dialog.filterSelected.connect(lambda text: dialog.setDefaultSuffix(suffixes.get(text, first)))
-        dialog.fileSelected.connect(lambda chosen: self._save_as(write, saving, Path(chosen), dialog.defaultSuffix()))
         dialog.destroyed.connect(self._forget_dialog)
         self.dialog = dialog
-        dialog.open()
 
     def _save_as(self, write: SaveTo, saving: Saving, target: Path, suffix: str) -> None:
         """A name without an ending gets that of the chosen format; the dialog did not ask about a file so named."""

@@ -7,9 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from augenmerk.core.text.languages import language_name
-from augenmerk.viz_app.models.import_dialog import LIST_ROW, NAME_ROW, ImportDialog
+from augenmerk.viz_app.models.import_dialog import ImportDialog, add_row, free_target
 from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.widgets.parts import label
 from augenmerk.viz_app.worker import InferenceWorker
 
 OWNER = "Helsinki-NLP"
@@ -48,14 +47,9 @@ class HubDialog(ImportDialog):
             item.setData(Qt.ItemDataRole.UserRole, f"{OWNER}/opus-mt-{pair}")
             item.setToolTip(f"{OWNER}/opus-mt-{pair}")
             self.pairs.addItem(item)
-        self.name_edit.setAccessibleName("Name of the model")
         self.name_edit.setPlaceholderText(f"any Marian model, such as {OWNER}/opus-mt-de-nl")
-        name = label("muted")
-        name.setText("Model")
-        self._grid.addWidget(self.pairs, LIST_ROW, 0, 1, 3)
-        self._grid.addWidget(name, NAME_ROW, 0)
-        self._grid.addWidget(self.name_edit, NAME_ROW, 1, 1, 2)
-        self._language_parts = self._add_language_rows("its code or English name, if the files do not say it")
+        self._form.insertRow(0, self.pairs)
+        add_row(self._form, 1, "Model", self.name_edit)
         self.pairs.currentItemChanged.connect(self._on_pair)
         self.pairs.itemActivated.connect(lambda _item: self._begin())
         self.name_edit.textChanged.connect(self._on_name)
@@ -78,15 +72,12 @@ class HubDialog(ImportDialog):
         name = self.source
         self.import_button.setEnabled(name is not None)
         self.import_button.setText("Open" if name is not None and self._imported_before(name) else "Import")
-        self._show_language_rows(name is not None and _PAIR.search(name) is None)
-        self._suggest_target(name.rpartition("/")[2] if name is not None else "model")
-
-    def _show_language_rows(self, are_wanted: bool) -> None:
-        """For models whose name tells no pair of languages."""
-        if self.source_edit.isHidden() == are_wanted:
-            for part in self._language_parts:
-                part.setVisible(are_wanted)
+        is_pair_unknown = name is not None and _PAIR.search(name) is None
+        if self.source_edit.isHidden() == is_pair_unknown:
+            self._show_languages("its code or English name, if the files do not say it" if is_pair_unknown else "")
             self._fit()
+        file_name = name.rpartition("/")[2] if name is not None else "model"
+        self.target.propose(free_target(self._preferences, name, file_name))
 
     def _begin(self) -> None:
         """One that was imported before, and is to stay where it is, is opened."""
@@ -94,7 +85,7 @@ class HubDialog(ImportDialog):
         if name is None or not self.import_button.isEnabled():
             return
         before = self._imported_before(name)
-        if before is not None and self._names_target:
+        if before is not None and not self.target.is_chosen:
             self.accept()
             self.imported.emit(before)
             return

@@ -1,5 +1,6 @@
 """The dialog that imports a model of another project: what it is, where it is saved, how far it is."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
-    QGridLayout,
+    QFormLayout,
     QHBoxLayout,
     QLineEdit,
     QPushButton,
@@ -24,6 +25,7 @@ from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.request_state import Progress
 from augenmerk.viz_app.theme import GAP, PAGE_MARGIN
 from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
+from augenmerk.viz_app.widgets.dialogs import ask_what_to_open, ask_where_to_save
 from augenmerk.viz_app.widgets.parts import label
 from augenmerk.viz_app.widgets.progress_line import ProgressLine
 from augenmerk.viz_app.worker import Failure, InferenceWorker, Request
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
     from augenmerk.core.interop.model import ImportSummary
 
 WIDTH_PX = 560
-LIST_ROW, NAME_ROW, SOURCE_ROW, TARGET_ROW, HEADS_ROW, DATA_ROW, PRECISION_ROW, SAVE_ROW = range(8)
 SUFFIX = ".safetensors"
 MAX_HEADS = 512
 _MEGABYTE, _GIGABYTE = 1e6, 1e9
@@ -50,6 +51,7 @@ class ImportDialog(QDialog):
         source_edit, target_language_edit: codes or English names of the languages, where the files may not say them.
         precision: how many bits of each weight are stored, and what the file takes.
         target_edit: the file that it becomes.
+        data, target: the fields with `data_edit` and `target_edit`.
         import_button, cancel_button: begins; stops what runs, or closes.
         status, progress: what is being done, and how far it is.
         problem: why it was not imported.
@@ -68,7 +70,6 @@ class ImportDialog(QDialog):
         super().__init__(parent)
         self._source, self._worker, self._preferences = source, worker, preferences
         self._request: Request | None = None
-        self._names_target = True
         self._summary: ImportSummary | None = None
         self.precision = ChoiceMenu(
             "How many bits of each weight are stored. 16 keep three digits; the file is half as large.",
@@ -78,18 +79,15 @@ class ImportDialog(QDialog):
         self.precision.show_choice("auto")
         self.about, self.status, self.problem = label("muted", wraps=True), label("small"), label("warm", wraps=True)
         self.problem.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)  # it may name lines to run
-        self.data_edit, self.target_edit = QLineEdit(self), QLineEdit(self)
-        self.heads_edit = QLineEdit(self)
-        self.source_edit, self.target_language_edit = QLineEdit(self), QLineEdit(self)
-        for edit in (self.data_edit, self.heads_edit, self.source_edit, self.target_language_edit):
-            edit.hide()  # shown where it is needed
+        self.data, self.target = FileField("Choose…", self._choose_data), FileField("Change…", self._choose_target)
+        self.data_edit, self.target_edit, self.heads_edit = self.data.edit, self.target.edit, QLineEdit()
+        self.source_edit, self.target_language_edit = QLineEdit(), QLineEdit()
         self.import_button, self.cancel_button = QPushButton("Import"), QPushButton("Cancel")
         self.progress = ProgressLine()
         self._fields = QWidget()
-        self._grid = QGridLayout(self._fields)
+        self._form = QFormLayout(self._fields)
         self._column = QVBoxLayout(self)
         self._lay_out()
-        self.target_edit.textEdited.connect(self._on_target_edited)
         self.precision.chosen.connect(self._on_precision)
         self.import_button.clicked.connect(self._begin)
         self.cancel_button.clicked.connect(self.reject)
@@ -116,7 +114,7 @@ class ImportDialog(QDialog):
 
     def _introduce(self, source: Path) -> None:
         self.setWindowTitle(f"Import {source.name}")
-        self._suggest_target(source.stem if source.is_file() else source.name)
+        self.target.propose(free_target(self._preferences, source, source.stem if source.is_file() else source.name))
         self._show_about()
         if source.is_dir():
             self.import_button.setEnabled(False)  # until it is known what it takes
@@ -126,7 +124,8 @@ class ImportDialog(QDialog):
                 Request(InspectJob(source), self, on_result=self._on_summary, on_error=self._on_error)
             )
         else:
-            self._add_file_rows()
+            self._form.setRowVisible(self.heads_edit, True)
+            self._form.setRowVisible(self.data, True)
             with suppress(OSError):  # it is gone: importing tells
                 self._offer_precisions(precision_entries(source.stat().st_size, None))
 
@@ -160,81 +159,47 @@ class ImportDialog(QDialog):
         self.status.hide()
         self.import_button.setEnabled(True)
         if summary.misses_languages:
-            self._add_language_rows("its code, such as de, or its English name; the files do not say it")
+            self._show_languages("its code, such as de, or its English name; the files do not say it")
             for code, edit in zip(summary.languages, (self.source_edit, self.target_language_edit), strict=True):
                 edit.setText("" if code == UNDETERMINED else code)
         (self.source_edit if summary.misses_languages else self.import_button).setFocus()  # Enter imports
         self._fit()
 
-    def _add_language_rows(self, hint: str) -> tuple[QWidget, ...]:
-        """The fields for languages; returns them and their titles."""
-        edits = self.source_edit, self.target_language_edit
-        titles = [
-            self._add_row(name, edit, None, row)
-            for name, edit, row in zip(
-                ("Source language", "Target language"), edits, (SOURCE_ROW, TARGET_ROW), strict=True
-            )
-        ]
-        for edit in edits:
+    def _show_languages(self, hint: str) -> None:
+        """Shows the fields for languages, or hides them without a hint."""
+        for edit in (self.source_edit, self.target_language_edit):
             edit.setPlaceholderText(hint)
-            edit.show()
-        return (*edits, *titles)
-
-    def _add_file_rows(self) -> None:
-        self.heads_edit.show()
-        self.heads_edit.setValidator(QIntValidator(1, MAX_HEADS, self.heads_edit))
-        self.heads_edit.setPlaceholderText("8, as published; the file does not say it")
-        self._add_row("Heads of each layer", self.heads_edit, None, HEADS_ROW)
-        self.data_edit.show()
-        self.data_edit.setPlaceholderText("for notebook 6 and the Annotated Transformer")
-        choose = QPushButton("Choose…")
-        choose.clicked.connect(self._choose_data)
-        self._add_row("Folder with Multi30k", self.data_edit, choose, DATA_ROW)
+            self._form.setRowVisible(edit, bool(hint))
 
     def _choose_data(self) -> None:
-        dialog = QFileDialog(self, "The folder with Multi30k", self.data_edit.text())
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(self.data_edit.setText)
-        dialog.open()
-
-    # --- where it is saved ---------------------------------------------------------------------------------------
-
-    def _suggest_target(self, name: str) -> None:
-        """Unless the user named a file: one that nothing else stands in."""
-        if self._names_target:
-            self.target_edit.setText(str(free_target(self._preferences, self.source, name)))
-
-    def _on_target_edited(self) -> None:
-        self._names_target = False
+        mode = QFileDialog.FileMode.Directory
+        ask_what_to_open(self, "The folder with Multi30k", self.data.path, self.data.take, mode=mode)
 
     def _choose_target(self) -> None:
-        dialog = QFileDialog(self, "Save the imported model", self.target_edit.text(), f"Models (*{SUFFIX})")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(SUFFIX.removeprefix("."))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(self._take_target)
-        dialog.open()
-
-    def _take_target(self, name: str) -> None:
-        self._names_target = False
-        self.target_edit.setText(name)
+        formats = {SUFFIX.removeprefix("."): f"Models (*{SUFFIX})"}
+        ask_where_to_save(self, "Save the imported model", self.target.path or Path(), self.target.take, formats)
 
     # --- importing -----------------------------------------------------------------------------------------------
 
     def _begin(self) -> None:
-        source, target = self.source, self.target_edit.text().strip()
+        source, path = self.source, self.target.path
         if source is None:
             return
-        if not target:
+        if path is None:
             self._show_problem("Enter a file name for the model.")
             return
-        languages = self._typed_languages()
-        if languages is None:
-            return
-        path = Path(target).expanduser()
+        edits = self.source_edit, self.target_language_edit
+        typed = [edit.text().strip() if edit.isVisible() else "" for edit in edits]
+        codes = [language_code(text) for text in typed]
+        for text, code, edit in zip(typed, codes, edits, strict=True):
+            if text and code is None:
+                self._show_problem(
+                    f"{text!r} is not a language. Enter a code such as de, deu or pt-BR, or the English name of the "
+                    "language."
+                )
+                edit.setFocus()
+                return
         heads = self.heads_edit.text().strip()
-        data = self.data_edit.text().strip()
         self.problem.hide()
         self._show_running(True)
         self._request = self._worker.submit(
@@ -242,8 +207,8 @@ class ImportDialog(QDialog):
                 ImportJob(
                     source,
                     path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX),
-                    Path(data).expanduser() if data else None,
-                    languages,
+                    self.data.path,
+                    (codes[0], codes[1]),
                     int(heads) if heads else None,
                     _PRECISIONS[self.precision.choice],
                 ),
@@ -253,22 +218,6 @@ class ImportDialog(QDialog):
                 on_progress=self._on_progress,
             )
         )
-
-    def _typed_languages(self) -> tuple[str | None, str | None] | None:
-        """Codes, None for what the files say; None for both together if one can be no code, which is then told."""
-        typed = []
-        for edit in (self.source_edit, self.target_language_edit):
-            text = edit.text().strip() if edit.isVisible() else ""
-            code = language_code(text)
-            if text and code is None:
-                self._show_problem(
-                    f"{text!r} is not a language. Enter a code such as de, deu or pt-BR, or the English name of the "
-                    "language."
-                )
-                edit.setFocus()
-                return None
-            typed.append(code)
-        return typed[0], typed[1]
 
     def _on_progress(self, progress: Progress) -> None:
         done, total = progress.done, progress.total
@@ -309,12 +258,22 @@ class ImportDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setProperty("role", "form")
         self.setMinimumWidth(WIDTH_PX)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setColumnStretch(1, 1)
-        change = QPushButton("Change…")
-        change.clicked.connect(self._choose_target)
-        self._add_row("Weights", self.precision, None, PRECISION_ROW)
-        self._add_row("Save as", self.target_edit, change, SAVE_ROW)
+        self._form.setContentsMargins(0, 0, 0, 0)
+        self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        self.heads_edit.setValidator(QIntValidator(1, MAX_HEADS, self.heads_edit))
+        self.heads_edit.setPlaceholderText("8, as published; the file does not say it")
+        self.data_edit.setPlaceholderText("for notebook 6 and the Annotated Transformer")
+        for name, field in (
+            ("Source language", self.source_edit),
+            ("Target language", self.target_language_edit),
+            ("Heads per layer", self.heads_edit),
+            ("Multi30k folder", self.data),
+            ("Weights", self.precision),
+            ("Save as", self.target),
+        ):
+            add_row(self._form, self._form.rowCount(), name, field)
+        for field in (self.source_edit, self.target_language_edit, self.heads_edit, self.data):
+            self._form.setRowVisible(field, False)  # until it is needed
         self.import_button.setProperty("role", "primary")
         self.import_button.setDefault(True)
         buttons = QHBoxLayout()
@@ -335,21 +294,59 @@ class ImportDialog(QDialog):
             policy.setRetainSizeWhenHidden(True)
             widget.setSizePolicy(policy)
 
-    def _add_row(self, name: str, edit: QWidget, button: QPushButton | None, row: int) -> QWidget:
-        edit.setAccessibleName(name)
-        title = label("muted")
-        title.setText(name)
-        self._grid.addWidget(title, row, 0)
-        self._grid.addWidget(edit, row, 1, 1, 1 if button is not None else 2)
-        if button is not None:
-            self._grid.addWidget(button, row, 2)
-        return title
-
     def _fit(self) -> None:
         """As high as its texts now are."""
         self._column.activate()
         width = max(self.width(), WIDTH_PX)
         self.resize(width, max(self._column.totalHeightForWidth(width), self._column.totalMinimumSize().height()))
+
+
+class FileField(QWidget):
+    """A path that is typed, or chosen in a dialog.
+
+    Attributes:
+        edit: where it is typed.
+        is_chosen: whether the user named it; else it is a proposal.
+    """
+
+    def __init__(self, button: str, choose: Callable[[], object]) -> None:
+        super().__init__()
+        self.edit, self.is_chosen = QLineEdit(), False
+        self.setFocusProxy(self.edit)
+        self.edit.textEdited.connect(self._on_edited)
+        choose_button = QPushButton(button)
+        choose_button.clicked.connect(lambda: choose())
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.edit, 1)
+        row.addWidget(choose_button)
+
+    @property
+    def path(self) -> Path | None:
+        """What it names; None while it is empty."""
+        text = self.edit.text().strip()
+        return Path(text).expanduser() if text else None
+
+    def take(self, path: Path) -> None:
+        """The user chose this path."""
+        self.is_chosen = True
+        self.edit.setText(str(path))
+
+    def propose(self, path: Path) -> None:
+        """Names a path, unless the user did."""
+        if not self.is_chosen:
+            self.edit.setText(str(path))
+
+    def _on_edited(self) -> None:
+        self.is_chosen = True
+
+
+def add_row(form: QFormLayout, row: int, name: str, field: QWidget) -> None:
+    """Puts a field with its name into a form."""
+    (field.edit if isinstance(field, FileField) else field).setAccessibleName(name)
+    title = label("muted")
+    title.setText(name)
+    form.insertRow(row, title, field)
 
 
 def describe(summary: "ImportSummary") -> str:

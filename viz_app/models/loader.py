@@ -4,7 +4,7 @@ import math
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QFileDialog, QWidget
 
@@ -15,7 +15,7 @@ from augenmerk.viz_app.models.import_dialog import ImportDialog
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.widgets.commands import Command
-from augenmerk.viz_app.widgets.dialogs import show_failure
+from augenmerk.viz_app.widgets.dialogs import ask_what_to_open, show_failure
 from augenmerk.viz_app.worker import Failure, InferenceWorker, LoadJob, Request
 
 MODEL_FILTER = "Models (*.safetensors *.pt *.pth *.bin *.ckpt config.json config.yaml);;All files (*)"
@@ -119,12 +119,8 @@ class ModelLoader(QObject):
             self._importer.close()
 
     def _choose(self, title: str, mode: QFileDialog.FileMode) -> None:
-        folder = str(self.recent[0].parent) if self.recent else ""
-        dialog = QFileDialog(self._window, title, folder, MODEL_FILTER)
-        dialog.setFileMode(mode)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda name: self.file_chosen.emit(Path(name)))
-        dialog.open()
+        folder = self.recent[0].parent if self.recent else None
+        ask_what_to_open(self._window, title, folder, self.file_chosen.emit, MODEL_FILTER, mode)
 
     def _import_worker(self) -> InferenceWorker:
         """A thread of its own: the model in use goes on answering meanwhile."""

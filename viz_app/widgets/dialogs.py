@@ -1,7 +1,10 @@
-"""Dialogs that report something."""
+"""Dialogs that report something, or ask for a file. They open without waiting for the answer."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from augenmerk.core import __version__
 from augenmerk.viz_app.worker import Failure
@@ -32,3 +35,44 @@ def show_about(parent: QWidget) -> None:
     )
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     box.open()
+
+
+def ask_what_to_open(
+    parent: QWidget,
+    title: str,
+    folder: Path | None,
+    act: Callable[[Path], object],
+    filters: str = "",
+    mode: QFileDialog.FileMode = QFileDialog.FileMode.ExistingFile,
+) -> QFileDialog:
+    """Opens a dialog that asks for a file or folder; `act` gets it."""
+    dialog = QFileDialog(parent, title, str(folder or ""), filters)
+    dialog.setFileMode(mode)
+    return _opened(dialog, act)
+
+
+def ask_where_to_save(
+    parent: QWidget, title: str, proposed: Path, act: Callable[[Path], object], formats: Mapping[str, str]
+) -> QFileDialog:
+    """Opens a dialog that asks where a file goes; `act` gets the place.
+
+    Args:
+        parent: what the dialog belongs to.
+        title: of the dialog.
+        proposed: a folder, or a file without its suffix.
+        act: saves.
+        formats: by suffix what each is called; a name without a suffix gets that of the chosen format.
+    """
+    dialog = QFileDialog(parent, title, str(proposed), ";;".join(formats.values()))
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    first, suffixes = next(iter(formats)), {name: suffix for suffix, name in formats.items()}
+    dialog.setDefaultSuffix(first)
+    dialog.filterSelected.connect(lambda name: dialog.setDefaultSuffix(suffixes.get(name) or first))
+    return _opened(dialog, act)
+
+
+def _opened(dialog: QFileDialog, act: Callable[[Path], object]) -> QFileDialog:
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.fileSelected.connect(lambda name: act(Path(name)))
+    dialog.open()
+    return dialog

@@ -28,7 +28,9 @@ from augenmerk.core.translation.experiment import (
 )
 from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, to_bytes, write_experiment_file
 from augenmerk.core.translation.lesson_file import Lesson, Scene, write_lesson_file
-from augenmerk.viz_app.documents.experiment_documents import ExperimentDocuments, is_experiment
+from augenmerk.viz_app.documents.experiment_documents import ExperimentDocuments
+from augenmerk.viz_app.documents.kept_session import KeptSession
+from augenmerk.viz_app.documents.reading import is_experiment, read_lesson
 from augenmerk.viz_app.documents.session import read_session, saved_experiment
 from augenmerk.viz_app.documents.view_values import view_values
 from augenmerk.viz_app.models.foreign import foreign_source
@@ -65,6 +67,12 @@ def documents(qtbot: QtBot, state: ExperimentState, preferences: Preferences) ->
     worker.close()
     for box in window.findChildren(QMessageBox):
         box.close()
+
+
+@pytest.fixture
+def session(documents: ExperimentDocuments, state: ExperimentState, preferences: Preferences) -> KeptSession:
+    """What is kept of the same experiment."""
+    return KeptSession(state, preferences, documents)
 
 
 def problem(documents: ExperimentDocuments) -> str:
@@ -171,8 +179,8 @@ def test_a_model_beside_the_file_is_found_by_its_digest(
     state.begin_model(MODEL)
     state.submit(reset)
     asked: list[Path | None] = []
-    documents.model_requested.connect(asked.append)
-    documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
+    documents.opener.model_requested.connect(asked.append)
+    documents.opener._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
     documents.open(tmp_path / "one.augenmerk")
     qtbot.waitUntil(lambda: asked == [checkpoint])
     assert state.experiment != saved, "it waits for its model"
@@ -195,8 +203,8 @@ def test_an_experiment_opened_before_any_model_is_looks_for_its_model_too(
     documents.open(tmp_path / "one.augenmerk")
     assert state.experiment == saved, "shown at once"
     asked: list[Path | None] = []
-    documents.model_requested.connect(asked.append)
-    documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
+    documents.opener.model_requested.connect(asked.append)
+    documents.opener._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
     state.begin_model(MODEL)
     state.submit(open_experiment(Experiment("1 2 3")), asks=False)  # its own example
     qtbot.waitUntil(lambda: asked == [checkpoint])
@@ -217,8 +225,8 @@ def test_an_experiment_that_waits_for_its_model_is_forgotten_with_another_one(
     documents.save(tmp_path / "one.augenmerk")
     state.begin_model(MODEL)
     state.submit(reset)
-    documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
-    with qtbot.waitSignal(documents.model_requested):
+    documents.opener._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
+    with qtbot.waitSignal(documents.opener.model_requested):
         documents.open(tmp_path / "one.augenmerk")
     for other in (replace(MODEL, digest="c" * 64), replace(MODEL, digest=digest)):
         state.begin_model(other)
@@ -235,7 +243,7 @@ def test_without_its_model_an_experiment_is_shown_with_the_one_in_use(
     for name, told in (("one", "made with another version of the model “one”"), ("two", "made with the model “one”")):
         state.begin_model(replace(MODEL, name=name, digest="b" * 64))
         state.submit(reset)
-        documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
+        documents.opener._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
         documents.open(tmp_path / "one.augenmerk")
         qtbot.waitUntil(lambda: state.experiment == saved)
         assert told in state.notice
@@ -260,26 +268,29 @@ def test_copied_python_and_command_give_the_experiment_again(
 
 
 def test_what_was_on_the_screen_comes_back(
-    documents: ExperimentDocuments, state: ExperimentState, preferences: Preferences
+    session: KeptSession, documents: ExperimentDocuments, state: ExperimentState, preferences: Preferences
 ) -> None:
     state.submit(intervene(*CHANGES))
-    documents.keep_session()
+    session.keep()
     later = ExperimentState()
     window = QWidget()
-    again = ExperimentDocuments(later, documents._worker, preferences, window)
-    assert again.restore_session()
+    assert KeptSession(later, preferences, window).restore()
     assert later.experiment == state.experiment
     assert not later.editor.can_undo
     assert later.selection.head == state.selection.head
 
 
 def test_keeping_what_is_on_the_screen_does_not_wait_for_the_disk(
-    documents: ExperimentDocuments, state: ExperimentState, preferences: Preferences, monkeypatch: pytest.MonkeyPatch
+    session: KeptSession,
+    documents: ExperimentDocuments,
+    state: ExperimentState,
+    preferences: Preferences,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It is kept while somebody types, and a busy disk takes a tenth of a second and more."""
     waited: list[int] = []
     monkeypatch.setattr("augenmerk.core.storage.os.fsync", waited.append)
-    documents.keep_session()
+    session.keep()
     assert preferences.session_path.exists()
     assert not waited
     state.submit(intervene(*CHANGES))
@@ -289,9 +300,9 @@ def test_keeping_what_is_on_the_screen_does_not_wait_for_the_disk(
 
 @pytest.mark.slow
 def test_what_is_on_the_screen_is_kept_soon_after_a_result_without_any_end(
-    qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, preferences: Preferences
+    session: KeptSession, qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, preferences: Preferences
 ) -> None:
-    path, timer = preferences.session_path, documents.keep_timer
+    path, timer = preferences.session_path, session.timer
     assert not path.exists()
     timer.setInterval(1_000)
     state.submit(intervene(*CHANGES))
@@ -312,18 +323,18 @@ def test_what_is_on_the_screen_is_kept_soon_after_a_result_without_any_end(
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b'{"format": "augenmerk", "version": 99}', b"[" * 100_000])
 def test_a_session_that_cannot_be_restored_is_set_aside(
-    documents: ExperimentDocuments, preferences: Preferences, content: bytes
+    session: KeptSession, documents: ExperimentDocuments, preferences: Preferences, content: bytes
 ) -> None:
     path = preferences.session_path
     path.write_bytes(content)
-    assert not documents.restore_session()
+    assert not session.restore()
     assert not path.exists()
     assert path.with_name("session.augenmerk.unreadable").read_bytes() == content
     assert read_session(ExperimentState(), path) is None
 
 
 def test_a_session_with_an_impossible_intervention_is_set_aside(
-    documents: ExperimentDocuments, preferences: Preferences
+    session: KeptSession, documents: ExperimentDocuments, preferences: Preferences
 ) -> None:
     path = preferences.session_path
     saved = SavedExperiment(
@@ -331,19 +342,23 @@ def test_a_session_with_an_impossible_intervention_is_set_aside(
     )
     content = to_bytes(saved).replace(b'"dog"', b'""')
     path.write_bytes(content)
-    assert not documents.restore_session()
+    assert not session.restore()
     assert path.with_name("session.augenmerk.unreadable").read_bytes() == content
 
 
 @pytest.mark.parametrize("experiment", [Experiment("x" * 900_000), Experiment("ein mann", GivenTarget("x" * 900_000))])
 def test_an_experiment_too_long_for_the_window_is_refused_and_a_session_of_it_set_aside(
-    documents: ExperimentDocuments, preferences: Preferences, tmp_path: Path, experiment: Experiment
+    session: KeptSession,
+    documents: ExperimentDocuments,
+    preferences: Preferences,
+    tmp_path: Path,
+    experiment: Experiment,
 ) -> None:
     path = preferences.session_path
     write_experiment_file(SavedExperiment(experiment, ModelReference("one", "a" * 64), {}), path)
     documents.open(path)
     assert "has 900,000 characters; the window allows 5,000" in problem(documents)
-    assert not documents.restore_session()
+    assert not session.restore()
     assert path.with_name("session.augenmerk.unreadable").is_file()
 
 
@@ -373,7 +388,7 @@ def test_nothing_to_translate_and_words_too_long_are_refused(
         tmp_path / "two.augenmerk",
     )
     with pytest.raises(ExperimentFileError, match=r"scenes\[1\]: Its ") as refused:
-        documents.read_lesson(tmp_path / "two.augenmerk")
+        read_lesson(documents.opener._state, tmp_path / "two.augenmerk")
     assert told in str(refused.value)
 
 

@@ -15,10 +15,10 @@ from augenmerk.core.translation.experiment import Experiment, HeadScaled
 from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment
 from augenmerk.core.translation.lesson_file import Lesson, Scene, read_lesson_file, write_lesson_file
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.documents.experiment_documents import is_experiment
 from augenmerk.viz_app.documents.lesson_bar import SceneDialog, TitleDialog
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, scene_parts
+from augenmerk.viz_app.documents.reading import is_experiment
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.page_host import LEARN, TRANSLATE
 from augenmerk.viz_app.preferences import Preferences
@@ -229,7 +229,7 @@ def test_a_lesson_is_made_from_what_is_on_the_screen(qtbot: QtBot, window: MainW
     for number in (1, 2):
         state.submit(toggle_head(Head("cross", 0, number)))
         settle(qtbot, window)
-        lessons.ask_for_scene()
+        lessons.add_scene()
         dialog = lessons.dialog
         assert isinstance(dialog, SceneDialog)
         ok = dialog.buttons.button(dialog.buttons.StandardButton.Ok)
@@ -241,7 +241,7 @@ def test_a_lesson_is_made_from_what_is_on_the_screen(qtbot: QtBot, window: MainW
     bar = lessons.bar
     assert bar.is_editing
     assert (bar.place.text(), bar.title.text(), bar.text.text()) == ("2 of 2", "New lesson · Scene 2 *", "two lines")
-    lessons.ask_for_title()
+    lessons.editing.ask_for_title()
     assert isinstance(lessons.dialog, TitleDialog)
     assert lessons.dialog.title.selectedText() == "New lesson", "what is typed takes its place"
     qtbot.keyClicks(lessons.dialog.title, "Mine")
@@ -299,7 +299,7 @@ def test_a_lesson_is_edited_by_keys_alone(qtbot: QtBot, window: MainWindow, path
 
 def test_texts_of_a_scene_are_changed_in_a_dialog(qtbot: QtBot, window: MainWindow, path: Path) -> None:
     window.documents.open(path)
-    window.lessons.ask_for_texts()
+    window.lessons.editing.ask_for_texts()
     dialog = window.lessons.dialog
     assert isinstance(dialog, SceneDialog)
     assert (dialog.title.text(), dialog.text.toPlainText()) == ("Scene 1", "Sentence 1.")
@@ -491,7 +491,7 @@ def test_a_worksheet_is_exported_from_the_menu(qtbot: QtBot, window: MainWindow,
     text = path.with_suffix(".md").read_text(encoding="utf-8")
     assert "> Zwei Hunde ." in text
     assert text.count("Numbers are percentages.") == 3, "the map of each scene"
-    window.lessons.save_worksheet(path.parent)
+    window.lessons.export.save_worksheet(path.parent)
     qtbot.waitUntil(lambda: any(each.isVisible() for each in window.findChildren(QMessageBox)), timeout=20_000)
     (box,) = [each for each in window.findChildren(QMessageBox) if each.isVisible()]
     assert "worksheet was not saved" in box.text()
@@ -520,7 +520,7 @@ def test_a_lesson_is_exported_as_a_page_with_every_scene_as_the_window_shows_it(
     window.documents.open(path)
     settle(qtbot, window)
     target = path.with_suffix(".html")
-    window.lessons.save_page(target)
+    window.lessons.export.save_page(target)
     qtbot.waitUntil(target.exists, timeout=20_000)
     scripts = Parts(target.read_text(encoding="utf-8")).scripts
     first, second, third = (json.loads(each) for each in scripts[:-1])
@@ -529,7 +529,7 @@ def test_a_lesson_is_exported_as_a_page_with_every_scene_as_the_window_shows_it(
     assert second["facts"]["experiment"] == str(OFF)
     assert third["shown"] == ["cross", 0, 0]
     assert window.lessons.lesson.place == 0, "the screen stays"
-    window.lessons.save_page(path.parent)
+    window.lessons.export.save_page(path.parent)
     qtbot.waitUntil(lambda: any(box.isVisible() for box in window.findChildren(QMessageBox)), timeout=20_000)
     for box in window.findChildren(QMessageBox):
         box.close()

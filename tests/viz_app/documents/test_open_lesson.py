@@ -80,9 +80,9 @@ def test_deleting_shows_the_next_scene_and_the_last_leaves_an_empty_lesson(
 
 
 def test_texts_and_experiments_change_by_themselves(lesson: OpenLesson) -> None:
-    lesson.retitle("new", "text", "question?")
+    lesson.change_scene(title="new", text="text", question="question?")
     assert lesson.scene == Scene("new", "text", scene("a").saved, "question?")
-    lesson.update(scene("z").saved)
+    lesson.change_scene(saved=scene("z").saved)
     assert lesson.scene == Scene("new", "text", scene("z").saved, "question?")
     lesson.rename("Other")
     assert lesson.lesson is not None
@@ -91,7 +91,7 @@ def test_texts_and_experiments_change_by_themselves(lesson: OpenLesson) -> None:
 
 def test_what_changes_nothing_is_no_change_and_saving_ends_it(lesson: OpenLesson) -> None:
     lesson.rename("Title")
-    lesson.update(scene("a").saved)
+    lesson.change_scene(saved=scene("a").saved)
     assert not lesson.is_changed
     lesson.rename("Other")
     assert lesson.is_changed
@@ -103,7 +103,7 @@ def test_what_no_file_could_hold_changes_nothing(lesson: OpenLesson) -> None:
     before = lesson.lesson
     for change in (
         lambda: lesson.rename(""),
-        lambda: lesson.retitle("a\nb", "", ""),
+        lambda: lesson.change_scene(title="a\nb", text="", question=""),
         lambda: lesson.add(Scene("x", "", SavedExperiment(Experiment("x" * 1_000_000), MODEL))),
     ):
         with pytest.raises(ExperimentFileError):
