@@ -1,7 +1,6 @@
 """Foreign JSON: what is wrong is named by the path of its field, and nothing but `JsonError` is ever raised."""
 
 import json
-import time
 
 import pytest
 
@@ -53,13 +52,11 @@ def test_a_byte_order_mark_is_left_out() -> None:
     assert parse(b'\xef\xbb\xbf{"a": "\xef\xbb\xbf"}', max_depth=8).value == {"a": "\ufeff"}
 
 
-@pytest.mark.heavy
-def test_a_megabyte_of_anything_takes_no_time() -> None:
+def test_a_megabyte_of_anything_is_cheap_enough_to_need_no_mark() -> None:
+    """Without the mark `heavy`, a test that computes for long fails."""
     for data in (b'"' + b'\\"' * 500_000, b"\\" * 1_000_000, b'"' * 1_000_000, b"[]," * 333_333, b"1" * 1_000_000):
-        began = time.perf_counter()
         with pytest.raises(JsonError):
             parse(data, max_depth=8)
-        assert time.perf_counter() - began < 5
 
 
 def test_fields_know_their_paths_and_types() -> None:

@@ -569,9 +569,7 @@ def test_a_stored_sentence_of_ten_megabytes_is_set_aside_and_an_example_stands_i
     preferences.settings.setValue("translate/sentence", text)
     window = make_window(None, sentence=None)
     assert window.translate_page.sentence.input.text in example_sentences()
-    began = time.monotonic()
     window.close()
-    assert time.monotonic() - began < 15
     assert preferences.sentence == ""
     assert preferences.session_path.with_name("sentence.txt.unreadable").read_text() == text
 

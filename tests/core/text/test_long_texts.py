@@ -1,7 +1,5 @@
 """What is too long to be cut into words in a moment is refused with the limit, wherever a text can be given."""
 
-import time
-
 import pytest
 
 from augenmerk.core.config import preset
@@ -21,26 +19,22 @@ LONG = {
 
 
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG)
-@pytest.mark.heavy
 def test_a_text_too_long_is_refused_at_once(word_translator: Translator, text: str) -> None:
-    began = time.process_time()
+    """Without the limit it takes minutes, and without the mark `heavy`, a test that computes for long fails."""
     with pytest.raises(TextError, match=r"1,000 words|20,000|1,000 characters"):
         word_translator.run(Experiment(text))
     with pytest.raises(TextError):
         word_translator.run(Experiment("Ein Mann.", GivenTarget(text)))
     with pytest.raises(AugenmerkError):
         word_translator.run(Experiment("Ein Mann.", interventions=(SourceWordReplaced(0, text),)))
-    assert time.process_time() - began < 5, "without the limit it takes minutes"
 
 
 @pytest.mark.slow
-def test_the_longest_text_that_is_allowed_takes_a_moment() -> None:
+def test_the_longest_text_that_is_allowed_is_cut_into_words() -> None:
     tokenizer = SpacyTokenizer("de")
     tokenizer("Ein Mann.")
-    began = time.process_time()
     words = tokenizer((("(" * (MAX_WORD_CHARACTERS - 1) + " ") * 20)[:MAX_CHARACTERS])
     assert len(words) == MAX_CHARACTERS - 20
-    assert time.process_time() - began < 8
 
 
 def test_a_sentence_of_the_limit_is_read(word_translator: Translator) -> None:
