@@ -1,4 +1,4 @@
-"""A checkpoint made in a moment: the shape of the real thing, with weights that were never trained."""
+"""A quickly created checkpoint with untrained weights."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +8,7 @@ TARGET_WORDS = ("a", "man", "stands", "on", "a", "ladder", ".")
 
 
 def write_untrained_checkpoint(path: Path, *, seed: int = 0, num_layers: int = 2) -> Path:
-    """Writes a German–English checkpoint of width 16 with two heads a layer, and returns its path."""
+    """Write a German–English checkpoint of width 16 with two heads per layer, and return its path."""
     import torch
 
     from augenmerk.core.checkpoint.file import Checkpoint, save_checkpoint

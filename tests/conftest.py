@@ -1,4 +1,4 @@
-"""What every test gets: no screen, its own settings, and a watch over logs, threads and timers."""
+"""Every test gets its own settings, no screen, and checks of logs, threads and timers."""
 
 import gc
 import logging
@@ -28,7 +28,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # tiny models: more threads only 
 
 
 def _isolate_user_folders() -> Path:
-    """Points settings, caches and data at a scratch folder, so that no test reads or changes those of the user."""
+    """Redirect settings, caches and data to a scratch folder, so that no test reads or changes those of the user."""
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
     os.environ.setdefault("MPLCONFIGDIR", str(cache / "matplotlib"))  # building its list of fonts takes seconds
     scratch = Path(tempfile.mkdtemp(prefix="augenmerk-tests-"))
@@ -42,7 +42,7 @@ _SCRATCH = _isolate_user_folders()
 
 @pytest.hookimpl(tryfirst=True)  # before pytest chooses tests by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the tests that ask for a costly fixture."""
+    """Mark the tests that use a costly fixture."""
     for item in items:
         for name, mark in costs.FIXTURES.items():
             if name in getattr(item, "fixturenames", ()):
@@ -51,7 +51,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before fixtures are set up
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Reads the clock of the processor, for `_marked_for_what_it_costs`."""
+    """Read the processor clock, for `_marked_for_what_it_costs`."""
     item.stash[_CPU_SECONDS_BEFORE] = time.process_time()
 
 
@@ -73,7 +73,7 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Names the tests that have become too heavy for `make test-quick`."""
+    """List the tests that are too heavy for `make test-quick`."""
     ended = [each for each in terminalreporter.stats.get("", ()) if getattr(each, "when", None) == "teardown"]
     if found := costs.unmarked(ended):
         terminalreporter.section(f"computed for {costs.HEAVY_CPU_SECONDS} s or more, and not marked heavy")
@@ -82,13 +82,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_unconfigure() -> None:
-    """Removes the scratch folder."""
+    """Remove the scratch folder."""
     shutil.rmtree(_SCRATCH, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
 def multi30k_folder() -> Path:
-    """The real corpus: the folder that AUGENMERK_MULTI30K names, or `../shared/data/multi30k` beside the checkout."""
+    """The real corpus: the folder AUGENMERK_MULTI30K, or `../shared/data/multi30k` next to the checkout."""
     folder = Path(os.environ.get("AUGENMERK_MULTI30K") or REPOSITORY.parent / "shared" / "data" / "multi30k")
     if not (folder / "train.de.gz").is_file():
         pytest.skip(f"needs Multi30k: no train.de.gz in {folder}; set AUGENMERK_MULTI30K to a folder that has it")
@@ -97,7 +97,7 @@ def multi30k_folder() -> Path:
 
 @pytest.fixture(scope="session")
 def untrained_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small German–English checkpoint that translates into nonsense, at once."""
+    """A small German–English checkpoint that translates instantly, into nonsense."""
     from tests.checkpoints import write_untrained_checkpoint
 
     return write_untrained_checkpoint(tmp_path_factory.mktemp("checkpoint") / "untrained.safetensors")
@@ -111,9 +111,9 @@ def _costs_noticed() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _marked_for_what_it_costs(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fails a test that starts a process, takes optimiser steps or computes for long, and is not marked so.
+    """Fail a test that starts a process, trains or computes for long without the corresponding mark.
 
-    What its fixtures do counts too.
+    Its fixtures count, too.
     """
     yield
     for mark in costs.seen_since_last_asked():
@@ -127,7 +127,7 @@ def _marked_for_what_it_costs(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _no_unexpected_log_warnings(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """Fails a test during which anything was logged at WARNING or above, unless it is marked `allow_log_warnings`."""
+    """Fail a test that logs at WARNING or above, unless it is marked `allow_log_warnings`."""
     yield
     if request.node.get_closest_marker("allow_log_warnings"):
         return
@@ -142,7 +142,7 @@ def _no_unexpected_log_warnings(request: pytest.FixtureRequest, caplog: pytest.L
 
 @pytest.fixture(autouse=True)
 def _no_threads_left_behind() -> Iterator[None]:
-    """Fails a test after which a Python thread that it started is still running."""
+    """Fail a test that leaves a Python thread running."""
     before = set(threading.enumerate())
     yield
     began = time.monotonic()
@@ -155,9 +155,9 @@ def _no_threads_left_behind() -> Iterator[None]:
 
 
 def _started_since(before: set[threading.Thread]) -> list[threading.Thread]:
-    """Threads not in `before`, without two kinds that nobody can end.
+    """Threads not in `before`, without two kinds that cannot be ended.
 
-    Those are tqdm's monitor, and the records that Python keeps of foreign threads (Qt's are watched below).
+    These are tqdm's monitor and Python's records of foreign threads (Qt's are checked below).
     """
     started = [thread for thread in threading.enumerate() if thread not in before]
     return [thread for thread in started if type(thread).__name__ not in {"_DummyThread", "TMonitor"}]
@@ -165,7 +165,7 @@ def _started_since(before: set[threading.Thread]) -> list[threading.Thread]:
 
 @pytest.fixture(autouse=True)
 def _no_qt_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fails a test with a `QApplication` that leaves a widget behind, a QThread running or a QTimer ticking."""
+    """Fail a test with a `QApplication` that leaves a widget, a running QThread or an active QTimer."""
     if "qapp" not in request.fixturenames:
         yield
         return

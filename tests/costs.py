@@ -1,4 +1,4 @@
-"""Notices what a test does that `make test-quick` leaves out, so that each such test is marked."""
+"""Detects costly actions of tests, so that tests excluded from `make test-quick` are marked."""
 
 import os
 import subprocess
@@ -33,7 +33,7 @@ _seen: set[str] = set()
 
 @contextmanager
 def noticed() -> Iterator[None]:
-    """Within the block it is noticed what a test does; of modules that nobody has imported so far, nothing."""
+    """Record costly actions inside the block, except those of modules imported later."""
     with pytest.MonkeyPatch.context() as patch:
         _notice(patch, "subprocess", subprocess.Popen, "__init__")
         if "augenmerk.core.training.session" in sys.modules:
@@ -44,14 +44,14 @@ def noticed() -> Iterator[None]:
 
 
 def seen_since_last_asked() -> set[str]:
-    """The marks of what was noticed, in any thread."""
+    """The marks for the actions recorded in any thread since the last call."""
     seen = set(_seen)
     _seen.clear()
     return seen
 
 
 def unmarked(reports: Iterable[pytest.TestReport]) -> list[tuple[float, str]]:
-    """CPU seconds and names of the tests that should be marked `heavy`, the heaviest first."""
+    """CPU seconds and names of the tests that need the mark `heavy`, the heaviest first."""
     if IS_EMULATED:
         return []
     found = [
@@ -64,7 +64,7 @@ def unmarked(reports: Iterable[pytest.TestReport]) -> list[tuple[float, str]]:
 
 
 def too_heavy(node: pytest.Item, cpu_seconds: float) -> str | None:
-    """What to tell of a test that computed for so long; None if that is allowed."""
+    """The message for a test that computed too long; None if it did not."""
     if IS_EMULATED or cpu_seconds <= MAX_CPU_SECONDS or any(node.get_closest_marker(mark) for mark in LEFT_OUT):
         return None
     return (

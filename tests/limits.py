@@ -1,6 +1,6 @@
-"""A limit on the size of files, as on a full disk, and no imports while a limit is in force.
+"""Limits on file size, as on a full disk, during which imports are forbidden.
 
-Python would leave a truncated `.pyc` of a module that is first imported under such a limit, and later fail to load it.
+Python would write a truncated `.pyc` of a module first imported under such a limit, and later fail to load it.
 """
 
 import sys
@@ -11,11 +11,11 @@ from typing import Any
 
 
 class ImportedUnderALimitError(Exception):
-    """A module was first imported while a limit was in force: the test must import it earlier."""
+    """A module was first imported under a limit: the test must import it earlier."""
 
 
 class NoImports(MetaPathFinder):
-    """Fails each import of a module that is not there yet. Put first on `sys.meta_path`."""
+    """Fails imports of new modules, as the first entry of `sys.meta_path`."""
 
     def find_spec(self, fullname: str, *_: Any) -> None:
         """Raises `ImportedUnderALimitError`."""
@@ -27,13 +27,13 @@ _wrote_no_bytecode = sys.dont_write_bytecode
 
 
 def forbid_imports() -> None:
-    """From now on, importing a module that is not there yet fails."""
+    """Make imports of new modules fail from now on."""
     if _no_imports not in sys.meta_path:
         sys.meta_path.insert(0, _no_imports)
 
 
 def limit_files(num_bytes: int | None) -> None:
-    """No file of this process may grow beyond `num_bytes`, and nothing is imported; None lifts the limit."""
+    """Limit the size of files of this process to `num_bytes` and forbid imports; None lifts the limit."""
     import resource
 
     _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -48,7 +48,7 @@ def limit_files(num_bytes: int | None) -> None:
 
 @contextmanager
 def files_limited(num_bytes: int) -> Iterator[None]:
-    """The same within a block."""
+    """Apply `limit_files` inside a block."""
     limit_files(num_bytes)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Sees which widgets a test makes and which Qt threads and timers it starts, and says what is left when it is over."""
+"""Detects widgets, Qt threads and timers that a test leaves behind."""
 
 import gc
 import time
@@ -15,12 +15,11 @@ from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
 @contextmanager
 def watch_widgets() -> Iterator[None]:
-    """Fails, when the block ends, if a widget that was made within it still exists.
+    """Fail at the end of the block if a widget created inside still exists.
 
-    Each change of the style sheet or the palette visits every living widget, so windows that pile up slow down all the
-    tests that follow. To close a window and forget it is not enough: a lambda or a partial connected to a signal of one
-    of its children refers to it from within Qt, where the garbage collector does not see it. `deleteLater` is what
-    ends it, or `qtbot.addWidget`, which calls it.
+    Each change of style sheet or palette visits every widget, so leftover windows slow down all later tests. Closing a
+    window is not enough: a lambda or partial connected to a signal of one of its children refers to it from within Qt,
+    invisible to the garbage collector. `deleteLater` deletes it, and so does `qtbot.addWidget`.
     """
     before = top_widgets()
     yield
@@ -52,14 +51,14 @@ def _made_since(before: list[QWidget]) -> list[QWidget]:
 
 
 def _delete_what_is_to_go() -> None:
-    """Deletes tooltips, which else go in their own time, and everything that was told `deleteLater`."""
+    """Delete tool tips and everything scheduled by `deleteLater`."""
     QToolTip.hideText()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 @contextmanager
 def watch_threads_and_timers(grace_seconds: float) -> Iterator[None]:
-    """Fails, when the block ends, if a thread or a timer started within it is still active after `grace_seconds`."""
+    """Fail if a thread or timer started inside the block is still active `grace_seconds` after its end."""
     threads: list[weakref.ref[QThread]] = []
     timers: list[weakref.ref[QTimer]] = []
     with pytest.MonkeyPatch.context() as patch:
@@ -88,7 +87,7 @@ def _recording(start: Callable[..., Any], started: list[Any]) -> Callable[..., A
 
 
 def _still_active(threads: list[weakref.ref[QThread]], timers: list[weakref.ref[QTimer]]) -> list[str]:
-    """Names of the running threads and the ticking timers among these; what Qt has deleted is not active."""
+    """Names of the running threads and active timers among these; deleted ones are not active."""
     running = [thread for thread in _alive(threads) if thread.isRunning()]
     ticking = [timer for timer in _alive(timers) if timer.isActive()]
     return [f"thread {thread!r}" for thread in running] + [

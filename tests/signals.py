@@ -1,4 +1,4 @@
-"""Signals as a process gets them that is started in a terminal."""
+"""Default signal handling for processes, as in a terminal."""
 
 import signal
 
@@ -6,9 +6,9 @@ _ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP"
 
 
 def use_default_signals() -> None:
-    """Stops ignoring signals; as `preexec_fn` of a process that a test will send one.
+    """Stop ignoring signals, as `preexec_fn` of a process that receives signals in a test.
 
-    A process inherits which signals its parent ignores: SIGINT in a shell's background job, SIGHUP under `nohup`.
+    A process inherits the ignored signals of its parent: SIGINT in a shell's background job, SIGHUP under `nohup`.
     """
     for number in _ENDING:
         signal.signal(number, signal.SIG_DFL)

@@ -1,9 +1,9 @@
-"""Trains a preset for some steps and writes every one of them down: the evidence in docs/*.history.csv.
+"""Train a preset for some steps and record each of them, as in docs/*.history.csv.
 
     AUGENMERK_MULTI30K=FOLDER python -m tools.first_steps annotated-2018 --steps 300 --change batch_size=3000 \
         --out RUN_FOLDER --table docs/annotated-2018.history.csv
 
-A polite kill or Ctrl-C ends the run after the step in hand; the table holds all steps up to there.
+SIGTERM or Ctrl-C ends the run after the current step; the table then contains all steps so far.
 """
 
 import argparse
@@ -24,7 +24,7 @@ COLUMNS = ("step", "epoch", "loss", "learning_rate", "gradient_norm", "num_token
 
 
 def main() -> int:
-    """Runs the tool; the exit status is 0."""
+    """Train and write the table. The exit status is 0."""
     options = _options()
     chosen = preset(options.preset)
     changes = read_changes(options.change)
@@ -48,14 +48,14 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("preset")
     parser.add_argument("--steps", type=int, default=300)
-    parser.add_argument("--change", action="append", default=[], metavar="NAME=VALUE", help="a training setting")
+    parser.add_argument("--change", action="append", default=[], metavar="NAME=VALUE", help="change a training setting")
     parser.add_argument("--out", type=Path, required=True, help="folder of the run")
-    parser.add_argument("--table", type=Path, required=True, help="the steps as CSV")
+    parser.add_argument("--table", type=Path, required=True, help="CSV file for the steps")
     return parser.parse_args()
 
 
 def _short(value: float) -> int | str:
-    """Whole numbers as they are, others with six significant digits."""
+    """Whole numbers unchanged, others with six significant digits."""
     return value if isinstance(value, int) else f"{value:.6g}"
 
 

@@ -1,9 +1,9 @@
-"""Measures what the heads of a checkpoint do on Multi30k's validation split, and keeps it beside the checkpoint.
+"""Measure the roles of a checkpoint's heads on Multi30k's validation split, and store them next to the checkpoint.
 
 python -m tools.head_roles [MODEL.safetensors [FOLDER]]
 
-Without a model the bundled one is taken: its `resources/multi30k-de-en.roles.json` was written so. FOLDER holds
-`val.de.gz` and `val.en.gz`; without it they are those of the user's cache (`augenmerk data prepare` fetches them).
+The default model is the bundled one, with `resources/multi30k-de-en.roles.json`. FOLDER contains `val.de.gz` and
+`val.en.gz`, by default those of the user's cache (downloaded by `augenmerk data prepare --data multi30k`).
 """
 
 import sys
@@ -21,7 +21,7 @@ WHAT = "pairs of the validation split"
 
 
 def main(words: list[str]) -> int:
-    """Reads the first 200 pairs with forced references and writes the roles; the exit status is 0."""
+    """Read the first 200 pairs with forced references and write the roles. The exit status is 0."""
     model = Path(words[0]) if words else bundled_model_path()
     folder = Path(words[1]) if len(words) > 1 else cache_path() / "multi30k"
     pairs = read_pair(folder / "val.de.gz", folder / "val.en.gz")

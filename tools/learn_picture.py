@@ -1,4 +1,4 @@
-"""Draws docs/images/learn.png: a chapter of the Learn page, with its live figures.
+"""Draw docs/images/learn.png: a chapter of the Learn page with its live figures.
 
 python -m tools.learn_picture [PICTURE.png [WIDTHxHEIGHT [light|dark [CHAPTER]]]]
 """
@@ -15,7 +15,7 @@ CHAPTER = "weight"
 
 
 def main(words: list[str]) -> int:
-    """Opens the chapter and takes the picture once its figures are complete; the exit status is 1 if they never are."""
+    """Open the chapter and save a picture of its complete figures. The exit status is 1 if they do not complete."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from PySide6.QtCore import QSettings
     from PySide6.QtWidgets import QApplication

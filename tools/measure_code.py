@@ -1,13 +1,13 @@
-"""Measures the size of the product, and how much of it runs between a key press and the picture that follows.
+"""Measure the size of the product, and the code that runs between a key press and the resulting picture.
 
     python -m tools.measure_code            # lines, classes
-    python -m tools.measure_code --trace    # also types a letter into the window and records what runs
+    python -m tools.measure_code --trace    # also type a letter into the window and record the calls
 
-Code lines are neither blank, nor comments alone, nor part of a docstring. A class counts the methods in its own body.
+Blank lines, pure comments and docstrings are not code lines. A class counts the methods in its own body.
 
-The trace uses the bundled model, begins with a key press and ends one second after the last call that follows from it.
-It counts calls of functions of `core` and `viz_app` in all threads. Depth is the largest number of these functions that
-were active in one thread at the same time.
+The trace uses the bundled model, starts with a key press and ends one second after the last resulting call. It counts
+calls of functions of `core` and `viz_app` in all threads. Depth is the largest number of these functions active in one
+thread at the same time.
 """
 
 import argparse
@@ -34,7 +34,7 @@ SENTENCE = "Zwei Hunde spielen im Schne"
 LETTER = "e"
 QUIET_SECONDS = 1.0
 SETTLING_SECONDS = 5.0
-"""Time for what follows a translation later: the session is saved, roles are computed."""
+"""Time for delayed work after a translation: saving the session, computing roles."""
 LONGEST_TRACE_SECONDS = 60.0
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 

@@ -1,4 +1,4 @@
-"""Fixtures for tests of how the engine meets the operating system, and translators that are made in a moment."""
+"""Fixtures for tests of the operating system, and quickly created translators."""
 
 import os
 import stat

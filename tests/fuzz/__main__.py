@@ -1,4 +1,4 @@
-"""`make fuzz`: damaged files by the thousand. Each must be refused with a product's error, or be of use.
+"""`make fuzz`: thousands of damaged files. Each must be refused with an error of `core.errors`, or be usable.
 
 python -m tests.fuzz --checkpoints 10000 --bundled 300 --others 2000 --folders 1000 --seed 1
 python -m tests.fuzz --replay words:1-42 --save mutant.safetensors
@@ -27,7 +27,7 @@ OTHER_KINDS = ("experiment", "config", "history", "prepared", "metrics")
 
 
 def main() -> int:
-    """Tries all, prints the counts and what was found; 1 if something was."""
+    """Try all files and print counts and findings. Returns 1 if there are findings."""
     options = _read_options()
     with tempfile.TemporaryDirectory(prefix="augenmerk-fuzz-bases-") as folder:
         bases = {**write_bases(Path(folder)), "bundled": bundled_model_path()}

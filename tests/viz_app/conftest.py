@@ -26,7 +26,7 @@ MakeWindow = Callable[..., "MainWindow"]
 
 @pytest.fixture
 def preferences(tmp_path: Path) -> Preferences:
-    """Preferences in a file of this test's own."""
+    """Preferences in a separate file for this test."""
     return Preferences(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
 
 
@@ -40,7 +40,7 @@ def theme(qapp: QApplication) -> Theme:
 
 @pytest.fixture(scope="session")
 def bundled_translator() -> "Translator":
-    """The bundled model, opened once for all tests that only ask it: no request changes a translator."""
+    """The bundled model, opened once for all tests, since requests do not change a translator."""
     from augenmerk.core.translation.translator import Translator
 
     translator = Translator.load(None, "cpu")
