@@ -288,12 +288,13 @@ WRONG_VALUES = {
 }
 
 
-@pytest.mark.parametrize("value", WRONG_VALUES.values(), ids=WRONG_VALUES)
 @pytest.mark.parametrize("key", KEYS)
-def test_a_damaged_setting_is_read_without_a_message_and_the_others_are_kept(
-    tmp_path: Path, key: str, value: str
-) -> None:
-    path = tmp_path / "augenmerk.conf"
+def test_a_damaged_setting_is_read_without_a_message_and_the_others_are_kept(tmp_path: Path, key: str) -> None:
+    for kind, value in WRONG_VALUES.items():
+        check_settings_with(key, value, tmp_path / f"{kind}.conf")
+
+
+def check_settings_with(key: str, value: str, path: Path) -> None:
     section, _, name = key.rpartition("/")
     kept = "[kept]\ntext=Ein Hund\nlist=a, b\nat=@@Variant(x\nbytes=@ByteArray(\\0)\n"
     path.write_text(f"[{section or 'General'}]\n{name}={value}\n{kept}")
@@ -306,10 +307,10 @@ def test_a_damaged_setting_is_read_without_a_message_and_the_others_are_kept(
     assert preferences.restored(MapViewSettings()) == MapViewSettings()
     assert load_choices(settings).preset
     assert load_unfinished(settings) is None
-    assert load_source(settings, tmp_path) is None
+    assert load_source(settings, path.parent) is None
     preferences.bytes("window")
-    preferences.recent_models.remember(tmp_path)
-    assert preferences.recent_models.paths[0] == tmp_path
+    preferences.recent_models.remember(path.parent)
+    assert preferences.recent_models.paths[0] == path.parent
     settings.sync()
     found = [settings.value(f"kept/{each}") for each in ("text", "list", "at", "bytes")]
     assert found == ["Ein Hund", ["a", "b"], "@Variant(x", QByteArray(b"\0")]

@@ -89,8 +89,7 @@ class LayoutRequests(QObject):
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("scale", [1.0, 1.5])
-@pytest.mark.parametrize("width", [1000, 1440])
+@pytest.mark.parametrize(("width", "scale"), [(1000, 1.5), (1440, 1.0)])
 def test_a_window_that_nobody_uses_lays_nothing_out(
     make_window: MakeWindow, qtbot: QtBot, qapp: QApplication, width: int, scale: float
 ) -> None:

@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -532,7 +533,10 @@ def test_weights_that_do_not_fit_are_refused_before_a_file_is_written(
 def test_a_checkpoint_with_code_is_refused_and_nothing_of_it_runs(folder: Path, kind: str) -> None:
     touched = folder / "touched"
     malicious(kind, folder / "best.ckpt", touched)
-    with pytest.raises(ModelImportError, match=r"best\.ckpt: it holds code or objects, which are never run"):
+    with (
+        nullcontext() if kind == "archive" else pickles_read_here(),
+        pytest.raises(ModelImportError, match=r"best\.ckpt: it holds code or objects, which are never run"),
+    ):
         import_model(folder)
     assert not touched.exists()
 
