@@ -17,7 +17,7 @@ from PySide6.QtGui import QTextCursor
 
 from augenmerk.core.training.events import StepDone
 from augenmerk.viz_app import application, launch, main_window, page_host
-from augenmerk.viz_app.worker import JobScope, Request, ShouldStop, Tell, TranslatorLike, inference
+from augenmerk.viz_app.worker import JobScope, OpenTranslator, Request, ShouldStop, Tell, inference
 
 SENTENCE = "Ein Satz, der noch nicht übersetzt ist"
 
@@ -27,7 +27,7 @@ class StuckJob:
 
     scope: ClassVar[JobScope] = "model"
 
-    def run(self, _translator: TranslatorLike, _progress: Tell, _should_stop: ShouldStop) -> object:
+    def run(self, _translator: OpenTranslator, _progress: Tell, _should_stop: ShouldStop) -> object:
         return never_end()
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.resources import bundled_model_path
-from augenmerk.viz_app.worker import JobScope, ShouldStop, Tell, TranslatorLike
+from augenmerk.viz_app.worker import JobScope, OpenTranslator, ShouldStop, Tell
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class FindModelJob:
     paths: Sequence[Path]
     scope: ClassVar[JobScope] = "model"
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> FoundModel | None:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> FoundModel | None:
         """See `viz_app.worker.Job.run`."""
         from augenmerk.core.checkpoint.digest import model_digest
         from augenmerk.core.checkpoint.file import load_checkpoint

@@ -16,7 +16,7 @@ from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_editor import open_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.worker.jobs import JobScope, MeasureJob, ShouldStop, Tell, TranslatorLike
+from augenmerk.viz_app.worker.jobs import JobScope, MeasureJob, OpenTranslator, ShouldStop, Tell
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class LessonResultsJob:
     scenes: Sequence[Scene]
     scope: ClassVar[JobScope] = "model"
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> tuple[SceneResult, ...]:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[SceneResult, ...]:
         """See `viz_app.worker.Job.run`."""
         found = []
         for scene in self.scenes:

@@ -13,7 +13,7 @@ from augenmerk.core.analysis.logit_parts import LogitParts
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Beam, Experiment, HeadScaled
 from augenmerk.core.translation.result import FloatArray, Translation, read_only
-from augenmerk.viz_app.worker.jobs import JobScope, ShouldStop, Tell, TranslatorLike, as_translator
+from augenmerk.viz_app.worker.jobs import JobScope, OpenTranslator, ShouldStop, Tell
 
 NUM_POSITIONS, NUM_SMALL_DIMENSIONS = 100, 20
 SMOOTHING, MAX_ODDS = 0.1, 100
@@ -26,7 +26,7 @@ class RunJob:
     experiments: Sequence[Experiment]
     scope: ClassVar[JobScope] = "sentence"
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> tuple[Translation, ...]:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[Translation, ...]:
         """See `Job.run`."""
         return tuple(translator.run_many(self.experiments, should_stop=should_stop))
 
@@ -38,11 +38,11 @@ class LensJob:
     translation: Translation
     scope: ClassVar[JobScope] = "sentence"
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> LogitLens:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> LogitLens:
         """See `Job.run`."""
         from augenmerk.core.analysis.layer_logits import logit_lens
 
-        return logit_lens(as_translator(translator), self.translation)
+        return logit_lens(translator, self.translation)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +52,11 @@ class LogitPartsJob:
     translation: Translation
     scope: ClassVar[JobScope] = "sentence"
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> LogitParts:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> LogitParts:
         """See `Job.run`."""
         from augenmerk.core.analysis.logit_attribution import logit_parts
 
-        return logit_parts(as_translator(translator), self.translation)
+        return logit_parts(translator, self.translation)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,11 +67,11 @@ class BeamTreeJob:
     beam: Beam
     scope: ClassVar[JobScope] = "sentence"
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> BeamTree:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> BeamTree:
         """See `Job.run`."""
         from augenmerk.core.analysis.beam_watch import beam_tree
 
-        return beam_tree(as_translator(translator), self.source_text, self.beam)
+        return beam_tree(translator, self.source_text, self.beam)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,14 +94,13 @@ class HeadCostsJob:
     translation: Translation
     scope: ClassVar[JobScope] = "sentence"
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> HeadCosts:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> HeadCosts:
         """See `Job.run`."""
         from augenmerk.core.model.interventions import all_heads
 
-        engine = as_translator(translator)
-        heads = all_heads(engine.model)
+        heads = all_heads(translator.model)
         off = [self.translation.experiment.with_interventions(HeadScaled(head)) for head in heads]
-        scores = engine.score_many(self.translation, off, should_stop=should_stop)
+        scores = translator.score_many(self.translation, off, should_stop=should_stop)
         whole = self.translation.log_probability
         return HeadCosts(
             self.translation, {head: whole - sum(found) for head, found in zip(heads, scores, strict=True)}
@@ -127,11 +126,11 @@ class PositionsJob:
 
     scope: ClassVar[JobScope] = "model"
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> PositionTables:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> PositionTables:
         """See `Job.run`."""
         from augenmerk.core.model.positions import sinusoidal_table
 
-        own = as_translator(translator).model.source_embedding.positions[:NUM_POSITIONS]
+        own = translator.model.source_embedding.positions[:NUM_POSITIONS]
         small = sinusoidal_table(NUM_POSITIONS, NUM_SMALL_DIMENSIONS)
         return PositionTables(read_only(small.numpy()), read_only(own.detach().cpu().float().numpy().copy()))
 
@@ -158,7 +157,7 @@ class SmoothingJob:
 
     scope: ClassVar[JobScope] = "model"
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> Smoothing:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> Smoothing:
         """See `Job.run`."""
         from augenmerk.core.training.loss import smoothed_distribution
 

@@ -21,11 +21,10 @@ from augenmerk.viz_app.worker.jobs import (
     LoadJob,
     MeasureJob,
     ModelFreeJob,
+    OpenTranslator,
     ShouldStop,
     Tell,
     TraceJob,
-    TranslatorLike,
-    as_translator,
 )
 from augenmerk.viz_app.worker.training import (
     DRAIN_INTERVAL_MS,
@@ -51,6 +50,7 @@ __all__ = [
     "LoadJob",
     "MeasureJob",
     "ModelFreeJob",
+    "OpenTranslator",
     "Progress",
     "Request",
     "ShouldStop",
@@ -59,8 +59,6 @@ __all__ = [
     "TrainingBody",
     "TrainingFailure",
     "TrainingRun",
-    "TranslatorLike",
     "_read_and_train",
-    "as_translator",
     "leave_a_core_to_the_window",
 ]

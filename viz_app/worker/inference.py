@@ -24,7 +24,7 @@ from augenmerk.viz_app.worker.jobs import (
     JobScope,
     LoadJob,
     ModelFreeJob,
-    TranslatorLike,
+    OpenTranslator,
 )
 
 URGENCY: dict[JobScope, int] = {"load": 0, "experiment": 1, "sentence": 2, "model": 3, "details": 4}
@@ -195,7 +195,7 @@ ANSWER_SECONDS = 3.0
 """A thread that was told to end and has not ended after this time is left behind: nothing waits for ever."""
 THREAD_PREFIX = "augenmerk-"
 """Of the names of all threads of the window, so that one that was left behind can be found."""
-Loader = Callable[[Path | None, str], TranslatorLike]
+Loader = Callable[[Path | None, str], OpenTranslator]
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,7 @@ class _Outcome:
 class _Opened:
     """A model that is in use as soon as the window is to hear of it."""
 
-    translator: TranslatorLike
+    translator: OpenTranslator
     info: ModelInfo
 
 
@@ -230,7 +230,7 @@ class InferenceWorker(QObject):
     def __init__(self, loader: Loader | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._loader = loader or _load_translator
-        self._translator: TranslatorLike | None = None  # of the thread alone
+        self._translator: OpenTranslator | None = None  # of the thread alone
         self._requests = RequestQueue()
         self._outcomes: queue.SimpleQueue[_Outcome] = queue.SimpleQueue()
         self._outcome_ready.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
@@ -326,7 +326,7 @@ class InferenceWorker(QObject):
                 request.on_result(value)
 
 
-def _load_translator(path: Path | None, device: str) -> TranslatorLike:
+def _load_translator(path: Path | None, device: str) -> OpenTranslator:
     compute_on_one_thread()
     with collector_paused():
         from augenmerk.core.translation.translator import Translator
@@ -346,7 +346,7 @@ def compute_on_one_thread() -> None:
     compute_on(1)
 
 
-def _describe(translator: TranslatorLike) -> ModelInfo:
+def _describe(translator: OpenTranslator) -> ModelInfo:
     return ModelInfo(
         translator.name,
         translator.path,

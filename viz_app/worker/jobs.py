@@ -1,17 +1,13 @@
 """Questions to the model in use: small frozen objects that run in the worker's thread."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias
 
 from augenmerk.core.analysis.measures import BESIDE_WEIGHT, MeasuredMaps, measure_maps
 from augenmerk.core.analysis.trace import Trace
-from augenmerk.core.checkpoint.history import EpochRecord
-from augenmerk.core.config import RunConfig
-from augenmerk.core.device import DeviceChoice
-from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.viz_app.state.experiment_state import ExperimentRequest
 from augenmerk.viz_app.state.request_state import Progress
@@ -25,84 +21,10 @@ result, until there is another; the model in use, until another is open; details
 use, but that nobody waits for: they give way to every other question."""
 ABOUT_A_RESULT: tuple[JobScope, ...] = ("sentence", "details")
 """Scopes of questions that another result makes pointless."""
+OpenTranslator: TypeAlias = "Translator"
+"""The model in use. Its module imports torch, which only the worker's thread may load."""
 Tell = Callable[[Progress], None]
 ShouldStop = Callable[[], bool]
-
-
-class TranslatorLike(Protocol):
-    """What the worker needs of `core.translation.translator.Translator`."""
-
-    @property
-    def name(self) -> str:
-        """For people."""
-        ...
-
-    @property
-    def path(self) -> Path | None:
-        """The file it came from."""
-        ...
-
-    @property
-    def digest(self) -> str:
-        """Of weights and vocabularies."""
-        ...
-
-    @property
-    def target_codes(self) -> tuple[str, ...]:
-        """See `Translator.target_codes`."""
-        ...
-
-    @property
-    def history(self) -> tuple[EpochRecord, ...]:
-        """See `Translator.history`."""
-        ...
-
-    @property
-    def run_config(self) -> RunConfig:
-        """Its configuration."""
-        ...
-
-    @property
-    def device(self) -> DeviceChoice:
-        """Where it runs."""
-        ...
-
-    @property
-    def num_parameters(self) -> int:
-        """Trainable parameters."""
-        ...
-
-    @property
-    def vocabulary_sizes(self) -> tuple[int, int]:
-        """V of source and target."""
-        ...
-
-    def run(self, experiment: Experiment, *, should_stop: ShouldStop = lambda: False) -> Translation:
-        """See `Translator.run`."""
-        ...
-
-    def run_many(
-        self, experiments: Iterable[Experiment], *, need_maps: bool = True, should_stop: ShouldStop = lambda: False
-    ) -> Iterator[Translation]:
-        """See `Translator.run_many`."""
-        ...
-
-    def compare(
-        self,
-        experiment: Experiment,
-        *,
-        original: Translation | None = None,
-        own: Translation | None = None,
-        drops_misfits: bool = False,
-        draft: Translation | None = None,
-        should_stop: ShouldStop = lambda: False,
-    ) -> ExperimentResult:
-        """See `Translator.compare`."""
-        ...
-
-    def score(self, translation: Translation, experiment: Experiment) -> tuple[float, ...]:
-        """See `Translator.score`."""
-        ...
 
 
 class Job(Protocol):
@@ -114,7 +36,7 @@ class Job(Protocol):
 
     scope: ClassVar[JobScope]
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> object:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> object:
         """The answer.
 
         Args:
@@ -154,7 +76,7 @@ class LoadJob:
     device: str = "auto"
     scope: ClassVar[JobScope] = "load"
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> object:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> object:
         """Never called: there need not be a translator yet."""
         raise NotImplementedError
 
@@ -164,7 +86,7 @@ class ModelFreeJob(ABC):
 
     scope: ClassVar[JobScope] = "model"
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> object:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> object:
         """See `Job.run`."""
         return self.work(progress, should_stop)
 
@@ -180,7 +102,7 @@ class ExperimentJob:
     asked: ExperimentRequest
     scope: ClassVar[JobScope] = "experiment"
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> ExperimentResult:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> ExperimentResult:
         """See `Job.run`."""
         known = self.asked.known
         return translator.compare(
@@ -200,11 +122,11 @@ class MeasureJob:
     translation: Translation
     scope: ClassVar[JobScope] = "sentence"
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> MeasuredMaps:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> MeasuredMaps:
         """See `Job.run`."""
         from augenmerk.core.analysis.capture import trace_translation
 
-        trace = trace_translation(as_translator(translator), self.translation)
+        trace = trace_translation(translator, self.translation)
         maps = {}
         for each, kind in BESIDE_WEIGHT:
             if should_stop():
@@ -220,16 +142,8 @@ class TraceJob:
     translation: Translation
     scope: ClassVar[JobScope] = "sentence"
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> Trace:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> Trace:
         """See `Job.run`."""
         from augenmerk.core.analysis.capture import trace_translation
 
-        return trace_translation(as_translator(translator), self.translation)
-
-
-def as_translator(translator: TranslatorLike) -> "Translator":
-    """The engine's translator, which jobs that look into the model need."""
-    from augenmerk.core.translation.translator import Translator
-
-    assert isinstance(translator, Translator)
-    return translator
+        return trace_translation(translator, self.translation)

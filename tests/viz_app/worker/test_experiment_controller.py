@@ -28,10 +28,10 @@ from augenmerk.viz_app.worker import (
     InferenceWorker,
     JobScope,
     LoadJob,
+    OpenTranslator,
     Progress,
     Request,
     TraceJob,
-    TranslatorLike,
 )
 from tests.viz_app.synthetic import FakeTranslator
 
@@ -218,7 +218,7 @@ class Halves:
     scope: ClassVar[JobScope] = "model"
 
     def run(
-        self, translator: TranslatorLike, progress: Callable[[Progress], None], should_stop: Callable[[], bool]
+        self, translator: OpenTranslator, progress: Callable[[Progress], None], should_stop: Callable[[], bool]
     ) -> str:
         progress(Progress(1, 2, "half", partial="half"))
         return "whole"

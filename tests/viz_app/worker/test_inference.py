@@ -24,9 +24,9 @@ from augenmerk.viz_app.worker import (
     JobInterrupted,
     JobScope,
     LoadJob,
+    OpenTranslator,
     Progress,
     Request,
-    TranslatorLike,
 )
 from tests.viz_app.synthetic import FakeTranslator
 
@@ -44,7 +44,7 @@ class Counting:
     started: ClassVar[list[int]] = []
     stopped: ClassVar[list[int]] = []
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> int:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> int:
         self.started.append(self.at)
         for done in range(self.at, self.upto):
             if should_stop():
@@ -61,7 +61,7 @@ class Naming:
 
     scope: ClassVar[JobScope] = "sentence"
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> str:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> str:
         return translator.name
 
 
@@ -71,7 +71,7 @@ class Refusing:
 
     scope: ClassVar[JobScope] = "sentence"
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> str:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> str:
         raise AnalysisError("No such thing. Another was expected.")
 
 

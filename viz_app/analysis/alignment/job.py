@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.translation.result import TranslationStoppedError
 from augenmerk.viz_app.analysis.sample_languages import check_languages
-from augenmerk.viz_app.worker import JobScope, Progress, ShouldStop, Tell, TranslatorLike, as_translator
+from augenmerk.viz_app.worker import JobScope, OpenTranslator, Progress, ShouldStop, Tell
 
 if TYPE_CHECKING:
     from augenmerk.core.analysis.alignment import Links
@@ -25,7 +25,7 @@ class RankAlignersJob:
     target_code: str | None = None
     scope: ClassVar[JobScope] = "model"
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> "AlignerRanking":
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> "AlignerRanking":
         """See `Job.run`."""
         check_languages(translator.run_config, "de", "en", self.target_code)
         from augenmerk.core.analysis.alignment import read_gold, read_ibm_1
@@ -39,7 +39,7 @@ class RankAlignersJob:
             progress(Progress(done, total, f"{done} of {total} pairs"))
 
         found = rank_aligners(
-            as_translator(translator),
+            translator,
             read_gold(),
             others,
             target_code=self.target_code or "",

@@ -10,7 +10,7 @@ from augenmerk.core.translation.experiment import Experiment, ForcedToken, Given
 from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.viz_app.analysis.compare.second_model import SecondModel
 from augenmerk.viz_app.analysis.compare.state import Comparison
-from augenmerk.viz_app.worker import JobScope, ShouldStop, Tell, TranslatorLike, as_translator
+from augenmerk.viz_app.worker import JobScope, OpenTranslator, ShouldStop, Tell
 
 if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator
@@ -31,11 +31,10 @@ class CompareJob:
     model: SecondModel | None = None
     scope: ClassVar[JobScope] = "sentence"
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> Comparison:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> Comparison:
         """See `Job.run`. Raises `AnalysisError` if the two models translate other languages."""
-        one = as_translator(translator)
-        other = one if self.model is None else self.model.translator(one.device.name)
-        _check_languages(one.run_config, other.run_config, other.name)
+        other = translator if self.model is None else self.model.translator(translator.device.name)
+        _check_languages(translator.run_config, other.run_config, other.name)
         second = other.compare(self.experiment, drops_misfits=True, should_stop=should_stop)
         first = self.first.changed
         forced, problem = None, ""
@@ -43,7 +42,7 @@ class CompareJob:
             forced = other.compare(reading(second.experiment, first), own=second.original, should_stop=should_stop)
         except AugenmerkError as error:  # nothing was said, or more than the second has room for
             problem = str(error)
-        is_same_vocabulary = _has_vocabulary_of(one, other)
+        is_same_vocabulary = _has_vocabulary_of(translator, other)
         scored: float | None = None
         if is_same_vocabulary and len(first.read_ids) <= other.run_config.model.max_positions:
             scored = sum(other.score(first, second.experiment))

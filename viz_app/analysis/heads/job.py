@@ -12,7 +12,7 @@ from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greed
 from augenmerk.core.translation.result import TranslationStoppedError
 from augenmerk.viz_app.analysis.heads.samples import Sample, check_sample, read_sample
 from augenmerk.viz_app.analysis.heads.state import SampleChoice
-from augenmerk.viz_app.worker import JobInterrupted, JobScope, Progress, ShouldStop, Tell, TranslatorLike, as_translator
+from augenmerk.viz_app.worker import JobInterrupted, JobScope, OpenTranslator, Progress, ShouldStop, Tell
 
 if TYPE_CHECKING:
     from augenmerk.core.analysis.importance import HeadImportance
@@ -50,17 +50,16 @@ class ImportanceJob:
     begun: "HeadImportance | None" = None
     scope: ClassVar[JobScope] = "model"
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> "HeadImportance":
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> "HeadImportance":
         """See `Job.run`."""
-        model = as_translator(translator)
-        check_scalings(model, self.scalings)
-        check_sample(self.choice, model.run_config, self.target_code)
+        check_scalings(translator, self.scalings)
+        check_sample(self.choice, translator.run_config, self.target_code)
         sample = self.sample or with_translations(
-            model, read_sample(self.choice, self.num_sentences, self.target_code), self.scalings, should_stop
+            translator, read_sample(self.choice, self.num_sentences, self.target_code), self.scalings, should_stop
         )
         found, begun, num_refused, total = self.found, self.begun, self.num_refused, len(sample.sources)
         for first in range(self.done, total, CHUNK):
-            chunk = self._read_chunk(model, sample, first, begun, progress, should_stop)
+            chunk = self._read_chunk(translator, sample, first, begun, progress, should_stop)
             if chunk is not None and not chunk.is_complete:
                 raise JobInterrupted(
                     replace(self, sample=sample, done=first, num_refused=num_refused, found=found, begun=chunk)
@@ -163,11 +162,10 @@ class StatisticsJob:
     profiler: HeadProfiler | None = None
     scope: ClassVar[JobScope] = "model"
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> SampleProfiles:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> SampleProfiles:
         """See `Job.run`."""
-        model = as_translator(translator)
-        check_scalings(model, self.scalings)
-        check_sample(self.choice, model.run_config, self.target_code)
+        check_scalings(translator, self.scalings)
+        check_sample(self.choice, translator.run_config, self.target_code)
         sample, num_skipped = read_sample(self.choice, self.num_sentences, self.target_code), self.num_skipped
         profiler = self.profiler or HeadProfiler(self.scalings)
         total, shown_at = len(sample.sources), time.monotonic()
@@ -178,7 +176,7 @@ class StatisticsJob:
             output = Greedy() if sample.targets is None else GivenTarget(sample.targets[index])
             try:
                 experiment = Experiment(sample.sources[index], output, self.scalings)
-                profiler.add(model.run(experiment, should_stop=should_stop))
+                profiler.add(translator.run(experiment, should_stop=should_stop))
             except TextError:
                 num_skipped += 1
             except TranslationStoppedError:
@@ -200,7 +198,7 @@ class KeepRolesJob:
     roles: SampleRoles
     scope: ClassVar[JobScope] = "model"
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> Path:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> Path:
         """The file. Raises `AugenmerkError` if it cannot be written, or if the model's file holds another model now."""
         from augenmerk.core.checkpoint.digest import model_digest
         from augenmerk.core.checkpoint.file import load_checkpoint

@@ -7,7 +7,7 @@ from typing import ClassVar
 from augenmerk.core.errors import AnalysisError, ExperimentError
 from augenmerk.core.translation.result import Translation, TranslationStoppedError
 from augenmerk.viz_app.analysis.source.state import SourceFindings
-from augenmerk.viz_app.worker import JobInterrupted, JobScope, Progress, ShouldStop, Tell, TranslatorLike, as_translator
+from augenmerk.viz_app.worker import JobInterrupted, JobScope, OpenTranslator, Progress, ShouldStop, Tell
 
 GROUP_SIZE = 4
 """Words that are removed side by side: so many translations are lost where something more urgent is asked."""
@@ -30,7 +30,7 @@ class SourceJob:
     known: SourceFindings | None = None
     scope: ClassVar[JobScope] = "sentence"
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> SourceFindings:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> SourceFindings:
         """See `Job.run`."""
         findings = self._find(self.translation, translator, should_stop)
         if self.original is None:
@@ -38,16 +38,15 @@ class SourceJob:
         original = self.known or self._find(self.original, translator, should_stop)
         return replace(findings, original=original)
 
-    def _find(self, translation: Translation, translator: TranslatorLike, should_stop: ShouldStop) -> SourceFindings:
+    def _find(self, translation: Translation, translator: OpenTranslator, should_stop: ShouldStop) -> SourceFindings:
         from augenmerk.core.analysis.alti import contributions_of
         from augenmerk.core.analysis.occlusion import score_without_source_words
 
-        model = as_translator(translator)
-        contributions = contributions_of(model, translation, should_stop)
+        contributions = contributions_of(translator, translation, should_stop)
         if len(translation.source_words) == 1:
             return SourceFindings(contributions, None, "Without its only word nothing of the source is left.")
         try:
-            changes = score_without_source_words(model, translation, should_stop=should_stop)
+            changes = score_without_source_words(translator, translation, should_stop=should_stop)
         except (AnalysisError, ExperimentError) as error:  # too little would be left
             return SourceFindings(contributions, None, str(error))
         return SourceFindings(contributions, changes)
@@ -68,7 +67,7 @@ class WithoutWordsJob:
     found: Mapping[int, str] = field(default_factory=dict)
     scope: ClassVar[JobScope] = "details"
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> Mapping[int, str]:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> Mapping[int, str]:
         """See `Job.run`."""
         from augenmerk.core.analysis.occlusion import translate_without_source_words
 
@@ -77,9 +76,7 @@ class WithoutWordsJob:
         while left:
             group, left = left[:GROUP_SIZE], left[GROUP_SIZE:]
             try:
-                changed = translate_without_source_words(
-                    as_translator(translator), self.translation, group, should_stop=should_stop
-                )
+                changed = translate_without_source_words(translator, self.translation, group, should_stop=should_stop)
             except TranslationStoppedError:
                 raise JobInterrupted(replace(self, found=found)) from None
             found |= {place: each.text for place, each in zip(group, changed, strict=True)}

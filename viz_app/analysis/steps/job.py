@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from augenmerk.core.translation.experiment import Experiment, ForcedToken
-from augenmerk.viz_app.worker import JobScope, ShouldStop, Tell, TranslatorLike, as_translator
+from augenmerk.viz_app.worker import JobScope, OpenTranslator, ShouldStop, Tell
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,11 +22,10 @@ class ForceWordJob:
     text: str
     scope: ClassVar[JobScope] = "sentence"
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> tuple[ForcedToken, ...]:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[ForcedToken, ...]:
         """See `Job.run`. Tokens that the model would refuse are refused here, with the reason."""
         from augenmerk.core.translation.compilation import forced_word
 
-        model = as_translator(translator)
-        forced = forced_word(self.step, self.text, model.checkpoint.codecs.target)
-        model.compile(self.experiment.with_interventions(*forced))
+        forced = forced_word(self.step, self.text, translator.checkpoint.codecs.target)
+        translator.compile(self.experiment.with_interventions(*forced))
         return forced

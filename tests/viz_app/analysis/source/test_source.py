@@ -29,7 +29,7 @@ from augenmerk.viz_app.analysis.source.view import CANCELLED, WAITING, SourceTab
 from augenmerk.viz_app.analysis.tab import AnalysisContext
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, toggle_head, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.worker import JobInterrupted, JobScope, Progress, Request, ShouldStop, Tell, TranslatorLike
+from augenmerk.viz_app.worker import JobInterrupted, JobScope, OpenTranslator, Progress, Request, ShouldStop, Tell
 from tests.viz_app.analysis.conftest import SENTENCE, MakeContext, ShowTab, settle
 
 
@@ -373,7 +373,7 @@ class _Long:
 
     scope: ClassVar[JobScope] = "model"
 
-    def run(self, _translator: TranslatorLike, _progress: Tell, _should_stop: ShouldStop) -> str:
+    def run(self, _translator: OpenTranslator, _progress: Tell, _should_stop: ShouldStop) -> str:
         return "measured"
 
 
@@ -432,7 +432,7 @@ def test_findings_that_take_long_can_be_cancelled_and_asked_for_again(
     find = SourceJob._find
 
     def patient(
-        self: SourceJob, translation: Translation, translator: TranslatorLike, should_stop: ShouldStop
+        self: SourceJob, translation: Translation, translator: OpenTranslator, should_stop: ShouldStop
     ) -> SourceFindings:
         while is_slow[0]:
             if should_stop():
