@@ -29,8 +29,9 @@ from augenmerk.core.model.transformer import (
 
 _MAX_COPIED = 32_000_000
 """Parameters up to which matrices are packed, which takes their memory once more."""
-_SHORT_ROW = 16
-"""Keys up to which attention of a batch takes half as long by its parts as in one kernel."""
+_SMALL_PRODUCT, _MANY_PRODUCTS = 400, 128
+"""Multiplications below which PyTorch computes each product of a batch number by number, and products from which on
+another way takes less time."""
 MakeProduct = Callable[[Tensor, Tensor | None], Product]
 Norm = Callable[[Tensor], Tensor]
 
@@ -292,13 +293,13 @@ class _Attention:
         """The residual stream [B, T, D] after this module, and the maps if requested."""
         changes = changes or NO_CHANGES
         queries, maps = changes.tempered(queries), None
-        is_by_parts = len(queries) > 1 and (queries.size(2) == 1 or keys.size(2) < _SHORT_ROW)
-        if need_maps or changes.rows is not None or is_by_parts:
+        is_step_of_many = len(queries) > 1 and queries.size(2) == 1  # for which PyTorch's one kernel takes longer
+        if need_maps or changes.rows is not None or is_step_of_many:
             maps = changes.with_rows(_weights(queries, keys, mask), first_query)
-            mixed = torch.bmm(maps.flatten(0, 1), values.flatten(0, 1)).view_as(queries)
+            mixed = _weighted_sums(maps.flatten(0, 1), values.flatten(0, 1)).view_as(queries)
         else:
             mixed = functional.scaled_dot_product_attention(queries, keys, values, mask)
-        states = self._join.add_to(states, changes.scaled(mixed).transpose(1, 2).flatten(2))
+        states = states + self._join(changes.scaled(mixed).transpose(1, 2).flatten(2))
         return states if self._is_pre else self._norm(states), maps
 
 
@@ -310,6 +311,14 @@ def _weights(queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
     if mask is not None:
         scores.masked_fill_(~mask, float("-inf"))
     return scores.softmax(dim=-1)
+
+
+def _weighted_sums(weights: Tensor, values: Tensor) -> Tensor:
+    """[N, Q, K]: the values [N, M, K], each times its weight of [N, Q, M], added up."""
+    num_products, num_values, width = values.shape
+    if weights.size(1) > 1 or num_products < _MANY_PRODUCTS or num_values * width >= _SMALL_PRODUCT:
+        return torch.bmm(weights, values)
+    return (weights.transpose(1, 2) * values).sum(dim=1, keepdim=True)
 
 
 class _FeedForward:
@@ -324,7 +333,7 @@ class _FeedForward:
     def add_to(self, states: Tensor) -> Tensor:
         """The residual stream [B, T, D] after this network."""
         inner = self._expand(self._norm(states) if self._is_pre else states)
-        states = self._contract.add_to(states, activate(inner, self._activation))
+        states = states + self._contract(activate(inner, self._activation))
         return states if self._is_pre else self._norm(states)
 
 

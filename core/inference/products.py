@@ -13,7 +13,7 @@ Measurements: docs/adr/0010.
 import warnings
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -27,16 +27,8 @@ _MAX_ROWS, _MAX_ROWS_TO_SHARE = 256, 16
 """Rows up to which FBGEMM is faster; and the same with several threads, of which it uses one."""
 
 
-class Product(Protocol):
-    """states · weightᵀ + bias."""
-
-    def __call__(self, states: Tensor) -> Tensor:
-        """[..., N] to [..., M]."""
-        ...
-
-    def add_to(self, summand: Tensor, states: Tensor) -> Tensor:
-        """summand [..., M] + the product of [..., N]."""
-        ...
+Product = Callable[[Tensor], Tensor]
+"""states · weightᵀ + bias: [..., N] to [..., M]."""
 
 
 class ExactProduct:
@@ -72,10 +64,6 @@ class ExactProduct:
             return product_of_few_shapes(states, self._weight, self._bias)
         return functional.linear(states, self._weight, self._bias)
 
-    def add_to(self, summand: Tensor, states: Tensor) -> Tensor:
-        """summand [..., M] + the product of [..., N]."""
-        return summand + self(states)
-
 
 class RoundedProduct:
     """The product with a matrix that is rounded to 8 bits, each row by a scale of its own: a quarter of the memory.
@@ -106,10 +94,6 @@ class RoundedProduct:
         """[..., N] to [..., M]."""
         result: Tensor = self._multiply(states, *self._matrix).mul_(self.scales)
         return result
-
-    def add_to(self, summand: Tensor, states: Tensor) -> Tensor:
-        """summand [..., M] + the product of [..., N], which takes one operator less."""
-        return torch.addcmul(summand, self._multiply(states, *self._matrix), self.scales)
 
 
 def product(rows: Tensor, columns: Tensor, bias: Tensor | None = None) -> Tensor:

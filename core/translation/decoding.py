@@ -165,8 +165,6 @@ def greedy_uncached(model: Transformer, source: Tensor, max_steps: int, rules: D
 
 _MAX_GOING_ON = 0.85
 """Share of rows that still go on at which the others are left out: moving all that is cached takes time, too."""
-_BLOCK = 64
-"""Numbers of a row of which `top_tokens` finds the largest first."""
 
 
 def best_tokens(logits: Tensor) -> Tensor:
@@ -175,29 +173,6 @@ def best_tokens(logits: Tensor) -> Tensor:
         return logits.argmax(dim=-1)
     # NumPy compares many numbers at a time where PyTorch finds the place one by one, which takes ten times as long
     return torch.from_numpy(logits.float().numpy().argmax(axis=-1))
-
-
-def top_tokens(logits: Tensor, number: int) -> tuple[Tensor, Tensor]:
-    """The largest numbers in each row of [N, V], best first, and their places: [N, number] each.
-
-    They stand in the blocks with the largest maxima, of which there are as many: half the time of searching the row.
-    """
-    blocks = _blocks(logits)
-    if blocks.size(1) <= number:
-        values, places = logits.topk(number)
-        return values, places
-    best_blocks = blocks.amax(dim=-1).topk(number).indices
-    candidates = blocks.gather(1, best_blocks[:, :, None].expand(-1, -1, _BLOCK)).flatten(1)
-    values, places = candidates.topk(number)
-    return values, best_blocks.gather(1, places // _BLOCK) * _BLOCK + places % _BLOCK
-
-
-def _blocks(logits: Tensor) -> Tensor:
-    """[N, V] as [N, blocks, numbers of a block], filled up with minus infinity."""
-    missing = -logits.size(1) % _BLOCK
-    if missing:
-        logits = torch.nn.functional.pad(logits, (0, missing), value=float("-inf"))
-    return logits.unflatten(1, (-1, _BLOCK))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from torch import Tensor
 from augenmerk.core.checkpoint.file import Checkpoint
 from augenmerk.core.model.transformer import ModelOutput
 from augenmerk.core.translation.compilation import CompiledExperiment
-from augenmerk.core.translation.decoding import DecodingRules, top_tokens
+from augenmerk.core.translation.decoding import DecodingRules
 from augenmerk.core.translation.rare_words import cover
 from augenmerk.core.translation.result import Alternative, AttentionMaps, FloatArray, Translation, Word, read_only
 from augenmerk.core.translation.target import EncodedTarget
@@ -145,7 +145,7 @@ class Describer:
         allowed = log_probabilities.index_fill_(1, forbidden, float("-inf"))
         if self._rules.end_id is not None:
             allowed[: self._rules.min_steps, self._rules.end_id] = float("-inf")
-        best, tokens = top_tokens(allowed, min(NUM_ALTERNATIVES, allowed.size(1) - len(self._rules.forbidden_at(0))))
+        best, tokens = allowed.topk(min(NUM_ALTERNATIVES, allowed.size(1) - len(self._rules.forbidden_at(0))))
         # if every chosen token is among the best ones, so are all that are better, and few need be compared
         compared = best if bool((chosen >= best[:, -1:]).all()) else allowed
         return Steps(

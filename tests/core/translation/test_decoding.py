@@ -12,7 +12,6 @@ from augenmerk.core.translation.decoding import (
     greedy,
     greedy_from,
     greedy_uncached,
-    top_tokens,
 )
 from augenmerk.core.translation.result import TranslationStoppedError
 from tests.core.model.small_models import END, KINDS, NUM_SOURCE, NUM_TARGET, PADDING, START, random_ids
@@ -174,14 +173,3 @@ def test_the_best_token_is_the_first_of_the_largest(num_tokens: int) -> None:
     logits = torch.randint(0, 3, (50, num_tokens), generator=torch.Generator().manual_seed(num_tokens)).float()
     logits[0] = float("-inf")
     assert torch.equal(best_tokens(logits), logits.argmax(dim=-1))
-
-
-@pytest.mark.parametrize("num_tokens", [5, 40, 320, 1000])
-@pytest.mark.parametrize("number", [2, 5])
-def test_the_top_tokens_are_those_of_the_whole_row(num_tokens: int, number: int) -> None:
-    logits = torch.randn(30, num_tokens, generator=torch.Generator().manual_seed(num_tokens))
-    logits[:, num_tokens // 2 :].clamp_(max=0.5)  # with equal ones among them
-    values, places = top_tokens(logits, number)
-    assert torch.equal(values, logits.topk(number).values)
-    assert torch.equal(logits.gather(1, places), values)
-    assert all(len(set(row)) == number for row in places.tolist())

@@ -369,19 +369,14 @@ class _CheckedProduct(RoundedProduct):
         self._weight, self._bias, self.num_checked = weight.detach(), bias, 0
         super().__init__(weight, bias)
 
-    def _exact_if_near(self, states: Tensor, found: Tensor, summand: Tensor | float = 0.0) -> Tensor:
+    def __call__(self, states: Tensor) -> Tensor:
+        found = super().__call__(states)
         exact = functional.linear(states, self._weight, self._bias)
-        error, limit = (found - (exact + summand)).abs(), rounding_limit(states, self._weight, self.scales)
+        error, limit = (found - exact).abs(), rounding_limit(states, self._weight, self.scales)
         limit += SINGLE_PRECISION_ERROR * (exact.abs() + found.abs())
         assert (error <= limit).all(), f"{float((error / limit).max()):.2f} of what rounding can do"
         self.num_checked += 1
         return exact
-
-    def __call__(self, states: Tensor) -> Tensor:
-        return self._exact_if_near(states, super().__call__(states))
-
-    def add_to(self, summand: Tensor, states: Tensor) -> Tensor:
-        return summand + self._exact_if_near(states, super().add_to(summand, states), summand)
 
 
 @needs_packed
