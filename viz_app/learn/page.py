@@ -24,7 +24,7 @@ from augenmerk.viz_app.widgets.layouts import column_of, row_of
 from augenmerk.viz_app.widgets.parts import flat_button, label
 from augenmerk.viz_app.worker import ExperimentController, Failure, InferenceWorker, LoadJob, Request
 
-USE = "use the sentence of Translate"
+USE = "Use the sentence from Translate"
 NARROW_PAGE = 1264
 
 

@@ -160,7 +160,7 @@ class OwnSentence:
             self._report(problem)
 
     def _report(self, problem: str) -> None:
-        self._state.report(f"The sentence of Translate is not used here: {problem}. This is an example in its place.")
+        self._state.report(f"The sentence from Translate cannot be used here: {problem}. An example is shown instead.")
 
 
 def _num_tokens(translation: Translation) -> int:
@@ -169,4 +169,4 @@ def _num_tokens(translation: Translation) -> int:
 
 
 def _too_long(number: int, what: str, limit: int) -> str:
-    return f"it has {number} {what}, and the figures show {limit} at most"
+    return f"it has {number} {what}, and the figures show at most {limit}"

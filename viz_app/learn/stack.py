@@ -101,12 +101,14 @@ def about(module: Module, config: ModelConfig, rows: tuple[SizeRow, ...]) -> str
         case "encoder feed-forward" | "decoder feed-forward":
             text = f"Two matrices with {_activation(config)} between, applied to each position alone."
         case "encoder norms" | "decoder norms":
-            place = "before each sublayer" if config.norm_position == "pre" else "behind each sublayer"
+            place = "before each sublayer" if config.norm_position == "pre" else "after each sublayer"
             kind = f"{config.norm_position}-norm"
             text = f"They stand {place} ({kind}), each with two numbers for each of {config.width:,} columns."
         case "output":
             text = "A product with a vector for each token of the vocabulary, at every position of the target."
-    return text if shared is None else f"{text} The matrix is that of the {shared}: its parameters count there."
+    return (
+        text if shared is None else f"{text} The matrix is shared with the {shared}, where its parameters are counted."
+    )
 
 
 def _activation(config: ModelConfig) -> str:

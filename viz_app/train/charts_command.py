@@ -43,19 +43,21 @@ def make_parser() -> argparse.ArgumentParser:
         nargs="+",
         choices=QUANTITY_NAMES,
         default=("loss", "learning_rate"),
-        help="one chart for each (loss and learning_rate)",
+        help="what to draw, one chart for each (default: loss and learning_rate)",
     )
     charts.add_argument("--log", action="store_true", help="logarithmic scales")
     charts.add_argument("--smoothing", choices=SMOOTHING_STEPS, default="medium", help="running mean (%(default)s)")
-    charts.add_argument("--compare", nargs="+", type=Path, default=(), metavar="RUN", help="other runs, drawn too")
+    charts.add_argument(
+        "--compare", nargs="+", type=Path, default=(), metavar="RUN", help="other runs to draw in the same charts"
+    )
     film = parser.add_argument_group("film")
     film.add_argument("--kind", choices=ATTENTION_KINDS, default="cross", help="which attention (%(default)s)")
-    film.add_argument("--layer", type=int, metavar="N", help="counted from 1 (left out: of the clearest head)")
+    film.add_argument("--layer", type=int, metavar="N", help="counted from 1 (default: that of the clearest head)")
     film.add_argument("--head", type=int, metavar="N", help="counted from 1")
     film.add_argument(
-        "--all-heads", action="store_true", help="side by side: of the layer, or without --layer of all layers"
+        "--all-heads", action="store_true", help="all heads side by side: those of --layer, or of all layers"
     )
-    parser.add_argument("--no-caption", action="store_true", help="without the lines below that say what is shown")
+    parser.add_argument("--no-caption", action="store_true", help="omit the caption")
     return parser
 
 
@@ -65,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     if kind not in ENDINGS:
         raise ConfigError(f"--out {options.out}: choose a file name that ends in .{', .'.join(ENDINGS)}.")
     if options.all_heads and options.head is not None:
-        raise ConfigError("--all-heads and --head exclude each other. Give one of them.")
+        raise ConfigError("--all-heads and --head cannot be combined. Give one of them.")
     if not options.all_heads and (options.layer is None) != (options.head is None):
         raise ConfigError("--layer and --head belong together. Give both, or neither, or --layer with --all-heads.")
     found = read_run(options.folder, with_steps=True)

@@ -85,7 +85,7 @@ def test_a_click_shows_the_rows_of_a_module_and_a_second_one_the_whole(qtbot: Qt
     assert figure.table.texts[-1][0] == "cross-attention, of the whole"
     assert "all source tokens" in figure.says.text()
     click(qtbot, figure.stack, "output")
-    assert "The matrix is that of the source embedding" in figure.says.text()
+    assert "The matrix is shared with the source embedding" in figure.says.text()
     click(qtbot, figure.stack, "output")
     assert figure.stack.module is None
     assert figure.table.texts[-1][0] == "all"

@@ -71,7 +71,7 @@ def test_it_begins_with_the_sentence_of_translate(qtbot: QtBot, make_page: MakeP
     [
         ("Two dogs play.", "en", "it is English, and Learn reads German"),
         ("Ein " + "sehr " * MAX_WORDS + "alter Hund.", "de", f"it has {MAX_WORDS + 3} words"),
-        ("Xyzzyquux Qwrtzpfgh Bdfgklmnp Zyxwvutsr Kjhgfdsap.", "de", f"show {MAX_TOKENS} at most"),
+        ("Xyzzyquux Qwrtzpfgh Bdfgklmnp Zyxwvutsr Kjhgfdsap.", "de", f"show at most {MAX_TOKENS}"),
     ],
     ids=["another language", "many words", "many tokens"],
 )

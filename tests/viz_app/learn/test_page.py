@@ -286,7 +286,7 @@ def test_what_heads_add_to_the_score_of_a_word_is_shown_and_sums_to_it(qtbot: Qt
     qtbot.waitUntil(lambda: figure.parts is not parts, timeout=TIMEOUT_MS)
     assert head in page.state.experiment.heads_off
     assert figure.step == step, "the reader still asks about the same word"
-    assert figure.says.text().endswith(f"With nothing changed: {parts.differences[step]:.2f}.")
+    assert figure.says.text().endswith(f"Without changes: {parts.differences[step]:.2f}.")
     assert figure.parts is not None
     assert figure.parts.of_kind(head.kind)[head.layer, head.head, step] == 0  # type: ignore[arg-type]
 

@@ -79,7 +79,7 @@ def test_every_module_has_a_box_a_group_and_a_sentence() -> None:
         rows = size_rows(run.model, 50, 50, 3, 3)
         texts = [about(module, run.model, rows) for module in MODULES]
         assert all(text.endswith(".") for text in texts)
-        assert (run.model.tied_embeddings == "all") == (sum("The matrix is that of" in text for text in texts) == 2)
+        assert (run.model.tied_embeddings == "all") == (sum("The matrix is shared with" in text for text in texts) == 2)
     assert sorted(module for modules in GROUPS.values() for module in modules) == sorted(MODULES)
 
 

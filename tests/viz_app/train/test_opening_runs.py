@@ -220,7 +220,7 @@ def test_the_next_start_tells_how_many_steps_are_lost_and_shows_them(
     remember_unfinished(page._settings, tmp_path / "cut")
     later = TrainPage(page._settings)
     qtbot.addWidget(later)
-    assert "at step 7; the 2 steps after that are lost" in later.notice_bar.text()
+    assert "from step 7; 2 steps will be repeated" in later.notice_bar.text()
     assert later.state.run.curves.training_loss.xy()[0].tolist() == list(range(1, 10))
     assert dict(metric_rows(later.state.run))["step"] == "9"
     assert later.run_view is None, "the start does not wait for the charts"
@@ -277,7 +277,7 @@ def test_next_start_tells_a_run_that_was_saved_from_one_that_was_cut_off(
     make_run(tmp_path / "saved", 10)
     remember_unfinished(settings, tmp_path / "saved")
     said = notice_at_the_next_start(qtbot, settings)
-    assert "saved is unfinished, and was saved when it ended, at step 10. Resume continues exactly from there." in said
+    assert "saved is unfinished. It was saved at step 10; Resume continues exactly from there." in said
 
     def cut_off(event: TrainingEvent) -> None:
         if isinstance(event, StepDone) and event.step == 9:
@@ -287,8 +287,7 @@ def test_next_start_tells_a_run_that_was_saved_from_one_that_was_cut_off(
         record(copy_run(num_epochs=2), tmp_path / "cut", on_event=cut_off)
     remember_unfinished(settings, tmp_path / "cut")
     said = notice_at_the_next_start(qtbot, settings)
-    assert "cut was interrupted: it ended without saving" in said
-    assert "its last checkpoint, at step 7; the 2 steps after that are lost" in said
+    assert "cut ended without saving. Resume continues from step 7; 2 steps will be repeated." in said
 
 
 def test_a_run_that_another_process_goes_on_with_says_so_when_it_is_opened(page: TrainPage, tmp_path: Path) -> None:
@@ -296,10 +295,10 @@ def test_a_run_that_another_process_goes_on_with_says_so_when_it_is_opened(page:
     make_run(folder, 10)
     with locked(folder):
         page.run_actions.open_run(folder)
-        assert "in epoch 2. Another process is training it: open it again" in page.notice_bar.text()
+        assert "in epoch 2. Another process is training it. Open it again" in page.notice_bar.text()
         assert not page.panel.resume_button.isVisible()
     page.run_actions.open_run(folder)
-    assert "in epoch 2. It is unfinished: Resume continues from its last checkpoint." in page.notice_bar.text()
+    assert "in epoch 2. Unfinished: Resume continues from its last checkpoint." in page.notice_bar.text()
 
 
 def test_a_run_that_another_process_goes_on_with_is_not_offered(qtbot: QtBot, page: TrainPage, tmp_path: Path) -> None:

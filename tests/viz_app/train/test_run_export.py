@@ -230,7 +230,7 @@ def test_a_run_of_any_name_is_exported(run: tuple[Path, Recorder], tmp_path: Pat
         (["--out", "a.gif", "--layer", "1"], "belong together"),
         (["--out", "a.gif", "--layer", "9", "--head", "1"], "no layer 9"),
         (["--out", "a.gif", "--layer", "9", "--all-heads"], "no layer 9 in"),
-        (["--out", "a.gif", "--layer", "1", "--head", "1", "--all-heads"], "exclude each other"),
+        (["--out", "a.gif", "--layer", "1", "--head", "1", "--all-heads"], "cannot be combined"),
     ],
 )
 def test_the_command_refuses_in_one_message(

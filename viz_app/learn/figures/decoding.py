@@ -121,7 +121,7 @@ class BeamFigure(ChapterFigure):
         self.drawing.show_tree(tree)
         by_beam, greedy = tree.texts
         if by_beam == greedy:
-            self.says.setText(f"Both find the same: “{greedy}”")
+            self.says.setText(f"Both find the same translation: “{greedy}”")
         else:
             first, second = (_odds(value) for value in tree.log_probabilities)
             self.says.setText(f"Blue, beam: “{by_beam}” ({first}). Orange, greedy: “{greedy}” ({second}).")

@@ -19,7 +19,7 @@ NUM_IN_TIP = 5
 CELL_HEIGHTS, AIMED_HEIGHT, LEAST_HEIGHT, LARGEST_CELL = (30, 54), 260, 120, 130
 AROUND_CELLS = 190
 """Of the height of the figure, what its words, labels and legend take."""
-POINT_AT_CELL = "Point at a cell: what the decoder would say there."
+POINT_AT_CELL = "Point at a cell to see what the decoder would predict there."
 WAITING_FOR_ANSWER = "Answer the question, and the layers before the last are drawn too."
 
 

@@ -59,8 +59,8 @@ class TrainHereFigure(ChapterFigure):
         self.pictures = EpochPictures(self._settings.training.num_epochs + 1)
         self.criterion = label("muted", wraps=True)
         self.criterion.setText(
-            f"The diagonal counts as there once some head gives it {percent_in_words(APPEARED)} of its weight, "
-            "on average over the steps."
+            f"The diagonal counts as present once a head gives it {percent_in_words(APPEARED)} of its weight, "
+            "averaged over the steps."
         )
         question = label("muted", "I think the diagonal appears in epoch")
         row = QHBoxLayout()

@@ -22,7 +22,7 @@ CHIP_SPACING = 2
 ALL_TIP = "These sum to the difference of the two scores"
 HEADS_TIP = "Click a head to choose it; the button at the left switches it off"
 READ_TIP = "The vector of the token that the decoder reads, and of its position"
-BIAS_TIP = "Constants that were learned: added whatever the sentence"
+BIAS_TIP = "Learned constants, added whatever the sentence"
 
 
 class WordPartsFigure(ChapterFigure):
@@ -150,7 +150,7 @@ def said_of_before(parts: LogitParts, unchanged: LogitParts | None, step: int) -
         return ""
     if unchanged.rivals[step].token != parts.rivals[step].token:
         return ""
-    return f" With nothing changed: {float(unchanged.differences[step]):.2f}.".replace("-", "−")
+    return f" Without changes: {float(unchanged.differences[step]):.2f}.".replace("-", "−")
 
 
 def sums_of(parts: LogitParts, step: int) -> list[tuple[str, float, str]]:

@@ -90,8 +90,7 @@ class Comparison:
         free = [slot for slot in range(NUM_RUNS) if all(run.slot != slot for run in self.runs)]
         if not free:
             raise TrainingError(
-                f"{NUM_RUNS} runs are already compared with this one; more could not be told apart. Remove one first: "
-                "click its name above the chart."
+                f"At most {NUM_RUNS} runs can be compared at a time. Click a run's name above the chart to remove it."
             )
         self.runs.append(ComparedRun(key, name, free[0], curves, tip, is_batch_mean))
         self.changed.emit()

@@ -22,11 +22,11 @@ def save_metrics(metrics: StepMetrics | None, curves: RunCurves, target: Path) -
         StorageError: there is nothing to write, the name ends otherwise, or the file cannot be written.
     """
     if target.suffix.lower() != ".csv":
-        raise StorageError(f"{target.name} does not end in .csv. Give the table this ending.")
+        raise StorageError(f"{target.name} does not end in .csv. Enter a file name that does.")
     rows = metric_rows(metrics, curves)
     first = next(rows, None)
     if first is None:
-        raise StorageError("This run has no step yet. Wait for its first one.")
+        raise StorageError("This run has no steps yet. Try again after the first one.")
     with atomic_path(target) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow((*OF_STEPS, *OF_VALIDATIONS))

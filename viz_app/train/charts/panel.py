@@ -83,11 +83,11 @@ class ChartPanel(QWidget):
         self._kind: tuple[object, ...] = ()
         self._curves: RunCurves | None = None
         self.quantity_menu = ChoiceMenu(
-            "What this chart shows", {name: (text, text) for name, text in QUANTITY_NAMES.items()}
+            "Quantity of this chart", {name: (text, text) for name, text in QUANTITY_NAMES.items()}
         )
         self.scale_menu = ChoiceMenu("Scale of the value axis", SCALE_ENTRIES)
         self.smoothing_menu = ChoiceMenu("Window of the running mean", SMOOTHING_ENTRIES, "smoothing: ")
-        self.shown_menu = ChoiceMenu("Which steps are shown", SHOWN_ENTRIES)
+        self.shown_menu = ChoiceMenu("Range of steps", SHOWN_ENTRIES)
         self._has_range_menu = has_range_menu
         self._lay_out(has_step_axis)
         self._connect()

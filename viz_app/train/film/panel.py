@@ -58,9 +58,9 @@ class FilmPanel(QFrame):
         self._timer.timeout.connect(self._advance)
         self.tabs = PanelTabs("film")
         self.probe = ElidingLabel("small")
-        self.kind_menu = ChoiceMenu("Which kind of attention", {kind: (KIND_TITLES[kind],) * 2 for kind in MAP_KINDS})
-        self.layer_menu = ChoiceMenu("Which layer", {})
-        self.head_menu = ChoiceMenu("Which head", {})
+        self.kind_menu = ChoiceMenu("Kind of attention", {kind: (KIND_TITLES[kind],) * 2 for kind in MAP_KINDS})
+        self.layer_menu = ChoiceMenu("Layer", {})
+        self.head_menu = ChoiceMenu("Head", {})
         self.play_button = QPushButton("▶  Play")
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setProperty("role", "film")
@@ -201,7 +201,7 @@ class FilmPanel(QFrame):
         self.head_menu.chosen.connect(lambda head: self._choose_head(head=head))
 
     def _set_tips(self) -> None:
-        self.play_button.setToolTip("Plays the training from here. The dotted line in the chart marks the shown step.")
+        self.play_button.setToolTip("Plays the film from here. The dotted line in the chart marks the shown step.")
         self.slider.setToolTip("Choose a validation. The dotted line in the chart marks the shown step.")
         self.slider.setAccessibleName("Training step")
         self.strip.setToolTip("Orange dot: the translation changed here.")

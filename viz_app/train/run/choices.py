@@ -124,7 +124,7 @@ class RunChoices:
             return "multi30k"
         noun = "folder of parallel files" if self.data_kind == "folder" else "prepared file"
         if not self.data_path.strip():
-            raise CorpusError(f"No {noun} was chosen. Choose one under “data”, or use Multi30k.")
+            raise CorpusError(f"Choose a {noun} under “data”, or use Multi30k.")
         return Path(self.data_path).expanduser()
 
 

@@ -33,7 +33,7 @@ SAVE_SECONDS = 60.0
 """For the step in hand, or the validation, and a checkpoint of the largest preset; then nothing more is waited for."""
 DRAWING_SHARE = 0.04
 """Share of the time that drawing may take: where the processor is busy, training gets the rest."""
-_RUNNING_ELSEWHERE = "Another process is training it: open it again to see how far that has come."
+_RUNNING_ELSEWHERE = "Another process is training it. Open it again to see its progress."
 
 
 class DrawBudget:

@@ -162,28 +162,29 @@ def _idle_notice(run: Run) -> Notice | None:
         return Notice("Discarded", run.note)
     if not run.can_resume or run.folder is None:
         return None
-    name, step = run.folder.name, f", at step {run.saved_step:,}" if run.saved_step else ""
-    if run.was_interrupted:
-        num_lost = run.curves.last_step - run.saved_step if run.saved_step else 0
-        lost = "steps" if num_lost < 1 else "the one step" if num_lost == 1 else f"the {num_lost:,} steps"
-        text = (
-            f"{name} was interrupted: it ended without saving. Resume continues from its last checkpoint{step}; {lost} "
-            f"after that {'is' if num_lost == 1 else 'are'} lost, and will be computed again."
-        )
+    name, step = run.folder.name, run.saved_step
+    num_lost = run.curves.last_step - step if step else 0
+    if not run.was_interrupted:
+        saved = f"at step {step:,}" if step else "when it ended"
+        text = f"{name} is unfinished. It was saved {saved}; Resume continues exactly from there."
+    elif num_lost == 1:
+        text = f"{name} ended without saving. Resume continues from step {step:,}; the next step will be repeated."
+    elif num_lost > 1:
+        text = f"{name} ended without saving. Resume continues from step {step:,}; {num_lost:,} steps will be repeated."
     else:
-        text = f"{name} is unfinished, and was saved when it ended{step}. Resume continues exactly from there."
+        text = f"{name} ended without saving. Resume continues from its last checkpoint."
     return Notice("Resume unfinished run", text, "plain", run.can_try_model, offers_folder=True)
 
 
 def _viewing_notice(run: Run) -> Notice:
     best = run.curves.best
     number = len(run.curves.validations)
-    text = f"Validated {number} times" if number > 1 else "Validated once" if number else "Not validated yet"
+    sentences = [f"Validated {number} times." if number > 1 else "Validated once." if number else "Not validated yet."]
     if best is not None:
-        text += f", best validation loss {best.loss:.3f} in epoch {best.epoch}"
+        sentences.append(f"Best validation loss {best.loss:.3f} in epoch {best.epoch}.")
     if run.can_resume:
-        text += ". It is unfinished: Resume continues from its last checkpoint"
-    text += f". {run.note}" if run.note else "."
+        sentences.append("Unfinished: Resume continues from its last checkpoint.")
+    text = " ".join([*sentences, run.note]).rstrip()
     name = run.folder.name if run.folder else "a run"
     return Notice(f"Run: {name}", text, "plain", run.can_try_model, offers_folder=True)
 
@@ -225,11 +226,10 @@ def _training_notice(run: Run) -> Notice:
         return Notice("Training", "You can try the model on the Translate page after the first epoch.")
     latest = run.curves.validations[-1]
     if latest == run.curves.best:
-        verdict = "the best so far."
+        text = f"Validation loss {latest.loss:.3f}, the best so far."
     else:
         best_epoch = run.curves.best.epoch if run.curves.best else latest.epoch
-        verdict = f"the best is still epoch {best_epoch}."
-    text = f"Validation loss {latest.loss:.3f}, {verdict}"
+        text = f"Validation loss {latest.loss:.3f}. The best is still epoch {best_epoch}."
     return Notice(f"Epoch {latest.epoch} done", text, "plain", run.can_try_model)
 
 

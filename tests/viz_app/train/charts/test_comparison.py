@@ -69,7 +69,7 @@ def test_more_runs_than_colours_are_refused(tmp_path: Path) -> None:
     comparison = Comparison()
     for number in range(NUM_RUNS):
         comparison.add_folder(write_run(tmp_path, str(number)))
-    with pytest.raises(TrainingError, match="Remove one first"):
+    with pytest.raises(TrainingError, match="At most 4 runs"):
         comparison.add_published()
     assert len(comparison.runs) == NUM_RUNS
 

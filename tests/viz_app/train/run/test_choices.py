@@ -70,7 +70,7 @@ def test_copy_presets_make_their_own_data(choices: RunChoices) -> None:
 
 
 def test_folder_that_was_not_chosen_is_refused(choices: RunChoices) -> None:
-    with pytest.raises(CorpusError, match="No folder"):
+    with pytest.raises(CorpusError, match="Choose a folder"):
         replace(choices, data_kind="folder").source()
     assert replace(choices, data_kind="file", data_path="/data/x.bin").source() == Path("/data/x.bin")
     assert choices.source() == "multi30k"

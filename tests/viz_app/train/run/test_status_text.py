@@ -75,7 +75,7 @@ def test_worse_epoch_names_the_best(running: TrainState) -> None:
     running.apply(epoch_done(2, 3.0, is_best=False))
     shown = notice(running.run)
     assert shown is not None
-    assert "the best is still epoch 1" in shown.text
+    assert "The best is still epoch 1" in shown.text
 
 
 def test_stopping_says_that_what_was_learned_is_kept(running: TrainState) -> None:
