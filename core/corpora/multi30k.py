@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
-import requests
 
 from augenmerk.core.errors import CorpusError, StorageError
 from augenmerk.core.storage import atomic_path, read_bytes
@@ -145,6 +144,8 @@ def _stream(url: str, should_stop: Callable[[], bool]) -> Iterator[bytes]:
 
     The errors of `requests` are `OSError`s: they are converted here, so that they do not look like errors of writing.
     """
+    import requests  # 70 modules, which the start of the window does without
+
     _raise_if_stopped(url, should_stop)
     try:
         with requests.get(
@@ -166,7 +167,9 @@ def _raise_if_stopped(url: str, should_stop: Callable[[], bool]) -> None:
         raise DownloadStoppedError(f"The download of {url} was stopped. Start it again to fetch what is missing.")
 
 
-def _explain(error: requests.RequestException) -> str:
+def _explain(error: OSError) -> str:
+    import requests
+
     match error:
         case requests.exceptions.SSLError():
             return "the server's certificate was not accepted"
