@@ -19,7 +19,7 @@ from augenmerk.core.interop.weights import check_all_known, check_shapes
 from augenmerk.core.plain_text import name_of
 from augenmerk.core.text.codec import CodecPair
 
-WHERE_DATA_IS_NAMED = "under “Folder with Multi30k” in the dialog, with --data in the terminal"
+WHERE_DATA_IS_NAMED = "under “Multi30k folder” in the dialog, with --data in the terminal"
 DATA_NEEDED = (
     "The folder with Multi30k (train.de, train.en …, plain or .gz) that the model was trained on was expected, because "
     f"its vocabularies are not in the file: name it {WHERE_DATA_IS_NAMED}."

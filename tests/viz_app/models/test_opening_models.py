@@ -241,7 +241,7 @@ def test_languages_that_a_folder_does_not_say_are_asked_for(
     dialog.source_edit.setText("de")
     dialog.target_language_edit.setText("f r")
     dialog.import_button.click()
-    assert "'f r' is no code of a language" in dialog.problem.text()
+    assert "'f r' is not a language" in dialog.problem.text()
     assert not dialog.is_running
     dialog.target_language_edit.setText("fr")
     with qtbot.waitSignal(dialog.imported, timeout=LIMIT_MS) as imported:
@@ -577,7 +577,7 @@ def test_languages_are_typed_by_code_or_english_name(
     dialog.source_edit.setText("german")
     dialog.target_language_edit.setText("Português")
     dialog.import_button.click()
-    assert "'Português' is no code of a language" in dialog.problem.text()
+    assert "'Português' is not a language" in dialog.problem.text()
     assert "English name" in dialog.problem.text()
     dialog.target_language_edit.setText(typed)
     with qtbot.waitSignal(window.model_opened, timeout=LIMIT_MS) as opened:
@@ -612,7 +612,7 @@ def test_languages_that_a_name_at_hugging_face_does_not_tell_can_be_typed(
         assert dialog.height() >= dialog.layout().totalHeightForWidth(dialog.width())
     dialog.source_edit.setText("Deutsch")
     dialog.import_button.click()
-    assert "'Deutsch' is no code of a language" in dialog.problem.text()
+    assert "'Deutsch' is not a language" in dialog.problem.text()
     assert not hub.requests, "nothing is asked for before"
     dialog.source_edit.setText("Luxembourgish")
     dialog.target_language_edit.setText("fra")
