@@ -102,7 +102,7 @@ class AnalysisTab(LivePanel):
             super().keyPressEvent(event)
 
 
-CANCEL_TAB = Command[AnalysisTab]("Cancel this computation", AnalysisTab.stop, local_keys=("Esc",))
+CANCEL_TAB = Command[AnalysisTab]("Cancel this computation", lambda tab: tab.stop(), local_keys=("Esc",))
 
 
 class BusyIndicator(QWidget):

@@ -161,7 +161,7 @@ def test_pairs_that_the_model_refuses_are_counted(translator: Translator, tmp_pa
 def test_a_sample_that_the_model_refuses_is_told(translator: Translator, tmp_path: Path) -> None:
     path = tmp_path / "long.tsv"
     path.write_text("a " * 200 + "\t" + "b " * 200, encoding="utf-8")
-    with pytest.raises(AnalysisError, match="could read none"):
+    with pytest.raises(AnalysisError, match="could not read any"):
         ImportanceJob(SampleChoice("file", path), 5).run(translator, _quiet, lambda: False)
 
 
