@@ -126,7 +126,12 @@ HOOKED = (
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("name", HOOKED)
+@pytest.mark.parametrize(
+    ("translator", "name"),
+    [(model, name) for place, name in enumerate(HOOKED) for model in ("pre", ("post", "marian")[place % 2])],
+    indirect=["translator"],
+    scope="module",
+)
 def test_every_way_to_translate_heeds_what_a_hook_changes(translator: Translator, name: str) -> None:
     given = [Experiment(sentence, GivenTarget("a man stands in the sea")) for sentence in SENTENCES]
     plain = [translator.run(each) for each in given]  # what could be kept is kept now
