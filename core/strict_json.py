@@ -124,7 +124,7 @@ def parse(data: bytes, *, max_depth: int, max_containers: int | None = None, all
         )
     except json.JSONDecodeError as error:
         raise JsonError(
-            f"It is not complete JSON: {error.msg} at line {error.lineno}, column {error.colno}. Correct that line."
+            f"It is not complete JSON: {error.msg} at line {error.lineno}, column {error.colno}."
         ) from error
     return Field(_checked(raw, ""))
 

@@ -81,8 +81,8 @@ def _model_config(path: Path, weights: Mapping[str, Tensor], options: ImportOpti
         num_positions = len(table) if table.dim() else 0
         if table.dim() != 2 or table.size(1) != width or not _are_waves(table):
             raise ModelImportError(
-                f"{path}: {name} is not the table of sines and cosines of the Annotated Transformer. It was expected, "
-                f"with {width} columns; this model cannot be read."
+                f"{path}: {name} is not the table of sines and cosines of the Annotated Transformer, with "
+                f"{width} columns. This model cannot be read."
             )
     num_heads = base.num_heads if options.num_heads is None else options.num_heads
     check_heads(path, num_heads, width)

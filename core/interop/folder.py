@@ -70,8 +70,8 @@ class Section:
         if not isinstance(field.value, dict):
             found = "missing" if field.value is None else _described(field.value)
             raise ModelImportError(
-                f"{file}: {field.path or 'the whole text'} is {found}; names with values were expected. It is no "
-                "configuration of a model; choose another folder."
+                f"{file}: {field.path or 'the whole text'} is {found}, not names with values. Choose the folder "
+                "of a model."
             )
         return cls(file, field.path, {str(name): value for name, value in field.value.items()})
 
@@ -98,28 +98,28 @@ class Section:
     def choice(self, name: str, default: str | None, *known: str) -> str:
         """One of these texts."""
         if default is None and name not in self.values:
-            raise self.refused(name, f"one of {', '.join(known)} was expected", "Use another copy.")
+            raise self.refused(name, f"one of {', '.join(known)}")
         return self._checked(lambda: self.field(name, default).choice(known), "This model cannot be read.")
 
     def flag(self, name: str, default: bool = False) -> bool:
         """True or false."""
         value = self.values.get(name, default)
         if not isinstance(value, bool):
-            raise self.refused(name, "true or false was expected", "Use another copy.")
+            raise self.refused(name, "true or false")
         return value
 
     def items(self, name: str) -> list[Any]:
         """The items of a list; none if it is missing."""
         value = self.values.get(name, [])
         if not isinstance(value, list):
-            raise self.refused(name, "a list was expected", "Use another copy.")
+            raise self.refused(name, "a list")
         return value
 
-    def refused(self, name: str, expected: str, advice: str = "This model cannot be read.") -> ModelImportError:
-        """The error about a value."""
+    def refused(self, name: str, wanted: str, advice: str = "Use another copy.") -> ModelImportError:
+        """The error about a value; `wanted` completes “it must be …”."""
         value = _described(self.values[name]) if name in self.values else "missing"
         path = path_of_member(self.path, name)
-        return ModelImportError(f"{self.file}: {path} is {value}; {expected}. {advice}")
+        return ModelImportError(f"{self.file}: {path} is {value}; it must be {wanted}. {advice}")
 
     def _checked(self, read: Callable[[], ReadT], advice: str = "Use another copy.") -> ReadT:
         try:
@@ -156,7 +156,7 @@ class ModelFolder:
             return sorted(entry.name for entry in self.path.iterdir())
         except OSError as error:
             raise ModelImportError(
-                f"Cannot look into {self.path}: {error.strerror or error}. A readable folder with a model was expected."
+                f"Cannot look into {self.path}: {error.strerror or error}. Check its permissions."
             ) from error
 
     def file(self, name: str) -> Path:
@@ -168,32 +168,26 @@ class ModelFolder:
         path = self.path / name
         if "\0" in name or len(name.encode()) > _MAX_NAME_BYTES:  # the system would refuse to look for it
             raise ModelImportError(
-                f"{self.path} refers to the file {name[:60]!r}…, which is no name of a file. Names of files in the "
-                "folder were expected; use another copy."
+                f"{self.path} refers to the file {name[:60]!r}…, which is no name of a file. Use another copy."
             )
         if Path(name).is_absolute() or ".." in Path(name).parts:
             raise ModelImportError(
-                f"{self.path} refers to the file {name}, which lies outside it. Names of files in the folder were "
-                "expected; nothing outside it is read."
+                f"{self.path} refers to the file {name}, which lies outside it. Only files in the folder are read."
             )
         real = Path(os.path.realpath(path))
         if not any(real.is_relative_to(root) for root in self._roots):
             raise ModelImportError(
-                f"{path} is a link to {real}, which lies outside the folder. A file in the folder was expected; copy "
-                "it there."
+                f"{path} is a link to {real}, which lies outside the folder. Copy the file into the folder."
             )
         if not path.exists():
             if path.is_symlink():
                 raise ModelImportError(
-                    f"{path} is a link that leads to no file ({path.readlink()}). A file of a model was expected; "
-                    "copy it there."
+                    f"{path} is a link that leads to no file ({path.readlink()}). Copy the file into the folder."
                 )
             found = ", ".join(self.names()[:12]) or "nothing"
-            raise ModelImportError(
-                f"{path} is missing; the folder holds {found}. A whole model was expected; fetch the missing file."
-            )
+            raise ModelImportError(f"{path} is missing; the folder holds {found}. Fetch the missing file.")
         if not path.is_file():
-            raise ModelImportError(f"{path} is no regular file. A file of a model was expected; use another copy.")
+            raise ModelImportError(f"{path} is no regular file. Use another copy.")
         return path
 
     def read_bytes(self, name: str, max_bytes: int) -> bytes:
@@ -202,14 +196,11 @@ class ModelFolder:
         try:
             if path.stat().st_size > max_bytes:
                 raise ModelImportError(
-                    f"{path} has {path.stat().st_size:,} bytes. At most {max_bytes:,} were expected; it is no such "
-                    "file."
+                    f"{path} has {path.stat().st_size:,} bytes, above the limit of {max_bytes:,}. Use another copy."
                 )
             return path.read_bytes()
         except OSError as error:
-            raise ModelImportError(
-                f"Cannot read {path}: {error.strerror or error}. A readable file was expected; check its permissions."
-            ) from error
+            raise ModelImportError(f"Cannot read {path}: {error.strerror or error}. Check its permissions.") from error
 
     def read_json(self, name: str) -> dict[str, Field]:
         """The members of the object in a JSON file. Raises `ModelImportError`."""
@@ -218,7 +209,7 @@ class ModelFolder:
         except JsonError as error:
             path = self.path / name
             if (kind := kind_of_other_file(path)) not in ("", "empty"):
-                raise ModelImportError(f"{path} is {kind}. A complete JSON text was expected.") from error
+                raise ModelImportError(f"{path} is {kind}. Use the JSON file itself.") from error
             raise ModelImportError(f"{path}: {error} Use another copy.") from error
 
     def settings(self, name: str) -> Section:
@@ -234,9 +225,7 @@ class ModelFolder:
             values = yaml.load(data.decode("utf-8"), _PlainLoader)
         except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
             reason = kind_of_other_file(path) or " ".join(str(error).split())[:200]
-            raise ModelImportError(
-                f"{path} is no YAML text with plain values ({reason}). Settings were expected; use another copy."
-            ) from error
+            raise ModelImportError(f"{path} is no YAML text with plain values ({reason}). Use another copy.") from error
         return Section.of(path, Field(values))
 
     def read_text(self, name: str) -> str:
@@ -244,13 +233,12 @@ class ModelFolder:
         path = self.path / name
         data = self.read_bytes(name, _MAX_TEXT_BYTES)
         if kind := kind_of_other_file(path):
-            raise ModelImportError(f"{path} is {kind}. A text was expected; use another copy.")
+            raise ModelImportError(f"{path} is {kind}. Use the text file itself.")
         try:
             return data.decode("utf-8")
         except UnicodeDecodeError as error:
             raise ModelImportError(
-                f"{path} is no text: the byte after the first {error.start:,} is no UTF-8. A text was expected; use "
-                "another copy."
+                f"{path} is no text: the byte after the first {error.start:,} is not UTF-8. Use another copy."
             ) from error
 
     def read_sentencepiece(self, name: str) -> bytes:
@@ -258,7 +246,7 @@ class ModelFolder:
         model = self.read_bytes(name, _MAX_SPM_BYTES)
         path = self.path / name
         if model and (kind := kind_of_other_file(path)):
-            raise ModelImportError(f"{path} is {kind}. A whole SentencePiece model was expected.")
+            raise ModelImportError(f"{path} is {kind}. Use the SentencePiece model itself.")
         try:
             if not model:
                 raise ValueError("it is empty")
@@ -266,8 +254,7 @@ class ModelFolder:
             sentencepiece.SentencePieceProcessor(model_proto=model)
         except Exception as error:  # sentencepiece raises whatever its C++ says
             raise ModelImportError(
-                f"{path} is no SentencePiece model ({str(error).strip()[:120]}). A whole one was expected; "
-                "use another copy."
+                f"{path} is no complete SentencePiece model ({str(error).strip()[:120]}). Use another copy."
             ) from error
         return model
 

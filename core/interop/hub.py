@@ -96,9 +96,7 @@ def fetch(
     folder = home / commit
     wanted = {name: files[name] for name in _SMALL_FILES if name in files}
     if "config.json" not in wanted:
-        raise ModelImportError(
-            f"{repository} holds no config.json. A repository with a Marian model was expected; choose another."
-        )
+        raise ModelImportError(f"{repository} holds no config.json. Choose a repository with a Marian model.")
     for number, file in enumerate((*wanted.values(), *_weights_of(repository, files)), start=1):
         _fetch_file(file, _url(repository, commit, file.name), folder, on_download, should_stop)
         if number == 1:  # before hundreds of megabytes are fetched
@@ -117,12 +115,11 @@ def _not_there(repository: str, revision: str | None, *, misses_revision: bool) 
     """What to raise where the server does not know the repository, or that revision of it."""
     if misses_revision:
         return ModelImportError(
-            f"{repository} has no revision {revision} at Hugging Face. A commit, branch or tag of it was expected; "
-            "name one that is there, or none for the newest."
+            f"{repository} has no revision {revision} at Hugging Face. Name a commit, branch or tag of it, or "
+            "none for the newest."
         )
     return ModelImportError(
-        f"There is no repository {repository} at Hugging Face. A name such as Helsinki-NLP/opus-mt-de-en was expected; "
-        "check its spelling."
+        f"There is no repository {repository} at Hugging Face. Use a name such as Helsinki-NLP/opus-mt-de-en."
     )
 
 
@@ -169,9 +166,9 @@ def _ask(repository: str, revision: str | None) -> tuple[str, Mapping[str, _Remo
 def _unusable_library(repository: str, error: Exception) -> ModelImportError:
     """It reads its variables while it is loaded, and raises whatever it meets in them."""
     return ModelImportError(
-        f"{repository} cannot be fetched: the package huggingface_hub cannot be used ({error}). An environment that it "
-        "understands was expected: check the variables whose names begin with HF_, such as HF_ENDPOINT. Or fetch the "
-        "repository's files elsewhere and import their folder."
+        f"{repository} cannot be fetched: the package huggingface_hub cannot be used ({error}). Check the "
+        "variables whose names begin with HF_, such as HF_ENDPOINT. Or fetch the repository's files elsewhere and "
+        "import their folder."
     )
 
 
@@ -190,8 +187,8 @@ def _weights_of(repository: str, files: Mapping[str, _RemoteFile]) -> list[_Remo
         if f"{name}.index.json" in files and parts:
             return [files[f"{name}.index.json"], *(files[part] for part in parts)]
     raise ModelImportError(
-        f"{repository} holds neither {_WEIGHTS[0]} nor {_WEIGHTS[1]}. A repository with a Marian model for PyTorch was "
-        "expected; choose another."
+        f"{repository} holds neither {_WEIGHTS[0]} nor {_WEIGHTS[1]}. Choose a repository with a Marian model for "
+        "PyTorch."
     )
 
 
@@ -259,7 +256,7 @@ def _stream(url: str, start: int, should_stop: Callable[[], bool]) -> Iterator[b
         with requests.get(url, stream=True, timeout=(_CONNECT_TIMEOUT_S, _READ_TIMEOUT_S), headers=headers) as response:
             if response.status_code not in (requests.codes.ok, requests.codes.partial_content):
                 raise ModelImportError(
-                    f"{url} answered {response.status_code} {response.reason}; the file was expected. {_ADVICE}"
+                    f"{url} answered {response.status_code} {response.reason} in place of the file. {_ADVICE}"
                 )
             if start and response.status_code == requests.codes.ok:
                 yield None

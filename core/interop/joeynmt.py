@@ -109,33 +109,30 @@ class _Reader:
             if name and folder.has(name):
                 return folder.file(name)
         found = ", ".join(folder.names()[:12])
-        raise ModelImportError(
-            f"{folder.path} has no weights; it holds {found}. A checkpoint of JoeyNMT (best.ckpt) was expected; fetch "
-            "it."
-        )
+        raise ModelImportError(f"{folder.path} has no weights (best.ckpt); it holds {found}. Fetch them.")
 
     def _model_config(self) -> ModelConfig:
         encoder, decoder = self._encoder, self._decoder
         for section in (encoder, decoder):
             if "layer_norm" not in section.values:  # versions 2.0 to 2.3 read that in two ways
                 raise section.refused(
-                    "layer_norm", '"pre" or "post" was expected, as versions of JoeyNMT differ without it', "Add it."
+                    "layer_norm", '"pre" or "post", as versions of JoeyNMT differ without it', "Add it."
                 )
         position = encoder.choice("layer_norm", None, "pre", "post")
         activation = encoder.choice("activation", "relu", *_ACTIVATIONS)
         if decoder.choice("layer_norm", None, "pre", "post") != position:
-            raise decoder.refused("layer_norm", f'"{position}" was expected, as in the encoder')
+            raise decoder.refused("layer_norm", f'"{position}", as in the encoder', "This model cannot be read.")
         if decoder.choice("activation", "relu", *_ACTIVATIONS) != activation:
-            raise decoder.refused("activation", f'"{activation}" was expected, as in the encoder')
+            raise decoder.refused("activation", f'"{activation}", as in the encoder', "This model cannot be read.")
         width = encoder.whole("hidden_size", 512, 1, 8192)
         if width % 2:
-            raise encoder.refused("hidden_size", "an even number was expected: waves come in pairs")
+            raise encoder.refused("hidden_size", "even: waves come in pairs", "This model cannot be read.")
         if decoder.whole("hidden_size", 512, 1, 8192) != width:
-            raise decoder.refused("hidden_size", f"{width} was expected, as in the encoder")
+            raise decoder.refused("hidden_size", f"{width}, as in the encoder", "This model cannot be read.")
         scaled = [embeddings.flag("scale") for embeddings in self._embeddings()]
         for embeddings in self._embeddings():
             if embeddings.whole("embedding_dim", 64, 1, 8192) != width:
-                raise embeddings.refused("embedding_dim", f"{width} was expected, the hidden_size")
+                raise embeddings.refused("embedding_dim", f"{width}, the hidden_size", "This model cannot be read.")
         try:
             return ModelConfig(
                 width=width,
@@ -178,8 +175,9 @@ class _Reader:
             section = self._settings if name == "initializer" else self._encoder if found[0] != 1 else self._decoder
             raise section.refused(
                 name,
-                f"with it residuals are multiplied by {found[0]:.3g} in the encoder and {found[1]:.3g} in the decoder; "
-                'with layer_norm "pre" 1 was expected',
+                f"left out with pre-norm: it multiplies residuals by {found[0]:.3g} in the encoder and {found[1]:.3g} "
+                "in the decoder",
+                "This model cannot be read.",
             )
         return found[0], found[1]
 
@@ -193,25 +191,32 @@ class _Reader:
         symbols = self._data.section("special_symbols", {})
         for name in ("sep_token", "lang_tags"):
             if symbols.values.get(name):
-                raise symbols.refused(name, "models that are prompted, or told a language by a tag, are not read")
+                raise symbols.refused(
+                    name,
+                    "left out: models that are prompted, or told a language by a tag, are not read",
+                    "This model cannot be read.",
+                )
         for token_id, name in enumerate(_SPECIALS):
             if symbols.whole(f"{name}_id", token_id, 0, 10**9) != token_id:
-                raise symbols.refused(f"{name}_id", f"{token_id} was expected, as JoeyNMT puts special tokens first")
+                raise symbols.refused(
+                    f"{name}_id", f"{token_id}, as JoeyNMT puts special tokens first", "This model cannot be read."
+                )
         found = [symbols.text(f"{name}_token", token) for name, token in _SPECIALS.items()]
         if len(set(found)) != len(found):
             raise ModelImportError(
-                f"{symbols.file}: two of the special tokens have one name ({' '.join(found)}). Four names were "
-                "expected; use another copy."
+                f"{symbols.file}: two of the special tokens have one name ({' '.join(found)}). Use another copy."
             )
         return found
 
     def _read_codec(self, side: _Side) -> JoeyNMTCodec:
         section = self._data.section(side)
         if section.flag("has_prompt"):
-            raise section.refused("has_prompt", "models that are prompted are not read")
+            raise section.refused(
+                "has_prompt", "false: models that are prompted are not read", "This model cannot be read."
+            )
         cutting = section.section("tokenizer_cfg", {})
         if cutting.text("pretokenizer", "none").lower() != "none":
-            raise cutting.refused("pretokenizer", '"none" was expected: no other is supported')
+            raise cutting.refused("pretokenizer", '"none": no other is supported', "This model cannot be read.")
         level: Level = "word"
         model = codes = None
         told = section.choice("level", None, "word", "char", "bpe")
@@ -241,19 +246,18 @@ class _Reader:
         except (ValueError, RuntimeError) as error:
             kind = "merges of subword-nmt" if level == "subword-nmt" else "pieces of SentencePiece"
             raise ModelImportError(
-                f"{file} cannot be used ({str(error).strip()[:160]}). {kind.capitalize()} were expected; use another "
-                "copy."
+                f"{file} cannot be used as {kind} ({str(error).strip()[:160]}). Use another copy."
             ) from error
 
     def _named(self, section: Section, name: str) -> str:
         """The name of a file in the folder that the configuration gives the path of, as it was in training."""
         path = section.text(name, "")
         if not (file := PurePath(path.replace("\\", "/")).name):
-            raise section.refused(name, "the name of a file in the folder was expected", "Use another copy.")
+            raise section.refused(name, "the name of a file in the folder")
         if not self._folder.has(file):
             raise ModelImportError(
-                f"{self._folder.path} has no {file}, which {CONFIG} names ({section.path}.{name}: {path}). A whole "
-                "model was expected, with that file in its folder; copy it there."
+                f"{self._folder.path} has no {file}, which {CONFIG} names ({section.path}.{name}: {path}). Copy that "
+                "file into the folder."
             )
         return file
 
@@ -275,7 +279,7 @@ class _Reader:
         if self.codecs.source.vocabulary != self.codecs.target.vocabulary:
             raise self._settings.refused(
                 "tied_embeddings",
-                "but source and target have different vocabularies. One for both was expected",
+                "false, as source and target have different vocabularies",
                 "Use files that belong together.",
             )
 
@@ -325,8 +329,8 @@ class _Reader:
         ):
             if self._settings.flag(setting) and not torch.equal(weights[name], target):
                 raise ModelImportError(
-                    f"{self.checkpoint}: {name} is another matrix than trg_embed.lut.weight. One was expected, as "
-                    f"{CONFIG} says ({setting}); use files that belong together."
+                    f"{self.checkpoint}: {name} is not the same matrix as trg_embed.lut.weight, which {CONFIG} says "
+                    f"({setting}). Use files that belong together."
                 )
 
 
@@ -336,16 +340,15 @@ def _known_sections(config: Section) -> tuple[Section, Section]:
     if missing:
         found = ", ".join(list(config.values)[:8]) or "nothing"
         raise ModelImportError(
-            f"{config.file} has no section {missing[0]}; it holds {found}. The configuration of a model of "
-            "JoeyNMT 2 was expected; choose another folder."
+            f"{config.file} has no section {missing[0]}; it holds {found}. Choose the folder of a JoeyNMT 2 model."
         )
     told = config.values.get("joeynmt_version", "2")
     version = str(told) if isinstance(told, str | float) else shown(told)
     data = config.section("data")
     if version.split(".")[0] != "2" or isinstance(data.values.get("src"), str):
         raise ModelImportError(
-            f"{config.file} is of version {version if not version.startswith('2') else '1'} of JoeyNMT. A model of "
-            "version 2 was expected; this one cannot be read."
+            f"{config.file} is of version {version if not version.startswith('2') else '1'} of JoeyNMT. Only "
+            "models of version 2 can be read."
         )
     return data, config.section("model")
 
@@ -355,8 +358,8 @@ def _check_transformer(section: Section, default: str) -> None:
     if kind != "transformer":
         cell = f" ({section.text('rnn_type', 'gru')})" if kind == "recurrent" else ""
         raise ModelImportError(
-            f"{section.file}: {section.path} is of the type {kind}{cell}. A transformer was expected on both sides: "
-            "others have no heads. This model cannot be read."
+            f"{section.file}: {section.path} is of the type {kind}{cell}. Both sides must be transformers: "
+            "others have no heads."
         )
 
 
@@ -364,7 +367,9 @@ def _num_heads(section: Section, default: int, width: int) -> int:
     """Of each layer of a side. Raises `ModelImportError` unless they can share its width."""
     num_heads = section.whole("num_heads", default, 1, 512)
     if width % num_heads:
-        raise section.refused("num_heads", f"a number that divides the hidden_size of {width} was expected")
+        raise section.refused(
+            "num_heads", f"a number that divides the hidden_size of {width}", "This model cannot be read."
+        )
     return num_heads
 
 
@@ -405,9 +410,7 @@ def _only_tensors(path: Path, found: Mapping[str, object]) -> dict[str, Tensor]:
     weights = {name.removeprefix("module."): value for name, value in found.items() if isinstance(value, Tensor)}
     others = [name for name, value in found.items() if not isinstance(value, Tensor)]
     if others:
-        raise ModelImportError(
-            f"{path}: {others[0]} in {_MEMBER} is no tensor. Names with tensors were expected; use another copy."
-        )
+        raise ModelImportError(f"{path}: {others[0]} in {_MEMBER} is no tensor. Use another copy.")
     return weights
 
 

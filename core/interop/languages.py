@@ -16,8 +16,7 @@ def given_language(side: str, text: str | None) -> str | None:
     code = language_code(text)
     if code is None:
         raise ModelImportError(
-            f"The {side} language is {text!r}. A code such as de or deu, or an English name such as German, was "
-            "expected."
+            f"The {side} language is {text!r}. Use a code such as de or deu, or an English name such as German."
         )
     return code
 

@@ -85,8 +85,8 @@ def check_architecture(folder: ModelFolder) -> Section:
         f"a model of the type {kind!r}" if architecture is None else f"the architecture {architecture} (type {kind})"
     )
     raise ModelImportError(
-        f"{folder.path / 'config.json'} describes {found}. A Marian model (MarianMTModel), such as those of OPUS-MT, "
-        "was expected; choose another folder."
+        f"{folder.path / 'config.json'} describes {found}. Choose a folder with a Marian model (MarianMTModel), "
+        "such as those of OPUS-MT."
     )
 
 
@@ -151,7 +151,7 @@ def _weight_files(folder: ModelFolder) -> list[Path]:
     others = [name for name in ("tf_model.h5", "flax_model.msgpack", "rust_model.ot") if folder.has(name)]
     raise ModelImportError(
         f"{folder.path} has no weights: neither model.safetensors nor pytorch_model.bin"
-        f"{f', only {others[0]}, which is not read' if others else ''}. One of the two was expected; fetch it."
+        f"{f', only {others[0]}, which is not read' if others else ''}. Fetch one of the two."
     )
 
 
@@ -199,12 +199,14 @@ class _Settings:
         config = self.config
         activation = config.values.get("activation_function", "gelu")
         if not isinstance(activation, str) or activation not in ACTIVATIONS:
-            raise config.refused("activation_function", f"one of {', '.join(ACTIVATIONS)} was expected")
+            raise config.refused(
+                "activation_function", f"one of {', '.join(ACTIVATIONS)}", "This model cannot be read."
+            )
         width = config.whole("d_model", 1024, 1, 8192)
         num_heads = [config.whole(name, 16, 1, 512) for name in _NUM_HEADS]
         for name, number in zip(_NUM_HEADS, num_heads, strict=True):
             if width % number:
-                raise config.refused(name, f"a number that divides d_model, {width}, was expected", "Use another copy.")
+                raise config.refused(name, f"a number that divides d_model, {width}")
         dropout = config.values.get("dropout", 0.1)
         try:
             return ModelConfig(
@@ -288,8 +290,7 @@ def _token_id(section: Section, name: str, default: int, num_tokens: int) -> int
     if isinstance(value, list) and value:
         value = value[0]
     if not _is_id(value, num_tokens):
-        expected = f"the id of one of {num_tokens:,} tokens was expected"
-        raise section.refused(name, expected, "Use files that belong together.")
+        raise section.refused(name, f"the id of one of {num_tokens:,} tokens", "Use files that belong together.")
     return int(str(value))
 
 
@@ -352,7 +353,7 @@ class _Vocabularies:
         if found != repr(padding):
             raise ModelImportError(
                 f"{self._folder.path / name}: the token {padding_id}, which is pad_token_id in config.json, is "
-                f"{found}. The padding token {padding} was expected; use files that belong together."
+                f"{found}, not the padding token {padding}. Use files that belong together."
             )
 
     def _check_marks(self, side: str, vocabulary: Vocabulary) -> None:
@@ -366,7 +367,7 @@ class _Vocabularies:
             )
             raise ModelImportError(
                 f"{self._settings.generation.file}: {error} in the {side} vocabulary ({marks}). "
-                "Different ids were expected, only start and padding may be one; use files that belong together."
+                "Only start and padding may share an id. Use files that belong together."
             ) from error
 
     def _mark(self, name: str, tokens: tuple[str, ...], mark: str) -> int:
@@ -375,8 +376,8 @@ class _Vocabularies:
             return tokens.index(self._marks[mark])
         except ValueError as error:
             raise ModelImportError(
-                f"{self._folder.path / name} has no token {self._marks[mark]}. Every vocabulary of a Marian model has "
-                "it; use another copy."
+                f"{self._folder.path / name} has no token {self._marks[mark]}, which every Marian model has. "
+                "Use another copy."
             ) from error
 
     def _read_tokens(self, name: str, expected: int) -> tuple[str, ...]:
@@ -388,8 +389,7 @@ class _Vocabularies:
                 token_id = field.whole_number(0, expected - 1)
                 if tokens[token_id] is not None:
                     raise ModelImportError(
-                        f"{path}: the id {token_id} is that of {tokens[token_id]!r} and of {token!r}. Each token with "
-                        "an id of its own was expected; use another copy."
+                        f"{path}: the id {token_id} is that of {tokens[token_id]!r} and of {token!r}. Use another copy."
                     )
                 tokens[token_id] = token
         except JsonError as error:
@@ -400,8 +400,8 @@ class _Vocabularies:
         for token_id, found in enumerate(tokens):
             if found is None:
                 raise ModelImportError(
-                    f"{path} has no token with the id {token_id}. A token for each of the {expected:,} ids was "
-                    "expected, as config.json says; use files that belong together."
+                    f"{path} has no token with the id {token_id}, although config.json says that it has {expected:,} "
+                    "tokens. Use files that belong together."
                 )
         return tuple(token for token in tokens if token is not None)
 

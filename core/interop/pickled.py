@@ -65,8 +65,8 @@ def read_pickled(
     """
     if not is_pytorch_file(path):
         raise ModelImportError(
-            f"{path} is {kind_of_other_file(path) or 'no PyTorch file: it does not begin as torch.save writes'}. A "
-            "PyTorch file with nothing but the weights of a model was expected; use such a file."
+            f"{path} is {kind_of_other_file(path) or 'no PyTorch file: it does not begin as torch.save writes'}. Use "
+            "a PyTorch file that holds only the weights of a model."
         )
     with tempfile.TemporaryDirectory(prefix="augenmerk-import-") as folder:
         status, said = _run_child(path, Path(folder), member, time_limit_s, should_stop)
@@ -76,8 +76,7 @@ def read_pickled(
         if status != 0:
             why = "it asked for too much memory" if status in (_TOO_BIG, -9) else "the process that read it died"
             raise ModelImportError(
-                f"{path} could not be read: {why}{f' ({said})' if said else ''}. A PyTorch file with the weights of a "
-                "model was expected; it may be damaged. Use another copy."
+                f"{path} could not be read: {why}{f' ({said})' if said else ''}. It may be damaged: use another copy."
             )
         tensors = load_file(Path(folder) / "tensors.safetensors")
         tree = json.loads((Path(folder) / "tree.json").read_text(encoding="utf-8"))
@@ -124,9 +123,7 @@ def _start(path: Path) -> bytes:
         with path.open("rb") as file:
             return file.read(256)
     except OSError as error:
-        raise ModelImportError(
-            f"Cannot read {path}: {error.strerror or error}. A readable file was expected; check its permissions."
-        ) from error
+        raise ModelImportError(f"Cannot read {path}: {error.strerror or error}. Check its permissions.") from error
 
 
 def _run_child(
@@ -152,8 +149,7 @@ def _run_child(
                         raise ImportStoppedError from None
                     if time.monotonic() > ends:
                         raise ModelImportError(
-                            f"{path} was not read within {time_limit_s:g} seconds. A PyTorch file with the weights of "
-                            "a model was expected; use another copy."
+                            f"{path} was not read within {time_limit_s:g} seconds. Use another copy."
                         ) from None
         finally:
             child.kill()
@@ -220,7 +216,7 @@ def _member(loaded: Mapping[Any, Any], name: str) -> Any:
 
 
 def _said(reason: str) -> str:
-    return f"{reason}. A PyTorch file with nothing but the weights of a model was expected; use such a file."
+    return f"{reason}. Use a PyTorch file that holds only the weights of a model."
 
 
 def _why_refused(error: Exception) -> str:

@@ -14,10 +14,10 @@ from augenmerk.core.interop.notebook import read_notebook
 from augenmerk.core.interop.pickled import is_pytorch_file, kind_of_other_file
 from augenmerk.core.interop.weights import check_memory, read_safetensors, read_state_dict
 
-_EXPECTED = (
-    "A folder with a Marian model of Hugging Face (config.json, model.safetensors or pytorch_model.bin, source.spm, "
-    "target.spm, vocab.json), one with a model of JoeyNMT (config.yaml, best.ckpt, src_vocab.txt, trg_vocab.txt), or a "
-    "PyTorch file of pytorch-seq2seq's notebook 6 or of the Annotated Transformer, was expected"
+_CHOOSE = (
+    "Choose a folder with a Marian model of Hugging Face (config.json, model.safetensors or pytorch_model.bin, "
+    "source.spm, target.spm, vocab.json), one with a model of JoeyNMT (config.yaml, best.ckpt, src_vocab.txt, "
+    "trg_vocab.txt), or a PyTorch file of pytorch-seq2seq's notebook 6 or of the Annotated Transformer."
 )
 _COPIES, _COPIES_OF_PICKLED = 2, 3
 """Of the weights in memory at most: as read and as converted; a pickle is read, copied and written by its process."""
@@ -36,19 +36,17 @@ def recognize(
     """
     options = options or ImportOptions()
     if not os.path.lexists(source):
-        raise ModelImportError(f"There is nothing at {source}. {_EXPECTED}; check the path.")
+        raise ModelImportError(f"There is nothing at {source}. {_CHOOSE}")
     if source.is_dir():
         folder = ModelFolder(source)
         if folder.has(CONFIG) and not folder.has("config.json"):
             return read_joeynmt(folder, options)
         if not folder.has("config.json"):
             found = ", ".join(folder.names()[:12]) or "nothing"
-            raise ModelImportError(
-                f"{source} has no config.json and no {CONFIG}; it holds {found}. {_EXPECTED}; choose another folder."
-            )
+            raise ModelImportError(f"{source} has no config.json and no {CONFIG}; it holds {found}. {_CHOOSE}")
         return read_marian(folder, options)
     if not source.is_file():
-        raise ModelImportError(f"{source} is no regular file. {_EXPECTED}; choose another.")
+        raise ModelImportError(f"{source} is no regular file. {_CHOOSE}")
     return _recognize_file(source, options, should_stop)
 
 
@@ -59,11 +57,9 @@ def _recognize_file(source: Path, options: ImportOptions, should_stop: Callable[
         with source.open("rb") as file:
             start = file.read(9)
     except OSError as error:
-        raise ModelImportError(
-            f"Cannot read {source}: {error.strerror or error}. {_EXPECTED}; choose another."
-        ) from error
+        raise ModelImportError(f"Cannot read {source}: {error.strerror or error}. {_CHOOSE}") from error
     if not start:
-        raise ModelImportError(f"{source} is empty. {_EXPECTED}; use another copy.")
+        raise ModelImportError(f"{source} is empty. {_CHOOSE}")
     if is_pickled:
         check_memory(source, _COPIES_OF_PICKLED * num_bytes)
         weights = read_state_dict(source, should_stop)
@@ -72,17 +68,17 @@ def _recognize_file(source: Path, options: ImportOptions, should_stop: Callable[
         weights = read_safetensors(source)
     else:
         found = kind_of_other_file(source) or "neither a PyTorch file nor a safetensors file"
-        raise ModelImportError(f"{source} is {found}. {_EXPECTED}; choose another.")
+        raise ModelImportError(f"{source} is {found}. {_CHOOSE}")
     if "encoder.tok_embedding.weight" in weights:
         return read_notebook(source, weights, options)
     if "src_embed.0.lut.weight" in weights:
         return read_annotated(source, weights, options)
     if any(name.startswith("model.encoder.layers.") for name in weights):
         raise ModelImportError(
-            f"{source} holds weights of Hugging Face transformers alone. The folder with config.json, vocab.json, "
-            f"source.spm and target.spm beside them was expected; name {source.parent}, if it is that."
+            f"{source} holds weights of Hugging Face transformers alone. Choose the folder with config.json, "
+            f"vocab.json, source.spm and target.spm as well: perhaps {source.parent}."
         )
     if "model.source_embedding.tokens.weight" in weights:
         raise ModelImportError(f"{source} is one of Augenmerk's own checkpoints already. Open it as it is.")
     shown = ", ".join(sorted(weights)[:3])
-    raise ModelImportError(f"{source} holds the weights of a model that is not known here ({shown}, …). {_EXPECTED}.")
+    raise ModelImportError(f"{source} holds the weights of a model that is not known here ({shown}, …). {_CHOOSE}")

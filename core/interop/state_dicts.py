@@ -21,8 +21,8 @@ from augenmerk.core.text.codec import CodecPair
 
 WHERE_DATA_IS_NAMED = "under “Multi30k folder” in the dialog, with --data in the terminal"
 DATA_NEEDED = (
-    "The folder with Multi30k (train.de, train.en …, plain or .gz) that the model was trained on was expected, because "
-    f"its vocabularies are not in the file: name it {WHERE_DATA_IS_NAMED}."
+    "Its vocabularies are not in the file. Name the Multi30k folder of its training (train.de, train.en …, plain or "
+    f".gz): {WHERE_DATA_IS_NAMED}."
 )
 
 
@@ -129,7 +129,7 @@ def num_layers(weights: Mapping[str, Tensor], side: str) -> int:
 def size_of(path: Path, weights: Mapping[str, Tensor], name: str, dimension: int = 0) -> int:
     """A dimension of a matrix of the file. Raises `ModelImportError` if it is missing."""
     if name not in weights or weights[name].dim() != 2:
-        raise ModelImportError(f"{path} has no matrix {name}. A whole state dict was expected; use another copy.")
+        raise ModelImportError(f"{path} has no matrix {name}. Use a whole state dict.")
     return weights[name].size(dimension)
 
 
@@ -137,8 +137,8 @@ def check_heads(path: Path, num_heads: int, width: int) -> None:
     """Raises `ModelImportError` unless so many heads, which the file does not tell, can share the width."""
     if num_heads < 1 or width % num_heads:
         raise ModelImportError(
-            f"{path}: {num_heads} heads do not divide a width of {width}. The number of heads that the "
-            "model was trained with was expected; give that (--heads in the terminal)."
+            f"{path}: {num_heads} heads do not divide a width of {width}. Enter the number of heads that the model was "
+            "trained with (--heads in the terminal)."
         )
 
 
@@ -156,7 +156,7 @@ def vocabularies_do_not_fit(
     built = " or ".join(f"{source:,} and {target:,}" for source, target in found)
     return ModelImportError(
         f"{path} has {sizes[0]:,} source and {sizes[1]:,} target tokens, but the vocabularies built from {data} have "
-        f"{built}. The text that the model was trained on was expected; name its folder {WHERE_DATA_IS_NAMED}."
+        f"{built}. Name the folder with the text that it was trained on: {WHERE_DATA_IS_NAMED}."
     )
 
 

@@ -42,8 +42,7 @@ def check_target(target: Path, sources: Iterable[str | Path | None]) -> None:
             _check_folder(target, real, path)
         elif _same_file(target, path):
             raise StorageError(
-                f"Cannot write {target}: it is the model itself that is imported ({path}). The name of another file "
-                "was expected, so that the original stays; choose another."
+                f"Cannot write {target}: it is the model itself that is imported ({path}). Choose another name."
             )
 
 
@@ -54,13 +53,12 @@ def _check_folder(target: Path, real: Path, folder: Path) -> None:
         if (linked is not None or real.is_relative_to(root)) and not _is_own(target):
             file = folder / (linked.name if linked is not None else real.relative_to(root))
             raise StorageError(
-                f"Cannot write {target}: it is {file}, one of the files that are imported. The name of another file "
-                "was expected, so that the original stays; choose another."
+                f"Cannot write {target}: it is {file}, one of the files that are imported. Choose another name."
             )
     elif real.name in _READ_FROM_FOLDERS and _same_file(real.parent, root):
         raise StorageError(
-            f"Cannot write {target}: the weights of the model in {folder} would be looked for in it. A name that is "
-            "none of an original's files was expected; choose another name or folder."
+            f"Cannot write {target}: the weights of the model in {folder} would be looked for in it. Choose "
+            "another name or folder."
         )
 
 

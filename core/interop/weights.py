@@ -31,11 +31,8 @@ def read_safetensors(path: Path) -> dict[str, Tensor]:
 def _unreadable(path: Path, error: Exception) -> ModelImportError:
     other = kind_of_other_file(path)
     if other and other != "empty":
-        return ModelImportError(f"{path} is {other}. A safetensors file was expected; use such a file.")
-    return ModelImportError(
-        f"{path} cannot be read ({error}). A complete safetensors file was expected; it may be cut off. Use another "
-        "copy."
-    )
+        return ModelImportError(f"{path} is {other}. Use a safetensors file.")
+    return ModelImportError(f"{path} cannot be read ({error}). It may be cut off: use another copy.")
 
 
 def holds_half_precision(path: Path) -> bool:
@@ -58,8 +55,8 @@ def read_state_dict(path: Path, should_stop: Callable[[], bool]) -> dict[str, Te
     found = read_pickled(path, should_stop=should_stop)
     if "model_state" in found and "stats_state" in found:
         raise ModelImportError(
-            f"{path} is the checkpoint of a JoeyNMT model alone. The folder with config.yaml, src_vocab.txt and "
-            f"trg_vocab.txt beside it was expected; name {path.parent}, if it is that."
+            f"{path} is only the checkpoint of a JoeyNMT model. Choose the folder with config.yaml, src_vocab.txt "
+            f"and trg_vocab.txt as well: perhaps {path.parent}."
         )
     for name in ("model_state_dict", "state_dict", "model"):
         if isinstance(found.get(name), dict):
@@ -68,8 +65,8 @@ def read_state_dict(path: Path, should_stop: Callable[[], bool]) -> dict[str, Te
     others = [name for name, value in found.items() if not isinstance(value, Tensor)]
     if others or not found:
         raise ModelImportError(
-            f"{path} holds {others[0] if others else 'nothing'}, which is no tensor. A state dict, names with tensors, "
-            "was expected; choose another file."
+            f"{path} holds {others[0] if others else 'nothing'}, which is no tensor. Choose a state dict, "
+            "which holds names with tensors."
         )
     return {name.removeprefix("module."): value for name, value in found.items()}
 
@@ -80,7 +77,7 @@ def check_memory(path: Path, num_bytes: int) -> None:
     if free is not None and num_bytes + _RESERVE_BYTES > free:
         raise ModelImportError(
             f"{path} needs about {(num_bytes + _RESERVE_BYTES) / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are "
-            "free. More free memory was expected; close other programs, or use a smaller model."
+            "free. Close other programs, or use a smaller model."
         )
 
 
@@ -96,16 +93,16 @@ def check_finite(path: Path | str, weights: Mapping[str, Tensor], *, half_precis
         if value.dtype not in FLOATS:
             continue
         if not is_finite(value):
-            raise ModelImportError(f"{path}: {name} is not finite. Finite weights were expected; use another copy.")
+            raise ModelImportError(f"{path}: {name} is not finite. Use another copy.")
         for dtype, advice in (
-            (torch.float32, "use another copy"),
-            *([(torch.float16, "store them in 32 bits (--no-half)")] if half_precision else []),
+            (torch.float32, "Use another copy"),
+            *([(torch.float16, "Store the weights in 32 bits (--no-half)")] if half_precision else []),
         ):
             if not _fits(value, dtype):
                 info = torch.finfo(dtype)
                 raise ModelImportError(
-                    f"{path}: {_largest(name, value)}, which {info.bits}-bit floats cannot hold. Weights of at most "
-                    f"{info.max:.3g} were expected; {advice}."
+                    f"{path}: {_largest(name, value)}, which {info.bits}-bit floats cannot hold, {info.max:.3g} at "
+                    f"most. {advice}."
                 )
 
 
@@ -129,19 +126,17 @@ def check_shapes(path: Path, weights: Mapping[str, Tensor], expected: Mapping[st
     for name, shape in expected.items():
         if name not in weights:
             raise ModelImportError(
-                f"{path} has no {name}. A tensor of the shape {list(shape)} was expected, as the configuration says; "
-                "use another copy."
+                f"{path} has no {name}, a tensor of the shape {list(shape)} by the configuration. Use another copy."
             )
         value = weights[name]
         if list(value.shape) != list(shape):
             raise ModelImportError(
-                f"{path}: {name} has the shape {list(value.shape)}; {list(shape)} was expected, as the configuration "
-                "says. Use files that belong together."
+                f"{path}: {name} has the shape {list(value.shape)}, not {list(shape)} as in the configuration. "
+                "Use files that belong together."
             )
         if value.dtype not in FLOATS:
             raise ModelImportError(
-                f"{path}: {name} holds numbers of the kind {value.dtype}. Floating-point weights were expected, not "
-                "quantized ones; use another copy."
+                f"{path}: {name} holds numbers of the kind {value.dtype}. Use a copy that is not quantized."
             )
 
 
@@ -151,8 +146,8 @@ def check_all_known(path: Path, weights: Mapping[str, Tensor], known: Sequence[s
     if unknown:
         more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
         raise ModelImportError(
-            f"{path} holds {unknown[0]}{more}, which this architecture does not have. The weights of the model that "
-            "its configuration describes were expected; use files that belong together."
+            f"{path} holds {unknown[0]}{more}, which the configured architecture does not have. Use "
+            "files that belong together."
         )
 
 

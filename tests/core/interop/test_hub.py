@@ -261,7 +261,7 @@ def test_variables_that_the_library_cannot_read_are_told(tmp_path: Path) -> None
         check=False,
     )
     assert done.returncode == 2
-    assert "check the variables whose names begin with HF_" in done.stderr
+    assert "Check the variables whose names begin with HF_" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -113,7 +113,7 @@ def test_the_lines_that_convert_a_whole_model_do_convert_it(tmp_path: Path, is_a
 def test_what_is_no_pickle_at_all_is_called_what_it_is(content: bytes, expected: str, tmp_path: Path) -> None:
     path = tmp_path / "pytorch_model.bin"
     path.write_bytes(content)
-    with pytest.raises(ModelImportError, match=r"A PyTorch file with nothing but the weights") as raised:
+    with pytest.raises(ModelImportError, match=r"Use a PyTorch file that holds only the weights") as raised:
         read_pickled(path)
     assert str(raised.value).startswith(f"{path} is {expected}")
     assert str(raised.value).isprintable()

@@ -192,11 +192,14 @@ def test_vocabularies_that_do_not_fit_are_refused(data: Path, tmp_path: Path) ->
             import_file(path, None)
         with pytest.raises(ModelImportError, match=r"has no train\.de, plain or \.gz"):
             import_file(path, tmp_path)
-        with pytest.raises(ModelImportError, match=r"gone is no folder\. The folder with Multi30k"):
+        with pytest.raises(
+            ModelImportError,
+            match=r"gone is no folder\. Its vocabularies are not in the file\. Name the Multi30k folder",
+        ):
             import_file(path, tmp_path / "gone")
         for num_heads in (5, 0):
             with pytest.raises(
-                ModelImportError, match=rf"{num_heads} heads do not divide a width of 32\. The number of"
+                ModelImportError, match=rf"{num_heads} heads do not divide a width of 32\. Enter the number of"
             ):
                 import_file(path, data, num_heads=num_heads)
 
