@@ -3,7 +3,7 @@
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QFrame, QLabel, QPushButton, QRadioButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QFrame, QLabel, QPushButton, QRadioButton, QWidget
 
 from augenmerk.viz_app.learn.actions import ChapterActions
 from augenmerk.viz_app.learn.chapter import Predict
@@ -11,8 +11,9 @@ from augenmerk.viz_app.learn.checks import CHECKS, Check, Verdict
 from augenmerk.viz_app.learn.figures.figure import LearnContext
 from augenmerk.viz_app.learn.values import UNKNOWN, values_of
 from augenmerk.viz_app.state.request_state import RequestState
-from augenmerk.viz_app.theme import scaled, scales
+from augenmerk.viz_app.theme import scaled
 from augenmerk.viz_app.widgets.flow_layout import FlowLayout
+from augenmerk.viz_app.widgets.layouts import column_of
 from augenmerk.viz_app.widgets.parts import label
 
 CHOICE_SPACING = 10
@@ -43,7 +44,6 @@ class PredictView(QFrame):
         self._looked_text: str | None = None
         self._asked_of = self._subject
         self.setProperty("role", "card")
-        heading = label("heading", "Predict, then look")
         self.question = QLabel()
         self.question.setTextFormat(Qt.TextFormat.MarkdownText)
         self.question.setProperty("role", "reading")
@@ -54,13 +54,7 @@ class PredictView(QFrame):
         self.look.clicked.connect(self._look)
         self.verdict = label("accent", wraps=True)
         self.verdict.setVisible(False)
-        column = QVBoxLayout(self)
-        scales(column.setContentsMargins, 14, 10, 14, 12)
-        scales(column.setSpacing, 6)
         choices = FlowLayout(scaled(CHOICE_SPACING))
-        column.addWidget(heading)
-        column.addWidget(self.question)
-        column.addLayout(choices)
         for name, text in predict.choices.items():
             button = QRadioButton(text)
             button.toggled.connect(self._allow)
@@ -68,7 +62,8 @@ class PredictView(QFrame):
             self.choices[name] = button
             choices.addWidget(button)
         choices.addWidget(self.look)
-        column.addWidget(self.verdict)
+        heading = label("heading", "Predict, then look")
+        column_of(heading, self.question, choices, self.verdict, spacing=6, margins=(14, 10, 14, 12), within=self)
         self.request.changed.connect(self._allow)
         self.request.changed.connect(self._show_problem)
         self._state.result_changed.connect(self._on_result)

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.theme import current_theme
+from augenmerk.viz_app.widgets.layouts import row_of
 from augenmerk.viz_app.widgets.parts import flat_button, label
 
 NUM_PUBLISHED = 20
@@ -42,11 +43,8 @@ class MaskFigure(ChapterFigure):
         self.published = flat_button("20 positions", PUBLISHED_TIP)
         self.published.setCheckable(True)
         self.published.toggled.connect(self._on_published)
-        below = QHBoxLayout()
-        below.addWidget(self.says, 1)
-        below.addWidget(self.published, 0, Qt.AlignmentFlag.AlignTop)
         self.column.addWidget(self.matrix)
-        self.column.addLayout(below)
+        self.column.addLayout(row_of((self.says, 1), (self.published, 0, Qt.AlignmentFlag.AlignTop)))
         self._limit = 0
         self._say(None)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QSlider, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QSlider, QWidget
 
 from augenmerk.core.config import PRESETS, ModelConfig
 from augenmerk.core.model.size import MODULES, Module, Size, SizeRow, preset_vocabulary_sizes, size_rows, total
@@ -15,6 +15,7 @@ from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, scaled
 from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
+from augenmerk.viz_app.widgets.layouts import row_of
 from augenmerk.viz_app.widgets.parts import label
 
 OWN, OPEN = "this page's model", "open model"
@@ -79,12 +80,8 @@ class OnePageFigure(ChapterFigure):
         self.stack.chosen.connect(self._show_table)
         self.says = label("small", wraps=True)
         self.table = SizeTable()
-        row = QHBoxLayout()
-        row.addWidget(self.menu)
-        for slider, length in zip(self.sliders, self._lengths, strict=True):
-            row.addWidget(length)
-            row.addWidget(slider, 1)
-        self.column.addLayout(row)
+        (source, target), (source_length, target_length) = self.sliders, self._lengths
+        self.column.addLayout(row_of(self.menu, source_length, (source, 1), target_length, (target, 1)))
         self.column.addWidget(self.stack)
         self.column.addWidget(self.table)
         self.column.addWidget(self.says)

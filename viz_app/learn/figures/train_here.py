@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QSpinBox, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QSpinBox, QWidget
 
 from augenmerk.core.config import preset
 from augenmerk.core.percent import percent_in_words
@@ -17,6 +17,7 @@ from augenmerk.core.translation.result import FloatArray, Translation
 from augenmerk.viz_app.heatmap.map_image import map_image, ramp_of
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.theme import current_theme, scaled
+from augenmerk.viz_app.widgets.layouts import row_of
 from augenmerk.viz_app.widgets.parts import label
 from augenmerk.viz_app.worker import TrainingFailure, TrainingRun
 
@@ -63,12 +64,8 @@ class TrainHereFigure(ChapterFigure):
             "averaged over the steps."
         )
         question = label("muted", "I think the diagonal appears in epoch")
-        row = QHBoxLayout()
-        for widget in (question, self.guess, self.button):
-            row.addWidget(widget)
-        row.addWidget(self.progress, 1)
         self.column.addWidget(self.criterion)
-        self.column.addLayout(row)
+        self.column.addLayout(row_of(question, self.guess, self.button, (self.progress, 1)))
         self.column.addWidget(self.verdict)
         self.column.addWidget(self.pictures)
 

@@ -4,16 +4,17 @@ import math
 from collections.abc import Mapping
 from functools import partial
 
-from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from augenmerk.core.analysis.logit_parts import LogitParts
 from augenmerk.core.model.heads import Head
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.job import LogitPartsJob
-from augenmerk.viz_app.theme import GAP, scales
+from augenmerk.viz_app.theme import GAP
 from augenmerk.viz_app.widgets.bars import Bar, BarList
 from augenmerk.viz_app.widgets.flow_layout import FlowLayout
+from augenmerk.viz_app.widgets.layouts import column_of, row_of
 from augenmerk.viz_app.widgets.parts import label, tab_button
 from augenmerk.viz_app.worker import Job
 
@@ -53,19 +54,11 @@ class WordPartsFigure(ChapterFigure):
         self.heads.label_clicked.connect(self._choose)
         self.heads.bar_clicked.connect(lambda index, _: self._choose(index))
         self._heads_title = label("muted")
-        both = QHBoxLayout()
-        scales(both.setSpacing, 2 * GAP)
-        for title, bars in ((label("muted"), self.all_parts), (self._heads_title, self.heads)):
-            side = QVBoxLayout()
-            scales(side.setSpacing, 2)
-            title.setText("all parts")
-            side.addWidget(title)
-            side.addWidget(bars)
-            side.addStretch(1)
-            both.addLayout(side, 1)
+        all_parts = column_of(label("muted", "all parts"), self.all_parts, 1, spacing=2)
+        heads = column_of(self._heads_title, self.heads, 1, spacing=2)
         self.column.addLayout(self._flow)
         self.column.addWidget(self.says)
-        self.column.addLayout(both)
+        self.column.addLayout(row_of((all_parts, 1), (heads, 1), spacing=2 * GAP))
 
     def to_ask(self) -> tuple[object, Job] | None:
         """The parts of the translation that is shown."""

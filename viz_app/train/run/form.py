@@ -8,12 +8,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QFileDialog,
     QGridLayout,
-    QHBoxLayout,
     QLabel,
+    QLayout,
     QLineEdit,
     QSizePolicy,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -35,6 +34,7 @@ from augenmerk.viz_app.train.run.devices import DEFAULT_DEVICES, DeviceOption
 from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
 from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
+from augenmerk.viz_app.widgets.layouts import column_of, row_of
 from augenmerk.viz_app.widgets.parts import flat_button, label
 
 _DATA_LABELS: dict[DataKind, str] = {
@@ -102,8 +102,7 @@ class RunForm(QWidget):
         self._description = label("small", wraps=True)
         self.note = label("warm", wraps=True)
         self._languages = QWidget()
-        self._settings = QGridLayout()
-        self._cells: dict[tuple[int, int], QLabel] = {}
+        self._settings = NumberTable("small")
         self._data_path = ElidingLabel("small", elide=Qt.TextElideMode.ElideMiddle)
         self._folder_path = ElidingLabel("small", elide=Qt.TextElideMode.ElideMiddle)
         for path in (self._data_path, self._folder_path):
@@ -166,55 +165,55 @@ class RunForm(QWidget):
         self.folder_button.clicked.connect(self._on_folder)
 
     def _lay_out(self) -> None:
-        languages = QHBoxLayout(self._languages)
-        languages.setContentsMargins(0, 0, 0, 0)
-        text, arrow = label("muted"), label("muted")
-        text.setText("languages")
+        text = label("muted", "languages")
         text.setBuddy(self.source_language_edit)
-        arrow.setText("→")
-        languages.addWidget(text)
-        languages.addStretch(1)
-        for part in (self.source_language_edit, arrow, self.target_language_edit):
-            languages.addWidget(part)
-        grid = QGridLayout()
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setVerticalSpacing(4)
-        grid.setColumnStretch(1, 1)
-        self._settings.setVerticalSpacing(2)
-        self._settings.setColumnStretch(1, 1)
-        add_row(grid, 0, "preset", self.preset_menu)
-        grid.addWidget(self._description, 1, 0, 1, 2)
+        languages = self.source_language_edit, label("muted", "→"), self.target_language_edit
+        row_of(text, 1, *languages, within=self._languages)
         numbers = QGridLayout()  # in two pairs of columns
         numbers.setVerticalSpacing(4)
         numbers.setColumnMinimumWidth(2, 18)
         for column in (0, 3):
             numbers.setColumnStretch(column, 1)
-        for place, (name, edit) in enumerate(
-            (("layers", self.layers_edit), ("heads", self.heads_edit), ("width", self.width_edit))
-        ):
-            text = label("muted", name)
-            text.setBuddy(edit)
-            numbers.addWidget(text, place // 2, place % 2 * 3)
+        pairs = (
+            (label("muted", "layers"), self.layers_edit),
+            (label("muted", "heads"), self.heads_edit),
+            (label("muted", "width"), self.width_edit),
+            (self._rate_name, self.rate_edit),
+        )
+        for place, (name, edit) in enumerate(pairs):
+            name.setBuddy(edit)
+            numbers.addWidget(name, place // 2, place % 2 * 3)
             numbers.addWidget(edit, place // 2, place % 2 * 3 + 1)
-        numbers.addWidget(self._rate_name, 1, 3)
-        numbers.addWidget(self.rate_edit, 1, 4)
-        grid.addLayout(numbers, 2, 0, 1, 2)
-        grid.addLayout(self._settings, 3, 0, 1, 2)
-        grid.addWidget(self.settings_button, 4, 0, 1, 2, Qt.AlignmentFlag.AlignRight)
-        add_row(grid, 5, "data", self.data_menu)
-        grid.addWidget(self._data_path, 6, 0, 1, 2)
-        grid.addWidget(self._languages, 7, 0, 1, 2)
-        add_row(grid, 8, "device", self.device_menu)
-        add_row(grid, 9, "epochs", self.epochs_edit)
-        add_row(grid, 10, "patience", self.patience_edit)
-        add_row(grid, 11, "seed", self.seed_edit)
-        grid.addWidget(self.probe_edit, 12, 0, 1, 2)
-        add_row(grid, 13, "folder", self.folder_button)
-        grid.addWidget(self._folder_path, 14, 0, 1, 2)
-        grid.addWidget(self.note, 15, 0, 1, 2)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addLayout(grid)
+        grid = QGridLayout()
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setVerticalSpacing(4)
+        grid.setColumnStretch(1, 1)
+        rows: tuple[tuple[str, QWidget] | QWidget | QLayout, ...] = (
+            ("preset", self.preset_menu),
+            self._description,
+            numbers,
+            self._settings,
+            row_of(1, self.settings_button),
+            ("data", self.data_menu),
+            self._data_path,
+            self._languages,
+            ("device", self.device_menu),
+            ("epochs", self.epochs_edit),
+            ("patience", self.patience_edit),
+            ("seed", self.seed_edit),
+            self.probe_edit,
+            ("folder", self.folder_button),
+            self._folder_path,
+            self.note,
+        )
+        for number, content in enumerate(rows):
+            if isinstance(content, tuple):
+                add_row(grid, number, *content)
+            elif isinstance(content, QWidget):
+                grid.addWidget(content, number, 0, 1, 2)
+            else:
+                grid.addLayout(content, number, 0, 1, 2)
+        column_of(grid, within=self)
 
     def _show_choices(self) -> None:
         choices = self._choices
@@ -254,18 +253,11 @@ class RunForm(QWidget):
         try:
             run = self._choices.run_config()
         except ConfigError:
-            if self._cells:
+            if self._settings.has_rows:
                 return
             run = preset(self._choices.preset)
-        rows = [("feed-forward", f"{run.model.feed_forward_width:,}"), *key_settings(run)[NUM_EDITABLE_ROWS:]]
-        for row, (name, value) in enumerate(rows):
-            for column, text in enumerate((name, value)):
-                cell = self._cells.get((row, column))
-                if cell is None:
-                    cell = self._cells[row, column] = label("small")
-                    alignment = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
-                    self._settings.addWidget(cell, row, column, alignment)
-                cell.setText(text)
+        feed_forward = ("feed-forward", f"{run.model.feed_forward_width:,}")
+        self._settings.show_rows([feed_forward, *key_settings(run)[NUM_EDITABLE_ROWS:]])
 
     def _change(self, **changes: object) -> None:
         self._choices = replace(self._choices, **changes)  # type: ignore[arg-type]
@@ -295,6 +287,57 @@ class RunForm(QWidget):
         path = QFileDialog.getExistingDirectory(self, "Folder for runs", str(start if start.is_dir() else Path.home()))
         if path:
             self._change(parent_folder=Path(path))
+
+
+class NumberTable(QWidget):
+    """Names at the left, values at the right."""
+
+    def __init__(self, role: str) -> None:
+        """`role`: of the values, see `viz_app.theme`; small values have small names."""
+        super().__init__()
+        self._roles = ("small", "small") if role == "small" else ("muted", role)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setVerticalSpacing(3)
+        self._grid.setColumnStretch(1, 1)
+        self._names: dict[str, QLabel] = {}
+        self._values: dict[str, ElidingLabel] = {}
+        self._rows: dict[str, int] = {}
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether anything was shown yet."""
+        return bool(self._values)
+
+    def show_rows(self, rows: list[tuple[str, str]]) -> None:
+        """Shows (name, value) pairs from top to bottom; the rows of names that are missing are hidden."""
+        for name in self._values.keys() - {name for name, _ in rows}:
+            self._set_shown(name, False)
+        for row, (name, value) in enumerate(rows):
+            if name not in self._values:
+                self._add(name)
+            self._put(row, name)
+            self._set_shown(name, True)
+            self._values[name].setText(value)
+
+    def _add(self, name: str) -> None:
+        shown, value = label(self._roles[0], name), ElidingLabel(self._roles[1])
+        value.setAccessibleName(name)
+        value.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self._names[name], self._values[name] = shown, value
+
+    def _put(self, row: int, name: str) -> None:
+        """Moves a name to another row if rows above it were added or removed."""
+        if self._rows.get(name) == row:
+            return
+        self._rows[name] = row
+        for column, widget in enumerate((self._names[name], self._values[name])):
+            self._grid.removeWidget(widget)
+            self._grid.addWidget(widget, row, column)
+
+    def _set_shown(self, name: str, is_shown: bool) -> None:
+        self._names[name].setVisible(is_shown)
+        self._values[name].setVisible(is_shown)
 
 
 def add_row(grid: QGridLayout, row: int, name: str, control: QWidget) -> None:

@@ -10,7 +10,7 @@ from augenmerk.viz_app.theme import PANEL_MARGIN, scaled, scales, set_role
 from augenmerk.viz_app.train.charts.run_menu import RunMenu
 from augenmerk.viz_app.train.run.choices import run_summary_rows
 from augenmerk.viz_app.train.run.devices import DEFAULT_DEVICES, DeviceOption
-from augenmerk.viz_app.train.run.form import RunForm, add_row, device_entries, number_edit, value_menu
+from augenmerk.viz_app.train.run.form import NumberTable, RunForm, add_row, device_entries, number_edit, value_menu
 from augenmerk.viz_app.train.run.status_text import activity, metric_rows, patience_used, resume_label
 from augenmerk.viz_app.train.state import Run, Status, TrainState
 from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
@@ -264,50 +264,3 @@ def _row(name: str, control: QWidget) -> QWidget:
     grid.setColumnStretch(1, 1)
     add_row(grid, 0, name, control)
     return row
-
-
-class NumberTable(QWidget):
-    """Names at the left, values at the right."""
-
-    def __init__(self, role: str) -> None:
-        """`role`: of the values, see `viz_app.theme`; small values have small names."""
-        super().__init__()
-        self._roles = ("small", "small") if role == "small" else ("muted", role)
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setVerticalSpacing(3)
-        self._grid.setColumnStretch(1, 1)
-        self._names: dict[str, QLabel] = {}
-        self._values: dict[str, ElidingLabel] = {}
-        self._rows: dict[str, int] = {}
-
-    def show_rows(self, rows: list[tuple[str, str]]) -> None:
-        """Shows (name, value) pairs from top to bottom; the rows of names that are missing are hidden."""
-        for name in self._values.keys() - {name for name, _ in rows}:
-            self._set_shown(name, False)
-        for row, (name, value) in enumerate(rows):
-            if name not in self._values:
-                self._add(name)
-            self._put(row, name)
-            self._set_shown(name, True)
-            self._values[name].setText(value)
-
-    def _add(self, name: str) -> None:
-        label, value = QLabel(name), ElidingLabel(self._roles[1])
-        set_role(label, self._roles[0])
-        value.setAccessibleName(name)
-        value.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self._names[name], self._values[name] = label, value
-
-    def _put(self, row: int, name: str) -> None:
-        """Moves a name to another row if rows above it were added or removed."""
-        if self._rows.get(name) == row:
-            return
-        self._rows[name] = row
-        for column, widget in enumerate((self._names[name], self._values[name])):
-            self._grid.removeWidget(widget)
-            self._grid.addWidget(widget, row, column)
-
-    def _set_shown(self, name: str, is_shown: bool) -> None:
-        self._names[name].setVisible(is_shown)
-        self._values[name].setVisible(is_shown)

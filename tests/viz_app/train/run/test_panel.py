@@ -6,7 +6,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.config import preset
 from augenmerk.viz_app.train.run.choices import run_summary_rows
-from augenmerk.viz_app.train.run.panel import NumberTable
+from augenmerk.viz_app.train.run.form import NumberTable
 
 
 def shown_rows(table: NumberTable) -> list[tuple[str, ...]]:
