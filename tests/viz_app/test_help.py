@@ -286,6 +286,8 @@ def test_every_command_is_in_the_palette_and_its_keys_are_on_the_sheet(make_wind
     assert len(titles) == len(set(titles)), "a title stands once"
     of_runs = {EXPORTS[name].title for name in OF_RUNS}
     missing = {title for title in titles if not any(text.startswith(title) for text in offered)}
+    assert "Lesson: Word order" in offered
+    assert "Learn: Heads" in offered
     assert missing == of_runs
     texts = lines_of_sheet(window)
     for command in (each.command for each in window.commands.commands):

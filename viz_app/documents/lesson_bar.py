@@ -1,6 +1,6 @@
 """The bar that shows a lesson: which scene, its words, the way to the others; in edit mode what can be done with it."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShortcut
@@ -21,7 +21,7 @@ from augenmerk.core.translation.lesson_file import MAX_TITLE_CHARACTERS
 from augenmerk.viz_app.documents.lesson import OpenLesson, as_line, as_title
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
 from augenmerk.viz_app.views.commands import SCENE_COMMANDS
-from augenmerk.viz_app.widgets.commands import add_shortcut
+from augenmerk.viz_app.widgets.commands import BoundCommand, add_shortcut
 from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
 from augenmerk.viz_app.widgets.flow_layout import FlowLayout
 from augenmerk.viz_app.widgets.focus import set_visible
@@ -43,16 +43,9 @@ class LessonBar(QFrame):
         focus_to: what gets the keyboard focus when the bar, which has it, is hidden.
 
     Signals:
-        close_requested(), save_requested(), add_requested(), update_requested(), texts_requested(), rename_requested()
         arrows_changed(): perhaps arrow keys step through scenes now, or no longer; see `takes_arrows`.
     """
 
-    close_requested = Signal()
-    save_requested = Signal()
-    add_requested = Signal()
-    update_requested = Signal()
-    texts_requested = Signal()
-    rename_requested = Signal()
     arrows_changed = Signal()
 
     def __init__(self, lesson: OpenLesson, parent: QWidget | None = None) -> None:
@@ -78,6 +71,7 @@ class LessonBar(QFrame):
         self.close_button.setAccessibleName("Close the lesson")
         self.edit_row = QWidget()
         self.edit_buttons: dict[str, QToolButton] = {}
+        self._edit_commands: dict[str, BoundCommand] = {}
         self._lay_out()
         self._connect()
         self.rebuild()
@@ -125,11 +119,19 @@ class LessonBar(QFrame):
         self.edit_row.setVisible(self.is_editing)
         for shortcut in self._arrow_keys:
             shortcut.setEnabled(self.takes_arrows)
-        for name in ("update", "texts", "delete"):
-            self.edit_buttons[name].setEnabled(scene is not None)
-        self.edit_buttons["earlier"].setEnabled(lesson.can_step_back)
-        self.edit_buttons["later"].setEnabled(lesson.can_step_on)
-        self.edit_buttons["save"].setEnabled(lesson.is_changed)
+        for name, command in self._edit_commands.items():
+            self.edit_buttons[name].setEnabled(command.is_offered)
+
+    def offer_editing(self, commands: Mapping[str, tuple[str, BoundCommand]]) -> None:
+        """Fills the row of the edit mode with a button for each command, by its name and with its text."""
+        flow = FlowLayout(2)
+        self.edit_row.setLayout(flow)
+        for name, (text, command) in commands.items():
+            button = flat_button(text, command.command.tip)
+            button.clicked.connect(lambda _=False, command=command: command.run())
+            self._edit_commands[name], self.edit_buttons[name] = command, button
+            flow.addWidget(button)
+        self.rebuild()
 
     def show_other_model(self, name: str) -> None:
         """Says that the scene is about the model called so, which is not the one that is open; empty for nothing."""
@@ -151,33 +153,11 @@ class LessonBar(QFrame):
         row.addLayout(words, 1)
         for button in (self.again_button, self.edit_button, self.close_button):
             row.addWidget(button, 0, middle)
-        self._fill_edit_row()
         column = QVBoxLayout(self)
         scales(column.setContentsMargins, PANEL_MARGIN - 8, 6, PANEL_MARGIN - 8, 6)
         scales(column.setSpacing, 4)
         column.addLayout(row)
         column.addWidget(self.edit_row)
-
-    def _fill_edit_row(self) -> None:
-        flow = FlowLayout(2)
-        self.edit_row.setLayout(flow)
-        for name, text, tip in (
-            (
-                "add",
-                "Add scene…",
-                "A new scene after this one, of what is on the screen now",
-            ),
-            ("update", "Update scene", "What is on the screen now takes the place of this scene; its texts stay"),
-            ("texts", "Texts…", "The title, the sentence and the question of this scene"),
-            ("earlier", "Earlier", "Moves this scene one place towards the beginning"),
-            ("later", "Later", "Moves this scene one place towards the end"),
-            ("delete", "Delete scene", "Takes this scene out of the lesson"),
-            ("rename", "Rename lesson…", "Another title for the whole lesson"),
-            ("save", "Save", "Writes the lesson to its file, or asks for one"),
-        ):
-            button = flat_button(text, tip)
-            self.edit_buttons[name] = button
-            flow.addWidget(button)
 
     def _connect(self) -> None:
         lesson = self._lesson
@@ -188,19 +168,6 @@ class LessonBar(QFrame):
         self.edit_button.toggled.connect(lambda _: self.rebuild())
         self.edit_button.toggled.connect(lambda _: self.arrows_changed.emit())
         lesson.changed.connect(self.arrows_changed.emit)
-        self.close_button.clicked.connect(self.close_requested)
-        acts: dict[str, Callable[[], None]] = {
-            "add": self.add_requested.emit,
-            "update": self.update_requested.emit,
-            "texts": self.texts_requested.emit,
-            "earlier": lambda: lesson.move(-1),
-            "later": lambda: lesson.move(1),
-            "delete": lesson.delete,
-            "rename": self.rename_requested.emit,
-            "save": self.save_requested.emit,
-        }
-        for name, act in acts.items():
-            self.edit_buttons[name].clicked.connect(lambda _=False, act=act: act())
         inside = Qt.ShortcutContext.WidgetWithChildrenShortcut  # a button would take arrows
         self._arrow_keys = [
             add_shortcut(self, command.on(self), command.local_keys[:1], inside) for command in SCENE_COMMANDS

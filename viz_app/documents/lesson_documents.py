@@ -28,6 +28,8 @@ from augenmerk.viz_app.widgets.dialogs import ask_where_to_save, show_failure
 from augenmerk.viz_app.worker import Failure, InferenceWorker
 
 FORMATS = {SUFFIX.removeprefix("."): f"Lessons (*{SUFFIX})", "": "All files (*)"}
+PREFIX = "Lesson: "
+"""Of titles, where no menu says what they belong to."""
 SHIPPED = "lessons"
 """The folder of `resources/` with the lessons that ship."""
 SHIPPED_MARK = "shipped:"
@@ -79,12 +81,8 @@ class LessonDocuments(QObject):
         self.lesson.changed.connect(self._name_model)
         state.model_changed.connect(self._name_model)
         experiments.lesson_read.connect(self.open)
-        self.bar.close_requested.connect(self.close)
-        self.bar.save_requested.connect(self.save)
-        self.bar.add_requested.connect(self.add_scene)
-        self.bar.update_requested.connect(self.editing.update_scene)
-        self.bar.texts_requested.connect(self.editing.ask_for_texts)
-        self.bar.rename_requested.connect(self.editing.ask_for_title)
+        self.bar.close_button.clicked.connect(lambda: self.close())
+        self.bar.offer_editing({name: (text, command.on(self)) for name, (text, command) in EDIT_ROW.items()})
 
     def add_scene(self) -> None:
         """Asks for the words of a scene with what is on the screen now; the lesson is edited then."""
@@ -277,17 +275,84 @@ def _has_scenes(documents: LessonDocuments) -> bool:
     return bool(documents.lesson.scenes)
 
 
-def _editing(title: str, button: str) -> Command[LessonDocuments]:
-    """The command of a button of the lesson bar."""
-    return Command(
-        title,
-        lambda documents: documents.bar.edit_buttons[button].click(),
-        group="Files",
-        is_offered=lambda documents: _is_open(documents) and documents.bar.edit_buttons[button].isEnabled(),
-    )
+def _editing(
+    title: str,
+    act: Callable[[LessonDocuments], object],
+    tip: str,
+    is_offered: Callable[[LessonDocuments], bool] = _has_scenes,
+) -> Command[LessonDocuments]:
+    return Command(title, act, group="Files", tip=tip, is_offered=is_offered)
 
 
-ADD_SCENE = Command[LessonDocuments]("Add scene to lesson…", LessonDocuments.add_scene, group="Files")
+ADD_SCENE = Command[LessonDocuments](
+    "Add scene to lesson…",
+    LessonDocuments.add_scene,
+    group="Files",
+    tip="A new scene after this one, of what is on the screen now",
+)
+SAVE_LESSON = Command[LessonDocuments](
+    "Save lesson",
+    lambda documents: documents.save(),
+    group="Files",
+    tip="Writes the lesson to its file, or asks for one",
+    is_offered=lambda documents: documents.lesson.is_changed,
+)
+EDIT_ROW: dict[str, tuple[str, Command[LessonDocuments]]] = {
+    "add": ("Add scene…", ADD_SCENE),
+    "update": (
+        "Update scene",
+        _editing(
+            "Lesson: update this scene from the screen",
+            lambda documents: documents.editing.update_scene(),
+            "What is on the screen now takes the place of this scene; its texts stay",
+        ),
+    ),
+    "texts": (
+        "Texts…",
+        _editing(
+            "Lesson: change the texts of this scene",
+            lambda documents: documents.editing.ask_for_texts(),
+            "The title, the sentence and the question of this scene",
+        ),
+    ),
+    "earlier": (
+        "Earlier",
+        _editing(
+            "Lesson: move this scene earlier",
+            lambda documents: documents.lesson.move(-1),
+            "Moves this scene one place towards the beginning",
+            lambda documents: documents.lesson.can_step_back,
+        ),
+    ),
+    "later": (
+        "Later",
+        _editing(
+            "Lesson: move this scene later",
+            lambda documents: documents.lesson.move(1),
+            "Moves this scene one place towards the end",
+            lambda documents: documents.lesson.can_step_on,
+        ),
+    ),
+    "delete": (
+        "Delete scene",
+        _editing(
+            "Lesson: delete this scene",
+            lambda documents: documents.lesson.delete(),
+            "Takes this scene out of the lesson",
+        ),
+    ),
+    "rename": (
+        "Rename lesson…",
+        _editing(
+            "Lesson: rename",
+            lambda documents: documents.editing.ask_for_title(),
+            "Another title for the whole lesson",
+            _is_open,
+        ),
+    ),
+    "save": ("Save", SAVE_LESSON),
+}
+"""The buttons of the edit mode, by name, with their texts."""
 OPEN_LESSON = Command[LessonDocuments](
     "Open lesson…", lambda documents: documents.experiments.ask_what_to_open(), group="Files"
 )
@@ -296,12 +361,7 @@ EDIT_LESSON = Command[LessonDocuments](
 )
 LESSON_MENU = (
     EDIT_LESSON,
-    Command[LessonDocuments](
-        "Save lesson",
-        lambda documents: documents.save(),
-        group="Files",
-        is_offered=lambda documents: documents.lesson.is_changed,
-    ),
+    SAVE_LESSON,
     Command[LessonDocuments](
         "Save lesson as…", lambda documents: documents.ask_where_to_save(), group="Files", is_offered=_is_open
     ),
@@ -323,12 +383,7 @@ LESSON_COMMANDS = (
     ADD_SCENE,
     OPEN_LESSON,
     *LESSON_MENU,
-    _editing("Lesson: update this scene from the screen", "update"),
-    _editing("Lesson: change the texts of this scene", "texts"),
-    _editing("Lesson: move this scene earlier", "earlier"),
-    _editing("Lesson: move this scene later", "later"),
-    _editing("Lesson: delete this scene", "delete"),
-    _editing("Lesson: rename", "rename"),
+    *(command for _, command in EDIT_ROW.values() if command not in (ADD_SCENE, SAVE_LESSON)),
 )
 
 
@@ -346,7 +401,7 @@ def _fill(menu: QMenu, documents: LessonDocuments, shipped: Sequence[Path]) -> N
     OPEN_LESSON.on(documents).add_to(menu)
     menu.addSeparator()
     for command in shipped_commands(documents.experiments, shipped):
-        command.add_to(menu)
+        command.add_to(menu, command.title.removeprefix(PREFIX))
     menu.addSeparator()
     for each in LESSON_MENU:
         action = each.on(documents).add_to(menu)
@@ -359,7 +414,7 @@ def _fill(menu: QMenu, documents: LessonDocuments, shipped: Sequence[Path]) -> N
 def shipped_commands(experiments: ExperimentDocuments, paths: Sequence[Path]) -> list[BoundCommand]:
     """One command for each of these lessons, with its title; they are read for that, which takes a while."""
     return [
-        Command[Path](title_of(path), partial(experiments.open, is_shipped=True), group="Files").on(path)
+        Command[Path](f"{PREFIX}{title_of(path)}", partial(experiments.open, is_shipped=True), group="Files").on(path)
         for path in paths
     ]
 
