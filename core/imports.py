@@ -1,4 +1,4 @@
-"""Importing torch, which takes most of the time of a short command."""
+"""Importing torch, which takes most of the time of a short command, and the window."""
 
 import gc
 from collections.abc import Iterator

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from augenmerk.core.cli.guard import USER_ERROR, leave, run_guarded
 from augenmerk.core.cli.parser import OptionParser
+from augenmerk.core.imports import collector_paused
 from augenmerk.core.memory import share_one_heap
 from augenmerk.core.standard_streams import open_standard_streams
 from augenmerk.core.threads import tune_process
@@ -88,8 +89,9 @@ def _open_window(options: argparse.Namespace) -> int:
     if problem:
         return _refuse(problem)
     share_one_heap()  # before any thread takes memory
-    from augenmerk.viz_app.application import run_app
-    from augenmerk.viz_app.shutdown import end_process
+    with collector_paused():
+        from augenmerk.viz_app.application import run_app
+        from augenmerk.viz_app.shutdown import end_process
 
     return end_process(run_app(options.checkpoint, options.sentence, options.screenshot))
 
