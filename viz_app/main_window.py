@@ -261,7 +261,9 @@ class MainWindow(QMainWindow):
         add = self.commands.add
         add(self.pages, PAGE_HOST_COMMANDS)
         add(self.state, (RESET, *HEAD_COMMANDS), self.translate_page)
-        self.commands.commands.append(BoundCommand(NEXT_MAPS, self.state))  # the switch has the key
+        self.commands.commands.append(
+            BoundCommand(NEXT_MAPS, self.state, self.translate_page)
+        )  # the switch has the key
         add(self.lessons.bar, SCENE_COMMANDS, self.lessons.bar)
         add(self._loader, MODEL_COMMANDS)
         add(self.lessons, LESSON_COMMANDS)
