@@ -7,20 +7,19 @@ from PySide6.QtWidgets import (
     QApplication,
     QButtonGroup,
     QFrame,
-    QHBoxLayout,
     QSizePolicy,
     QStackedWidget,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from augenmerk.viz_app.analysis.registry import TABS
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
-from augenmerk.viz_app.theme import PANEL_MARGIN, scaled, scales
+from augenmerk.viz_app.theme import PANEL_MARGIN, scaled
 from augenmerk.viz_app.views.commands import TOGGLE_ANALYSIS
 from augenmerk.viz_app.widgets.flow_layout import FlowLayout
-from augenmerk.viz_app.widgets.parts import flat_button
+from augenmerk.viz_app.widgets.layouts import column_of, row_of
+from augenmerk.viz_app.widgets.parts import flat_button, tab_button
 
 MIN_WIDTH, USUAL_WIDTH = 340, 430
 
@@ -140,22 +139,11 @@ class AnalysisPanel(QFrame):
         policy.setHeightForWidth(True)
         names.setSizePolicy(policy)
         for index, tab in enumerate(self._classes):
-            button = QToolButton()
-            button.setText(tab.name)
-            button.setToolTip(tab.tip)
-            button.setCheckable(True)
-            button.setProperty("role", "subtab")
+            button = tab_button(tab.name, tab.tip)
             button.clicked.connect(lambda _=False, chosen=index: self.show_tab(chosen))
             self._group.addButton(button)
             self.buttons.append(button)
             flow.addWidget(button)
-        header = QHBoxLayout()
-        scales(header.setContentsMargins, PANEL_MARGIN - 8, 8, 6, 2)
-        header.setSpacing(0)
-        header.addWidget(names, 1)
-        header.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(header)
-        column.addWidget(self._pages, 1)
+        close = (self.close_button, 0, Qt.AlignmentFlag.AlignTop)
+        header = row_of((names, 1), close, spacing=0, margins=(PANEL_MARGIN - 8, 8, 6, 2))
+        column_of(header, (self._pages, 1), spacing=0, within=self)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
 from augenmerk.core.durations import duration
 from augenmerk.viz_app.preferences import Preferences
@@ -16,6 +16,7 @@ from augenmerk.viz_app.theme import PANEL_MARGIN, scales
 from augenmerk.viz_app.views.live_panel import LivePanel
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
 from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.layouts import column_of, row_of
 from augenmerk.viz_app.widgets.parts import label
 from augenmerk.viz_app.worker import ExperimentController
 
@@ -131,13 +132,7 @@ class BusyIndicator(QWidget):
         self.again.clicked.connect(self.again_wanted)
         self._timer = QTimer(self, singleShot=True, interval=WAITING_DELAY_MS)
         self._timer.timeout.connect(self._show_state)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        scales(row.setSpacing, 10)
-        row.addWidget(self.text, 1)
-        row.addWidget(self.stop)
-        row.addWidget(self.again)
-        row.addStretch(0)
+        row_of((self.text, 1), self.stop, self.again, 0, spacing=10, within=self)
         request.changed.connect(self._on_running)
         request.changed.connect(self._show_state)
         self._show_state()
@@ -204,19 +199,9 @@ class JobBar(QWidget):
         self.text = label("small", wraps=True)  # the panel does not become wider for it
         self.start.clicked.connect(self.start_wanted)
         self.stop.clicked.connect(self.stop_wanted)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        scales(row.setSpacing, 10)
         self._running = QWidget()
-        column = QVBoxLayout(self._running)
-        column.setContentsMargins(0, 0, 0, 0)
-        scales(column.setSpacing, 3)
-        column.addWidget(self.text)
-        column.addWidget(self.bar)
-        row.addWidget(self.start)
-        row.addWidget(self._running, 1)
-        row.addWidget(self.stop)
-        row.addStretch(0)
+        column_of(self.text, self.bar, spacing=3, within=self._running)
+        row_of(self.start, (self._running, 1), self.stop, 0, spacing=10, within=self)
         request.changed.connect(self._show_running)
         request.progressed.connect(self._on_progress)
         self._show_running()

@@ -52,6 +52,12 @@ def _filled(layout: Box, parts: tuple[Part, ...], spacing: int | None, margins: 
         scales(layout.setContentsMargins, *margins)
     if spacing is not None:
         scales(layout.setSpacing, spacing)
+    add_parts(layout, *parts)
+    return layout
+
+
+def add_parts(layout: QBoxLayout, *parts: Part) -> None:
+    """Adds parts to a row or column that is there already."""
     for part in parts:
         if isinstance(part, int):
             layout.addStretch(part)
@@ -65,4 +71,3 @@ def _filled(layout: Box, parts: tuple[Part, ...], spacing: int | None, margins: 
             layout.addLayout(part[0], part[1])
         else:
             layout.addWidget(part[0], part[1], *part[2:])
-    return layout

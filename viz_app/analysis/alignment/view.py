@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QSlider, QWidget
+from PySide6.QtWidgets import QSlider, QWidget
 
 from augenmerk.viz_app.analysis.alignment.job import RankAlignersJob
 from augenmerk.viz_app.analysis.alignment.state import AlignmentState, aligner_of, cells, summary
@@ -13,6 +13,7 @@ from augenmerk.viz_app.state.evented_options import on_redraw
 from augenmerk.viz_app.state.languages import target_code
 from augenmerk.viz_app.state.map_text import title
 from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.layouts import add_parts, row_of
 from augenmerk.viz_app.widgets.parts import label
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 from augenmerk.viz_app.widgets.table import Table
@@ -126,18 +127,17 @@ class AlignmentTab(AnalysisTab):
 
     def _lay_out(self) -> None:
         self._threshold_row = QWidget()
-        row = QHBoxLayout(self._threshold_row)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self._threshold_text)
-        row.addWidget(self.threshold, 1)
-        self._area = VerticalScrollArea(self.links)
-        self._filler = QWidget()
-        self.column.addWidget(self._what)
-        self.column.addWidget(self._which_maps)
-        self.column.addWidget(self._hint)
-        self.column.addWidget(self._area, 3)
-        self.column.addWidget(self._threshold_row)
-        self.column.addWidget(self.ranker)
-        self.column.addWidget(self._summary)
-        self.column.addWidget(self.table, 2)
-        self.column.addWidget(self._filler, 1)
+        row_of(self._threshold_text, (self.threshold, 1), within=self._threshold_row)
+        self._area, self._filler = VerticalScrollArea(self.links), QWidget()
+        add_parts(
+            self.column,
+            self._what,
+            self._which_maps,
+            self._hint,
+            (self._area, 3),
+            self._threshold_row,
+            self.ranker,
+            self._summary,
+            (self.table, 2),
+            (self._filler, 1),
+        )

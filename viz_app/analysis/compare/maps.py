@@ -1,12 +1,12 @@
 """The chosen head in both results, and the difference: three small maps with one cross-hair."""
 
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from augenmerk.core.analysis.selection import LabelledMap
 from augenmerk.viz_app.analysis.compare.state import ComparedMaps
 from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
-from augenmerk.viz_app.theme import scales
 from augenmerk.viz_app.views.marked_text import number
+from augenmerk.viz_app.widgets.layouts import column_of, row_of
 from augenmerk.viz_app.widgets.parts import label
 
 HINT = "Hover over a cell: its value in all three maps."
@@ -128,23 +128,14 @@ class CompareMaps(QWidget):
         return f"{names}:  " + "   ".join(parts) if parts else ""
 
     def _lay_out(self) -> None:
-        both = QHBoxLayout()
-        scales(both.setSpacing, 8)
-        for name, each in zip(self._names, (self.first, self.second), strict=True):
-            column = QVBoxLayout()
-            scales(column.setSpacing, 2)
-            column.addWidget(name)
-            column.addWidget(each)
-            column.addStretch(1)
-            both.addLayout(column, 1)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        scales(whole.setSpacing, 6)
-        whole.addWidget(self._problem)
-        whole.addWidget(self._change_name)
-        whole.addWidget(self.change)
-        whole.addLayout(both)
-        whole.addWidget(self._notes)
+        both = row_of(
+            *(
+                (column_of(name, each, 1, spacing=2), 1)
+                for name, each in zip(self._names, (self.first, self.second), strict=True)
+            ),
+            spacing=8,
+        )
+        column_of(self._problem, self._change_name, self.change, both, self._notes, spacing=6, within=self)
 
 
 def matrix_of(labelled: LabelledMap) -> Matrix:

@@ -9,12 +9,10 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
     QFileDialog,
-    QHBoxLayout,
     QLabel,
     QMenu,
     QPushButton,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -26,12 +24,12 @@ from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.state.evented_options import on_redraw
 from augenmerk.viz_app.state.map_text import title
 from augenmerk.viz_app.state.sentence_text import breakable, pieces_of, source_as_read
-from augenmerk.viz_app.theme import scales
 from augenmerk.viz_app.views.marked_text import marked, number, styled
 from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.layouts import add_parts, column_of, row_of
 from augenmerk.viz_app.widgets.menu_button import MenuButton
-from augenmerk.viz_app.widgets.parts import flat_button, label
+from augenmerk.viz_app.widgets.parts import flat_button, label, tab_button
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 
 CHECKPOINT_FILTER = "Checkpoints (*.safetensors);;All files (*)"
@@ -276,39 +274,21 @@ class CompareTab(AnalysisTab):
         on_redraw(self.state.settings, ("maps", "large map"), self.redraw_in_sight)
 
     def _lay_out(self) -> None:
-        questions, group = QHBoxLayout(), QButtonGroup(self)
-        scales(questions.setSpacing, 2)
+        group = QButtonGroup(self)
         for question, (text, tip) in QUESTIONS.items():
-            button = QToolButton()
-            button.setText(text)
-            button.setToolTip(tip)
-            button.setCheckable(True)
-            button.setProperty("role", "subtab")
+            button = self.question_buttons[question] = tab_button(text, tip)
             button.clicked.connect(lambda _=False, chosen=question: self._on_question(chosen))
             group.addButton(button)
-            self.question_buttons[question] = button
-            questions.addWidget(button)
-        questions.addStretch(1)
-        second = QHBoxLayout()
-        second.addWidget(self.sentence, 1)
-        second.addWidget(self.compare)
-        second.addWidget(self.checkpoint_button)
-        second.addWidget(self.close_button)
-        second.addStretch(0)
         content = QWidget()
-        body = QVBoxLayout(content)
-        body.setContentsMargins(0, 0, 0, 0)
-        scales(body.setSpacing, 8)
-        body.addWidget(self.texts)
-        body.addWidget(self._dropped)
-        body.addWidget(self.reads_first)
-        body.addWidget(self.maps)
-        body.addStretch(1)
-        self.column.insertLayout(0, questions)
-        self.column.addLayout(second)
-        self.column.addWidget(self._hint)
-        self.column.addWidget(self._waiting)
+        column_of(self.texts, self._dropped, self.reads_first, self.maps, 1, spacing=8, within=content)
         self._area, self._filler = VerticalScrollArea(content), QWidget()
-        self.column.addWidget(self._area, 1)
-        self.column.addWidget(self._filler, 1)
-        self.column.addWidget(self.maps.value)
+        self.column.insertLayout(0, row_of(*self.question_buttons.values(), 1, spacing=2))
+        add_parts(
+            self.column,
+            row_of((self.sentence, 1), self.compare, self.checkpoint_button, self.close_button, 0),
+            self._hint,
+            self._waiting,
+            (self._area, 1),
+            (self._filler, 1),
+            self.maps.value,
+        )

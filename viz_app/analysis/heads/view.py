@@ -24,7 +24,8 @@ from augenmerk.viz_app.theme import scaled
 from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
 from augenmerk.viz_app.widgets.flow_layout import FlowLayout
 from augenmerk.viz_app.widgets.focus import set_visible
-from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.widgets.layouts import add_parts
+from augenmerk.viz_app.widgets.parts import label, tab_button
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 from augenmerk.viz_app.widgets.table import Table
 
@@ -282,11 +283,7 @@ class HeadsTab(AnalysisTab):
         choices.setSizePolicy(policy)
         group = QButtonGroup(self)
         for question, (text, tip) in QUESTIONS.items():
-            button = QToolButton()
-            button.setText(text)
-            button.setToolTip(f"<p>{tip}.</p><p>{MEANINGS[question]}</p>")
-            button.setCheckable(True)
-            button.setProperty("role", "subtab")
+            button = tab_button(text, f"<p>{tip}.</p><p>{MEANINGS[question]}</p>")
             button.clicked.connect(lambda _=False, chosen=question: self._on_question(chosen))
             group.addButton(button)
             self.question_buttons[question] = button
@@ -295,12 +292,9 @@ class HeadsTab(AnalysisTab):
         self._area = VerticalScrollArea(self.cells)
         self._filler = QWidget()
         self.column.insertWidget(0, choices)
-        self.column.addWidget(self.job)
-        self.column.addWidget(self._warning)
-        self.column.addWidget(self._summary)
-        self.column.addWidget(self._area, 1)
-        self.column.addWidget(self.table, 1)
-        self.column.addWidget(self._filler, 1)
+        add_parts(
+            self.column, self.job, self._warning, self._summary, (self._area, 1), (self.table, 1), (self._filler, 1)
+        )
 
 
 def shortened(name: str) -> str:

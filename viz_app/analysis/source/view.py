@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from augenmerk.core.analysis.contributions import METHOD
 from augenmerk.core.percent import percent
@@ -11,10 +11,10 @@ from augenmerk.core.translation.experiment import SourceWordRemoved, SourceWordR
 from augenmerk.viz_app.analysis.source.job import SourceJob, WithoutWordsJob
 from augenmerk.viz_app.analysis.source.state import OutputShare, SourceFindings, SourceState, SourceWord
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
-from augenmerk.viz_app.theme import scales
 from augenmerk.viz_app.views.marked_text import number
 from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.widgets.bars import Bar, BarList
+from augenmerk.viz_app.widgets.layouts import add_parts, column_of, row_of
 from augenmerk.viz_app.widgets.parts import label
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 
@@ -179,31 +179,20 @@ class SourceTab(AnalysisTab):
             self.redraw()
 
     def _lay_out(self) -> None:
+        # below the words: they must not move from under the mouse
+        shares = column_of(self._shares_title, self.shares, 1, spacing=4)
+        words = column_of(self._words_title, self.words, self._left_out, 1, spacing=4)
         self._body = QWidget()
-        body = QVBoxLayout(self._body)
-        scales(body.setContentsMargins, 0, 0, 6, 0)  # numbers keep clear of the scroll bar
-        scales(body.setSpacing, 8)
-        row = QHBoxLayout()
-        row.addWidget(self.replacement, 1)
-        row.addWidget(self.replace)
-        columns = QHBoxLayout()
-        scales(columns.setSpacing, 14)
-        for title, bars in ((self._shares_title, self.shares), (self._words_title, self.words)):
-            column = QVBoxLayout()
-            scales(column.setSpacing, 4)
-            column.addWidget(title)
-            column.addWidget(bars)
-            if bars is self.words:
-                column.addWidget(self._left_out)  # below: words must not move from under the mouse
-            column.addStretch(1)
-            columns.addLayout(column, 1)
-        body.addLayout(columns)
-        body.addStretch(1)
-        self.column.addWidget(VerticalScrollArea(self._body), 1)
-        self.column.addWidget(self._waiting)
-        self.column.addWidget(self.warnings)  # all of these below: words must not move from under the mouse
-        self.column.addWidget(self._hint)
-        self.column.addLayout(row)
+        margins = (0, 0, 6, 0)  # numbers keep clear of the scroll bar
+        column_of(row_of((shares, 1), (words, 1), spacing=14), 1, spacing=8, margins=margins, within=self._body)
+        add_parts(
+            self.column,
+            (VerticalScrollArea(self._body), 1),
+            self._waiting,
+            self.warnings,
+            self._hint,
+            row_of((self.replacement, 1), self.replace),
+        )
 
 
 def _share_bar(share: OutputShare) -> Bar:

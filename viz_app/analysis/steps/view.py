@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QToolButton, QWidget
 
 from augenmerk.core.errors import ExperimentError
 from augenmerk.core.translation.experiment import ForcedToken
@@ -21,6 +21,7 @@ from augenmerk.viz_app.theme import scaled, scales
 from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.widgets.bars import Bar, BarList
 from augenmerk.viz_app.widgets.flow_layout import FlowLayout
+from augenmerk.viz_app.widgets.layouts import Space, add_parts, column_of, row_of
 from augenmerk.viz_app.widgets.parts import flat_button, label
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 
@@ -230,47 +231,23 @@ class StepsTab(AnalysisTab):
         self.state.selection.events.step.connect(self._on_step_selected, max_args=1)
 
     def _lay_out(self) -> None:
-        controls = QHBoxLayout()
-        scales(controls.setSpacing, 2)
-        for button in (self.back, self.forward, self.play):
-            controls.addWidget(button)
-        controls.addSpacing(6)
-        controls.addWidget(self._place)
-        controls.addStretch(1)
-        both = QWidget()
+        controls = row_of(self.back, self.forward, self.play, Space(6), self._place, 1, spacing=2)
+        both, alone = QWidget(), QWidget()
         flow = FlowLayout(2, both)
         for button in (self.set_row, self.discard):
             flow.addWidget(button)
-        alone = QWidget()
         FlowLayout(2, alone).addWidget(self.release)
         for page in (self._row_hint, both, alone):
             self._row_tools.addWidget(page)
-        columns = QHBoxLayout()
-        scales(columns.setSpacing, 14)
-        for parts in (
-            (self._candidates_title, self.candidates),
-            (self._row_title, self._row_tools, self.row),
-        ):
-            column = QVBoxLayout()
-            scales(column.setSpacing, 4)
-            for part in parts:
-                column.addWidget(part)
-            column.addStretch(1)
-            columns.addLayout(column, 1)
+        candidates = column_of(self._candidates_title, self.candidates, 1, spacing=4)
+        row = column_of(self._row_title, self._row_tools, self.row, 1, spacing=4)
         self._body = QWidget()
-        body = QVBoxLayout(self._body)
-        scales(body.setContentsMargins, 0, 0, 6, 0)  # numbers keep clear of the scroll bar
-        scales(body.setSpacing, 8)
-        body.addLayout(columns)
-        body.addStretch(1)
+        margins = (0, 0, 6, 0)  # numbers keep clear of the scroll bar
+        column_of(row_of((candidates, 1), (row, 1), spacing=14), 1, spacing=8, margins=margins, within=self._body)
         bars = VerticalScrollArea(self._body)
         scales(bars.setMinimumHeight, LEAST_BARS)
-        self.column.addLayout(controls)
-        self.column.addWidget(self.tokens_area)
-        self.column.addWidget(bars, 1)
-        self.column.addWidget(self.word)
-        self.column.addWidget(self._beside)  # these below: candidates must not move from under the mouse
-        self.column.addWidget(self.unreached)
+        # notes stand below: candidates must not move from under the mouse
+        add_parts(self.column, controls, self.tokens_area, (bars, 1), self.word, self._beside, self.unreached)
 
 
 class PlayButton(QToolButton):
