@@ -1,10 +1,10 @@
 """One line below a sentence that the model's training data do not cover, with a button that opens another model."""
 
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from augenmerk.core.translation.coverage import Coverage
-from augenmerk.viz_app.theme import scales
 from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
+from augenmerk.viz_app.widgets.layouts import row_of
 from augenmerk.viz_app.widgets.menu_button import MenuButton
 
 
@@ -22,12 +22,7 @@ class CoverageNotice(QWidget):
         self.label.setProperty("terms", "training data")
         self.button = MenuButton("Open a bigger model…", "Open a model that was trained on more, or on other text")
         self.button.hide()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        scales(row.setSpacing, 8)
-        row.addWidget(self.label)
-        row.addWidget(self.button)
-        row.addStretch(1)
+        row_of(self.label, self.button, 1, spacing=8, within=self)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.hide()
 

@@ -6,7 +6,7 @@ from html import escape
 
 from PySide6.QtCore import QPoint, QPointF, Qt, QTimer
 from PySide6.QtGui import QFont, QFontMetrics, QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QStackedWidget, QWidget
 
 from augenmerk.core.analysis.measures import MEASURES
 from augenmerk.core.analysis.roles import ROLES
@@ -29,6 +29,7 @@ from augenmerk.viz_app.views.query_key import QueryKeyCard
 from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
 from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
 from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.layouts import Space, column_of
 from augenmerk.viz_app.widgets.menu_button import MenuButton
 from augenmerk.viz_app.widgets.parts import flat_button, label
 from augenmerk.viz_app.widgets.stable_height_label import StableHeightLabel
@@ -307,16 +308,18 @@ class HeadPanel(QFrame):
         header.grid.addWidget(header.ends, 0, 2)
         self.pick_line.row.insertWidget(2, self.tokens_menu)  # after the stretch and the label
         self.pick_line.row.addWidget(self.sizes)
-        column = self._column = QVBoxLayout(self)
-        scales(column.setContentsMargins, PANEL_MARGIN, 8, PANEL_MARGIN - 6, 10)
-        scales(column.setSpacing, 4)
-        column.addLayout(self._header.grid)
-        column.addWidget(self._meaning_room)
-        column.addWidget(self.explanation)
-        column.addSpacing(6)
-        column.addWidget(self.map, 1)
-        column.addWidget(self.pick_line)
-        column.addWidget(self.controls)
+        self._column = column_of(
+            self._header.grid,
+            self._meaning_room,
+            self.explanation,
+            Space(6),
+            (self.map, 1),
+            self.pick_line,
+            self.controls,
+            spacing=4,
+            margins=(PANEL_MARGIN, 8, PANEL_MARGIN - 6, 10),
+            within=self,
+        )
 
 
 class HeaderLine:

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QMenu,
     QRadioButton,
     QSlider,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -26,6 +25,7 @@ from augenmerk.viz_app.state.zoom import FIT
 from augenmerk.viz_app.theme import scaled, scales
 from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
 from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.layouts import column_of, row_of
 from augenmerk.viz_app.widgets.menu_button import MenuButton
 from augenmerk.viz_app.widgets.parts import flat_button, label
 
@@ -140,20 +140,10 @@ class HeadControls(QWidget):
         self._state.settings.label_mode = "read" if is_read else "predicted"
 
     def _lay_out(self) -> None:
-        self._naming, self._hiding = QHBoxLayout(), QHBoxLayout()
-        for group in (self._naming, self._hiding):
-            scales(group.setSpacing, 10)
-        for widget in (self._queries_label, self.predicted_button, self.read_button):
-            self._naming.addWidget(widget)
-        for choice in (self._hide_label, self.hide_wrapping, self.hide_punctuation, self.merge_words):
-            self._hiding.addWidget(choice)
-        self._naming.addStretch(0)
-        self._hiding.addStretch(1)
-        self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._line.setContentsMargins(0, 0, 0, 0)
-        scales(self._line.setSpacing, 18)
-        self._line.addLayout(self._naming)
-        self._line.addLayout(self._hiding, 1)
+        self._naming = row_of(self._queries_label, self.predicted_button, self.read_button, 0, spacing=10)
+        hiding = (self._hide_label, self.hide_wrapping, self.hide_punctuation, self.merge_words)
+        self._hiding = row_of(*hiding, 1, spacing=10)
+        self._line: QBoxLayout = row_of(self._naming, (self._hiding, 1), spacing=18, within=self)
 
 
 class TokensMenu(MenuButton):
@@ -323,17 +313,10 @@ class PickLine(QWidget):
         )
         self.explain_button.setCheckable(True)
         self.explain_button.toggled.connect(partial(setattr, explanation, "is_open"))
-        self._column, self.row = QVBoxLayout(self), QHBoxLayout()
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(0)
-        self._column.addLayout(self.row)
         self._is_split = False
-        self.row.setContentsMargins(0, 0, 0, 0)
-        scales(self.row.setSpacing, 4)
-        self.row.addStretch()  # takes the room of the label when that has a line of its own
-        self.row.addWidget(self.label, 1)
-        self.row.addWidget(self.clear_button)
-        self.row.addWidget(self.explain_button)
+        # the stretch takes the room of the label when that has a line of its own
+        self.row = row_of(0, (self.label, 1), self.clear_button, self.explain_button, spacing=4)
+        self._column = column_of(self.row, spacing=0, within=self)
         self.rebuild()
         for changed in (state.result_changed, state.measuring.changed):
             changed.connect(self.rebuild)

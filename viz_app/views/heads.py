@@ -4,7 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QWidget
 
 from augenmerk.core.analysis.roles import ROLES, Role
 from augenmerk.core.analysis.sample_roles import SampleRoles
@@ -15,6 +15,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import GAP, PANEL_MARGIN, scaled, scales
 from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
 from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
+from augenmerk.viz_app.widgets.layouts import column_of
 from augenmerk.viz_app.widgets.parts import label
 
 SCALES = {
@@ -71,12 +72,8 @@ class HeadsPanel(QFrame):
         self._header.setColumnStretch(1, 1)
         self._header.addWidget(self.title, 0, 0)
         self._fit(is_split=False)
-        column = QVBoxLayout(self)
-        scales(column.setContentsMargins, PANEL_MARGIN, 8, 4, 8)
-        scales(column.setSpacing, 4)
-        column.addLayout(self._header)
-        column.addWidget(self.area, 1)
-        column.addWidget(hint)
+        margins = (PANEL_MARGIN, 8, 4, 8)
+        column_of(self._header, (self.area, 1), hint, spacing=4, margins=margins, within=self)
         state.result_changed.connect(self.rebuild)
         state.roles_changed.connect(self.rebuild)
         on_redraw(state.settings, ("maps", "grid"), self.rebuild)

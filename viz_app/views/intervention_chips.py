@@ -16,7 +16,8 @@ from augenmerk.viz_app.views.commands import NEXT_MAPS, REDO, UNDO
 from augenmerk.viz_app.widgets.commands import add_shortcut
 from augenmerk.viz_app.widgets.flow_layout import FlowLayout
 from augenmerk.viz_app.widgets.focus import set_visible
-from augenmerk.viz_app.widgets.parts import flat_button, label, take_out
+from augenmerk.viz_app.widgets.layouts import row_of
+from augenmerk.viz_app.widgets.parts import flat_button, label, tab_button, take_out
 from augenmerk.viz_app.widgets.scroll_areas import ContentHeightScrollArea
 
 CHIP_SPACING = 5
@@ -200,18 +201,11 @@ class ShownMapsSwitch(QWidget):
         self.setAccessibleName("Which maps are shown")
         self.buttons: dict[ShownMaps, QToolButton] = {}
         self._group = QButtonGroup(self)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
         for shown in SHOWN_MAPS:
-            button = QToolButton()
-            button.setText(shown.capitalize())
-            button.setProperty("role", "subtab")
-            button.setCheckable(True)
+            button = self.buttons[shown] = tab_button(shown.capitalize())
             button.clicked.connect(partial(self._choose, shown))
             self._group.addButton(button)
-            self.buttons[shown] = button
-            row.addWidget(button)
+        row_of(*self.buttons.values(), spacing=0, within=self)
         self._key = add_shortcut(self, NEXT_MAPS.on(state), NEXT_MAPS.keys)
         state.result_changed.connect(self.rebuild)
         state.settings.events.shown.connect(self.rebuild, max_args=0)

@@ -1,17 +1,18 @@
 """A card over the map: the products of query and key behind the pinned weight."""
 
 from PySide6.QtCore import QRect, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from augenmerk.core.analysis.trace import Trace
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.weight_explanation import WeightExplanation, query_key_view
-from augenmerk.viz_app.theme import scaled, scales
+from augenmerk.viz_app.theme import scaled
 from augenmerk.viz_app.views.product_bars import ProductBars
 from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
 from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.layouts import column_of, row_of
 from augenmerk.viz_app.widgets.parts import flat_button, label
 from augenmerk.viz_app.worker.experiment_controller import ExperimentController
 from augenmerk.viz_app.worker.jobs import TraceJob
@@ -45,15 +46,8 @@ class QueryKeyCard(QFrame):
         self.close_button = flat_button("✕", "Close")
         self.close_button.setAccessibleName("Close")
         self.close_button.clicked.connect(self._close)
-        header = QHBoxLayout()
-        header.addWidget(self.title, 1)
-        header.addWidget(self.close_button)
-        column = QVBoxLayout(self)
-        scales(column.setContentsMargins, 12, 6, 6, 10)
-        scales(column.setSpacing, 4)
-        column.addLayout(header)
-        column.addWidget(self.bars, 1)
-        column.addWidget(self.text)
+        header = row_of((self.title, 1), self.close_button)
+        column_of(header, (self.bars, 1), self.text, spacing=4, margins=(12, 6, 6, 10), within=self)
         self.hide()
         self._follow()
 

@@ -4,7 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from augenmerk.core.durations import duration
 from augenmerk.core.text.languages import a_sentence_in
@@ -36,6 +36,7 @@ from augenmerk.viz_app.views.sentence_input import SentenceInput, SentenceMarks,
 from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
 from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
 from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.layouts import column_of, row_of
 from augenmerk.viz_app.widgets.parts import flat_button, label, labelled_row, take_out
 
 BUSY_DELAY_MS = 250
@@ -342,45 +343,29 @@ class SentenceRows:
         panel = self._panel
         scales(self._source_name.setContentsMargins, 0, 7, 0, 0)
         scales(self._target_name.setContentsMargins, 0, 5, 0, 0)
-        column = self._column = QVBoxLayout(panel)
         corner = QWidget()
-        self._source_side = QHBoxLayout(corner)
-        self._source_side.setContentsMargins(0, 0, 0, 0)
-        scales(self._source_side.setSpacing, 2)
-        self._source_side.addWidget(panel.target_menu)
-        self._source_side.addWidget(panel.examples)
-        column.addLayout(labelled_row(self._source_name, panel.input, corner))
+        self._source_side = row_of(panel.target_menu, panel.examples, spacing=2, within=corner)
         scales(self._words_name.setContentsMargins, 0, 5, 0, 0)
-        pair = self._buttons = QHBoxLayout()
-        pair.setContentsMargins(0, 0, 0, 0)
-        scales(pair.setSpacing, 2)
-        pair.addStretch(1)
-        pair.addWidget(panel.edit_button)
-        pair.addWidget(panel.copy_button)
+        self._buttons = row_of(1, panel.edit_button, panel.copy_button, spacing=2)
         self._side = QWidget()
-        self._side_column = QVBoxLayout(self._side)
-        self._side_column.setContentsMargins(0, 0, 0, 0)
-        self._side_column.setSpacing(0)
-        self._side_column.addLayout(pair)
+        self._side_column = column_of(self._buttons, spacing=0, within=self._side)
         self._target_row = labelled_row(self._target_name, panel.sentence, self._side)
-        original = QHBoxLayout(self._original_row)
-        original.setContentsMargins(0, 0, 0, 0)
-        scales(original.setSpacing, 12)
-        original.addWidget(self._indents[0])
-        self._words_column = QVBoxLayout(self._words_side)
-        self._words_column.setContentsMargins(0, 0, 0, 0)
-        self._words_column.setSpacing(2)
-        self._words_column.addWidget(panel.chips_area)
+        row_of(self._indents[0], spacing=12, within=self._original_row)
+        self._words_column = column_of(panel.chips_area, spacing=2, within=self._words_side)
         self._words_row = labelled_row(self._words_name, self._words_side, panel.facts)
         self._words_row.setAlignment(self._words_side, Qt.AlignmentFlag.AlignTop)
-        column.addLayout(self._target_row)
-        column.addWidget(self._original_row)
-        column.addLayout(self._words_row)
         self._last_row = labelled_row(self._indents[1], panel.interventions, panel.shown_switch)
         self._last_row.setAlignment(panel.shown_switch, Qt.AlignmentFlag.AlignTop)
-        column.addLayout(self._last_row)
-        column.addWidget(panel.coverage_notice)
-        column.addWidget(panel.note)
+        self._column = column_of(
+            labelled_row(self._source_name, panel.input, corner),
+            self._target_row,
+            self._original_row,
+            self._words_row,
+            self._last_row,
+            panel.coverage_notice,
+            panel.note,
+            within=panel,
+        )
         self._arrange()
 
     def _arrange(self) -> None:
