@@ -132,8 +132,8 @@ def _kind(content: PageContent, kind: MapKind, blocks: list[str]) -> dict[str, A
         modes[mode] = {
             "rows": view.row_labels,
             "columns": view.column_labels,
-            "rowsAre": view.row_meaning,
-            "columnsAre": view.column_meaning,
+            "rowsAre": view.rows.meaning,
+            "columnsAre": view.columns.meaning,
             "shape": view.values.shape,
             "top": top,
             "signed": is_signed,

@@ -96,6 +96,11 @@ class Shape:
     color: Literal["accent", "warm"]
     pen_px: float = 0.0
 
+    @property
+    def is_beside(self) -> bool:
+        """Whether it stands beside the cells, not on them."""
+        return self.kind in ("fill", "dot")
+
 
 def mark_shapes(marks: Marks, cell: tuple[float, float], window: Box, scale: float = 1.0) -> list[Shape]:
     """The marks of a map as shapes.
@@ -172,7 +177,7 @@ def large_map(state: ExperimentState, caption: str = "") -> Drawing | None:
         title=map_text.title(state),
         caption=caption,
         marks=marks_of_large_map(state, view),
-        strip=view.strip(total.weights, total.short_title) if total is not None else None,
+        strip=view.strip(total.weights, total.short_title, total.name) if total is not None else None,
     )
 
 

@@ -1,7 +1,7 @@
 """The grid of heads: where every thumbnail stands, and how thumbnails, marks, switches and names are painted."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
@@ -9,11 +9,12 @@ from PySide6.QtGui import QFontMetrics, QImage, QPainter, QPen, QPixmap, QRegion
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
-from augenmerk.viz_app.heatmap.map_image import draw_thumbnail
+from augenmerk.viz_app.heatmap.drawing import SMALL_SCALE, Box, mark_shapes
+from augenmerk.viz_app.heatmap.map_image import draw_thumbnail, paint_shapes
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_text import KIND_DIRECTIONS, KIND_NAMES
 from augenmerk.viz_app.state.map_view import Band
-from augenmerk.viz_app.state.marks import lit_keys, lit_queries
+from augenmerk.viz_app.state.marks import lit_keys, lit_queries, marks_of_heads
 from augenmerk.viz_app.theme import Theme
 
 MIN_THUMBNAIL = 25  # below this height the grid scrolls, with thumbnails of a comfortable size
@@ -163,7 +164,7 @@ class GridPainter:
         if self._paint_lit(painter):
             self._paint_hairlines(painter, clip)
         self._paint_dimmed(painter)
-        self._paint_switched_off(painter)
+        self._paint_marked(painter)
         if self.state.settings.order != "layer":
             self._paint_tags(painter)
         self._paint_frame(painter, hovered, 1)
@@ -249,7 +250,7 @@ class GridPainter:
             keys = view.key_bands(view.key_entries(lit_keys(state, kind)))
             if not queries and not keys:
                 continue
-            shape = QSize(view.num_columns, view.num_rows)
+            shape = QSize(len(view.columns), len(view.rows))
             for item in self.thumbnails:
                 if item.head.kind == kind:
                     self._paint_lit_of(painter, QRectF(item.place), queries or keys, [*queries, *keys], shape)
@@ -306,20 +307,26 @@ class GridPainter:
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRect(QRectF(place).adjusted(-margin, -margin, margin, margin))
 
-    def _paint_switched_off(self, painter: QPainter) -> None:
-        """A head that is off is pale and struck through."""
-        heads_off = self.state.experiment.heads_off
-        if not heads_off:
+    def _paint_marked(self, painter: QPainter) -> None:
+        """Marks of the experiment: a head that is off is pale and struck through; bars stand beside changed rows."""
+        state = self.state
+        if state.result is None or not (state.result.is_changed or state.experiment.heads_off):
             return
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(self.theme.color("warm"), 2))
-        for head in heads_off:
-            place = self.layout.places.get(head)
-            if place is not None:
-                painter.fillRect(place, self.theme.color("panel", 0.82))
-                inner = place.adjusted(2, 2, -2, -2)
-                painter.drawLine(inner.topLeft(), inner.bottomRight())
+        for kind in MAP_KINDS:
+            view, marks = state.maps.view_all(kind), marks_of_heads(state, kind)
+            for place, each in marks.items():
+                rectangle = self.layout.places.get(Head(kind, *place))
+                if rectangle is None:
+                    continue
+                if each.is_off:
+                    painter.fillRect(rectangle, self.theme.color("panel", 0.82))
+                width, height = rectangle.width(), rectangle.height()
+                cell = width / max(len(view.columns), 1), height / max(len(view.rows), 1)
+                of_experiment = replace(each, lit=frozenset(), pinned=None)
+                shapes = mark_shapes(of_experiment, cell, Box(0, 0, width, height), SMALL_SCALE)
+                paint_shapes(painter, shapes, QRectF(rectangle).topLeft(), self.theme)
         painter.restore()
 
     def _paint_combined(self, painter: QPainter) -> None:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QFont, QFontMetrics
 
-from augenmerk.viz_app.state.map_view import Axes, Band, MapView, Place
+from augenmerk.viz_app.state.map_view import Band, MapView, Place
 from augenmerk.viz_app.state.sentence_text import visible
 from augenmerk.viz_app.state.zoom import AUTO, FIT, LEGIBLE_PX, MIN_LEGIBLE_PX, Zoom
 from augenmerk.viz_app.theme import Theme
@@ -167,7 +167,7 @@ def lay_out(
         view, font, size, theme, has_strip=has_strip, is_signed=is_signed
     )  # a smaller font leaves more room for the cells
     cell = _cell(view, size, margins, zoom, theme)
-    content = QSizeF(cell.x() * view.num_columns, cell.y() * view.num_rows)
+    content = QSizeF(cell.x() * len(view.column_labels), cell.y() * len(view.row_labels))
     room = _room(size, margins)
     fits_high, fits_wide = content.height() <= room.height() + 0.5, content.width() <= room.width() + 0.5
     room = QSizeF(room.width(), room.height() - (0 if fits_wide else SCROLL_BAR))
@@ -199,11 +199,6 @@ def lay_out(
     )
 
 
-def sum_label(axes: Axes, num_queries: int) -> str:
-    """What stands beside the sum of several queries."""
-    return f"Σ {num_queries} {axes.query}s"
-
-
 def thinned(count: int, step: int, lit: list[int]) -> list[int]:
     """Indices to label: every `step`-th, and the lit ones, which silence neighbours that are too close."""
     kept = [index for index in range(0, count, step) if all(index == each or abs(index - each) >= step for each in lit)]
@@ -214,7 +209,7 @@ def _margins(view: MapView, font: QFont, size: QSize, theme: Theme, *, has_strip
     metrics, key = QFontMetrics(font), font.toString()
     row_label_width = min(_longest(view.row_labels, key) + 1, theme.scaled(MAX_ROW_LABEL))
     if has_strip:
-        row_label_width = max(row_label_width, metrics.horizontalAdvance(sum_label(view.axes, 100)))
+        row_label_width = max(row_label_width, metrics.horizontalAdvance(f"Σ 100 {view.axes.query}s"))
     column_length = min(_longest(view.column_labels, key) + 1, theme.scaled(MAX_COLUMN_LABEL))
     column_length = max(theme.scaled(MIN_COLUMN_LABEL), min(column_length, int(size.height() * MAX_LABEL_SHARE)))
     return _Margins(
@@ -262,7 +257,7 @@ def _room(size: QSize, margins: _Margins) -> QSizeF:
 def _cell(view: MapView, size: QSize, margins: _Margins, zoom: Zoom, theme: Theme) -> QPointF:
     """Square, or up to twice as wide as high where many rows would make the map a narrow band."""
     room = _room(size, margins)
-    width, height = room.width() / view.num_columns, room.height() / view.num_rows
+    width, height = room.width() / len(view.column_labels), room.height() / len(view.row_labels)
     legible, widest = theme.scaled(MIN_LEGIBLE_PX), theme.scaled(MAX_NARROW_CELL)
     fitting = min(width, height, theme.scaled(MAX_CELL))
     if zoom == AUTO:

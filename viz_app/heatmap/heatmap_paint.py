@@ -1,14 +1,15 @@
 """How the large heatmap is painted: cells, labels, colour bar, marks, the sum of rows, the value under the mouse."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QLineF, QPointF, QRect, QRectF, QSize, QSizeF, Qt
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QImage, QLinearGradient, QPainter, QPen
 
 from augenmerk.viz_app.heatmap.colormap import NUM_COLORS, Ramp, SignedRamp, color_table, signed_color_table
+from augenmerk.viz_app.heatmap.drawing import Box, Drawing, mark_shapes, marked_labels
 from augenmerk.viz_app.heatmap.heatmap_layout import (
     BAR_GAP,
     BAR_LABEL,
@@ -17,19 +18,15 @@ from augenmerk.viz_app.heatmap.heatmap_layout import (
     SIGN_WIDTH,
     HeatmapLayout,
     elided,
-    sum_label,
     thinned,
 )
-from augenmerk.viz_app.heatmap.map_image import draw_map, map_image, ramp_of, signed_ramp_of
+from augenmerk.viz_app.heatmap.map_image import draw_map, hatch, map_image, paint_shapes, ramp_of, signed_ramp_of
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_view import Band, MapView, Pair
-from augenmerk.viz_app.state.marks import lit_keys, lit_queries, queries_of_word
-from augenmerk.viz_app.state.picked_tokens import QuerySum
+from augenmerk.viz_app.state.map_view import Band, MapView, Marks, Pair, Place
+from augenmerk.viz_app.state.marks import marks_of_large_map
 from augenmerk.viz_app.theme import Theme
 
-HATCH_STEP = 6.0
-"""Pixels between two lines of a hatching."""
 VALUE_GAP = 8
 """Pixels between a cell and the box with its value."""
 BESIDE_TEXT = 22
@@ -41,32 +38,30 @@ class HeatmapPainter:
     """Paints one map as a state has it.
 
     Attributes:
-        state: for the marks and the scale.
+        state: for what is under the mouse.
         theme: colours and fonts.
         view: the map.
+        drawing: the map, its marks and its strip.
         layout: where its parts stand.
         image: its cells.
-        top: the value of the last colour.
-        total: the sum of the picked queries, if any.
     """
 
     state: ExperimentState
     theme: Theme
     view: MapView
+    drawing: Drawing
     layout: HeatmapLayout
     image: QImage
-    top: float
-    total: QuerySum | None
 
     def frames(self, other: "HeatmapPainter") -> bool:
         """Whether all that stands around the cells, the numbers at the bar apart, is as another painter has it."""
-        labels = (self.view.row_labels, self.view.column_labels) == (other.view.row_labels, other.view.column_labels)
-        is_same = self.theme is other.theme and self.layout == other.layout and self.total is other.total
-        return labels and is_same and self.new_bands == other.new_bands and self.set_bands == other.set_bands
+        one, two = self.drawing, other.drawing
+        is_same = (one.row_labels, one.column_labels, one.marks) == (two.row_labels, two.column_labels, two.marks)
+        return is_same and self.theme is other.theme and self.layout == other.layout and one.strip is two.strip is None
 
-    def has_same_bar(self, other: "HeatmapPainter") -> bool:
-        """Whether the colour bar and the numbers at it are as another painter of the same layout has them."""
-        return self.top == other.top and self.is_signed == other.is_signed
+    def has_same_bar(self, other: Drawing) -> bool:
+        """Whether the colour bar and the numbers at it are those of another drawing."""
+        return (self.drawing.top, self.drawing.is_signed) == (other.top, other.is_signed)
 
     @cached_property
     def cells(self) -> QRect:
@@ -76,7 +71,7 @@ class HeatmapPainter:
     @cached_property
     def bar_and_numbers(self) -> QRectF:
         """All that is at the right of the window: colour bar, its numbers, a scroll bar."""
-        window, numbers = self.layout.window, self.theme.scaled(BAR_LABEL + SIGN_WIDTH * self.is_signed)
+        window, numbers = self.layout.window, self.theme.scaled(BAR_LABEL + SIGN_WIDTH * self.drawing.is_signed)
         return QRectF(window.topRight(), QPointF(self.layout.bar.right() + numbers, window.bottom()))
 
     @cached_property
@@ -84,33 +79,41 @@ class HeatmapPainter:
         """The window, and what is at its right: where no label of a row or column is touched."""
         return self.layout.window.united(self.bar_and_numbers).adjusted(-2, 0, 0, 2).toAlignedRect()
 
+    def cell_rect(self, pair: Pair) -> QRectF | None:
+        """Where a query and a key are drawn; None if one of them is hidden."""
+        place = self.view.place_of(pair)
+        return self.layout.cell_rect(place) if place is not None else None
+
     def paint(self, painter: QPainter, size: QSize, clip: QRect) -> None:
         """Everything that lies in `clip`, in a widget of this size."""
-        layout = self.layout
+        layout, selection = self.layout, self.state.selection
         painter.save()
         painter.setClipRect(layout.window)
         draw_map(painter, layout.map, self.image)
-        if self.is_signed:
+        if self.drawing.is_signed:
             self._hatch_missing(painter)
         painter.restore()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(self.theme.color("border"), 1))
         painter.drawRect(layout.window)
-        selection = self.state.selection
+        marks = marks_of_large_map(self.state, self.view)
         shown = selection.hovered or selection.pinned
+        place = self.view.place_of(shown) if shown is not None else None
         if not self.cells_and_bar.contains(clip):
-            self._paint_labels(painter, shown)
+            self._paint_labels(painter, replace(marks, pinned=place))
         if not self.cells.contains(clip):
             self._paint_bar(painter)
         self._paint_strip(painter)
+        window = layout.window.translated(-layout.map.topLeft())
+        box = Box(window.left(), window.top(), window.width(), window.height())
+        shapes = mark_shapes(marks, (layout.cell.x(), layout.cell.y()), box)
+        paint_shapes(painter, [shape for shape in shapes if shape.is_beside], layout.map.topLeft(), self.theme)
         painter.save()
         painter.setClipRect(layout.window.adjusted(-2, -2, 2, 2))
-        self._paint_lit(painter)
+        paint_shapes(painter, [shape for shape in shapes if not shape.is_beside], layout.map.topLeft(), self.theme)
         self._paint_step(painter)
-        if selection.pinned is not None and selection.pinned != shown:
-            self._paint_cell_frame(painter, selection.pinned)
-        if shown is not None and self.cell_rect(shown) is not None:
-            self._paint_cross_hair(painter, shown)
+        if place is not None:
+            self._paint_cross_hair(painter, place)
         painter.restore()
         self._paint_value(painter, shown, size)
 
@@ -118,89 +121,30 @@ class HeatmapPainter:
     def _font_key(self) -> str:
         return self.layout.font.toString()
 
-    @cached_property
-    def is_signed(self) -> bool:
-        """Whether values lie on both sides of 0."""
-        return self.state.maps.is_signed(self.state.selection.head.kind)
-
-    @cached_property
-    def new_bands(self) -> list[Band]:
-        """Rows and columns of tokens that the original translation does not have."""
-        queries, keys = self.state.maps.new_entries(self.state.selection.head.kind)
-        return [*self.view.query_bands(queries), *self.view.key_bands(keys)]
-
-    @cached_property
-    def set_bands(self) -> list[Band]:
-        """Rows, or columns, whose attention the experiment sets in a head that is shown."""
-        state, maps = self.state, self.state.maps
-        if maps.translation is None or maps.shown == "original":
-            return []
-        kind, shown = state.selection.head.kind, set(maps.heads())
-        rows = maps.translation.experiment.attention_rows
-        queries = [each.row for each in rows if each.head.kind == kind and (each.head.layer, each.head.head) in shown]
-        return self.view.query_bands(self.view.query_entries(queries))
-
-    def cell_rect(self, pair: Pair) -> QRectF | None:
-        """Where a query and a key are drawn; None if one of them is hidden."""
-        place = self.view.place_of(pair)
-        return self.layout.cell_rect(place) if place is not None else None
-
-    def _lit_bands(self) -> list[Band]:
-        """Rows and columns that a hovered word or a picked token stands for."""
-        state, selection, view = self.state, self.state.selection, self.view
-        queries = set(lit_queries(state, selection.head.kind)) if selection.picked.tokens else set()
-        if selection.hovered_word is not None:
-            queries.update(queries_of_word(state, selection.hovered_word))
-        keys = lit_keys(state, selection.head.kind) if selection.picked_key.tokens else ()
-        return [*view.query_bands(view.query_entries(queries)), *view.key_bands(view.key_entries(keys))]
-
-    def _paint_labels(self, painter: QPainter, shown: Pair | None) -> None:
-        view, layout = self.view, self.layout
-        lit = set(self._lit_bands())
-        if shown is not None:
-            lit.update(view.query_bands(view.query_entries([shown.query])))
-            lit.update(view.key_bands(view.key_entries([shown.key])))
-        new = set(self.new_bands)
+    def _paint_labels(self, painter: QPainter, marks: Marks) -> None:
+        drawing, layout = self.drawing, self.layout
         painter.setFont(layout.font)
-        for is_row, labels, step, paint in (
-            (True, view.row_labels, layout.row_step, self._paint_row_label),
-            (False, view.column_labels, layout.column_step, self._paint_column_label),
+        for is_row, labels, step in (
+            (True, drawing.row_labels, layout.row_step),
+            (False, drawing.column_labels, layout.column_step),
         ):
-            for index in thinned(len(labels), step, [band.index for band in lit if band.is_row == is_row]):
-                band = Band(index, is_row)
-                if layout.is_in_sight(band):
-                    paint(painter, index, labels[index], self._label_color(labels[index], band in lit, band in new))
-        self._mark_new(painter)
-        self._mark_set(painter)
-
-    def _mark_set(self, painter: QPainter) -> None:
-        """A short bar at the right of the rows, and below the columns, of attention that was set by hand."""
-        layout, window = self.layout, self.layout.window
-        for band in filter(layout.is_in_sight, self.set_bands):
-            place = layout.band_rect(band)
-            if band.is_row:
-                bar = QRectF(window.right() + 2, place.top() + 1, 3, place.height() - 2)
-            else:
-                bar = QRectF(place.left() + 1, window.bottom() + 2, place.width() - 2, 3)
-            painter.fillRect(bar, self.theme.color("warm"))
-
-    def _mark_new(self, painter: QPainter) -> None:
-        """A short bar beside the rows and above the columns of new tokens: their labels may be thinned out."""
-        layout, window, color = self.layout, self.layout.window, self.theme.color("warm")
-        for band in filter(layout.is_in_sight, self.new_bands):
-            place = layout.band_rect(band)
-            if band.is_row:
-                bar = QRectF(window.left() - 6, place.top() + 1, 3, place.height() - 2)
-            else:
-                bar = QRectF(place.left() + 1, window.top() - 5, place.width() - 2, 3)
-            painter.fillRect(bar, color)
+            roles = marked_labels(marks, len(labels), is_row=is_row)
+            for index in thinned(len(labels), step, [index for index, role in enumerate(roles) if role == "accent"]):
+                if not layout.is_in_sight(Band(index, is_row)):
+                    continue
+                color = self._label_color(labels[index], roles[index])
+                if is_row:
+                    center = layout.map.top() + (index + 0.5) * layout.cell.y()
+                    self._paint_left_label(painter, center, labels[index], color)
+                else:
+                    self._paint_column_label(painter, index, labels[index], color)
 
     def _hatch_missing(self, painter: QPainter) -> None:
         """Cells without a value, each run of them in a row at once."""
         layout, size = self.layout, self.layout.cell
         painter.setPen(QPen(self.theme.color("muted", 0.7), 1))
         for row in layout.rows_in_sight:
-            for first, last in _runs(np.isnan(self.view.values[row])):
+            for first, last in _runs(np.isnan(self.drawing.values[row])):
                 hatch(
                     painter,
                     QRectF(
@@ -210,11 +154,6 @@ class HeatmapPainter:
                         size.y(),
                     ),
                 )
-
-    def _paint_row_label(self, painter: QPainter, index: int, label: str, color: QColor) -> None:
-        layout = self.layout
-        center = layout.map.top() + (index + 0.5) * layout.cell.y()
-        self._paint_left_label(painter, center, label, color)
 
     def _paint_left_label(self, painter: QPainter, center: float, label: str, color: QColor) -> None:
         layout = self.layout
@@ -235,15 +174,16 @@ class HeatmapPainter:
         painter.drawText(QPointF(0, metrics.ascent() * 0.38), text)
         painter.restore()
 
-    def _label_color(self, label: str, is_lit: bool, is_new: bool) -> QColor:
+    def _label_color(self, label: str, role: str) -> QColor:
         """New tokens have the colour that changed words have everywhere."""
         is_special = label.startswith("<") and label.endswith(">")
-        return self.theme.color("accent" if is_lit else "warm" if is_new else "muted" if is_special else "text")
+        return self.theme.color(role or ("muted" if is_special else "text"))
 
     def _paint_bar(self, painter: QPainter) -> None:
         bar = self.layout.bar
         gradient = QLinearGradient(bar.bottomLeft(), bar.topLeft())
-        gradient.setStops(_signed_stops(signed_ramp_of(self.theme)) if self.is_signed else _stops(ramp_of(self.theme)))
+        is_signed = self.drawing.is_signed
+        gradient.setStops(_signed_stops(signed_ramp_of(self.theme)) if is_signed else _stops(ramp_of(self.theme)))
         painter.fillRect(bar, gradient)
         painter.setPen(QPen(self.theme.color("border"), 1))
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -251,43 +191,31 @@ class HeatmapPainter:
         painter.setPen(self.theme.color("muted"))
         painter.setFont(self.theme.font("small"))
         ascent = QFontMetrics(painter.font()).ascent()
-        number = "1" if self.top == 1 else f"{self.top:.2f}"
-        ends = (f"+{number}", f"−{number}") if self.is_signed else (number, "0")
+        number = "1" if self.drawing.top == 1 else f"{self.drawing.top:.2f}"
+        ends = (f"+{number}", f"−{number}") if is_signed else (number, "0")
         painter.drawText(QPointF(bar.right() + 5, bar.top() + ascent - 2), ends[0])
         painter.drawText(QPointF(bar.right() + 5, bar.bottom()), ends[1])
-        if self.is_signed:
+        if is_signed:
             painter.drawText(QPointF(bar.right() + 5, bar.center().y() + ascent / 2 - 1), "0")
 
     def _paint_strip(self, painter: QPainter) -> None:
         """The sum of the picked rows under the map; its last colour is its own largest value, or the map's."""
-        strip, total, layout, frame = self.layout.strip, self.total, self.layout, self.layout.strip_frame
-        if strip is None or frame is None or total is None:
+        place, strip, layout, frame = self.layout.strip, self.drawing.strip, self.layout, self.layout.strip_frame
+        if place is None or frame is None or strip is None:
             return
-        top = max(self.top, float(total.weights.max(initial=0.0)))
-        image = map_image(self.view.strip(total.weights, "").values, ramp_of(self.theme), top)
+        image = map_image(strip.values, ramp_of(self.theme), strip.top(self.drawing.top))
         painter.save()
         painter.setClipRect(frame)
-        draw_map(painter, strip, image)
+        draw_map(painter, place, image)
         painter.restore()
         painter.setPen(QPen(self.theme.color("accent"), 1.4))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRect(frame)
         painter.setFont(layout.font)
-        count = len(total.entries)
-        label = total.query_labels[0] if count == 1 else sum_label(self.view.axes, count)
-        self._paint_left_label(painter, frame.center().y(), label, self.theme.color("accent"))
+        self._paint_left_label(painter, frame.center().y(), strip.label, self.theme.color("accent"))
         painter.setFont(self.theme.font("small"))
         painter.setPen(self.theme.color("muted"))
-        painter.drawText(
-            QPointF(frame.right() + BAR_GAP, frame.center().y() + 4), f"≤ {float(total.weights.max()):.2f}"
-        )
-
-    def _paint_lit(self, painter: QPainter) -> None:
-        layout = self.layout
-        painter.setPen(QPen(self.theme.color("accent"), 1.4))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        for band in self._lit_bands():
-            painter.drawRect(layout.band_rect(band))
+        painter.drawText(QPointF(frame.right() + BAR_GAP, frame.center().y() + 4), f"≤ {strip.largest:.2f}")
 
     def _paint_step(self, painter: QPainter) -> None:
         """The query of the decoding step that is looked at, framed as in the line of tokens; changes are warm."""
@@ -299,30 +227,21 @@ class HeatmapPainter:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(self.layout.band_rect(band))
 
-    def _paint_cell_frame(self, painter: QPainter, pair: Pair) -> None:
-        place = self.cell_rect(pair)
-        if place is not None:
-            painter.setPen(QPen(self.theme.color("accent"), 2))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(place)
-
-    def _paint_cross_hair(self, painter: QPainter, pair: Pair) -> None:
-        place = self.view.place_of(pair)
-        assert place is not None
+    def _paint_cross_hair(self, painter: QPainter, place: Place) -> None:
         painter.setPen(QPen(self.theme.color("accent"), 1))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRect(self.layout.band_rect(Band(place.row, is_row=True)))
         painter.drawRect(self.layout.band_rect(Band(place.column, is_row=False)))
-        self._paint_cell_frame(painter, pair)
+        painter.setPen(QPen(self.theme.color("accent"), 2))
+        painter.drawRect(self.layout.cell_rect(place))
 
     def _paint_value(self, painter: QPainter, shown: Pair | None, size: QSize) -> None:
         """A box near the cell, where it covers neither the cell's row nor its column if there is such a place."""
-        strip, total, entry = self.layout.strip, self.total, self.state.selection.hovered_sum
-        if strip is not None and total is not None and entry is not None and entry < len(total.weights):
+        strip, entry = self.drawing.strip, self.state.selection.hovered_sum
+        if strip is not None and entry is not None and entry < strip.values.size:
             place = self.layout.sum_rect(entry)
-            name = total.title
-            title = f"{name.rpartition(':')[0] or name} → {total.key_labels[entry]}"
-            lines: tuple[str, str] | None = (title, f"{map_text.value_name(self.state)} {total.weights[entry]:.3f}")
+            title = f"{strip.title} → {self.view.labelled.keys.labels[entry]}"
+            lines: tuple[str, str] | None = (title, f"{map_text.value_name(self.state)} {strip.values.flat[entry]:.3f}")
         else:
             place = self.cell_rect(shown) if shown is not None else None
             lines = map_text.describe(self.state, shown) if shown is not None else None
@@ -414,20 +333,6 @@ def _signed_stops(ramp: SignedRamp) -> list[tuple[float, QColor]]:
     colors = signed_color_table(ramp)[:-1]
     indices = sorted({*range(0, len(colors), 12), len(colors) // 2, len(colors) - 1})
     return [(index / (len(colors) - 1), QColor.fromRgba(colors[index])) for index in indices]
-
-
-def hatch(painter: QPainter, place: QRectF) -> None:
-    """Slanted lines, drawn one by one: writers of vector pictures do not know hatched brushes."""
-    width, height = place.width(), place.height()
-    count = int((width + height) / HATCH_STEP)
-    lines = []
-    for number in range(1, count + 1):
-        reach = number * HATCH_STEP
-        right, down = min(reach, width), min(reach, height)
-        start, end = QPointF(right, reach - right), QPointF(reach - down, down)
-        lines.append(QLineF(place.topLeft() + start, place.topLeft() + end))
-    if lines:
-        painter.drawLines(lines)
 
 
 def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:

@@ -1,7 +1,7 @@
 """What the two pictures of the large map, cells and lines, have in common: what they follow, and their theme."""
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from augenmerk.viz_app.state.evented_options import on_redraw
@@ -36,6 +36,10 @@ class LargeMap(QWidget):
         """From now on this map has a scale of its own, whatever that of the interface."""
         self._own_scale = scale
         self._follow_theme()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Keys belong to the page."""
+        event.ignore()
 
     def changeEvent(self, event: QEvent) -> None:
         """Other colours."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from augenmerk.core.translation.result import FloatArray
@@ -240,7 +240,7 @@ class LinesView(LargeMap):
         self._painter = None
         self._view = self._state.maps.view() if self._state.settings.picture == "lines" else None
         if self._view is not None:
-            count = max(self._view.num_rows, self._view.num_columns)
+            count = max(len(self._view.rows), len(self._view.columns))
             self.setMinimumHeight(int(self._theme.scaled(HEADER) + self._theme.scaled(MIN_LINE) * count))
             self._painter = LinesPainter(self._state, self._theme, self._view, self.size())
         self.update()
@@ -287,10 +287,6 @@ class LinesView(LargeMap):
             selection.pick_queries(view.labelled.queries.positions[label.index], shift, selection_mode_of(event))
         else:
             selection.pick_keys(view.labelled.keys.positions[label.index])
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Keys belong to the page."""
-        event.ignore()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Lines and labels."""

@@ -1,12 +1,13 @@
-"""Attention maps as images, ready to be drawn by the painter, and a store of the newest of them."""
+"""Cells and marks of a drawing by `QPainter`: maps as images, a store of the newest of them, and shapes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QImage, QPaintEngine, QPainter
+from PySide6.QtCore import QLineF, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QImage, QPaintEngine, QPainter, QPen
 
 from augenmerk.core.translation.result import FloatArray
 from augenmerk.viz_app.heatmap.colormap import (
@@ -21,9 +22,12 @@ from augenmerk.viz_app.heatmap.colormap import (
     signed_color_table,
     signed_indices,
 )
+from augenmerk.viz_app.heatmap.drawing import Shape
 from augenmerk.viz_app.theme import Theme
 
 NUM_STORED = 24
+HATCH_STEP = 6.0
+"""Pixels between two lines of a hatching."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,3 +205,35 @@ def _merge_by_maximum(weights: FloatArray, max_pixels: int, largest: np.ufunc = 
             starts = np.arange(max_pixels) * size // max_pixels
             weights = largest.reduceat(weights, starts, axis=axis)
     return weights
+
+
+def hatch(painter: QPainter, place: QRectF) -> None:
+    """Slanted lines, drawn one by one: writers of vector pictures do not know hatched brushes."""
+    width, height = place.width(), place.height()
+    count = int((width + height) / HATCH_STEP)
+    lines = []
+    for number in range(1, count + 1):
+        reach = number * HATCH_STEP
+        right, down = min(reach, width), min(reach, height)
+        start, end = QPointF(right, reach - right), QPointF(reach - down, down)
+        lines.append(QLineF(place.topLeft() + start, place.topLeft() + end))
+    if lines:
+        painter.drawLines(lines)
+
+
+def paint_shapes(painter: QPainter, shapes: Sequence[Shape], corner: QPointF, theme: Theme) -> None:
+    """Marks, with this corner of the cells."""
+    for shape in shapes:
+        color, place = theme.color(shape.color), QRectF(*shape.box).translated(corner)
+        painter.setPen(QPen(color, shape.pen_px) if shape.pen_px else Qt.PenStyle.NoPen)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        match shape.kind:
+            case "fill":
+                painter.fillRect(place, color)
+            case "frame":
+                painter.drawRect(place)
+            case "line":
+                painter.drawLine(place.topLeft(), place.bottomRight())
+            case "dot":
+                painter.setBrush(color)
+                painter.drawEllipse(place)

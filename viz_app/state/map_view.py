@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from augenmerk.core.analysis.selection import LabelledMap
+from augenmerk.core.analysis.selection import Axis, LabelledMap
 from augenmerk.core.translation.result import FloatArray
 
 
@@ -88,11 +88,13 @@ class Strip:
 
     Attributes:
         values: [1, columns].
-        label: what is summed.
+        label: what is summed, next to the strip.
+        title: the same in more words.
     """
 
     values: FloatArray
     label: str
+    title: str = ""
 
     def top(self, map_top: float) -> float:
         """The value of the last colour: that of the map, or the largest sum."""
@@ -134,28 +136,18 @@ class MapView:
         return self.labelled.keys.labels
 
     @property
-    def row_meaning(self) -> str:
-        """What the labels of rows are, such as "token read"."""
-        return self.labelled.queries.meaning
+    def rows(self) -> Axis:
+        """What the rows stand for."""
+        return self.labelled.queries
 
     @property
-    def column_meaning(self) -> str:
-        """What the labels of columns are."""
-        return self.labelled.keys.meaning
+    def columns(self) -> Axis:
+        """What the columns stand for."""
+        return self.labelled.keys
 
-    @property
-    def num_rows(self) -> int:
-        """Of the drawing."""
-        return len(self.row_labels)
-
-    @property
-    def num_columns(self) -> int:
-        """Of the drawing."""
-        return len(self.column_labels)
-
-    def strip(self, weights: FloatArray, label: str) -> Strip:
+    def strip(self, weights: FloatArray, label: str, title: str) -> Strip:
         """Weights of the keys shown, as a strip along the map."""
-        return Strip(np.ascontiguousarray(weights[None, :]), label)
+        return Strip(np.ascontiguousarray(weights[None, :]), label, title)
 
     @property
     def hidden_share(self) -> float:

@@ -43,17 +43,17 @@ def changed_bands(state: ExperimentState, kind: MapKind, view: MapView) -> froze
 
 def marks_of_large_map(state: ExperimentState, view: MapView) -> Marks:
     """The marks of the large map."""
-    maps, kind = state.maps, state.selection.head.kind
-    pinned, heads = state.selection.pinned, maps.heads()
-    marks = NO_MARKS
-    if maps.translation is not None and maps.shown != "original":
-        marks = marks_of_experiment(view, maps.translation, kind, heads, state.settings.label_mode)
+    maps, kind, pinned = state.maps, state.selection.head.kind, state.selection.pinned
+    marks, heads, off = NO_MARKS, maps.heads(), state.experiment.heads_off
+    if state.result is not None and state.result.is_changed and maps.translation is not None:
+        if maps.shown != "original":
+            marks = marks_of_experiment(view, maps.translation, kind, heads, state.settings.label_mode)
+        marks = replace(marks, changed=changed_bands(state, kind, view))
     return replace(
         marks,
-        is_off=maps.shown != "original" and state.experiment.heads_off.issuperset(Head(kind, *head) for head in heads),
+        is_off=bool(off) and maps.shown != "original" and off.issuperset(Head(kind, *head) for head in heads),
         pinned=view.place_of(pinned) if pinned is not None else None,
         lit=lit_bands(state, kind, view),
-        changed=changed_bands(state, kind, view),
     )
 
 
@@ -83,6 +83,8 @@ def marks_of_heads(state: ExperimentState, kind: MapKind) -> dict[tuple[int, int
 def lit_bands(state: ExperimentState, kind: MapKind, view: MapView) -> frozenset[Band]:
     """Rows and columns of picked tokens, and of a word under the mouse."""
     selection = state.selection
+    if not (selection.picked.tokens or selection.picked_key.tokens or selection.hovered_word):
+        return frozenset()
     queries = set(lit_queries(state, kind)) if selection.picked.tokens else set()
     if selection.hovered_word is not None and kind == selection.head.kind:
         queries.update(queries_of_word(state, selection.hovered_word))

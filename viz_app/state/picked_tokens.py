@@ -85,6 +85,11 @@ class QuerySum:
         return f"Sum of {len(self.entries)} {query}s: {' + '.join(self.query_labels[:NUM_NAMED])}{more}"
 
     @property
+    def name(self) -> str:
+        """How many queries, or the one."""
+        return self.title.rpartition(":")[0] or self.title
+
+    @property
     def short_title(self) -> str:
         """What stands next to the sum."""
         return self.query_labels[0] if len(self.entries) == 1 else f"Σ {len(self.entries)} {self.axes.query}s"

@@ -12,6 +12,7 @@ from PIL import Image
 from PySide6.QtCore import QByteArray
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
+from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, ForcedToken, HeadScaled
@@ -24,11 +25,13 @@ from augenmerk.viz_app.heatmap.drawing import (
     Box,
     Drawing,
     DrawingBlock,
+    Shape,
     large_map,
     mark_shapes,
     marked_labels,
     small_maps,
 )
+from augenmerk.viz_app.heatmap.heatmap import Heatmap
 from augenmerk.viz_app.state.experiment_editor import open_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Band, Marks, Place, Strip
@@ -101,9 +104,14 @@ def check_marks(draw: Callable[[Drawing], Pixels], marks: Marks, scale: float = 
     *_, right, bottom = bounds(plain, draw(drawing(LAST_PINNED)))
     left, top, right, bottom = left + 1, top + 1, right - 1, bottom - 1  # a frame reaches 1 pixel beyond its cell
     window = Box(0, 0, right - left, bottom - top)
-    found = draw(drawing(marks))
-    difference = np.abs(found - plain).sum(axis=2) > 30
     shapes = mark_shapes(marks, (window.width / COLUMNS, window.height / ROWS), window, scale)
+    check_shapes(plain, draw(drawing(marks)), (left, top), shapes)
+
+
+def check_shapes(plain: Pixels, found: Pixels, corner: tuple[float, float], shapes: list[Shape]) -> None:
+    """Each shape is drawn, in its colour, and nothing else is."""
+    left, top = corner
+    difference = np.abs(found - plain).sum(axis=2) > 30
     assert shapes
     outside = difference.copy()
     for shape in shapes:
@@ -116,11 +124,40 @@ def check_marks(draw: Callable[[Drawing], Pixels], marks: Marks, scale: float = 
         assert len(rows), shape
         assert np.ptp(rows) >= shape.box.height - 4, shape
         assert np.ptp(columns) >= shape.box.width - 4, shape
-        if shape.kind == "line" and marks != ALL:
+        if shape.kind == "line" and len(shapes) == 1:
             on_line = np.abs(rows / is_drawn.shape[0] - columns / is_drawn.shape[1]) < 0.05
             assert on_line.all()
         outside[place] = False
-    assert not outside.any()
+    assert not outside.any(), np.argwhere(outside)
+
+
+IN_ROWS = [replace(each, forced=frozenset(band for band in each.forced if band.is_row)) for each in (*EACH, ALL)]
+
+
+@pytest.mark.parametrize("marks", IN_ROWS, ids=[*vars(ALL), "all"])
+def test_the_window_draws_each_mark_where_the_description_has_it(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, marks: Marks
+) -> None:
+    state = ExperimentState(MapViewSettings(label_mode="read", merges_words=False))
+    state.accept(make_result(make_translation("ein mann schläft .", "a man is sleep|ing .")))
+    heatmap = Heatmap(state)
+    qtbot.addWidget(heatmap)
+    heatmap.resize(600, 500)
+
+    def draw(shown: Marks) -> Pixels:
+        monkeypatch.setattr("augenmerk.viz_app.heatmap.heatmap_paint.marks_of_large_map", lambda state, view: shown)
+        return image_pixels(heatmap.grab().toImage())
+
+    plain, found, layout = draw(Marks()), draw(marks), heatmap.layout_now
+    assert layout is not None
+    map_area = layout.map
+    window = Box(0, 0, map_area.width(), map_area.height())
+    shapes = mark_shapes(marks, (layout.cell.x(), layout.cell.y()), window)
+    is_label = np.ones(plain.shape[:2], dtype=bool)
+    top, left = int(map_area.top()) - 6, int(map_area.left()) - 6
+    is_label[top:, left:] = False
+    found[is_label] = plain[is_label]  # labels are coloured, too
+    check_shapes(plain, found, (map_area.left(), map_area.top()), shapes)
 
 
 def bounds(plain: Pixels, marked: Pixels) -> tuple[int, int, int, int]:

@@ -30,8 +30,8 @@ def view(state: ExperimentState) -> MapView:
 
 
 def test_each_cell_has_a_pair_and_each_pair_its_cell(view: MapView) -> None:
-    for row in range(view.num_rows):
-        for column in range(view.num_columns):
+    for row in range(len(view.rows)):
+        for column in range(len(view.columns)):
             place = Place(row, column)
             pair = view.pair_at(place)
             assert view.place_of(pair) == place
