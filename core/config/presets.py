@@ -64,19 +64,14 @@ class RunConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """The run as JSON-ready values."""
-        return {
-            "preset": self.preset,
-            "description": self.description,
-            "model": self.model.to_dict(),
-            "data": self.data.to_dict(),
-            "training": self.training.to_dict(),
-        }
+        parts = {part: getattr(self, part).to_dict() for part in PARTS}
+        return {"preset": self.preset, "description": self.description, **parts}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "RunConfig":
         """The run that `values` describes. Raises `ConfigError` for unknown or refused settings."""
         require_mapping("A run", values)
-        known = ("preset", "description", "model", "data", "training")
+        known = ("preset", "description", *PARTS)
         unknown = sorted(repr(name) for name in values if name not in known)
         if unknown:
             raise ConfigError(
@@ -86,13 +81,8 @@ class RunConfig:
         for name in ("preset", "description"):
             if not isinstance(values.get(name, ""), str):
                 raise ConfigError(f"A run's {name} is {shown(values[name])}. Use a text, between quotation marks.")
-        return cls(
-            preset=values.get("preset", "custom"),
-            description=values.get("description", ""),
-            model=ModelConfig.from_dict(values.get("model", {})),
-            data=DataConfig.from_dict(values.get("data", {})),
-            training=TrainingConfig.from_dict(values.get("training", {})),
-        )
+        parts: dict[str, Any] = {part: group.from_dict(values.get(part, {})) for part, group in PARTS.items()}
+        return cls(values.get("preset", "custom"), values.get("description", ""), **parts)
 
 
 _ANNOTATED_MODEL = ModelConfig(
