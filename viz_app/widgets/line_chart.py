@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from augenmerk.viz_app.theme import Theme, current_theme, scaled
 
-LEFT, RIGHT, TOP, BOTTOM = 60, 12, 26, 34
+LEFT, RIGHT, BOTTOM = 60, 12, 34
 CURVES_LIGHT = ("#2a63cc", "#a84c08", "#00795a", "#b0528c")
 CURVES_DARK = ("#78a6ff", "#f2a34f", "#2fc79f", "#e08fc0")
 """The themes' accent and warm colour, and two that colour-blind people tell from them (Okabe and Ito 2008)."""
@@ -38,7 +39,10 @@ class LineChart(QWidget):
     Attributes:
         curves: what is drawn.
         hovered: the place on the x axis under the mouse; None if there is none.
+        top_px: height above the area for legend and title of the value axis, at 100 %.
     """
+
+    top_px: ClassVar[int] = 26
 
     def __init__(self, name: str, x_title: str, y_title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -81,10 +85,16 @@ class LineChart(QWidget):
         """Where curves are drawn."""
         return QRectF(
             scaled(LEFT),
-            scaled(TOP),
+            scaled(self.top_px),
             max(self.width() - scaled(LEFT) - scaled(RIGHT), 10),
-            max(self.height() - scaled(TOP) - scaled(BOTTOM), 10),
+            max(self.height() - scaled(self.top_px) - scaled(BOTTOM), 10),
         )
+
+    def places(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Where points [N] are drawn: pixels from the left and from the top, [N] each."""
+        area, (left, right), (low, high) = self.area, self._range("x"), self._range("y")
+        across = area.left() + (x - left) / (right - left) * area.width()
+        return across, area.bottom() - (y - low) / (high - low) * area.height()
 
     @property
     def ticks(self) -> tuple[list[float], list[float]]:
@@ -114,24 +124,19 @@ class LineChart(QWidget):
         theme, painter, area = current_theme(), QPainter(self), self.area
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.font("small"))
-        x_range, y_range = self._range("x"), self._range("y")
-        self._paint_axes(painter, area, x_range, y_range, theme)
+        self._paint_axes(painter, theme)
         colors = _colors(theme)
         for curve, color in zip(self.curves, colors, strict=False):
-            across = area.left() + (curve.x - x_range[0]) / (x_range[1] - x_range[0]) * area.width()
-            down = area.bottom() - (curve.y - y_range[0]) / (y_range[1] - y_range[0]) * area.height()
+            across, down = self.places(curve.x, curve.y)
             kept = points_that_show(across, down)
             points = QPolygonF([QPointF(x, y) for x, y in zip(across[kept], down[kept], strict=True)])
             painter.setPen(QPen(color, 1.6))
             painter.drawPolyline(points)
-        self._paint_legend(painter, area, x_range, colors, theme)
+        self._paint_legend(painter, area, colors, theme)
 
-    def _paint_axes(
-        self, painter: QPainter, area: QRectF, x_range: tuple[float, float], y_range: tuple[float, float], theme: Theme
-    ) -> None:
-        metrics = QFontMetrics(painter.font())
-        for value in ticks(*y_range):
-            y = area.bottom() - (value - y_range[0]) / (y_range[1] - y_range[0]) * area.height()
+    def _paint_axes(self, painter: QPainter, theme: Theme) -> None:
+        metrics, area, x_ticks, y_ticks = QFontMetrics(painter.font()), self.area, *self.ticks
+        for value, y in zip(y_ticks, self.places(np.zeros(len(y_ticks)), np.array(y_ticks))[1], strict=True):
             painter.setPen(theme.color("grid"))
             painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
             painter.setPen(theme.color("muted"))
@@ -140,20 +145,18 @@ class LineChart(QWidget):
                 label, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), shown_value(value)
             )
         painter.setPen(theme.color("muted"))
-        for value in ticks(*x_range):
-            x = area.left() + (value - x_range[0]) / (x_range[1] - x_range[0]) * area.width()
+        for value, x in zip(x_ticks, self.places(np.array(x_ticks), np.zeros(len(x_ticks)))[0], strict=True):
             text = shown_value(value)
             left = min(x - metrics.horizontalAdvance(text) / 2, self.width() - metrics.horizontalAdvance(text) - 1)
             painter.drawText(QPointF(left, area.bottom() + 2 + metrics.ascent()), text)
         title = QRectF(area.left(), area.bottom() + scaled(16), area.width(), metrics.height())
         painter.drawText(title, int(Qt.AlignmentFlag.AlignRight), self._x_title)
-        painter.drawText(QPointF(2, scaled(12)), self._y_title)
+        painter.drawText(QPointF(2, scaled(self.top_px - 14)), self._y_title)
 
     def _paint_legend(
         self,
         painter: QPainter,
         area: QRectF,
-        x_range: tuple[float, float],
         colors: Sequence[QColor],
         theme: Theme,
     ) -> None:
@@ -164,7 +167,7 @@ class LineChart(QWidget):
                 text if np.isnan(value) else f"{text} {shown_value(value)}"
                 for text, value in zip(texts, values, strict=True)
             ]
-            x = area.left() + (self.hovered - x_range[0]) / (x_range[1] - x_range[0]) * area.width()
+            x = self.places(np.array([self.hovered]), np.zeros(1))[0][0]
             painter.setPen(theme.color("muted"))
             painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
         metrics = QFontMetrics(painter.font())

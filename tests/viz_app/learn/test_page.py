@@ -775,11 +775,11 @@ def test_a_point_for_each_head_and_a_click_chooses_it(qtbot: QtBot, page: LearnP
         "Rank correlation of clarity and loss: encoder self-attention +0.04, decoder self-attention −0.01, "
         "cross-attention −0.06; all heads together +0.37 "
     )
-    assert figure.plot.ticks == pytest.approx([-0.1, -0.05, 0, 0.05, 0.1, 0.15])
+    assert figure.plot.ticks[1] == pytest.approx([-0.1, -0.05, 0, 0.05, 0.1, 0.15])
     assert (round(least.cost, 3), round(most.cost, 3)) == (-0.107, 0.193), "no tick is beyond them"
     whole = figure.plot.points
     figure.plot.points = [HeadPoint(point.head, point.clarity, point.cost / 1000) for point in whole]
-    assert figure.plot.ticks == pytest.approx([-0.1, -0.05, 0, 0.05, 0.1]), "small losses look small"
+    assert figure.plot.ticks[1] == pytest.approx([-0.1, -0.05, 0, 0.05, 0.1]), "small losses look small"
     figure.plot.points = whole
     qtbot.mouseClick(figure.plot, Qt.MouseButton.LeftButton, pos=figure.plot.place_of(most).toPoint())
     assert page.state.selection.head == most.head

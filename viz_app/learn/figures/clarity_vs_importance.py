@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -15,12 +15,12 @@ from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.job import HeadCosts, HeadCostsJob
 from augenmerk.viz_app.state.head_roles import clarity
 from augenmerk.viz_app.theme import current_theme, scaled, scales
-from augenmerk.viz_app.widgets.line_chart import shown_value, ticks
+from augenmerk.viz_app.widgets.line_chart import LineChart
 from augenmerk.viz_app.widgets.parts import label
 from augenmerk.viz_app.worker import Job
 
-LEFT, RIGHT, TOP, BOTTOM = 58, 16, 14, 26
-TITLE_HEIGHT, TICK_TITLE = 18, "lost without the head (log-probability, nats)"
+X_TITLE = "clarity (0: points at nothing clearly, 1: points clearly)"
+Y_TITLE = "lost without the head (log-probability, nats)"
 RADIUS, NEAR = 5, 14
 LEAST_COST = 0.1
 """The axis goes so far at least, to either side: where no head matters, the points lie near the line."""
@@ -64,7 +64,7 @@ class ClarityVsImportanceFigure(ChapterFigure):
         self.costs: HeadCosts | None = None
         self.plot = HeadPlot()
         self.plot.chosen.connect(self.state.intents.choose_head)
-        self.plot.hovered.connect(self._say)
+        self.plot.pointed.connect(self._say)
         self.says = label("small", wraps=True)
         self.column.addWidget(self.plot)
         self.correlations = label("small", wraps=True)
@@ -97,7 +97,7 @@ class ClarityVsImportanceFigure(ChapterFigure):
         )
 
 
-class HeadPlot(QWidget):
+class HeadPlot(LineChart):
     """Draws the points.
 
     Attributes:
@@ -105,21 +105,20 @@ class HeadPlot(QWidget):
 
     Signals:
         chosen(Head): a point was clicked.
-        hovered(HeadPoint | None): another point is under the mouse, or none.
+        pointed(HeadPoint | None): another point is under the mouse, or none.
     """
 
     chosen = Signal(object)
-    hovered = Signal(object)
+    pointed = Signal(object)
+    top_px = 46
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__("Heads by clarity and by cost", X_TITLE, Y_TITLE, parent)
         self.points: tuple[HeadPoint, ...] = ()
         self._head: Head | None = None
         self._under: HeadPoint | None = None
-        self.setMouseTracking(True)
         scales(self.setMinimumHeight, 230)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.setAccessibleName("Heads by clarity and by cost")
 
     def show_points(self, points: tuple[HeadPoint, ...], chosen: Head) -> None:
         """Other heads, or another chosen one."""
@@ -132,34 +131,18 @@ class HeadPlot(QWidget):
         """Wide enough to tell points apart."""
         return QSize(420, 260)
 
-    @property
-    def ticks(self) -> list[float]:
-        """Round numbers at the axis of costs, zero among them."""
-        return ticks(*self._costs())
-
     def place_of(self, point: HeadPoint) -> QPointF:
         """Where a point is drawn."""
-        area = self._area()
-        low, high = self._costs()
-        return QPointF(
-            area.left() + point.clarity * area.width(),
-            area.bottom() - (point.cost - low) / (high - low) * area.height(),
-        )
+        across, down = self.places(np.array([point.clarity]), np.array([point.cost]))
+        return QPointF(across[0], down[0])
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Tells the point under the mouse."""
-        under = self._nearest(event.position())
-        if under is not self._under:
-            self._under = under
-            self.setCursor(Qt.CursorShape.PointingHandCursor if under else Qt.CursorShape.ArrowCursor)
-            self.hovered.emit(under)
-            self.update()
+        """Reports the point under the mouse."""
+        self._point_at(self._nearest(event.position()))
 
     def leaveEvent(self, event: QEvent) -> None:
         """Nothing is under the mouse."""
-        self._under = None
-        self.hovered.emit(None)
-        self.update()
+        self._point_at(None)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click chooses the head of the nearest point."""
@@ -171,53 +154,41 @@ class HeadPlot(QWidget):
         """Axes, points, the names of the three kinds."""
         if not self.points:
             return
-        theme, painter, area = current_theme(), QPainter(self), self._area()
+        theme, painter = current_theme(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.font("small"))
-        low, high = self._costs()
-        zero = area.bottom() - (0 - low) / (high - low) * area.height()
-        painter.setPen(theme.color("grid"))
-        painter.drawLine(QPointF(area.left(), zero), QPointF(area.right(), zero))
-        painter.drawLine(area.bottomLeft(), area.topLeft())
+        self._paint_axes(painter, theme)
+        _, (zero,) = self.places(np.zeros(1), np.zeros(1))
         painter.setPen(theme.color("muted"))
-        for value in self.ticks:
-            y = area.bottom() - (value - low) / (high - low) * area.height()
-            place = QRectF(0, y - scaled(8), scaled(LEFT) - 6, scaled(16))
-            painter.drawText(
-                place, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), shown_value(value)
-            )
-            painter.drawLine(QPointF(area.left() - scaled(4), y), QPointF(area.left(), y))
-        painter.drawText(QPointF(2, scaled(TOP + TITLE_HEIGHT) + scaled(4)), TICK_TITLE)
-        below = QRectF(area.left(), area.bottom() + 4, area.width(), scaled(16))
-        painter.drawText(below, int(Qt.AlignmentFlag.AlignLeft), "clarity 0: points at nothing clearly")
-        painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), "clarity 1: points clearly")
+        painter.drawLine(QPointF(self.area.left(), zero), QPointF(self.area.right(), zero))
         for point in self.points:
             painter.setBrush(theme.color(COLORS[point.head.kind], 0.75))
             is_marked = point.head == self._head or point is self._under
             painter.setPen(QPen(theme.color("text"), 2) if is_marked else Qt.PenStyle.NoPen)
             painter.drawEllipse(self.place_of(point), scaled(RADIUS), scaled(RADIUS))
-        right = area.right()
+        right = self.area.right()
         for kind in reversed(MAP_KINDS):
             name = KIND_TITLES[kind]
             right -= painter.fontMetrics().horizontalAdvance(name)
             painter.setPen(theme.color("text"))
-            painter.drawText(QPointF(right, scaled(TOP) + scaled(4)), name)
+            painter.drawText(QPointF(right, scaled(14)), name)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(theme.color(COLORS[kind]))
-            painter.drawEllipse(QPointF(right - scaled(9), scaled(TOP)), scaled(4), scaled(4))
+            painter.drawEllipse(QPointF(right - scaled(9), scaled(10)), scaled(4), scaled(4))
             right -= scaled(28)
 
-    def _area(self) -> QRectF:
-        return QRectF(
-            scaled(LEFT),
-            scaled(TOP + TITLE_HEIGHT + 14),
-            max(self.width() - scaled(LEFT) - scaled(RIGHT), 10),
-            max(self.height() - scaled(TOP + TITLE_HEIGHT + 14) - scaled(BOTTOM), 10),
-        )
-
-    def _costs(self) -> tuple[float, float]:
+    def _range(self, axis: str) -> tuple[float, float]:
+        if axis == "x":
+            return 0.0, 1.0
         values = [point.cost for point in self.points]
         return min([-LEAST_COST, *values]), max([LEAST_COST, *values])
+
+    def _point_at(self, point: HeadPoint | None) -> None:
+        if point is not self._under:
+            self._under = point
+            self.setCursor(Qt.CursorShape.PointingHandCursor if point else Qt.CursorShape.ArrowCursor)
+            self.pointed.emit(point)
+            self.update()
 
     def _nearest(self, place: QPointF) -> HeadPoint | None:
         def distance(point: HeadPoint) -> float:
