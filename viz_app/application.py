@@ -167,7 +167,7 @@ def _take_screenshot(
 ) -> int:
     """Shows a window with settings of its own, waits for the translation, saves the picture."""
     if sentence is not None and not sentence.strip():
-        raise TextError("There is nothing to translate: the sentence is empty. Give one, or leave the option out.")
+        raise TextError("There is nothing to translate: the sentence is empty. Enter one, or omit the option.")
     problems: list[str] = []
     loop = QEventLoop()
     with tempfile.TemporaryDirectory(prefix="augenmerk-") as folder:
@@ -191,9 +191,7 @@ def _take_screenshot(
                 finish()
 
         limit = QTimer(window, singleShot=True, interval=SCREENSHOT_LIMIT_MS)
-        limit.timeout.connect(
-            lambda: finish("The translation did not come within three minutes; no picture was saved.")
-        )
+        limit.timeout.connect(lambda: finish("The translation took more than three minutes; no picture was saved."))
         window.translation_shown.connect(lambda _: QTimer.singleShot(SETTLE_MS, window, save))
         window.failed.connect(lambda failure: finish(failure.message))
         window.resize(*size)

@@ -104,12 +104,12 @@ def window_parser() -> argparse.ArgumentParser:
         nargs="?",
         type=Path,
         metavar="FILE",
-        help="a checkpoint, a file or folder with a model of another project, or a saved experiment or lesson "
-        "(*.augenmerk); left out: the bundled model, German to English",
+        help="a checkpoint, a model of another project, or an experiment or lesson (*.augenmerk) (default: the bundled "
+        "model, German to English)",
     )
     parser.add_argument("--sentence", metavar="TEXT", help="start with this sentence")
     parser.add_argument(
-        "--screenshot", type=Path, metavar="PNG", help="translate, save a picture of the window here, and exit"
+        "--screenshot", type=Path, metavar="PNG", help="translate, save a picture of the window to this file, and exit"
     )
     return parser
 

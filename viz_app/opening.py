@@ -18,7 +18,7 @@ from augenmerk.viz_app.translate.page import TranslatePage
 from augenmerk.viz_app.widgets.dialogs import show_failure
 from augenmerk.viz_app.worker import Failure
 
-TRANSLATING = "Translating…\nA sentence that is typed meanwhile is translated instead."
+TRANSLATING = "Translating…\nYou can type another sentence meanwhile."
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Opening(QObject):
     def open_first_model(self) -> None:
         """Opens the requested model, or the one of the last session. Takes seconds of imports in the worker."""
         if self._lesson_failure is not None:
-            show_failure(self._page.window(), "The lesson of the last time was not opened", self._lesson_failure)
+            show_failure(self._page.window(), "The last lesson was not opened", self._lesson_failure)
         (self._loader.reopen if self._is_reopening else self._loader.open)(self._first_checkpoint)
 
     def _show_first_text(self, sentence: str | None) -> None:

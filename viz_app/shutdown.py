@@ -257,7 +257,7 @@ def end_process(status: int) -> int:
     """
     left = [thread.name for thread in threading.enumerate() if thread.name.startswith(THREAD_PREFIX)]
     if left:
-        logger.info("Ending without %s, which did not answer.", ", ".join(left))
+        logger.info("Exiting without %s, which did not respond.", ", ".join(left))
         logging.shutdown()
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):  # closed, or a pipe that nobody reads

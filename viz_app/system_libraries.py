@@ -77,8 +77,8 @@ def explanation(packages: Iterable[str]) -> str:
     packages = list(packages)
     return (
         f"Qt cannot start: this system lacks {len(packages)} of the libraries it needs. On Debian or Ubuntu, install "
-        f"them with\n\n    {install_command(packages)}\n\nand try again. On other systems, install the packages "
-        "that hold the same libraries."
+        f"them with\n\n    {install_command(packages)}\n\nand try again. On other systems, install the packages with "
+        "the same libraries."
     )
 
 

@@ -97,7 +97,7 @@ def _check(window: MainWindow, expected: ExperimentResult) -> None:
     assert [word.text for word, _ in panel.chips._chips] == [word.text for word in changed.target_words]
     assert _chips(page) == _expected_chips(expected)
     if expected.is_changed and changed.text != original.text:
-        assert panel.original_line.text() == f"was: {original.text}"
+        assert panel.original_line.text() == f"Original: {original.text}"
         assert panel.original_line.isVisible()
     for kind in MAP_KINDS:
         np.testing.assert_allclose(page.state.maps.thumbnails(kind), changed.maps.of_kind(kind), atol=1e-5)
@@ -539,7 +539,7 @@ def test_an_experiment_file_that_the_model_refuses_leaves_the_screen_and_says_wh
     write_experiment_file(SavedExperiment(experiment, model, {}), path)
     with qtbot.waitSignal(window.failed):
         _drop(window, path)
-    assert "The sentence before it is still shown." in window.translate_page.sentence.note.text()
+    assert "The previous sentence is still shown." in window.translate_page.sentence.note.text()
     _check(window, translator.compare(Experiment(SENTENCE)))
 
 

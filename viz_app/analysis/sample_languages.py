@@ -23,8 +23,8 @@ def check_languages(
     if own[0] == source and target in (None, own[1]):
         return
     pairs = language_name(source) + (f" to {language_name(target)}" if target is not None else "")
-    advice = " Choose a file of your own as the sample." if offers_file else ""
+    advice = " Choose your own file as the sample." if offers_file else ""
     raise AnalysisError(
-        f"This model translates {language_name(own[0])} to {language_name(own[1])}; the sample is {pairs}. Nothing "
-        f"measured on it would hold.{advice}"
+        f"This model translates {language_name(own[0])} to {language_name(own[1])}; the sample is {pairs}. "
+        f"Measurements on it would be meaningless.{advice}"
     )

@@ -96,8 +96,8 @@ class ExperimentOpener(QObject):
         is_in_use = self._state.model is not None and self._state.model.title == saved.model.name
         which = "another version of the model" if is_in_use else "the model"
         self._state.report(
-            f"This experiment was made with {which} “{saved.model.name}”, which is neither among the recent "
-            "ones nor beside the file. It is shown with the model in use. " + self._misfits(saved)
+            f"This experiment was made with {which} “{saved.model.name}”, which is neither a recent model nor next to "
+            "the file. It is shown with the current model. " + self._misfits(saved)
         )
 
     def _on_model(self) -> None:

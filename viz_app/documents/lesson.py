@@ -117,7 +117,7 @@ class OpenLesson:
         """
         scenes = list(self.scenes)
         if len(scenes) == MAX_SCENES:
-            raise ExperimentFileError(f"A lesson has at most {MAX_SCENES} scenes. Begin another lesson.")
+            raise ExperimentFileError(f"A lesson can have at most {MAX_SCENES} scenes. Start another lesson.")
         place = self.place + 1 if scenes else 0
         scenes.insert(place, scene)
         self._change(replace(self.lesson or Lesson(NEW_TITLE), scenes=tuple(scenes)), place)

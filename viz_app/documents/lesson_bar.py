@@ -29,7 +29,7 @@ from augenmerk.viz_app.widgets.max_lines_label import MaxLinesLabel
 from augenmerk.viz_app.widgets.parts import flat_button, label
 
 MAX_LINES = 3
-NO_SCENE = "Add scene puts what is on the screen here: the sentence, its changes, and how the maps are shown."
+NO_SCENE = "Add scene saves the current screen here: the sentence, its changes and the view of the maps."
 
 
 class LessonBar(QFrame):
@@ -135,7 +135,7 @@ class LessonBar(QFrame):
 
     def show_other_model(self, name: str) -> None:
         """Says that the scene is about the model called so, which is not the one that is open; empty for nothing."""
-        self.other_model.setText(f"This scene is about the model “{name}”. Another one is open." if name else "")
+        self.other_model.setText(f"This scene uses the model “{name}”, but another model is open." if name else "")
         self.other_model.setVisible(bool(name))
 
     def _lay_out(self) -> None:
@@ -196,8 +196,8 @@ class SceneDialog(QDialog):
             field.setTabChangesFocus(True)
             scales(field.setMinimumWidth, 420)
             field.setFixedHeight(5 * field.fontMetrics().lineSpacing())
-        self.text.setPlaceholderText("What there is to see; may be left empty")
-        self.question.setPlaceholderText("For the worksheet; may be left empty")
+        self.text.setPlaceholderText("What to look at (optional)")
+        self.question.setPlaceholderText("A question for the worksheet (optional)")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.buttons.accepted.connect(self._give)
         self.buttons.rejected.connect(self.reject)

@@ -68,25 +68,27 @@ def make_parser() -> argparse.ArgumentParser:
         epilog="measures: " + "; ".join(f"{name}: {found.meaning}" for name, found in MEASURES.items()),
     )
     parser.add_argument("--text", required=True, help="the German sentence; - reads it from standard input")
-    parser.add_argument("--target", metavar="TEXT", help="read this translation (left out: the model's own)")
+    parser.add_argument("--target", metavar="TEXT", help="draw the maps of this translation (default: the model's own)")
     parser.add_argument("--kind", choices=ATTENTION_KINDS, default="cross", help="which attention (%(default)s)")
-    parser.add_argument("--layer", type=int, metavar="N", help="counted from 1 (left out: all layers combined)")
-    parser.add_argument("--head", type=int, metavar="N", help="counted from 1 (left out: all of the layer combined)")
+    parser.add_argument("--layer", type=int, metavar="N", help="layer, counted from 1 (default: all layers combined)")
+    parser.add_argument(
+        "--head", type=int, metavar="N", help="head, counted from 1 (default: all heads of the layer combined)"
+    )
     parser.add_argument("--combine", choices=COMBINATIONS, default="mean", help="of several heads (%(default)s)")
-    parser.add_argument("--grid", action="store_true", help="all heads as small maps instead of one large map")
-    parser.add_argument("--measure", choices=MEASURES, default="weight", help="what a cell holds (%(default)s)")
+    parser.add_argument("--grid", action="store_true", help="draw all heads as small maps instead of one large map")
+    parser.add_argument("--measure", choices=MEASURES, default="weight", help="what a cell is (default: %(default)s)")
     parser.add_argument(
         "--rows",
         "--label",
         dest="label",
         choices=LABEL_MODES,
         default=DEFAULT_LABEL_MODE,
-        help="rows: token read or predicted (%(default)s)",
+        help="name rows by the token read or predicted (default: %(default)s)",
     )
     parser.add_argument("--words", action="store_true", help="merge subwords into words")
     parser.add_argument("--hide", nargs="+", choices=HIDDEN_KINDS, default=(), help="leave out, and renormalise")
     parser.add_argument(
-        "--own-scale", action="store_true", help="the last colour is each map's largest value, not 1 for all"
+        "--own-scale", action="store_true", help="scale the colours of each map to its largest value instead of 1"
     )
     add_interventions(parser)
     add_beam(parser)
@@ -102,7 +104,7 @@ def run(options: argparse.Namespace) -> int:
     if options.out.suffix.lower() not in SUFFIXES:
         raise ConfigError(f"--out {options.out}: choose a file name that ends in one of {', '.join(SUFFIXES)}.")
     if options.head is not None and options.layer is None:
-        raise ConfigError(f"--head {options.head} needs a layer. Give --layer too.")
+        raise ConfigError(f"--head {options.head} needs a layer. Add --layer.")
     if options.out.suffix.lower() != ".html":
         import_module("matplotlib")  # a missing package is reported before anything is computed
     found = measured(load_translator(options), options)

@@ -151,7 +151,7 @@ def save_figure(figure: Figure, target: Path) -> None:
     """
     kind = target.suffix.lower().removeprefix(".")
     if kind not in FORMATS:
-        raise StorageError(f"{target.name} ends in none of .png, .svg, .pdf. Give the picture one of these endings.")
+        raise StorageError(f"{target.name}: choose a file name that ends in .png, .svg or .pdf.")
     content = io.BytesIO()  # a file that cannot be written must not be left to a half-made archive of fonts
     _choose_fonts(figure)
     with matplotlib.rc_context({"svg.fonttype": "none", "pdf.fonttype": 42}), _boxes_for_missing_glyphs():

@@ -153,7 +153,7 @@ def save_film(
     """
     kind = target.suffix.lower().removeprefix(".")
     if kind not in FORMATS:
-        raise StorageError(f"{target.name} ends in none of .gif, .mp4. Give the film one of these endings.")
+        raise StorageError(f"{target.name}: choose a file name that ends in .gif or .mp4.")
     if kind == "mp4" and ffmpeg_path() is None:
         raise StorageError(f"{target.name} was not written: {NO_FFMPEG}. Install ffmpeg, or choose a name in .gif.")
     check_writable(target)  # before minutes are spent on it
@@ -322,7 +322,7 @@ def _encoder(ffmpeg: str) -> str:
     words = set(listed.split())
     found = next((name for name in ENCODERS if name in words), None)
     if found is None:
-        raise StorageError(f"{ffmpeg} has none of the encoders {', '.join(ENCODERS)}. Choose a name in .gif.")
+        raise StorageError(f"{ffmpeg} supports none of the encoders {', '.join(ENCODERS)}. Choose a name in .gif.")
     return found
 
 

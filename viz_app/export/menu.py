@@ -26,11 +26,11 @@ NUMBERS = {"csv": "CSV table (*.csv)", "json": "JSON (*.json)", "npz": "NPZ, for
 PAGES = {"html": "Page for the browser (*.html)"}
 TABLES = {"csv": "CSV table (*.csv)"}
 FILMS = {"gif": "GIF, for any browser (*.gif)", "mp4": "MP4 video (*.mp4)"}
-CAPTIONED = "Pictures say below what they show: model, sentence, what was changed, layer, head, measure, labels"
-LARGE_MAP = "The map as it is shown, with its labels and the scale of its colours"
+CAPTIONED = "Captions state what pictures show: model, sentence, changes, layer, head, measure, labels"
+LARGE_MAP = "The current map with its labels and colour scale"
 PREFIX = "Export: "
 """Of titles, where no menu says what they belong to."""
-NOTHING = "Nothing to export yet: there is no map in sight"
+NOTHING = "Nothing to export yet: no map is shown"
 OF_MAPS = ("map", "heads", "numbers", "html", "copy picture", "copy table")
 """Entries that need a map; the others concern the whole page."""
 NO_FILM = "Nothing to export yet: the Train page shows no film"
@@ -285,7 +285,7 @@ EXPORT_GROUPS: tuple[dict[str, Command[ExportMenu]], ...] = (
     {
         "map": _export("map", "The large map (PNG, SVG, PDF)…", LARGE_MAP, "Ctrl+S"),
         "heads": _export("heads", "All heads, small (PNG, SVG, PDF)…", "Every head of every layer"),
-        "page": _export("page", "The whole page (PNG, SVG, PDF)…", "Everything on this page as it stands now"),
+        "page": _export("page", "The whole page (PNG, SVG, PDF)…", "Everything on this page as shown"),
     },
     {
         "numbers": _export(
@@ -297,19 +297,19 @@ EXPORT_GROUPS: tuple[dict[str, Command[ExportMenu]], ...] = (
         "html": _export(
             "html",
             "All maps as a page for the browser (HTML)…",
-            "One file with every map, for any browser, without a network: choose heads there, point to read values",
+            "One file with every map, for any browser without a network: choose heads and point at cells there",
         ),
     },
     {
         "charts": _export(
             "charts",
             "The charts (PNG, SVG, PDF)…",
-            "The charts of this run as they are shown: quantity, scale, smoothing, range, runs compared",
+            "The charts of this run as shown: quantity, scale, smoothing, range, compared runs",
         ),
         "metrics": _export(
             "metrics",
             "The metrics of every step (CSV)…",
-            "A line for each step of this run: loss, rate, gradient norm, speed; and what each validation found",
+            "One line per step of this run: loss, rate, gradient norm, speed, and the validation results",
         ),
         "film": _export("film", "The film of this head…"),
         "film of layer": _export("film of layer", "The film of all heads of this layer…"),
@@ -321,7 +321,7 @@ EXPORT_GROUPS: tuple[dict[str, Command[ExportMenu]], ...] = (
             ExportMenu.copy_picture,
             keys=("Ctrl+Shift+C",),
             group="Files",
-            tip="The large map as it stands in the window, to be pasted elsewhere",
+            tip="Copy the large map as a picture",
             is_offered=lambda menu: menu.offers("copy picture"),
         ),
         "copy table": Command(
@@ -329,7 +329,7 @@ EXPORT_GROUPS: tuple[dict[str, Command[ExportMenu]], ...] = (
             ExportMenu.copy_table,
             keys=("Ctrl+Alt+C",),
             group="Files",
-            tip="The large map with its labels, to be pasted into a spreadsheet",
+            tip="Copy the large map with its labels, for a spreadsheet",
             is_offered=lambda menu: menu.offers("copy table"),
         ),
     },

@@ -48,7 +48,7 @@ def save_painted(paint: Paint, size: QSize, caption: str, theme: Theme, target: 
     """
     kind = target.suffix.lower()
     if kind not in (".png", ".svg", ".pdf"):
-        raise StorageError(f"{target.name} ends in none of .png, .svg, .pdf. Give the picture one of these endings.")
+        raise StorageError(f"{target.name}: choose a file name that ends in .png, .svg or .pdf.")
     metrics = QFontMetrics(theme.font("small"))
     words = int(Qt.TextFlag.TextWordWrap)
     room = metrics.boundingRect(QRect(0, 0, size.width(), 10_000), words, caption).height() if caption else 0
@@ -58,8 +58,8 @@ def save_painted(paint: Paint, size: QSize, caption: str, theme: Theme, target: 
         painter = QPainter()
         if not painter.begin(device):
             raise StorageError(
-                f"Cannot draw {target.name}: a picture of {whole.width()} × {whole.height()} pixels is "
-                "too large for the memory. Make the window smaller, and try again."
+                f"Cannot draw {target.name}: a picture of {whole.width()} × {whole.height()} pixels needs too much "
+                "memory. Make the window smaller and try again."
             )
         painter.fillRect(QRect(0, 0, whole.width(), whole.height()), theme.color("panel"))
         painter.translate(MARGIN, MARGIN)

@@ -129,7 +129,7 @@ def save_numbers(snapshot: Snapshot, state: ExperimentState, target: Path) -> No
     """
     kind = target.suffix.lower().removeprefix(".")
     if kind not in NUMBER_FORMATS:
-        raise StorageError(f"{target.name} ends in none of .csv, .json, .npz. Give the numbers one of these endings.")
+        raise StorageError(f"{target.name}: choose a file name that ends in .csv, .json or .npz.")
     view = snapshot.view
     with atomic_path(target) as temporary:
         if kind == "csv":

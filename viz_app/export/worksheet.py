@@ -204,7 +204,7 @@ def _notes(scene: Scene, scene_map: SceneMap | None) -> list[str]:
     if experiment.interventions:
         notes.append(f"Changed: {'; '.join(_changes(experiment.interventions))}")
     if scene_map is not None and scene_map.other_model:
-        notes.append(f"Map and translation are those of another model than the scene's: {scene_map.other_model}")
+        notes.append(f"Map and translation come from another model than that of the scene: {scene_map.other_model}")
     return notes
 
 

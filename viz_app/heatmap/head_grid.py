@@ -65,7 +65,7 @@ class HeadGrid(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("All heads")
-        self.setAccessibleDescription("Arrow keys walk through heads and layers; O switches the chosen head off or on.")
+        self.setAccessibleDescription("Arrow keys step through heads and layers; O switches the chosen head off or on.")
         self._follow(state)
 
     def _follow(self, state: ExperimentState) -> None:

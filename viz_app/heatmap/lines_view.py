@@ -229,7 +229,9 @@ class LinesView(LargeMap):
         super().__init__(state, parent)
         self._painter: LinesPainter | None = None
         self.setAccessibleName("Attention of the chosen head, as lines")
-        self.setToolTip("Point at a token to see its lines alone. Click: pick it; with Ctrl or Shift, several.")
+        self.setToolTip(
+            "Point at a token to see only its lines. Click to pick it; Ctrl or Shift and click to pick several."
+        )
         state.settings.events.line_threshold.connect(self.show_marks, max_args=0)
         for mark in MARKS:
             getattr(state.selection.events, mark).connect(self.show_marks, max_args=0)

@@ -83,11 +83,11 @@ def about(module: Module, config: ModelConfig, rows: tuple[SizeRow, ...]) -> str
     shared = next((row.shared_with for row in rows if row.module == module and row.shared_with is not None), None)
     match module:
         case "source embedding" | "target embedding":
-            text = f"A vector of {config.width:,} numbers for each token. It is looked up, which takes no product."
+            text = f"A vector of {config.width:,} numbers for each token, looked up in a table without any product."
         case "source positions" | "target positions" if config.positions == "learned":
-            text = f"A learned vector for each of {config.max_positions:,} places, added to the embedding."
+            text = f"A learned vector for each of {config.max_positions:,} positions, added to the embedding."
         case "source positions" | "target positions":
-            text = "Waves that depend on the place alone, added to the embedding. They are computed, not learned."
+            text = "Waves that depend only on the position, added to the embedding. They are computed, not learned."
         case "encoder self-attention":
             text = (
                 "Every source token looks at all source tokens. The scores grow with the square of the source length."
@@ -99,7 +99,7 @@ def about(module: Module, config: ModelConfig, rows: tuple[SizeRow, ...]) -> str
         case "cross-attention":
             text = "Every target token looks at all source tokens. The scores grow with both lengths multiplied."
         case "encoder feed-forward" | "decoder feed-forward":
-            text = f"Two matrices with {_activation(config)} between, applied to each position alone."
+            text = f"Two matrices with {_activation(config)} between, applied to each position separately."
         case "encoder norms" | "decoder norms":
             place = "before each sublayer" if config.norm_position == "pre" else "after each sublayer"
             kind = f"{config.norm_position}-norm"

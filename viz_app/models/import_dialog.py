@@ -72,7 +72,7 @@ class ImportDialog(QDialog):
         self._request: Request | None = None
         self._summary: ImportSummary | None = None
         self.precision = ChoiceMenu(
-            "How many bits of each weight are stored. 16 keep three digits; the file is half as large.",
+            "The number of bits stored per weight. 16 bits keep three digits and halve the file.",
             precision_entries(None, None),
             has_arrow_keys=True,
         )
@@ -136,8 +136,8 @@ class ImportDialog(QDialog):
             return
         where = "folder" if source.is_dir() else "file"
         text = (
-            f"This {where} is a model of another project:\n{source}\n"
-            "It is imported once, into a file that Augenmerk opens. The original stays as it is."
+            f"This {where} is a model of another project:\n{source}\nIt is imported once, into a checkpoint of "
+            "Augenmerk. The original stays unchanged."
         )
         chosen = _PRECISIONS[self.precision.choice]
         self.about.setText(text if summary is None else f"{text}\n\n{describe(summary.stored_as(chosen))}")
@@ -352,8 +352,7 @@ def add_row(form: QFormLayout, row: int, name: str, field: QWidget) -> None:
 def describe(summary: "ImportSummary") -> str:
     """What a model is and what it takes, in a line or two, and what of its settings is not applied."""
     source, target = (
-        "a language that it does not name" if code == UNDETERMINED else language_name(code)
-        for code in summary.languages
+        "an unknown language" if code == UNDETERMINED else language_name(code) for code in summary.languages
     )
     parts = [summary.format, f"{source} to {target}"]
     if summary.target_codes:

@@ -292,7 +292,7 @@ def _source_checked(editor: ExperimentEditor, experiment: Experiment) -> Edit:
 
 # --- notices ----------------------------------------------------------------------------------------------------------
 
-GIVEN_DROPPED = "Dropped: the given translation, as the model chooses the other words itself. Undo brings it back."
+GIVEN_DROPPED = "Dropped: your translation, because the model chooses the other words. Undo restores it."
 
 
 def dropped_with_sentence(dropped: Sequence[Intervention]) -> str:
@@ -302,7 +302,7 @@ def dropped_with_sentence(dropped: Sequence[Intervention]) -> str:
 
 def dropped_with_source(dropped: Sequence[Intervention]) -> str:
     """What other source tokens left out; empty if nothing."""
-    return _dropped("because the source has other tokens now", dropped)
+    return _dropped("because the tokens of the source have changed", dropped)
 
 
 def dropped_for_output(output: Output, dropped: Sequence[Intervention]) -> str:
@@ -314,7 +314,7 @@ def dropped_for_output(output: Output, dropped: Sequence[Intervention]) -> str:
 
 def dropped_notice(dropped: Sequence[Intervention], *, is_of_former: bool) -> str:
     """What the model left out; empty if nothing. `is_of_former`: whether a former model had taken it."""
-    undo = "With the former model, undo brings" if is_of_former else ""
+    undo = "With the previous model, undo restores" if is_of_former else ""
     why = f"because {'it does' if len(dropped) == 1 else 'they do'} not fit this model or sentence"
     return _dropped(why, dropped, undo)
 
@@ -330,33 +330,31 @@ def kept_notice(experiment: Experiment, previous: Experiment | None) -> str:
         return ""
     it = "it" if len(experiment.interventions) == 1 else "them"
     by = "Undo" if previous == experiment.baseline else "“reset”"
-    return f"Kept from the model before: {', '.join(map(str, experiment.interventions))}. {by} takes {it} back."
+    return f"Kept from the previous model: {', '.join(map(str, experiment.interventions))}. {by} takes {it} back."
 
 
 def refused_notice(experiment: Experiment, now: Experiment) -> str:
     """What was refused and is not in use; `now` is."""
     if experiment.source_text != now.source_text:
-        return "The sentence before it is still shown."
+        return "The previous sentence is still shown."
     return f"Refused, and taken back: {_taken_back(experiment, now)}."
 
 
 def cancelled_notice(experiment: Experiment, now: Experiment) -> str:
     """What was cancelled; `now` is in use."""
     if experiment == now:
-        return "Translating was cancelled. Press Enter in the sentence to translate it after all, or type another one."
+        return "Translating was cancelled. Press Enter in the sentence to translate it, or type another one."
     if experiment.source_text != now.source_text:
-        return (
-            "Translating was cancelled; the sentence before it is still shown. Press Enter to translate it after all."
-        )
+        return "Translating was cancelled; the previous sentence is still shown. Press Enter to translate the new one."
     return f"Translating was cancelled; taken back: {_taken_back(experiment, now)}."
 
 
-def _dropped(why: str, interventions: Sequence[Intervention], undo: str = "Undo brings") -> str:
+def _dropped(why: str, interventions: Sequence[Intervention], undo: str = "Undo restores") -> str:
     """What was left out, in a sentence; empty if nothing was. `undo` begins the one on how it comes back."""
     if not interventions:
         return ""
     it = "it" if len(interventions) == 1 else "them"
-    return f"Dropped {why}: {', '.join(map(str, interventions))}." + (f" {undo} {it} back." if undo else "")
+    return f"Dropped {why}: {', '.join(map(str, interventions))}." + (f" {undo} {it}." if undo else "")
 
 
 def _taken_back(experiment: Experiment, now: Experiment) -> str:

@@ -13,8 +13,8 @@ from augenmerk.viz_app.state.head_roles import role_in_words
 from augenmerk.viz_app.state.map_view import MapView
 
 BEWARE = (
-    "Weights show where the model looks, not why it chose a word; to see what a head does, switch it off. Much weight "
-    "on the start, the end or the full stop often means that a head has nothing to do there."
+    "Weights show where the model looks, not why it chose a word. To see what a head does, switch it off. Large "
+    "weights on the start, the end or the full stop often mean that a head has nothing to do there."
 )
 
 
@@ -46,7 +46,7 @@ def explain(state: ExperimentState) -> tuple[Part, ...]:
         parts.append(Part("Hidden", map_text.hiding_note(state)))
     elif settings.selection.hide:
         share = f"Hidden tokens took {100 * view.hidden_share:.0f}% of these {axes.query}s"
-        parts.append(Part("Hidden", f"{share}; what is left of each {axes.query} is scaled up to its former sum."))
+        parts.append(Part("Hidden", f"{share}; the rest of each {axes.query} is scaled up to its former sum."))
     parts.append(Part("Beware:", BEWARE))
     return tuple(parts)
 
@@ -57,7 +57,7 @@ def _of_experiment(state: ExperimentState) -> list[Part]:
         return []
     changes = ", ".join(map(str, state.result.experiment.interventions))
     shown = {
-        "original": "These are the maps of the original translation, with nothing changed.",
+        "original": "These are the maps of the original translation, without changes.",
         "changed": "These are the maps under this change.",
         "difference": map_text.difference_note(state),
     }[state.maps.shown]
@@ -126,8 +126,8 @@ def _cells(state: ExperimentState) -> str:
 
 def _lines(state: ExperimentState) -> str:
     threshold = f"those under {percent(state.settings.line_threshold)} of the strongest colour are left out"
-    colors = " Orange lines are for more, blue ones for less." if _is_signed(state) else ""
-    return f"are the wider the larger the number behind them; {threshold}.{colors} They {_cells(state)}"
+    colors = " Orange lines mean more, blue lines less." if _is_signed(state) else ""
+    return f"are wider for larger numbers; {threshold}.{colors} They {_cells(state)}"
 
 
 def _is_signed(state: ExperimentState) -> bool:

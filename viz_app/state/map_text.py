@@ -22,7 +22,7 @@ KIND_DIRECTIONS: dict[MapKind, str] = {
     "cross": "target → source",
 }
 COMBINATION_NAMES: dict[Combination, str] = {"mean": "mean", "max": "maximum"}
-OFF_NOTE = "Switched off: its weights are still computed, its output is dropped."
+OFF_NOTE = "Switched off: its weights are still computed, but its output is dropped."
 
 
 def title(state: ExperimentState) -> str:
@@ -70,7 +70,7 @@ def measure_note(state: ExperimentState) -> str:
             return f"{MEASURES[measure].name.capitalize()} could not be computed; the weights are shown."
         return f"Computing: {MEASURES[measure].name}…"
     description = MEASURES[measure]
-    one = "" if kind in description.per_head else " One map for each layer, whatever the head."
+    one = "" if kind in description.per_head else " One map per layer, the same for all heads."
     return f"{MEASURES[measure].name}: {description.meaning[0].lower()}{description.meaning[1:]}{one}"
 
 
@@ -93,10 +93,10 @@ def difference_note(state: ExperimentState) -> str:
         return ""
     problem = state.maps.difference_problem(state.selection.head.kind)
     if problem:
-        return f"There is no difference to show, so these are the changed maps. {problem}"
+        return f"There is no difference to show; these are the changed maps. {problem}"
     view = state.maps.view()
     is_hatched = view is not None and bool(np.isnan(view.values).any())
-    return "Changed minus original." + (" Hatched: tokens that the original does not have." if is_hatched else "")
+    return "Changed minus original." + (" Hatched: tokens that the original lacks." if is_hatched else "")
 
 
 def value_name(state: ExperimentState) -> str:
@@ -161,7 +161,7 @@ def marks_in_words(state: ExperimentState) -> str:
         forms = (f"Pinned: {cell.verb} {words}", f"{cell.verb} {words}", words, *shortened)
         named = [f"{' '.join(form.split())}, {cell.valued}" for form in forms]
         return "\n".join(dict.fromkeys((*named, f"{named[-1].rpartition(', ')[0]}, {cell.value}", cell.value)))
-    return "What is picked is lit wherever it is a row or a column." if selection.has_marks else ""
+    return "The picked tokens are highlighted in rows and columns." if selection.has_marks else ""
 
 
 def label_tip(view: MapView, band: Band) -> str:

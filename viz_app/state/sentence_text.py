@@ -34,7 +34,7 @@ def not_shown(num_characters: int) -> str:
     noun = "character is" if num_characters == 1 else "characters are"
     return (
         f"The translation is longer than {MAX_CHARACTERS:,} characters: its last {num_characters:,} {noun} not shown "
-        "in the sentence. The maps and the words have them all."
+        "in the sentence. Maps and words include all of them."
     )
 
 

@@ -68,7 +68,7 @@ class ViewIntents:
         if pair is None or view is None:
             return ""
         if view.place_of(pair) is None:
-            return f"The cell to be pinned, query {pair.query + 1} and key {pair.key + 1}, is not in this map."
+            return f"The pinned cell, query {pair.query + 1} and key {pair.key + 1}, is not in this map."
         selection.pinned = pair
         return ""
 

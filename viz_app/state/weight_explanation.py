@@ -68,7 +68,7 @@ class QueryKeyView:
         """What the numbers are, and how the logit becomes the weight."""
         detail, width = self.detail, len(self.detail.products)
         sums = f"Σ of {width} products qᵢ·kᵢ / √{width} = logit {_signed(detail.logit)}."
-        biases = " ".join(filter(None, ("q and k hold their biases; nothing else is added to the sum.", self.whose)))
+        biases = " ".join(filter(None, ("q and k include their biases; nothing else is added.", self.whose)))
         if not detail.is_visible:
             return f"{sums} The mask hides this key from the query: its weight is 0. {biases}"
         whole = float(np.logaddexp.reduce(self.row_logits))
@@ -96,16 +96,16 @@ def query_key_view(state: ExperimentState, explanation: WeightExplanation) -> Qu
     if translation is None or pair is None:
         return "Pin a cell: click one in the heatmap."
     if state.settings.scope != "head":
-        return "Several heads are shown together. Choose one head alone to explain its weights."
+        return "Several heads are shown together. Choose a single head to explain its weights."
     num_queries, num_keys = translation.maps.of_kind(head.kind).shape[-2:]
     if pair.query >= num_queries or pair.key >= num_keys:
-        return "The pinned cell is not in the map that is shown."
+        return "The pinned cell is not in the current map."
     if any(row.head == head and row.row == pair.query for row in translation.experiment.attention_rows):
         return "These weights were set by hand: they do not come from queries and keys."
     trace = explanation.trace_of(translation)
     if trace is None:
         if state.current is None:
-            return "Another model is in use now; its answer is awaited."
+            return "Waiting for the current model."
         return explanation.request.problem or "Reading queries and keys…"
     detail = query_key_detail(trace, head, pair.query, pair.key)
     keys = trace.of_kind(head.kind).keys[head.layer, head.head]

@@ -17,7 +17,7 @@ STACKED = 880
 HEIGHTS_STACKED = 340, 240, 420
 """The least of the large map, all heads, and the tabs."""
 THUMBNAILS_TIP = TOGGLE_ANALYSIS.tip_with_keys(
-    "All heads, small. In a window this narrow they and the analysis tabs take turns"
+    "All heads as thumbnails. A narrow window shows either them or the analysis tabs"
 )
 
 
@@ -45,9 +45,7 @@ class Arrangement(QSplitter):
         self._heads, self._head = heads, head
         self._sizes_beside: tuple[list[int], list[int]] = ([], [])
         self.analysis = analysis
-        self.analysis_button = flat_button(
-            "", TOGGLE_ANALYSIS.tip_with_keys("Tabs that measure and compare beside the maps")
-        )
+        self.analysis_button = flat_button("", TOGGLE_ANALYSIS.tip_with_keys("Analysis tabs next to the maps"))
         self.thumbnails_button = flat_button("Thumbnails ▸", THUMBNAILS_TIP)
         self.thumbnails_button.setVisible(False)
         self.buttons = QWidget()

@@ -38,7 +38,7 @@ class CellMenu(QMenu):
         self.editor: RowEditor | None = None
         if pair is not None:
             is_pinned = state.selection.pinned == pair
-            self.addAction("Let go" if is_pinned else "Pin").triggered.connect(partial(self._pin, pair))
+            self.addAction("Unpin" if is_pinned else "Pin").triggered.connect(partial(self._pin, pair))
         rows, row = self._rows_to_set(queries), state.settings.axes.query
         for query in rows:
             name = f"Set this {row}…" if len(rows) == 1 else f"Set the {row} of “{self._token(query)}”…"

@@ -243,8 +243,8 @@ def _given(translation: Translation) -> str:
 def given_tip(translation: Translation) -> str:
     """Why the first symbol is not predicted."""
     return (
-        f"Given, not predicted: every sequence of the copy task begins with {translation.read_tokens[0]}, which takes "
-        "the place of a start token."
+        f"Given, not predicted: every sequence of the copy task starts with {translation.read_tokens[0]} instead of a "
+        "start token."
     )
 
 

@@ -20,7 +20,7 @@ class CoverageNotice(QWidget):
         super().__init__(parent)
         self.label = ElidingLabel("warm")
         self.label.setProperty("terms", "training data")
-        self.button = MenuButton("Open a bigger model…", "Open a model that was trained on more, or on other text")
+        self.button = MenuButton("Open a bigger model…", "Open a model trained on more or other text")
         self.button.hide()
         row_of(self.label, self.button, 1, spacing=8, within=self)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)

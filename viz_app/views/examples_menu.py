@@ -25,9 +25,7 @@ from augenmerk.viz_app.widgets.two_line_button import TwoLineButton
 
 GALLERY_ENTRY = "What attention shows: a gallery…"
 MORE_SENTENCES = "More sentences, without a note"
-GALLERY_OF_ANOTHER_MODEL = (
-    "The gallery is about the bundled model, and another one is open. Open the bundled model for it."
-)
+GALLERY_OF_ANOTHER_MODEL = "The gallery describes the bundled model. Open it to use the gallery."
 EXAMPLES_LANGUAGE = "German"
 WIDTH, MAX_HEIGHT, MARGIN, BESIDE = 560, 560, 8, 16
 """What is beside the content: the frame and a scroll bar."""

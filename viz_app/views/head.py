@@ -50,7 +50,7 @@ NAME_GAPS = 24
 COMBINATIONS = {"mean": ("mean", "Their mean"), "max": ("maximum", "Their maximum, cell by cell")}
 PICTURES = {
     "heatmap": ("heatmap", "Heatmap: a cell for each pair of tokens"),
-    "lines": ("lines", "Lines: tokens left and right, the wider the larger the weight"),
+    "lines": ("lines", "Lines between tokens, wider for larger weights"),
 }
 
 
@@ -223,8 +223,8 @@ class HeadPanel(QFrame):
             described = MEASURES[measure]
             action.setToolTip(f"<p>{described.meaning}</p><p>{described.caveat}</p>")
         self.picture_menu = ChoiceMenu("How the map is drawn", PICTURES)
-        self.scope_menu = ChoiceMenu("Which heads the map is made of", SCOPES)
-        self.combination_menu = ChoiceMenu("How several heads become one map", COMBINATIONS)
+        self.scope_menu = ChoiceMenu("The heads in the map", SCOPES)
+        self.combination_menu = ChoiceMenu("How to combine several heads", COMBINATIONS)
         self.picture_menu.chosen.connect(self._choose_picture)
         for menu, name in (
             (self.measure_menu, "measure"),

@@ -54,13 +54,13 @@ class TokenTips:
         """For a drawing with these axes."""
         named, scaled = (
             f"A {axes.query} is named by the word that",
-            f"what stays of a {axes.query} is scaled up to its sum",
+            f"the rest of a {axes.query} is scaled up to its sum",
         )
         return cls(
             read=f"{named} goes in: where does the model look once it has read it, to choose the next?",
             predicted=f"{named} comes out: where did the model look while it chose this word?",
             encoder=f"The encoder predicts nothing: its {axes.query}s are the tokens it reads.",
-            hides_wrapping=f"Leave out the start and end tokens; {scaled}",
+            hides_wrapping=f"Hide the start and end tokens; {scaled}",
             hides_punctuation=f"Leave out punctuation; {scaled}",
             merges_words=f"Words instead of pieces: {axes.key}s are summed, {axes.query}s averaged",
         )
@@ -198,7 +198,7 @@ class TokensMenu(MenuButton):
         """The words follow which axis carries the queries."""
         query = self._state.settings.axes.query
         self._tips = TokenTips.of(self._state.settings.axes)
-        self.setToolTip(f"By which token {query}s are named, which tokens are left out")
+        self.setToolTip(f"How {query}s are named, and which tokens are hidden")
         for mode in ("predicted", "read"):
             self.actions_by_name[mode].setText(f"{query.capitalize()}s: token {mode}")
         for name in HIDING:
@@ -231,7 +231,7 @@ class SizeControls(QWidget):
         super().__init__(parent)
         self._state = state
         self.zoom_out = flat_button("−", "Smaller cells (Ctrl and the wheel)")
-        self.zoom_fit = flat_button("fit", "The whole map, whatever its size")
+        self.zoom_fit = flat_button("fit", "Fit the whole map")
         self.zoom_in = flat_button("+", "Larger cells (Ctrl and the wheel); the map scrolls")
         self.zoom_out.clicked.connect(lambda: self.zoomed.emit(-1))
         self.zoom_fit.clicked.connect(self._fit)
@@ -303,13 +303,13 @@ class PickLine(QWidget):
         super().__init__(parent)
         self._state, self._explanation = state, explanation
         self.label = ElidingLabel("small", hint(state.settings.axes), elide=Qt.TextElideMode.ElideMiddle)
-        self.clear_button = flat_button("clear", "Let go of what is pinned and picked (Esc)")
+        self.clear_button = flat_button("clear", "Unpin the cell and clear picked tokens (Esc)")
         policy = self.clear_button.sizePolicy()
         policy.setRetainSizeWhenHidden(True)  # the map must not jump when a cell is pinned
         self.clear_button.setSizePolicy(policy)
         self.clear_button.clicked.connect(state.selection.clear_marks)
         self.explain_button = flat_button(
-            "Explain this weight", "Where the pinned weight comes from: query times key, by dimension"
+            "Explain this weight", "The origin of the pinned weight: query times key, by dimension"
         )
         self.explain_button.setCheckable(True)
         self.explain_button.toggled.connect(partial(setattr, explanation, "is_open"))

@@ -21,7 +21,7 @@ from augenmerk.viz_app.widgets.parts import label
 SCALES = {
     "shared": ("shared", "Shared: the last colour is weight 1 everywhere (of norms: the largest of the kind)"),
     "layer": ("per layer", "Per layer: the last colour is the largest weight in the layer"),
-    "own": ("each its own", "Each its own: the last colour is the largest weight of that head"),
+    "own": ("each its own", "Each head: the last colour is its largest weight"),
 }
 ANY_ROLE = "any"
 KEYS = """← → heads   ↑ ↓ layers   O on/off   (from the sentence: Esc first, or hold Alt)
@@ -115,7 +115,7 @@ class HeadsPanel(QFrame):
             return
         self._offered = offered
         where = roles.where_they_hold
-        self.role_menu.setToolTip(f"Show the heads that do one thing {where}")
+        self.role_menu.setToolTip(f"Show only heads with one role {where}")
         self.order_menu.setToolTip(f"In which order the heads of a kind stand; a role is what a head does {where}")
         counts = roles.count()
         entries = {ANY_ROLE: ("any role", "Any role")}

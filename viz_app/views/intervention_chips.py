@@ -51,7 +51,7 @@ class InterventionChips(QWidget):
         self.chips: list[QToolButton] = []
         self.undo_button = flat_button("↶", UNDO.tip_with_keys())
         self.redo_button = flat_button("↷", REDO.tip_with_keys())
-        self.reset_button = flat_button("reset", "Take all changes back")
+        self.reset_button = flat_button("reset", "Reset all changes")
         for button, name in ((self.undo_button, "Undo"), (self.redo_button, "Redo"), (self.reset_button, "Reset")):
             button.setAccessibleName(name)
         self.undo_button.clicked.connect(undo or (lambda: state.submit(edits.undo)))
@@ -130,7 +130,7 @@ class InterventionChips(QWidget):
         text = f"{intervention} (not reached)" if is_unreached else str(intervention)
         tip = "Take this change back"
         if is_unreached:
-            tip = f"The translation ends before it: it changes nothing. {tip}"
+            tip = f"No effect: the translation ends before this step. {tip}"
         chip = _button(text, tip)
         chip.clicked.connect(lambda: self._state.submit(edits.remove(intervention)))
         chip.setEnabled(True)
@@ -180,9 +180,9 @@ def _is_unreached(intervention: Intervention, result: ExperimentResult | None) -
 
 
 TIPS: dict[ShownMaps, str] = {
-    "original": "The maps with nothing changed",
-    "changed": "The maps under the changes of this experiment",
-    "difference": "Changed minus original, for the tokens that both have",
+    "original": "The maps without changes",
+    "changed": "The maps with the changes of this experiment",
+    "difference": "Changed minus original, for common tokens",
 }
 
 

@@ -16,7 +16,7 @@ from augenmerk.viz_app.widgets.bars import Bar, BarList
 from augenmerk.viz_app.widgets.parts import label
 
 WIDTH, MAX_HEIGHT = 300, 340
-TIP = "Click a word to give it all the weight, or into its bar to give it that much; the rest is shared out."
+TIP = "Click a word to give it all the weight, or its bar to set a share; the rest is distributed."
 
 
 class RowEditor(QFrame):
@@ -52,7 +52,7 @@ class RowEditor(QFrame):
         self.set_button = QPushButton("Set row")
         self.set_button.setProperty("role", "primary")
         self.set_button.clicked.connect(self.set_row)
-        self.reset_button = QPushButton("As the model has it")
+        self.reset_button = QPushButton("Restore the model's row")
         self.reset_button.clicked.connect(self.reset_row)
         self.reset_button.setEnabled(self._row_set is not None)
         area = QScrollArea()

@@ -46,7 +46,7 @@ NARROW_PAGE, LOW_PAGE_TO_FOLD = 1264, 680
 """Pixels of the page, which is a little smaller than the window, below which the card is folded."""
 BUNDLED_LANGUAGE = "de"
 """Of the model that opens if no other does."""
-EDIT_TIP = "Write a translation of your own (or double-click it): the model then reads it instead of choosing words"
+EDIT_TIP = "Edit the translation (or double-click it): the model then reads yours instead of choosing words"
 BUSY = "translating…"
 WIDEST_FACTS = "of the original: −00.00 → −00.00"
 BESIDE_MARGIN = 10
@@ -539,7 +539,7 @@ class TargetMenu(ChoiceMenu):
     """
 
     def __init__(self, state: ExperimentState, field: SentenceInput, parent: QWidget | None = None) -> None:
-        super().__init__("Into which language the model translates", {}, "into: ", parent)
+        super().__init__("Target language", {}, "into: ", parent)
         self._state, self._field = state, field
         self.chosen.connect(lambda code: field.set_text(with_code(field.text, code)))
         self.hide()
@@ -578,7 +578,7 @@ def typing_hint(state: ExperimentState) -> str:
     """What to type for the model in use."""
     run = state.model.run if state.model is not None else None
     if run is not None and run.is_copy_task:
-        return "Type numbers with spaces between"
+        return "Type numbers separated by spaces"
     return f"Type {a_sentence_in(run.data.source_language if run is not None else BUNDLED_LANGUAGE)}"
 
 
@@ -590,7 +590,7 @@ def _original_text(result: ExperimentResult) -> str:
         return ""
     if result.original.text == result.changed.text:
         return "the same words as without these changes"
-    return f"was: {result.original.text or 'nothing'}"
+    return f"Original: {result.original.text or 'nothing'}"
 
 
 def _per_token(translation: Translation) -> str:

@@ -160,7 +160,7 @@ class BarList(QWidget):
         if index is None:
             return self._tip
         bar = self.bars[index]
-        was = f"was {bar.before_text} in the original\n" if bar.before_text else ""
+        was = f"Original: {bar.before_text}\n" if bar.before_text else ""
         if bar.tip:
             return was + bar.tip
         is_short = QFontMetrics(current_theme().font("body")).horizontalAdvance(bar.label) > self._label_width() - 2

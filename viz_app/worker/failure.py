@@ -28,4 +28,4 @@ class Failure:
             return cls(str(error))
         logger.error("Unexpected error in a worker thread", exc_info=error)
         text = str(error) or type(error).__name__
-        return cls(f"Something unexpected went wrong: {text}", "".join(traceback.format_exception(error)))
+        return cls(f"An unexpected error occurred: {text}", "".join(traceback.format_exception(error)))

@@ -427,7 +427,7 @@ def test_a_lesson_of_a_model_that_is_gone_is_shown_with_the_one_in_use(
     window.documents.open(path)
     for sentence in SENTENCES:
         qtbot.waitUntil(lambda sentence=sentence: window.state.experiment.source_text == sentence, timeout=20_000)
-        assert "is neither among the recent" in window.state.notice
+        assert "is neither a recent model" in window.state.notice
         assert window.lessons.bar.other_model.isVisible()
         settle(qtbot, window)
         assert not window.state.editor.can_undo
@@ -446,7 +446,7 @@ def test_a_scene_says_so_while_a_model_is_open_that_it_is_not_about(
     window.state.begin_model(replace(own, digest="c" * 64))
     assert bar.other_model.isVisible()
     assert bar.other_model.toolTip() or f"“{own.title}”" in bar.other_model.text()
-    assert "Another one is open" in bar.other_model.text()
+    assert "another model is open" in bar.other_model.text()
     window.state.begin_model(own)
     assert not bar.other_model.isVisible()
 

@@ -114,7 +114,7 @@ def test_a_label_of_invisible_characters_is_named_by_its_code_points() -> None:
 
 
 def test_another_ending_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match=r"none of \.png, \.svg, \.pdf"):
+    with pytest.raises(StorageError, match=r"ends in \.png, \.svg or \.pdf"):
         save_figure(map_figure(_picture()), tmp_path / "map.bmp")
 
 

@@ -153,7 +153,7 @@ def test_what_is_stopped_leaves_the_older_file_alone(tmp_path: Path) -> None:
 
 
 def test_another_ending_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match=r"none of \.gif, \.mp4"):
+    with pytest.raises(StorageError, match=r"ends in \.gif or \.mp4"):
         save_film(film(), tmp_path / "film.avi")
 
 

@@ -161,7 +161,7 @@ def test_a_disk_that_is_full_is_told_and_the_older_file_stays(
     assert (tmp_path / name).stat().st_size > 50
 
 
-@pytest.mark.parametrize(("entry", "expected"), [("map", ".png, .svg, .pdf"), ("numbers", ".csv, .json, .npz")])
+@pytest.mark.parametrize(("entry", "expected"), [("map", ".png, .svg or .pdf"), ("numbers", ".csv, .json or .npz")])
 def test_another_ending_is_refused(page: MapsPage, menu: ExportMenu, tmp_path: Path, entry: str, expected: str):
     save_by_dialog(menu, entry, tmp_path / "map.txt")
     box = the_box(page)

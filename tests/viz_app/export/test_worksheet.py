@@ -142,7 +142,7 @@ def test_the_map_that_is_asked_about_is_printed() -> None:
         assert text.count(f'fill="#{bytes(table[round(255 * share)]).hex()}"') == times, share
     for part in ("<b>a</b>", "dog", "ein", "Hund|", "Cross 2·5. Each row: where.", "Translation: A dog."):
         assert part in page.text
-    assert "another model than the scene's: two" in page.text
+    assert "another model than that of the scene: two" in page.text
     assert not {"script", "b", "img", "link"} & page.tags
 
 

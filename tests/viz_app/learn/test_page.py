@@ -273,7 +273,7 @@ def test_what_heads_add_to_the_score_of_a_word_is_shown_and_sums_to_it(qtbot: Qt
     assert figure.words[figure.step].isChecked()
     step = translation.predicted_tokens.index("kitchen")
     figure.words[step].click()
-    assert figure.says.text().startswith("The score of “kitchen” is ")
+    assert figure.says.text().startswith("The logit of “kitchen” is ")
     ratio = np.exp(translation.log_probabilities[step] - parts.rivals[step].log_probability)
     assert f"{ratio:,.0f} times as probable" in figure.says.text()
     *terms, together = (float(bar.text.replace("−", "-")) for bar in figure.all_parts.bars)

@@ -232,7 +232,7 @@ def test_languages_that_a_folder_does_not_say_are_asked_for(
     window.open_model(folder)
     dialog = dialog_of(window)
     qtbot.waitUntil(dialog.source_edit.isVisible, timeout=LIMIT_MS)
-    assert "a language that it does not name" in dialog.about.text()
+    assert "an unknown language" in dialog.about.text()
     assert "GB of memory" in dialog.about.text()
     assert "MB on the disk" in dialog.about.text()
     assert "takes about" in dialog.about.text()

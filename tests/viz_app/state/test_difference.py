@@ -92,7 +92,7 @@ def test_where_nothing_pairs_the_changed_maps_are_shown_and_the_note_says_why(st
     state.settings.shown = "difference"
     assert not state.maps.is_signed("cross")
     assert state.maps.is_signed("encoder")
-    assert difference_note(state).startswith("There is no difference to show, so these are the changed maps.")
+    assert difference_note(state).startswith("There is no difference to show; these are the changed maps.")
     np.testing.assert_array_equal(state.maps.labelled().weights >= 0, True)  # type: ignore[union-attr]
 
 

@@ -169,14 +169,14 @@ def test_another_sentence_keeps_heads_drops_the_rest_names_it_and_can_be_undone(
     state.submit(edit_text("zwei hunde"))
     assert state.experiment == Experiment("zwei hunde", Greedy(), (OFF,))
     assert state.notice == (
-        "Dropped with the sentence that they belong to: word 2 → Hund, step 3: dog. Undo brings them back."
+        "Dropped with the sentence that they belong to: word 2 → Hund, step 3: dog. Undo restores them."
     )
     state.submit(undo)
     assert len(state.experiment.interventions) == 3
     assert state.notice == ""
     state.submit(remove(SourceWordReplaced(1, "Hund")))
     state.submit(edit_text("zwei hunde"))
-    assert state.notice == "Dropped with the sentence that it belongs to: step 3: dog. Undo brings it back."
+    assert state.notice == "Dropped with the sentence that it belongs to: step 3: dog. Undo restores it."
 
 
 def test_a_given_target_belongs_to_its_sentence(state: ExperimentState) -> None:
@@ -276,7 +276,7 @@ def test_what_another_model_cannot_use_comes_back_by_undo_with_the_former_one(st
     state.ask_again()
     state.accept(fitting(state))
     assert state.experiment.interventions == (FORCED,)
-    assert "cross 2·5 off. With the former model, undo brings it back." in state.notice
+    assert "cross 2·5 off. With the previous model, undo restores it." in state.notice
     state.begin_model(MODEL)
     state.ask_again()
     state.accept(make_result(make_translation("ein mann schläft .", "a dog", experiment=state.experiment)))
@@ -294,7 +294,7 @@ def test_what_another_model_keeps_is_told_and_taken_back_by_undo(state: Experime
     state.begin_model(replace(MODEL, name="two"))
     state.ask_again()
     answer()
-    assert state.notice == "Kept from the model before: cross 2·5 off. Undo takes it back."
+    assert state.notice == "Kept from the previous model: cross 2·5 off. Undo takes it back."
     state.submit(undo)
     assert state.notice == ""
     assert state.experiment.interventions == ()

@@ -363,7 +363,7 @@ def test_an_experiment_is_explained_by_what_was_changed_and_which_maps_are_shown
         assert ("hold the change, from the original" in parts["Cells"]) == is_difference
     assert len(texts) == 3
     state.settings.picture = "lines"
-    assert "Orange lines are for more" in {part.about: part.text for part in explain(state)}["Lines"]
+    assert "Orange lines mean more" in {part.about: part.text for part in explain(state)}["Lines"]
 
 
 def test_the_example_of_a_difference_is_the_largest_change() -> None:

@@ -77,14 +77,14 @@ def test_what_is_missing_is_said(state: ExperimentState) -> None:
     assert "Pin a cell" in str(query_key_view(state, explanation))
     state.selection.pinned = Pair(0, 0)
     state.settings.scope = "layer"
-    assert "one head alone" in str(query_key_view(state, explanation))
+    assert "a single head" in str(query_key_view(state, explanation))
     state.settings.scope = "head"
     assert "Reading queries" in str(query_key_view(state, explanation))
     explanation.request.begin()
     explanation.request.finish("Not enough memory.")
     assert query_key_view(state, explanation) == "Not enough memory."
     state.begin_model(ModelInfo("two", None, preset("notebook"), DeviceChoice("cpu", "asked for"), 1))
-    assert "Another model is in use" in str(query_key_view(state, explanation))
+    assert "Waiting for the current model" in str(query_key_view(state, explanation))
 
 
 def test_of_a_changed_experiment_that_translation_is_explained_whose_maps_are_shown(translator: Translator) -> None:

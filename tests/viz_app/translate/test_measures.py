@@ -64,7 +64,7 @@ def test_a_kind_without_the_measure_shows_weights_and_says_so(page: TranslatePag
     assert page.state.maps.shown_measure("decoder") == "weight"
     assert "There is no rollout for these maps" in page.head.meaning.text()
     page.state.intents.choose_head(Head("encoder", 0, 1))
-    assert "One map for each layer" in page.head.meaning.text()
+    assert "One map per layer" in page.head.meaning.text()
 
 
 @pytest.mark.heavy

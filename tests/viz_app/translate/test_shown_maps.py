@@ -44,7 +44,7 @@ def test_the_difference_is_chosen_by_mouse_and_key(make_window: MakeWindow, qtbo
     view = page.state.maps.view()
     assert view is not None
     assert np.isnan(view.values[view.row_labels.index("off1")]).all()
-    assert "Hatched: tokens that the original does not have." in page.head.meaning.text()
+    assert "Hatched: tokens that the original lacks." in page.head.meaning.text()
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
     page.heads.grid.setFocus()

@@ -59,7 +59,7 @@ def test_a_right_click_shows_the_changed_translation_beside_the_original_and_wha
     _wait_for_result(qtbot, page)
     panel = page.sentence
     assert panel.sentence.text == "Off1 mann."
-    assert panel.original_line.text() == "was: Ein mann."
+    assert panel.original_line.text() == "Original: Ein mann."
     assert [each.cursor.selectedText() for each in panel.sentence.extraSelections()] == ["Off1"]
     before = original.log_probability
     assert panel.facts.text().endswith(f"of the original: {before:.2f} → {before - 0.25:.2f}".replace("-", "−"))
@@ -169,7 +169,7 @@ def test_the_next_sentence_is_tried_with_the_same_heads_off(make_window: MakeWin
     with qtbot.waitSignal(window.translation_shown):
         page.sentence.input.set_text("Zwei Hunde .")
     assert page.sentence.sentence.text == "Off1 hunde."
-    assert page.sentence.original_line.text() == "was: Zwei hunde."
+    assert page.sentence.original_line.text() == "Original: Zwei hunde."
     assert _chips(page) == [CHIP]
     assert not page.sentence.note.isVisible(), "nothing was dropped"
 
@@ -234,7 +234,7 @@ def test_title_and_explanation_say_whose_maps_these_are_while_anything_is_change
     page.state.intents.choose_head(Head("cross", 0, 0))
     qtbot.mouseClick(page.sentence.shown_switch.buttons["original"], Qt.MouseButton.LeftButton)
     assert "original" in page.head.title.text()
-    assert "with nothing changed" in page.head.explanation.text()
+    assert "without changes" in page.head.explanation.text()
     page.state.submit(reset)
     _wait_for_result(qtbot, page)
     assert "Changed:" not in page.head.explanation.text()

@@ -115,7 +115,7 @@ def test_the_given_first_symbol_of_the_copy_task_stands_before_the_words(chips: 
     assert chips._start.right() < chips._chips[0][1].left()
     point = chips._start.center()
     QApplication.sendEvent(chips, QHelpEvent(QEvent.Type.ToolTip, point, chips.mapToGlobal(point)))
-    assert QToolTip.text().startswith("Given, not predicted: every sequence of the copy task begins with 1")
+    assert QToolTip.text().startswith("Given, not predicted: every sequence of the copy task starts with 1")
     on_word = chips._chips[0][1].center()
     QApplication.sendEvent(chips, QHelpEvent(QEvent.Type.ToolTip, on_word, chips.mapToGlobal(on_word)))
     qtbot.waitUntil(lambda: not QToolTip.isVisible())

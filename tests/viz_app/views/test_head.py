@@ -313,7 +313,7 @@ def test_the_context_menu_pins_switches_and_opens_the_row(panel: HeadPanel, stat
     assert _open_menu(panel, Pair(2, 3)) == ["Pin", "Set this row…", "Switch this head off"]
     _choose(panel, "Pin")
     assert state.selection.pinned == Pair(2, 3)
-    assert _open_menu(panel, Pair(2, 3))[0] == "Let go"
+    assert _open_menu(panel, Pair(2, 3))[0] == "Unpin"
     _choose(panel, "Switch this head off")
     assert Head("cross", 0, 0) in state.experiment.heads_off
     assert _open_menu(panel, Pair(2, 3))[-1] == "Switch this head on"
@@ -325,7 +325,7 @@ def test_the_context_menu_pins_switches_and_opens_the_row(panel: HeadPanel, stat
     merged = _open_menu(panel, Pair(3, 3))
     assert [text for text in merged if "Set" in text] == ["Set the row of “sleep”…", "Set the row of “ing”…"]
     state.settings.scope = "layer"
-    assert _open_menu(panel, Pair(2, 3)) == ["Let go"], "a row of several heads is nobody's row"
+    assert _open_menu(panel, Pair(2, 3)) == ["Unpin"], "a row of several heads is nobody's row"
 
 
 @pytest.mark.parametrize(("shown", "query"), [("original", 2), ("changed", 3), ("difference", 3)])
@@ -597,7 +597,7 @@ def test_a_row_set_by_hand_is_not_explained_by_queries_and_keys(
     panel.pick_line.explain_button.click()
     assert "set by hand" in panel.query_key.text.text()
     state.settings.scope = "layer"
-    assert "one head alone" in panel.query_key.text.text()
+    assert "a single head" in panel.query_key.text.text()
 
 
 @pytest.mark.parametrize("kind", ["cross", "encoder"])

@@ -83,7 +83,7 @@ def test_a_translation_that_takes_long_is_cancelled_by_escape_or_where_it_is_sai
         cancel()
         assert not state.request.is_running
         assert panel.facts.text() == facts
-        assert panel.note.text().startswith("Translating was cancelled; the sentence before it is still shown.")
+        assert panel.note.text().startswith("Translating was cancelled; the previous sentence is still shown.")
         assert state.experiment.source_text == "ein mann ."
     assert escapes == [True]
     state.submit(toggle_head(Head("cross", 0, 0)))
@@ -106,7 +106,7 @@ def test_beside_a_changed_translation_stands_the_original_and_what_it_costs(
     state.submit(toggle_head(Head("cross", 0, 0)))
     result = answer(state)
     assert panel.sentence.text == "Off1 mann."
-    assert panel.original_line.text() == "was: Ein mann."
+    assert panel.original_line.text() == "Original: Ein mann."
     before = result.original.log_probability
     assert panel.facts.text().endswith(f"of the original: {before:.2f} → {before - 0.25:.2f}".replace("-", "−"))
     assert [each.cursor.selectedText() for each in panel.sentence.extraSelections()] == ["Off1"]
@@ -185,7 +185,7 @@ def test_a_typed_sentence_that_is_refused_stays_to_be_corrected_and_undo_takes_i
     state.request.begin()
     state.refuse("That is far too long.")
     assert panel.input.text == "far too long"
-    assert panel.note.text() == "That is far too long.\nThe sentence before it is still shown."
+    assert panel.note.text() == "That is far too long.\nThe previous sentence is still shown."
     assert state.experiment == Experiment("ein mann .")
     qtbot.keyClick(panel.input, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     state.request.begin()
@@ -216,7 +216,7 @@ def test_an_untouched_example_gives_way_to_one_of_the_next_model(
     qtbot.addWidget(panel)
     state.begin_model(COPY)
     assert state.experiment.source_text.split()[0] == "1"
-    assert panel.input.placeholderText() == "Type numbers with spaces between"
+    assert panel.input.placeholderText() == "Type numbers separated by spaces"
     state.submit(open_experiment(Experiment("1 2 2 2")), asks=False)
     state.begin_model(MODEL)
     assert state.experiment.source_text == "1 2 2 2", "what somebody typed stays"
@@ -237,7 +237,7 @@ def test_an_example_that_gives_way_keeps_what_concerns_heads_and_names_what_it_d
     state.begin_model(COPY)
     assert state.experiment.source_text.split()[0] == "1"
     assert state.experiment.interventions == (missing, there)
-    told = "Dropped with the sentence that it belongs to: step 2: dog. Undo brings it back."
+    told = "Dropped with the sentence that it belongs to: step 2: dog. Undo restores it."
     assert state.notice == told
     result = make_result(make_translation(state.experiment.source_text))
     state.accept(replace(result, dropped=(missing,)))
@@ -296,7 +296,7 @@ def test_folded_the_whole_original_stays_in_sight_beside_many_changes(
     assert not panel.interventions.isAncestorOf(line)
     assert line.isVisible()
     assert line.shown_text().replace("\n", " ") == line.text()
-    panel.original_line.setText("was: " + "a word " * 30)
+    panel.original_line.setText("Original: " + "a word " * 30)
     panel.rows.place_original()
     qtbot.waitUntil(lambda: line.height() >= 2 * line.fontMetrics().lineSpacing())
     assert line.shown_text().count("\n") == 1

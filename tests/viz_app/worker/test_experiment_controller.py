@@ -141,7 +141,7 @@ def test_what_was_cancelled_ends_and_leaves_what_is_shown(
     assert ended == [False]
     assert state.experiment == Experiment("Ein Mann .")
     assert shown(state) == "Ein mann."
-    assert "was cancelled; the sentence before it is still shown" in state.request.problem
+    assert "was cancelled; the previous sentence is still shown" in state.request.problem
     qtbot.waitUntil(lambda: cast(EndlessTranslator, translators[0]).has_stopped)
     state.submit(toggle_head(HEAD))
     qtbot.waitUntil(lambda: shown(state) == "Off1 mann.")
@@ -157,7 +157,7 @@ def test_a_first_translation_that_was_cancelled_can_be_asked_for_again(
     state.cancel()
     assert state.result is None
     assert state.experiment == Experiment("Endless .")
-    assert "to translate it after all" in state.request.problem
+    assert "to translate" in state.request.problem
     translators[0].__class__ = FakeTranslator
     state.ask_again()
     qtbot.waitUntil(lambda: shown(state) == "Endless.")

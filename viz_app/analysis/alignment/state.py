@@ -94,7 +94,7 @@ class AlignmentState:
         if result is None or not result.is_changed:
             return ""
         if self.state.maps.shown == "difference":
-            return "A difference has no links: these are those of the changed maps."
+            return "A difference has no links; these are the links of the changed maps."
         return f"Links of the {self.state.maps.shown} maps."
 
     def ranked(self) -> "list[Ranked]":
@@ -145,8 +145,8 @@ def summary(ranking: "AlignerRanking") -> str:
     best = 100 * ranking.best.reporting.aer
     others = ", ".join(f"{each.name} {100 * each.reporting.aer:.1f}%" for each in ranking.baselines)
     pairs = "1 pair was" if ranking.num_skipped == 1 else f"{ranking.num_skipped} pairs were"
-    skipped = f" {pairs} left out: the model cuts other words." if ranking.num_skipped else ""
+    skipped = f" {pairs} skipped: the model splits other words." if ranking.num_skipped else ""
     return (
-        f"Best: {best:.1f}% of links wrong (AER); {others}. Chosen on {ranking.num_choosing} pairs aligned by hand, "
-        f"reported on {ranking.num_reporting} others.{skipped} Click a row to see it."
+        f"Best alignment error rate: {best:.1f}%; {others}. Chosen on {ranking.num_choosing} pairs aligned by hand, "
+        f"reported on {ranking.num_reporting} others.{skipped} Click a row to show it."
     )

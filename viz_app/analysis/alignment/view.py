@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 NO_LINKS = "Choose a cross-attention head: its rows are target words, its columns source words."
 HEADINGS = {
-    "AER": "Alignment error rate on the pairs that it was not chosen by: 0% is perfect",
-    "chosen by": "The same on the pairs that it was chosen by",
-    "layer": "Of the cross-attention; all: the mean over layers",
+    "AER": "Alignment error rate on the other pairs, not used to choose it: 0% is perfect",
+    "chosen by": "Alignment error rate on the pairs used to choose it",
+    "layer": "Layer of cross-attention; all: the mean over layers",
     "head": "all: the mean over the heads of the layer, or a measure of the whole layer",
-    "rows": "Whether row t speaks for the token read at step t or for the one predicted",
+    "rows": "Whether a row belongs to the token read or to the token predicted",
     "measure": "What the map holds",
 }
 
@@ -44,10 +44,10 @@ class AlignmentTab(AnalysisTab):
     """
 
     name: ClassVar[str] = "Alignment"
-    tip: ClassVar[str] = "Word links of the chosen head or measure; find the head that aligns best"
+    tip: ClassVar[str] = "Word links of the chosen head or measure; find the best aligner"
     meaning: ClassVar[str] = (
-        "Solid: the source word at which the chosen head, in the chosen measure and label mode, looks most. Dashed: "
-        "weaker. A link shows where the model looks; it need not be the word's translation."
+        "Solid: the source word at which the chosen head looks most, in the current measure and row naming. Dashed: "
+        "weaker links. A link shows where the model looks, which may not be the word's translation."
     )
 
     def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
@@ -60,12 +60,12 @@ class AlignmentTab(AnalysisTab):
         self.threshold = QSlider(Qt.Orientation.Horizontal)
         self.threshold.setRange(2, 100)
         self.threshold.setValue(round(100 * self.alignment.threshold))
-        self.threshold.setToolTip("Weaker links are not drawn, but for the strongest of each target word")
+        self.threshold.setToolTip("Hides weaker links, except the strongest of each target word")
         self.threshold.setAccessibleName("Threshold of links")
         self._threshold_text = label("small")
         self.ranker = JobBar(
             "Find the best aligner",
-            "Every layer, head, label mode and measure on sentence pairs that were aligned by hand",
+            "Tries every layer, head, row naming and measure on sentence pairs aligned by hand",
             self.request,
         )
         self._summary = label("small", wraps=True)

@@ -9,7 +9,7 @@ from augenmerk.viz_app.views.marked_text import number
 from augenmerk.viz_app.widgets.layouts import column_of, row_of
 from augenmerk.viz_app.widgets.parts import label
 
-HINT = "Hover over a cell: its value in all three maps."
+HINT = "Point at a cell to see its value in all three maps."
 Cell = tuple[int, int]
 Cells = tuple[Cell | None, Cell | None, Cell | None]
 """The same query and key in the first map, the second, and the difference."""

@@ -212,11 +212,11 @@ class CompareState:
         must_merge = not (self.first.settings.merges_words or comparison.is_same_vocabulary)
         notes = [_meaning(self.first)]
         if must_merge:
-            notes.append("Pieces are merged into words: the two models cut words differently.")
+            notes.append("Pieces are merged into words, because the two models split words differently.")
         if self.first.maps.shown_measure(self.first.selection.head.kind) != "weight":
-            notes.append("Compared are the weights, not the measure chosen for the large map.")
+            notes.append("This compares the weights, not the measure of the large map.")
         if self.first.maps.shown == "difference":
-            notes.append("Compared are the changed maps, not their difference from the original ones.")
+            notes.append("This compares the changed maps, not their difference from the original maps.")
         first = _labelled(self.first, comparison.first, merges=must_merge)
         assert first is not None
         second = _labelled(self.first, self.second.result, merges=must_merge)
@@ -270,8 +270,8 @@ def _no_such_head(page: ExperimentState, second: Translation) -> str:
     head = page.selection.head
     num_layers, num_heads = second.maps.of_kind(head.kind).shape[:2]
     return (
-        f"The second checkpoint has no {head}: of {head.kind} attention it has {num_layers} × {num_heads} "
-        "(layers × heads). Choose a head that both have."
+        f"The second checkpoint has no {head}, only {num_layers} layers × {num_heads} heads of {head.kind} attention. "
+        "Choose a head that both have."
     )
 
 
@@ -288,5 +288,5 @@ def _left_out(change: MapDifference) -> tuple[str, ...]:
     first, second = change.mass_left_out.reshape(2, -1).mean(axis=-1).tolist()
     if max(first, second) < MUCH_LEFT_OUT:
         return (change.note,)
-    weight = f"On columns left out lie {percent(first)} of the first and {percent(second)} of the second map's weight."
+    weight = f"The omitted columns have {percent(first)} of the first and {percent(second)} of the second map's weight."
     return change.note, weight

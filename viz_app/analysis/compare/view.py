@@ -39,16 +39,16 @@ QUESTIONS: dict[Question, tuple[str, str]] = {
 }
 HINTS: dict[Question, str] = {
     "sentence": "Change a word or two of this sentence, then press Compare.",
-    "checkpoint": "Both models then translate the sentence above. The second one is only opened for this tab.",
+    "checkpoint": "Both models translate the sentence above. The second model is only opened for this tab.",
 }
 CANCELLED = "Comparing was cancelled."
 TEXTS_TIP = (
-    "In brackets: the log-probability of the translation. Δ: how that of the first translation changes "
-    "when the second sentence, or checkpoint, is given its words"
+    "In brackets: the log-probability of the translation. Δ (difference): the change of the first translation's "
+    "log-probability with the second sentence or checkpoint"
 )
 READS_FIRST_TIP = (
-    "The second reads the words of the first translation, by teacher forcing, instead of making its own: "
-    "the rows are then the same, and what differs is where it looks"
+    "The second reads the first translation (teacher forcing) instead of making its own. The rows are then equal, and "
+    "the maps differ only in where the model looks"
 )
 
 
@@ -69,8 +69,8 @@ class CompareTab(AnalysisTab):
     stops_when_left: ClassVar[bool] = True
     tip: ClassVar[str] = "Two sentences in one model, or one sentence in two checkpoints, with the difference"
     meaning: ClassVar[str] = (
-        "The chosen head in both, and second minus first, over the words that both have. It says where attention "
-        "moved, not that this is why a word changed."
+        "The chosen head in both, and second minus first for common words. The difference shows where attention "
+        "moved, not why a word changed."
     )
 
     def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
@@ -79,16 +79,16 @@ class CompareTab(AnalysisTab):
         self.question_buttons: dict[Question, QToolButton] = {}
         self.sentence = one_line_edit(
             "The second sentence",
-            "A sentence to compare with; it begins as the first one: change a word or two",
+            "The sentence to compare with: change a word or two",
             "the second sentence",
         )
         self.compare = QPushButton("Compare")
-        self.compare.setToolTip("Translate the second sentence, and compare (Enter)")
+        self.compare.setToolTip("Translate the second sentence and compare (Enter)")
         self.checkpoint_button = MenuButton("", "Choose the checkpoint to compare with")
         self.checkpoint_menu = QMenu(self.checkpoint_button)
         self.checkpoint_menu.aboutToShow.connect(self._fill_menu)
         self.checkpoint_button.setMenu(self.checkpoint_menu)
-        self.close_button = flat_button("close it", "Close the second checkpoint, and free its memory")
+        self.close_button = flat_button("close it", "Close the second checkpoint and free its memory")
         self.reads_first = QCheckBox(READS_FIRST)
         self.reads_first.setToolTip(READS_FIRST_TIP)
         self.texts = QLabel()

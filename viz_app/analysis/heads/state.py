@@ -96,13 +96,13 @@ class HeadsState:
             skipped = f", {found.num_skipped} left out" if found.num_skipped else ""
             return (
                 f"Loss {found.loss:.3f} nats per token over {found.num_sentences} sentences ({found.num_tokens:,} "
-                f"tokens{skipped}), {in_words(found.scalings)}. Cells: its rise without each head, in "
-                "thousandths of a nat. Click one to switch the head off."
+                f"tokens{skipped}), {in_words(found.scalings)}. Cells: the increase without each head, in thousandths "
+                "of a nat. Click a cell to switch the head off."
             )
         if self.question == "behaviour" and self.behaviour is not None:
             return (
-                f"Means over {self.behaviour.num_sentences} sentences, {in_words(self.behaviour.scalings)}; the grid "
-                "goes by these roles. Click a row to see the head."
+                f"Means over {self.behaviour.num_sentences} sentences, {in_words(self.behaviour.scalings)}; the "
+                "thumbnails use these roles. Click a row to show the head."
             )
         return ""
 

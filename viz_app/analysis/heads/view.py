@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
 MEANINGS: dict[Question, str] = {
     "importance": (
-        "How much worse the model predicts a sample of translations with one head off at a time. It says what is lost "
-        "at once, not what the others could take over, nor what the head does."
+        "How much worse the model predicts a sample of translations with one head off at a time. This is the "
+        "immediate loss. It does not show what other heads could take over, or what the head does."
     ),
     "behaviour": (
         "What each head does on average over a sample: entropy (nats), largest weight, share on the end token, "
-        "distances from 3 back to 3 ahead, role. It says where heads look, not whether that matters."
+        "distances from 3 back to 3 ahead, role. This shows where heads look, not whether it matters."
     ),
 }
 QUESTIONS: dict[Question, tuple[str, str]] = {
@@ -47,18 +47,18 @@ QUESTIONS: dict[Question, tuple[str, str]] = {
     "behaviour": ("Behaviour", "Entropy, confidence, distances, role"),
 }
 SAMPLES = {
-    "gold": ("validation pairs", "Sentence pairs of the validation split that are shipped"),
+    "gold": ("validation pairs", "The shipped sentence pairs of the validation split"),
     "examples": ("examples", "The example sentences, with the model's own translations"),
-    "multi30k": ("Multi30k validation", "200 pairs of Multi30k's validation split, if it was fetched"),
-    "file": ("a file…", "A text file: a sentence a line, or sentence, tab, translation"),
+    "multi30k": ("Multi30k validation", "200 pairs of Multi30k's validation split, if downloaded"),
+    "file": ("a file…", "A text file with a sentence per line, or sentence, tab, translation"),
 }
 HEADINGS = {
     "head": "Kind, layer and head",
     "role": "What it does most",
-    "entropy": "Mean entropy of a row, in nats: 0 is one key alone",
+    "entropy": "Mean entropy of a row in nats: 0 if one key has all the weight",
     "largest": "Mean of the largest weight in a row",
     "end": "Mean weight on the end token",
-    "distance": "Weight on keys from 3 before to 3 after the row's own place; the ends hold all beyond",
+    "distance": "Weight on keys from 3 before to 3 after the row's own position; both ends include all beyond",
 }
 CELL_HEIGHT = 21
 LOW_TAB = 520
@@ -78,7 +78,7 @@ class HeadsTab(AnalysisTab):
     """
 
     name: ClassVar[str] = "Heads"
-    tip: ClassVar[str] = "The importance of every head, and what it does, over a sample of sentences"
+    tip: ClassVar[str] = "Importance and role of every head over a sample of sentences"
     meaning: ClassVar[str] = MEANINGS["importance"]
 
     def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
@@ -88,7 +88,9 @@ class HeadsTab(AnalysisTab):
         self.sample_menu = ChoiceMenu("Which sentences", SAMPLES, "sample: ")
         self.sample_menu.actions_by_name["multi30k"].setEnabled(all(path.is_file() for path in multi30k_files()))
         self.job = JobBar(
-            "Measure", "This may take a minute, of a big model several; what is known is shown meanwhile", self.request
+            "Measure",
+            "This may take a minute, or several for a large model; partial results appear meanwhile",
+            self.request,
         )
         self._keeping, self._measured_sample = RequestState(), SampleChoice()
         self._partial: SampleProfiles | None = None
@@ -151,9 +153,9 @@ class HeadsTab(AnalysisTab):
             self.sample_menu.setText(f"sample: {shortened(heads.sample.path.name)} ▾")
         self.job.start.setText("Measure again" if heads.is_outdated else "Measure")
         set_visible(self.sample_menu, not is_running, focus_to=self.job.stop)
-        not_kept = f"Not kept for the next time: {self._keeping.problem}" if self._keeping.problem else ""
+        not_kept = f"Not saved: {self._keeping.problem}" if self._keeping.problem else ""
         warning = " ".join(filter(None, (heads.warning(), not_kept if question == "behaviour" else "")))
-        kept = " Kept beside the model's file." if self._is_kept and question == "behaviour" else ""
+        kept = " Saved next to the model's file." if self._is_kept and question == "behaviour" else ""
         for part, text in ((self._summary, f"{heads.summary()}{kept}"), (self._warning, warning)):
             part.setText(text)
             part.setVisible(bool(text))

@@ -44,7 +44,7 @@ class SourceJob:
 
         contributions = contributions_of(translator, translation, should_stop)
         if len(translation.source_words) == 1:
-            return SourceFindings(contributions, None, "Without its only word nothing of the source is left.")
+            return SourceFindings(contributions, None, "Without its only word, the source would be empty.")
         try:
             changes = score_without_source_words(translator, translation, should_stop=should_stop)
         except (AnalysisError, ExperimentError) as error:  # too little would be left

@@ -25,12 +25,10 @@ WAITING, CANCELLED = "…", "Computing shares and losses was cancelled."
 HOW_TO_CHANGE = "Click a word to remove it from the source; click it again to put it back."
 TICKS = "Ticks on the bars: the original."
 WORDS_TITLE = "Δ log-probability of the\ntranslation without the word"
-ROWS_LEFT_OUT = (
-    "Compared without the rows of attention over the source that you set: they do not fit a sentence with a word less."
-)
+ROWS_LEFT_OUT = "Compared without your rows of attention over the source, which do not fit a shorter sentence."
 ALTI_TIP = (
     "Ferrando et al. 2022, “Towards Opening the Black Box of Neural Machine Translation”. It follows how attention "
-    "mixes vectors through all layers; feed-forward networks are taken to move nothing between words."
+    "mixes vectors through all layers. Feed-forward networks move nothing between words."
 )
 
 
@@ -49,8 +47,8 @@ class SourceTab(AnalysisTab):
     stops_when_left: ClassVar[bool] = True
     tip: ClassVar[str] = "How much of each output word comes from the source; remove or replace a source word"
     meaning: ClassVar[str] = (
-        f"Left, by {METHOD}: the share of the source in each output word; the rest is the words before. An estimate of "
-        "mixing, not of cause. Right, an experiment: what the translation loses without each source word."
+        f"Left, by {METHOD}: the share of the source in each output word; the rest comes from the words before. This "
+        "estimates mixing, not cause. Right, an experiment: what the translation loses without each source word."
     )
 
     def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
@@ -58,15 +56,15 @@ class SourceTab(AnalysisTab):
         self.source = SourceState(self.state)
         self.explanation.setToolTip(ALTI_TIP)
         self.shares = BarList(
-            "Share of the source", "Blue: from the source. Pale: from the words before", rest="faint_accent"
+            "Share of the source", "Blue: from the source. Pale: from the previous words", rest="faint_accent"
         )
         self.words = BarList("Source words", HOW_TO_CHANGE)
         self.replacement = one_line_edit(
-            "A word in place of the source word that was clicked last",
-            "A word, or <unk>, to stand in place of the source word that was clicked last",
+            "A word to replace the last source word you clicked",
+            "A word, or <unk>, to replace the last source word you clicked",
         )
         self.replace = QPushButton("Replace")
-        self.replace.setToolTip("Translate with this word in place of the one that was clicked last")
+        self.replace.setToolTip("Translate with this word instead of the last one you clicked")
         self.warnings = label("warm", wraps=True)
         self._shares_title, self._words_title = label("small", wraps=True), label("small", wraps=True)
         self._left_out = label("small", wraps=True)

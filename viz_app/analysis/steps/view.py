@@ -29,10 +29,10 @@ PLAY_INTERVAL_MS = 700
 LOW_TAB = 520
 LEAST_BARS = 130
 """Pixels of height: candidates and row never get less."""
-OTHER_PREFIX = "At this step the original reads other tokens, or has ended: nothing to compare with."
+OTHER_PREFIX = "At this step the original reads other tokens or has ended, so there is no comparison."
 TICKS = "Ticks on the bars: the original."
 HOW_TO_SET = "Click a word or a bar to set this row."
-NO_ROW = "Choose a head of the decoder or a cross-attention head to see, and to set, the row that this step used."
+NO_ROW = "Choose a head of the decoder or of cross-attention to see and set the row of this step."
 
 
 class StepsTab(AnalysisTab):
@@ -52,8 +52,8 @@ class StepsTab(AnalysisTab):
     name: ClassVar[str] = "Steps"
     tip: ClassVar[str] = "Go through decoding token by token; force another token; set a row of attention"
     meaning: ClassVar[str] = (
-        "One decoding step. Left: what the model could say here; click it to force it, again to let the model choose. "
-        "Right: where the chosen head looks; click to set the row."
+        "One decoding step. Left: the candidates. Click one to force it, and again to let the model choose. Right: "
+        "where the chosen head looks. Click to set the row."
     )
 
     def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
@@ -65,7 +65,7 @@ class StepsTab(AnalysisTab):
         self.play = PlayButton()
         self.tokens = TokenLine("Tokens of the translation")
         self.tokens_area = TokenArea(self.tokens)
-        self.candidates = BarList("Candidates", "Click a token to force it here; click a forced one to let it go")
+        self.candidates = BarList("Candidates", "Click a token to force it here; click a forced token to undo this")
         self.word = one_line_edit(
             "Another word to force at this step",
             "A word, or an exact token of the vocabulary, such as the end token; Return forces it here",
@@ -73,11 +73,11 @@ class StepsTab(AnalysisTab):
         )
         self.row = BarList(
             "Attention of this step",
-            "Click a word: all attention on it. Click into its bar: that much; the row is then scaled to sum to 1",
+            "Click a word to put all attention on it, or its bar to set a share. The row is scaled to sum to 1",
         )
-        self.set_row = flat_button("set row", "Translate with the row as you set it")
+        self.set_row = flat_button("set row", "Translate with your row")
         self.discard = flat_button("discard", "Forget what you set")
-        self.release = flat_button("as the model has it", "Take this row out of the experiment")
+        self.release = flat_button("Restore the model's row", "Remove your row from the experiment")
         self._row_hint = label("small", wraps=True)
         self._row_hint.setText(HOW_TO_SET)
         self._row_tools = QStackedWidget()  # as high with the hint as with the buttons: nothing moves under the mouse
@@ -262,7 +262,7 @@ class PlayButton(QToolButton):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setText("play")
-        self.setToolTip("Go through all steps, one after the other")
+        self.setToolTip("Play all steps")
         self.setProperty("role", "flat")
         self.setCheckable(True)
         self.timer = QTimer(self, interval=PLAY_INTERVAL_MS)

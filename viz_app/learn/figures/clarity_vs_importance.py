@@ -25,8 +25,8 @@ RADIUS, NEAR = 5, 14
 LEAST_COST = 0.1
 """The axis goes so far at least, to either side: where no head matters, the points lie near the line."""
 CLARITY = (
-    "A head is clear if each row of its map has one strong cell, and the rows have it at different tokens. "
-    "Clarity = mean of the rows’ largest weights × number of different tokens that they are on / number of rows."
+    "A head is clear if each row of its map has one strong cell, at different tokens. Clarity = mean of the rows’ "
+    "largest weights × number of different tokens they point at / number of rows."
 )
 """What `clarity` computes."""
 COLORS: dict[MapKind, str] = {"encoder": "muted", "decoder": "warm", "cross": "accent"}

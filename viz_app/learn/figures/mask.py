@@ -15,7 +15,7 @@ from augenmerk.viz_app.widgets.parts import flat_button, label
 
 NUM_PUBLISHED = 20
 MATRIX_HEIGHT, LEAST_MATRIX_HEIGHT, MAX_CELL = 230, 140, 26
-PUBLISHED_TIP = "The mask of 20 positions, as The Annotated Transformer prints it, in place of your sentence's"
+PUBLISHED_TIP = "Show the mask of 20 positions from The Annotated Transformer instead of your sentence's"
 
 
 class MaskFigure(ChapterFigure):

@@ -20,7 +20,7 @@ from augenmerk.viz_app.worker import Job
 
 NUM_HEADS_SHOWN = 6
 CHIP_SPACING = 2
-ALL_TIP = "These sum to the difference of the two scores"
+ALL_TIP = "These sum to the difference of the two logits"
 HEADS_TIP = "Click a head to choose it; the button at the left switches it off"
 READ_TIP = "The vector of the token that the decoder reads, and of its position"
 BIAS_TIP = "Learned constants, added whatever the sentence"
@@ -38,7 +38,7 @@ class WordPartsFigure(ChapterFigure):
         heads: bars of the heads with the largest parts, `shown_heads`.
     """
 
-    caption = "Why this word: what its score is the sum of. Click another word"
+    caption = "Why this word: the parts of its logit. Click another word"
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
@@ -49,7 +49,7 @@ class WordPartsFigure(ChapterFigure):
         self.words: list[QToolButton] = []
         self._flow = FlowLayout(CHIP_SPACING)
         self.says = label("accent", wraps=True)
-        self.all_parts = BarList("What the difference is the sum of", ALL_TIP)
+        self.all_parts = BarList("The parts of the difference", ALL_TIP)
         self.heads = BarList("Heads with the largest parts", HEADS_TIP)
         self.heads.label_clicked.connect(self._choose)
         self.heads.bar_clicked.connect(lambda index, _: self._choose(index))
@@ -127,9 +127,9 @@ def said_of(parts: LogitParts, step: int) -> str:
     times = math.exp(abs(difference))
     told = f"{times:,.0f}" if times >= 10 else f"{times:.1f}"
     if difference < 0:
-        return f"The score of “{word}” is {-difference:.2f} below that of “{rival}”: {told} times less probable."
+        return f"The logit of “{word}” is {-difference:.2f} below that of “{rival}”: {told} times less probable."
     return (
-        f"The score of “{word}” is {difference:.2f} above that of “{rival}”, the next best: {told} times as probable."
+        f"The logit of “{word}” is {difference:.2f} above that of “{rival}”, the next best: {told} times as probable."
     )
 
 

@@ -193,7 +193,7 @@ def test_the_maps_follow_the_switch(tab: CompareTab, qtbot: QtBot) -> None:
         np.testing.assert_allclose(shown["original"][place], results.original.maps.cross[2, 0], atol=1e-6)
         np.testing.assert_allclose(shown["changed"][place], results.changed.maps.cross[2, 0], atol=1e-6)
         np.testing.assert_array_equal(shown["changed"][place], shown["difference"][place])
-    assert "Compared are the changed maps" in tab.maps._notes.text()
+    assert "This compares the changed maps" in tab.maps._notes.text()
 
 
 def test_less_and_more_have_colours_of_their_own(tab: CompareTab, qtbot: QtBot) -> None:
@@ -243,7 +243,7 @@ def test_hovering_one_map_reads_the_value_in_all_three(tab: CompareTab, qtbot: Q
     tab.maps.second.hovered.emit(MatrixCell(0, 0, lonely))
     assert "no partner" in tab.maps.value.text()
     tab.maps.second.hovered.emit(None)
-    assert tab.maps.value.text().startswith("Hover")
+    assert tab.maps.value.text().startswith("Point at a cell")
 
 
 @pytest.mark.heavy

@@ -413,7 +413,7 @@ def test_what_heads_do_is_kept_beside_the_file_of_the_model(
     assert kept is not None
     assert kept.sample == "5 sentences of pairs.tsv"
     qtbot.waitUntil(lambda: not tab._keeping.is_running, timeout=30_000)
-    assert tab._summary.text().endswith("Click a row to see the head. Kept beside the model's file.")
+    assert tab._summary.text().endswith("Click a row to show the head. Saved next to the model's file.")
     measured = tab.state.model
     load(context, file)
     qtbot.waitUntil(lambda: tab.state.model is not measured, timeout=30_000)
@@ -424,7 +424,7 @@ def test_what_heads_do_is_kept_beside_the_file_of_the_model(
     _measure(qtbot, tab)
     qtbot.waitUntil(lambda: tab._keeping.problem != "", timeout=30_000)
     assert not roles_path(file).exists()
-    assert tab._warning.text().startswith("Not kept for the next time: ")
+    assert tab._warning.text().startswith("Not saved: ")
 
 
 @pytest.mark.heavy

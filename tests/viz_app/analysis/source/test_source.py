@@ -178,7 +178,7 @@ def test_a_replacement_that_cannot_be_read_leaves_what_is_shown(words_tab: Sourc
 @pytest.mark.heavy
 def test_the_only_word_stays(make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot) -> None:
     tab = _shown(make_context("words", "Hund"), show_tab)
-    assert tab._words_title.text() == "Without its only word nothing of the source is left."
+    assert tab._words_title.text() == "Without its only word, the source would be empty."
     assert tab.problem.text() == ""
     assert tab.shares.bars[0].text.endswith("%")
     shown = tab.state.translation
@@ -207,7 +207,7 @@ def test_words_are_removed_without_the_rows_that_are_set_over_the_source_and_thi
     assert all(each.change is not None for each in tab.source.words())
     assert [bar.text for bar in tab.words.bars] != [""] * 6
     assert tab._left_out.isVisible()
-    assert "without the rows of attention" in tab._left_out.text()
+    assert "without your rows of attention" in tab._left_out.text()
     assert tab.shares.bars[0].text.endswith("%")
     _click_word(qtbot, tab, 2)
     assert tab.state.experiment.interventions == (SourceWordRemoved(2),)
