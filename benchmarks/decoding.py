@@ -6,7 +6,7 @@ from torch import Tensor
 from augenmerk.core.config import preset
 from augenmerk.core.inference.compiled import CompiledTransformer
 from augenmerk.core.model.transformer import Transformer
-from augenmerk.core.translation.decoding import DecodingRules, greedy_from, greedy_uncached
+from augenmerk.core.translation.decoding import DecodingRules, greedy_search
 from benchmarks.ratio import Ratio, paired_medians
 
 NUM_TOKENS = 8000
@@ -30,7 +30,7 @@ def _ratio(num_steps: int, required: float, aim: float) -> Ratio:
     source = torch.randint(4, NUM_TOKENS, (1, num_steps + 2), generator=torch.Generator().manual_seed(num_steps))
     ours_seconds, other_seconds = paired_medians(
         lambda: with_all_maps(ours, source, num_steps),
-        lambda: greedy_uncached(other, source, num_steps, RULES),
+        lambda: greedy_search(other, other.encode(source), [num_steps], RULES),
         repeats=21,
     )
     name = f"{num_steps} tokens, cached, all maps / decoder run anew, no maps"
@@ -46,6 +46,6 @@ def _model() -> Transformer:
 def with_all_maps(model: CompiledTransformer, source: Tensor, num_steps: int) -> list[int]:
     """Translate ids as `Translator.translate` does: one encoding, cached greedy steps, one pass for the maps."""
     encoding = model.encode(source, need_maps=True)
-    chosen = greedy_from(model, encoding, [num_steps], RULES)[0]
+    chosen = greedy_search(model, encoding, [num_steps], RULES)[0]
     model.decode(encoding, torch.tensor([[RULES.start_id, *chosen[:-1]]]), need_maps=True)
     return chosen

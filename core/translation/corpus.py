@@ -12,7 +12,7 @@ from augenmerk.core.model.interventions import compile_head_factors
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.translation.beam import beam_search
 from augenmerk.core.translation.compilation import max_steps
-from augenmerk.core.translation.decoding import DecodingRules, greedy_from
+from augenmerk.core.translation.decoding import DecodingRules, greedy_search
 from augenmerk.core.translation.running import MAX_BEAM_ROWS
 
 CORPUS_BATCH = 192
@@ -47,4 +47,4 @@ def translate_ids(
     limits = [max_steps(len(row), run, rules) for row in sources]
     if beam > 1:
         return beam_search(model, encoding, limits, rules, beam, length_penalty)
-    return greedy_from(model, encoding, limits, rules, forced=rules.forced_ends(limits, None))
+    return greedy_search(model, encoding, limits, rules, forced=rules.forced_ends(limits, None))

@@ -9,7 +9,7 @@ from torch import Tensor
 from augenmerk.core.config import DecodingConfig
 from augenmerk.core.inference.compiled import Model, plain_form
 from augenmerk.core.model.finite import non_finite
-from augenmerk.core.model.transformer import Encoding, Transformer
+from augenmerk.core.model.transformer import Encoding
 from augenmerk.core.text.codec import TextCodec
 from augenmerk.core.text.vocabulary import Vocabulary
 from augenmerk.core.translation.result import TranslationStoppedError
@@ -81,23 +81,7 @@ class DecodingRules:
 
 
 @torch.inference_mode()
-def greedy(model: Model, source: Tensor, max_steps: Sequence[int], rules: DecodingRules) -> list[list[int]]:
-    """The most probable token at each step, with cached keys and values.
-
-    Args:
-        model: in evaluation mode.
-        source: padded ids [B, S].
-        max_steps: for each row the largest number of tokens to choose.
-        rules: start, end and forbidden tokens.
-
-    Returns:
-        For each row the chosen ids, the end token included if it came.
-    """
-    return greedy_from(model, model.encode(source), max_steps, rules)
-
-
-@torch.inference_mode()
-def greedy_from(
+def greedy_search(
     model: Model,
     encoding: Encoding,
     max_steps: Sequence[int],
@@ -105,10 +89,21 @@ def greedy_from(
     should_stop: Callable[[], bool] = lambda: False,
     forced: Sequence[ForcedIds] | None = None,
 ) -> list[list[int]]:
-    """`greedy` for sources that are encoded already; `forced` tells for each its forced tokens by step.
+    """The most probable token at each step.
+
+    Args:
+        model: in evaluation mode.
+        encoding: of B sources.
+        max_steps: for each source the largest number of tokens to choose.
+        rules: start, end and forbidden tokens.
+        should_stop: called before each step.
+        forced: for each source its forced tokens by step.
+
+    Returns:
+        For each source the chosen ids, the end token included if it came.
 
     Raises:
-        TranslationStoppedError: `should_stop`, asked before each step, said so.
+        TranslationStoppedError: `should_stop` returned True.
         NonFiniteError: the model's logits are not finite.
     """
     states = encoding.states
@@ -148,19 +143,6 @@ def greedy_from(
                 chosen[row].append(token)
                 going_on[place] = token != rules.end_id and len(chosen[row]) < max_steps[row]
     return chosen
-
-
-@torch.inference_mode()
-def greedy_uncached(model: Transformer, source: Tensor, max_steps: int, rules: DecodingRules) -> list[int]:
-    """The same for one source [1, S], running the whole decoder again at each step: the measure of `greedy`."""
-    encoding = model.encode(source)
-    forbidden = forbidding(model, rules, source)
-    target = [rules.start_id]
-    while len(target) <= max_steps and (len(target) == 1 or target[-1] != rules.end_id):
-        ids = torch.tensor([target], device=source.device)
-        logits = model.decode(encoding, ids).logits
-        target.append(int((logits[0, -1] + forbidden.at(len(target) - 1)).argmax()))
-    return target[1:]
 
 
 _MAX_GOING_ON = 0.85

@@ -22,7 +22,7 @@ from augenmerk.core.interop.model import ImportOptions
 from augenmerk.core.interop.recognition import recognize
 from augenmerk.core.interop.stopping import ImportStoppedError
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.decoding import greedy_from
+from augenmerk.core.translation.decoding import greedy_search
 from augenmerk.core.translation.experiment import Beam, Experiment, HeadScaled, SourceWordRemoved
 from augenmerk.core.translation.translator import Translator
 from tests.core.interop.joeynmt_models import START, Made, make_folder, save
@@ -113,7 +113,7 @@ def test_greedy_translations_are_theirs_token_by_token(pair: tuple[Made, Transla
     for words in random_rows(25, len(made.source), 10):
         source = [*words, 3]
         limit = ours.max_steps(len(source))
-        found.append(greedy_from(ours.model, ours.model.encode(torch.tensor([source])), [limit], ours.rules)[0])
+        found.append(greedy_search(ours.model, ours.model.encode(torch.tensor([source])), [limit], ours.rules)[0])
         assert found[-1] == made.model.greedy(source, **options)
     assert len(set(map(tuple, found))) > 5  # the source matters
     assert all(row.index(3) >= ours.rules.min_steps for row in found if 3 in row)

@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file
 
 from augenmerk.core.interop.importing import import_model
-from augenmerk.core.translation.decoding import greedy_from
+from augenmerk.core.translation.decoding import greedy_search
 from augenmerk.core.translation.source import encode_source
 from augenmerk.core.translation.translator import Translator
 from tests.core.interop.joeynmt_oracle import CONFIGURATIONS
@@ -98,7 +98,7 @@ def test_greedy_translations_are_theirs_token_by_token(pair: Pair) -> None:
     for row in pair.rows:
         ids = torch.tensor([row["source"]])
         limit = ours.max_steps(len(row["source"]))
-        found = greedy_from(ours.model, ours.model.encode(ids), [limit], ours.rules)[0]
+        found = greedy_search(ours.model, ours.model.encode(ids), [limit], ours.rules)[0]
         assert found == row["greedy"]
         text = ours.checkpoint.codecs.target.text_of(found)
         assert text == row["greedy_text"] or (not text and row["greedy_text"] in ("<unk>", "⁇", "[UNK]"))

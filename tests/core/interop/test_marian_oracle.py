@@ -11,7 +11,7 @@ import torch
 from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.interop.importing import import_model
 from augenmerk.core.translation.beam import beam_search
-from augenmerk.core.translation.decoding import greedy_from
+from augenmerk.core.translation.decoding import greedy_search
 from augenmerk.core.translation.translator import Translator
 from tests.core.interop.marian_models import Made, as_the_library_reads, make_folder
 from tests.core.interop.pickles import pickles_read_here
@@ -132,7 +132,7 @@ def test_greedy_output_is_theirs_token_by_token(pair: Pair) -> None:
     ours = pair.ours
     limits = [ours.max_steps(14)] * len(sources)
     ends = ours.rules.forced_ends(limits, None)
-    found = greedy_from(ours.model, ours.model.encode(sources), limits, ours.rules, forced=ends)
+    found = greedy_search(ours.model, ours.model.encode(sources), limits, ours.rules, forced=ends)
     assert limits[0] == 23  # max_length counts the start token
     for row, theirs in zip(found, expected, strict=True):
         assert row == _until_end(theirs[1:], pair.end)

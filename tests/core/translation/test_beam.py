@@ -7,11 +7,13 @@ import pytest
 import torch
 
 from augenmerk.core.errors import ConfigError
+from augenmerk.core.inference.compiled import CompiledTransformer
 from augenmerk.core.model.transformer import Encoding, Transformer
 from augenmerk.core.translation.beam import _largest, beam_search, length_penalty_of
-from augenmerk.core.translation.decoding import DecodingRules, greedy
+from augenmerk.core.translation.decoding import DecodingRules
 from augenmerk.core.translation.experiment import check_beam
 from tests.core.model.small_models import END, KINDS, PADDING, PRE, START
+from tests.core.translation.greedy_search import greedy
 from tests.core.translation.wild_models import padded, random_sources, wild_model
 
 RULES = DecodingRules(START, END, (0, PADDING, START))
@@ -21,7 +23,8 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 
 @torch.inference_mode()
 def search(model, source: torch.Tensor, limits: list[int], rules=RULES, beam: int = 4, alpha: float = 0.6):
-    return beam_search(model, model.encode(source), limits, rules, beam, alpha)
+    compiled = CompiledTransformer(model)
+    return beam_search(compiled, compiled.encode(source), limits, rules, beam, alpha)
 
 
 @torch.inference_mode()

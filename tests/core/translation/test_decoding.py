@@ -9,12 +9,11 @@ from augenmerk.core.translation.decoding import (
     DecodingRules,
     batches_by_length,
     best_tokens,
-    greedy,
-    greedy_from,
-    greedy_uncached,
+    greedy_search,
 )
 from augenmerk.core.translation.result import TranslationStoppedError
 from tests.core.model.small_models import END, KINDS, NUM_SOURCE, NUM_TARGET, PADDING, START, random_ids
+from tests.core.translation.greedy_search import greedy, greedy_uncached
 from tests.core.translation.wild_models import padded, random_sources, wild_model
 
 RULES = DecodingRules(START, END, (0, PADDING, START))
@@ -66,15 +65,6 @@ def test_maps_of_one_pass_are_those_of_decoding_step_by_step(kind: str) -> None:
             assert int(best) == chosen[step]
 
 
-@torch.inference_mode()
-def test_greedy_from_an_encoding_is_greedy() -> None:
-    model = wild_model("pre")
-    source = padded(random_sources(5))
-    assert greedy_from(model, model.encode(source, need_maps=True), [9] * 5, RULES) == greedy(
-        model, source, [9] * 5, RULES
-    )
-
-
 def test_rows_end_with_the_end_token_and_hold_no_other() -> None:
     model = wild_model("post")
     rows = greedy(model, padded(random_sources(40)), [20] * 40, RULES)
@@ -84,16 +74,13 @@ def test_rows_end_with_the_end_token_and_hold_no_other() -> None:
     assert all(len(row) == 20 for row in rows if row[-1] != END)
 
 
-@pytest.mark.parametrize("decode", ["cached", "uncached"])
 @pytest.mark.heavy
-def test_forbidden_tokens_are_never_chosen(decode: str) -> None:
+def test_forbidden_tokens_are_never_chosen() -> None:
     model = wild_model("pre")
     sources = random_sources(20)
 
     def run(rules: DecodingRules) -> list[list[int]]:
-        if decode == "cached":
-            return greedy(model, padded(sources), [12] * 20, rules)
-        return [greedy_uncached(model, source, 12, rules) for source in sources]
+        return greedy(model, padded(sources), [12] * 20, rules)
 
     favourites = [token for token, _ in Counter(t for row in run(NO_END) for t in row).most_common(3)]
     forbidden = DecodingRules(START, None, (PADDING, *favourites))
@@ -164,7 +151,7 @@ def test_greedy_asks_before_each_step_whether_to_stop() -> None:
         return asked[-1]
 
     with pytest.raises(TranslationStoppedError):
-        greedy_from(model, model.encode(random_sources(1)[0]), [20], NO_END, third_time)
+        greedy_search(model, model.encode(random_sources(1)[0]), [20], NO_END, third_time)
     assert asked == [False, False, True]
 
 

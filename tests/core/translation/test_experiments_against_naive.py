@@ -16,7 +16,6 @@ from augenmerk.core.inference.compiled import CachedState
 from augenmerk.core.inference.validity import PLAIN_VARIABLE
 from augenmerk.core.model.heads import Head
 from augenmerk.core.model.transformer import DecoderState
-from augenmerk.core.translation.decoding import greedy
 from augenmerk.core.translation.experiment import (
     INTERVENTION_TYPES,
     AttentionRow,
@@ -33,6 +32,7 @@ from augenmerk.core.translation.experiment import (
 )
 from augenmerk.core.translation.result import MAP_KINDS, Translation, TranslationStoppedError
 from augenmerk.core.translation.translator import EXPERIMENT_WINDOW, Translator
+from tests.core.translation.greedy_search import greedy
 from tests.core.translation.naive import NaiveResult, naive_run, naive_scores
 from tests.core.translation.random_experiments import ValuesForModel, random_experiment
 from tests.core.translation.random_models import MODELS, all_heads, make_translator

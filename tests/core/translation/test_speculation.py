@@ -19,7 +19,7 @@ from augenmerk.core.model.heads import ATTENTION_KINDS
 from augenmerk.core.model.interventions import compile_interventions
 from augenmerk.core.translation import speculation
 from augenmerk.core.translation.compilation import CompiledExperiment
-from augenmerk.core.translation.decoding import forbidding, greedy_from
+from augenmerk.core.translation.decoding import forbidding, greedy_search
 from augenmerk.core.translation.experiment import CausalMaskLifted, Experiment, Greedy, HeadScaled
 from augenmerk.core.translation.result import TranslationStoppedError
 from augenmerk.core.translation.speculation import DecodeRequest, VerifiedTranslation, verified_greedy
@@ -47,7 +47,7 @@ def decode(translator: Translator, compiled: Sequence[CompiledExperiment], draft
 def plainly(translator: Translator, compiled: CompiledExperiment) -> list[int]:
     model = translator.current_model()
     encoding = translator._runner.encode(model, [compiled], need_maps=False)
-    return greedy_from(model, encoding, [compiled.max_steps], translator.rules, forced=[compiled.forced])[0]
+    return greedy_search(model, encoding, [compiled.max_steps], translator.rules, forced=[compiled.forced])[0]
 
 
 def allowed_rows(translator: Translator, compiled: CompiledExperiment, found: VerifiedTranslation) -> Tensor:
@@ -465,7 +465,7 @@ def test_the_fixed_point_on_2000_sentences(bundled: Translator, multi30k_folder:
         model = bundled.current_model()
         encoding = bundled._runner.encode(model, compiled, need_maps=False)
         limits = [each.max_steps for each in compiled]
-        plain = greedy_from(model, encoding, limits, bundled.rules)
+        plain = greedy_search(model, encoding, limits, bundled.rules)
         off = [bundled.compile(each.with_interventions(HeadScaled(generator.choice(heads)))) for each in experiments]
         without = [found.ids for found in decode(bundled, off, plain)]
         for drafts in ([()] * len(plain), [*before, *plain][: len(plain)], without):
