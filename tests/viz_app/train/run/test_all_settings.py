@@ -80,16 +80,15 @@ def test_every_setting_that_the_command_line_accepts_has_a_field_and_no_other(pa
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("name", list(PRESETS))
-def test_the_settings_of_a_preset_are_shown_as_published(page: TrainPage, qtbot: QtBot, name: str) -> None:
+def test_the_settings_of_a_preset_are_shown_as_published(page: TrainPage, qtbot: QtBot) -> None:
     settings = opened(page, qtbot)
-    page.form.set_choices(page.form.choices().with_preset(name))
-    run = preset(name)
-    for dotted, row in settings.rows.items():
-        assert dotted_settings()[dotted].read(shown(row)) == value_of(run, dotted)
-        assert not row.restore_button.isVisible()
-    assert not settings.restore_button.isEnabled()
-    assert page.form.choices().run_config() == run
+    for name, run in PRESETS.items():
+        page.form.set_choices(page.form.choices().with_preset(name))
+        for dotted, row in settings.rows.items():
+            assert dotted_settings()[dotted].read(shown(row)) == value_of(run, dotted), name
+            assert not row.restore_button.isVisible(), name
+        assert not settings.restore_button.isEnabled(), name
+        assert page.form.choices().run_config() == run
 
 
 @pytest.mark.heavy
