@@ -288,13 +288,13 @@ ADD_SCENE = Command[LessonDocuments](
     "Add scene to lesson…",
     LessonDocuments.add_scene,
     group="Files",
-    tip="A new scene after this one, of what is on the screen now",
+    tip="Add the current screen as a new scene after this one",
 )
 SAVE_LESSON = Command[LessonDocuments](
     "Save lesson",
     lambda documents: documents.save(),
     group="Files",
-    tip="Writes the lesson to its file, or asks for one",
+    tip="Save the lesson to its file, or ask for one",
     is_offered=lambda documents: documents.lesson.is_changed,
 )
 EDIT_ROW: dict[str, tuple[str, Command[LessonDocuments]]] = {
@@ -304,7 +304,7 @@ EDIT_ROW: dict[str, tuple[str, Command[LessonDocuments]]] = {
         _editing(
             "Lesson: update this scene from the screen",
             lambda documents: documents.editing.update_scene(),
-            "What is on the screen now takes the place of this scene; its texts stay",
+            "Replace this scene by the current screen, keeping its texts",
         ),
     ),
     "texts": (
@@ -320,7 +320,7 @@ EDIT_ROW: dict[str, tuple[str, Command[LessonDocuments]]] = {
         _editing(
             "Lesson: move this scene earlier",
             lambda documents: documents.lesson.move(-1),
-            "Moves this scene one place towards the beginning",
+            "Move this scene one place towards the beginning",
             lambda documents: documents.lesson.can_step_back,
         ),
     ),
@@ -329,7 +329,7 @@ EDIT_ROW: dict[str, tuple[str, Command[LessonDocuments]]] = {
         _editing(
             "Lesson: move this scene later",
             lambda documents: documents.lesson.move(1),
-            "Moves this scene one place towards the end",
+            "Move this scene one place towards the end",
             lambda documents: documents.lesson.can_step_on,
         ),
     ),
@@ -338,7 +338,7 @@ EDIT_ROW: dict[str, tuple[str, Command[LessonDocuments]]] = {
         _editing(
             "Lesson: delete this scene",
             lambda documents: documents.lesson.delete(),
-            "Takes this scene out of the lesson",
+            "Delete this scene from the lesson",
         ),
     ),
     "rename": (
@@ -346,7 +346,7 @@ EDIT_ROW: dict[str, tuple[str, Command[LessonDocuments]]] = {
         _editing(
             "Lesson: rename",
             lambda documents: documents.editing.ask_for_title(),
-            "Another title for the whole lesson",
+            "Change the title of the lesson",
             _is_open,
         ),
     ),
