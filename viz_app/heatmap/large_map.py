@@ -6,8 +6,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from augenmerk.viz_app.state.evented_options import on_redraw
 from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_selection import SelectionMode
 from augenmerk.viz_app.state.map_view import MapView
-from augenmerk.viz_app.state.picked_tokens import SelectionMode
 from augenmerk.viz_app.theme import current_theme, is_theme_change
 
 

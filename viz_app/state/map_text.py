@@ -9,10 +9,10 @@ from augenmerk.core.analysis.selection import Combination
 from augenmerk.core.model.heads import KIND_TITLES
 from augenmerk.core.translation.result import MapKind
 from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_selection import SHORTENED
 from augenmerk.viz_app.state.map_source import has_split_words
 from augenmerk.viz_app.state.map_view import Band, MapView, Pair
 from augenmerk.viz_app.state.marks import query_sum
-from augenmerk.viz_app.state.picked_tokens import SHORTENED
 from augenmerk.viz_app.state.sentence_text import elided
 
 KIND_NAMES: dict[MapKind, str] = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross"}

@@ -7,9 +7,17 @@ from augenmerk.core.analysis.selection import LabelMode
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import MapKind, Translation, Word
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_selection import queries_of_tokens, token_shift_of_keys, token_shift_of_queries
+from augenmerk.viz_app.state.map_selection import (
+    KEY_SIDES,
+    QUERY_SIDES,
+    PickedTokens,
+    QuerySum,
+    Side,
+    queries_of_tokens,
+    token_shift_of_keys,
+    token_shift_of_queries,
+)
 from augenmerk.viz_app.state.map_view import NO_MARKS, Band, MapView, Marks
-from augenmerk.viz_app.state.picked_tokens import KEY_SIDES, QUERY_SIDES, PickedTokens, QuerySum, Side
 
 
 def marks_of_experiment(

@@ -4,10 +4,11 @@ from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QSizePolicy, QWidget
 
 from augenmerk.core.durations import duration
 from augenmerk.core.text.languages import a_sentence_in
+from augenmerk.core.translation.coverage import Coverage
 from augenmerk.core.translation.experiment import GivenTarget
 from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.viz_app.state.experiment_editor import redo, set_output, undo
@@ -29,7 +30,6 @@ from augenmerk.viz_app.state.sentence_text import (
 )
 from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales, set_role
 from augenmerk.viz_app.views.chips import ChipsArea, WordChips
-from augenmerk.viz_app.views.coverage_notice import CoverageNotice
 from augenmerk.viz_app.views.examples_menu import ExamplesMenu
 from augenmerk.viz_app.views.intervention_chips import InterventionChips, ShownMapsSwitch
 from augenmerk.viz_app.views.sentence_input import SentenceInput, SentenceMarks, TargetLine
@@ -37,6 +37,7 @@ from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
 from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
 from augenmerk.viz_app.widgets.focus import set_visible
 from augenmerk.viz_app.widgets.layouts import column_of, row_of
+from augenmerk.viz_app.widgets.menu_button import MenuButton
 from augenmerk.viz_app.widgets.parts import flat_button, label, labelled_row, take_out
 
 BUSY_DELAY_MS = 250
@@ -607,3 +608,35 @@ def _from_to(before: float, now: float) -> str:
 def _signed(value: float, digits: int = 2) -> str:
     """With a typographic minus."""
     return f"{value:.{digits}f}".replace("-", "−")
+
+
+class CoverageNotice(QWidget):
+    """Hidden for a sentence that is like the training data, and for models whose file does not tell.
+
+    Attributes:
+        label: the notice.
+        button: opens the menu of models; hidden as long as there is none, and no other model is spoken of then.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.label = ElidingLabel("warm")
+        self.label.setProperty("terms", "training data")
+        self.button = MenuButton("Open a bigger model…", "Open a model trained on more or other text")
+        self.button.hide()
+        row_of(self.label, self.button, 1, spacing=8, within=self)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.hide()
+
+    def offer(self, menu: QMenu) -> None:
+        """The button opens this menu."""
+        self.button.setMenu(menu)
+        self.button.show()
+
+    def show_coverage(self, coverage: Coverage | None) -> None:
+        """Says what there is to say of a sentence."""
+        notice = coverage.notice if coverage is not None else ""
+        if coverage is not None and notice and self.button.menu() is None:
+            notice = coverage.known
+        self.label.setText(notice)
+        self.setVisible(bool(notice))

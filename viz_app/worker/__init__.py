@@ -31,7 +31,6 @@ from augenmerk.viz_app.worker.training import (
     TrainingBody,
     TrainingFailure,
     TrainingRun,
-    _read_and_train,
     leave_a_core_to_the_window,
 )
 
@@ -59,6 +58,5 @@ __all__ = [
     "TrainingBody",
     "TrainingFailure",
     "TrainingRun",
-    "_read_and_train",
     "leave_a_core_to_the_window",
 ]

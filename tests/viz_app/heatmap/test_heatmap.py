@@ -20,8 +20,8 @@ from augenmerk.viz_app.heatmap.heatmap_layout import BAR_GAP, BAR_WIDTH, MIN_LAB
 from augenmerk.viz_app.heatmap.heatmap_paint import value_place
 from augenmerk.viz_app.heatmap.lines_view import LinesPainter, LinesView
 from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_selection import SelectionMode
 from augenmerk.viz_app.state.map_view import Pair, Place
-from augenmerk.viz_app.state.picked_tokens import SelectionMode
 from augenmerk.viz_app.state.zoom import FIT
 from augenmerk.viz_app.theme import Theme
 from tests.viz_app.synthetic import make_translation
