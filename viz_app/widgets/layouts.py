@@ -1,4 +1,4 @@
-"""Rows and columns of widgets, each in one expression. Lengths are at 100 % and follow the scale of the interface."""
+"""Rows and columns of widgets, each in one expression. Lengths are at 100% and follow the scale of the interface."""
 
 from dataclasses import dataclass
 from typing import TypeVar

@@ -39,7 +39,7 @@ class LineChart(QWidget):
     Attributes:
         curves: what is drawn.
         hovered: the place on the x axis under the mouse; None if there is none.
-        top_px: height above the area for legend and title of the value axis, at 100 %.
+        top_px: height above the area for legend and title of the value axis, at 100%.
     """
 
     top_px: ClassVar[int] = 26

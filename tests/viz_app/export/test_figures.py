@@ -80,7 +80,7 @@ UNUSUAL = {
 def test_any_texts_can_be_drawn_together_without_a_warning(tmp_path: Path, ending: str) -> None:
     texts = list(UNUSUAL.values())
     weights = np.full((len(texts), len(texts)), 0.5, dtype=np.float32)
-    picture = replace(_picture(), weights=weights, row_labels=texts, column_labels=texts)
+    picture = replace(_picture(), values=weights, row_labels=texts, column_labels=texts)
     save_figure(map_figure(picture), tmp_path / f"map.{ending}")
     assert len(list(tmp_path.iterdir())) == 1
 
