@@ -237,7 +237,7 @@ def test_a_translation_is_traced_as_it_was_made(untrained_checkpoint: Path) -> N
     translation = translator.translate("Ein Mann steht auf einer Leiter.")
     maps: AttentionMaps = trace_translation(translator, translation).maps
     for kind in MAP_KINDS:
-        np.testing.assert_allclose(maps.of_kind(kind), translation.maps.of_kind(kind), atol=1e-6)
+        np.testing.assert_allclose(maps.of_kind(kind), translation.maps.of_kind(kind), atol=2e-6)
 
 
 def test_a_translation_is_traced_under_its_own_interventions(word_translator: Translator) -> None:
@@ -252,7 +252,7 @@ def test_a_translation_is_traced_under_its_own_interventions(word_translator: Tr
     translation = word_translator.run(experiment)
     trace = trace_translation(word_translator, translation)
     for kind in MAP_KINDS:
-        np.testing.assert_allclose(trace.maps.of_kind(kind), translation.maps.of_kind(kind), atol=1e-6)
+        np.testing.assert_allclose(trace.maps.of_kind(kind), translation.maps.of_kind(kind), atol=2e-6)
     assert trace.cross.weights[1, 2, 1].tolist() == [1.0] + [0.0] * (num_source - 1)
     assert not head_norms(trace.encoder)[0, 1].any()
     source, read = torch.tensor([translation.source_ids]), torch.tensor([translation.read_ids])

@@ -22,7 +22,7 @@ from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, PADDING
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 MAP_TOLERANCE, LOG_PROBABILITY_TOLERANCE = 2e-6, 1e-5
-NUM_SENTENCES = 24
+NUM_SENTENCES = 12
 CHANGES = [
     SentenceChanges(),
     SentenceChanges({Head("decoder", 0, 1): 0.0}, {(Head("cross", 1, 2), 3): [0.5, 0.5]}),

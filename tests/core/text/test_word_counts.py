@@ -95,7 +95,7 @@ class TestInFiles:
     @pytest.mark.parametrize(
         ("values", "problem"),
         [
-            (None, "word_counts is null. An object"),
+            (None, "word_counts is null. Use an object"),
             ([], "word_counts is an empty list"),
             ({"kind": 5}, "word_counts.kind "),
             ({"kind": "a\nb"}, "word_counts.kind "),
