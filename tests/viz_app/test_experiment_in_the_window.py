@@ -100,7 +100,7 @@ def _check(window: MainWindow, expected: ExperimentResult) -> None:
         assert panel.original_line.text() == f"Original: {original.text}"
         assert panel.original_line.isVisible()
     for kind in MAP_KINDS:
-        np.testing.assert_allclose(page.state.maps.thumbnails(kind), changed.maps.of_kind(kind), atol=1e-5)
+        np.testing.assert_allclose(page.state.maps.view_all(kind).values, changed.maps.of_kind(kind), atol=1e-5)
 
 
 def _center_of(page: TranslatePage, head: Head) -> QPoint:
@@ -256,7 +256,7 @@ def test_the_switch_decides_whose_maps_the_thumbnails_and_the_large_map_are(
         qtbot.mouseClick(switch.buttons[shown], Qt.MouseButton.LeftButton)
         view = page.state.maps.view()
         assert view is not None
-        np.testing.assert_allclose(page.state.maps.thumbnails("encoder"), maps, atol=1e-5)
+        np.testing.assert_allclose(page.state.maps.view_all("encoder").values, maps, atol=1e-5)
         np.testing.assert_allclose(view.values, maps[1, 1], atol=1e-5)
         assert page.head.title.text().endswith({"changed": "head 2"}.get(shown, shown))
         place = page.heads.grid.place_of(head)

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import write_text
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
 from augenmerk.viz_app.heatmap.colormap import EMBER, PAPER, missing_rgb, rgb_table, signed_rgb_table
-from augenmerk.viz_app.state.map_source import new_entries, spread
+from augenmerk.viz_app.state.map_source import new_entries, selected, spread
 from augenmerk.viz_app.state.map_view import Band, MapView
 from augenmerk.viz_app.state.marks import marks_of_experiment
 
@@ -117,10 +117,10 @@ def _kind(content: PageContent, kind: MapKind, blocks: list[str]) -> dict[str, A
     modes: dict[str, Any] = {}
     for mode in LABEL_MODES:
         selection = Selection(mode, content.selection.merge_words, content.selection.hide)
-        labelled = _labelled(selection, content.maps[kind], content.translation, kind)
+        labelled = selected(selection, content.maps[kind], content.translation, kind)
         is_signed, new = False, (frozenset[int](), frozenset[int]())
         if content.original is not None:
-            original = _labelled(selection, content.original[1][kind], content.original[0], kind)
+            original = selected(selection, content.original[1][kind], content.original[0], kind)
             with suppress(AnalysisError):  # where nothing pairs, the changed maps are shown, as in the window
                 change = difference(original, labelled)
                 new, is_signed = new_entries(change, labelled), content.is_difference
@@ -160,13 +160,6 @@ def _marks(content: PageContent, kind: MapKind, mode: LabelMode, view: MapView) 
 
 def _bands(bands: Iterable[Band]) -> list[dict[str, Any]]:
     return [{"index": band.index, "isRow": band.is_row} for band in sorted(bands)]
-
-
-def _labelled(selection: Selection, maps: FloatArray, translation: Translation, kind: MapKind) -> LabelledMap:
-    labelled = selection.apply(maps, translation, kind)
-    if not labelled.weights.size:  # everything would be hidden: as in the window, nothing is
-        labelled = replace(selection, hide=frozenset()).apply(maps, translation, kind)
-    return labelled
 
 
 def _packed_signed(values: FloatArray) -> tuple[str, float]:

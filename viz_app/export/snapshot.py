@@ -20,6 +20,7 @@ from augenmerk.core.translation.result import MAP_KINDS
 from augenmerk.viz_app.heatmap.drawing import Drawing, large_map
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_source import hides_nothing
 from augenmerk.viz_app.state.map_view import MapView
 from augenmerk.viz_app.state.map_view_settings import ShownMaps
 from augenmerk.viz_app.state.marks import query_sum
@@ -62,7 +63,7 @@ def take_snapshot(state: ExperimentState, model: str) -> Snapshot | None:
         "measure": MEASURES[state.maps.shown_measure(head.kind)].name,
         f"{axes.query}s": "source token" if head.kind == "encoder" else f"token {settings.label_mode}",
     }
-    if settings.selection.hide and state.maps.hides_nothing:
+    if settings.selection.hide and hides_nothing(state.maps):
         facts["hidden"] = "nothing: no token would be left"
     elif settings.selection.hide:
         facts["hidden"] = (

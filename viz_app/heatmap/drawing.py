@@ -11,6 +11,7 @@ from augenmerk.core.translation.result import FloatArray, MapKind
 from augenmerk.viz_app.heatmap.colormap import cell_colors
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_source import top_value, top_values
 from augenmerk.viz_app.state.map_view import NO_MARKS, Band, Marks, Strip
 from augenmerk.viz_app.state.marks import marks_of_heads, marks_of_large_map, query_sum
 
@@ -172,7 +173,7 @@ def large_map(state: ExperimentState, caption: str = "") -> Drawing | None:
         values=view.values,
         row_labels=view.row_labels,
         column_labels=view.column_labels,
-        top=maps.top_value(head, view.values),
+        top=top_value(maps, head, view.values),
         is_signed=maps.is_signed(head.kind),
         title=map_text.title(state),
         caption=caption,
@@ -183,7 +184,7 @@ def large_map(state: ExperimentState, caption: str = "") -> Drawing | None:
 
 def small_maps(state: ExperimentState, kind: MapKind) -> DrawingBlock:
     """All heads of a kind as they are shown now, a line for each layer."""
-    values, tops, is_signed = state.maps.thumbnails(kind), state.maps.top_values(kind), state.maps.is_signed(kind)
+    values, tops, is_signed = state.maps.view_all(kind).values, top_values(state.maps, kind), state.maps.is_signed(kind)
     marks = marks_of_heads(state, kind)
     lines = [
         [

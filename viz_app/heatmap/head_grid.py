@@ -29,6 +29,7 @@ from augenmerk.viz_app.state.evented_options import on_redraw
 from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_in_short
+from augenmerk.viz_app.state.map_source import top_values
 from augenmerk.viz_app.theme import current_theme, is_theme_change, scaled
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 
@@ -291,8 +292,8 @@ class HeadGrid(QWidget):
         maps, max_pixels = self._state.maps, int(layout.size.height() * self.devicePixelRatioF())
         return {
             kind: self._store.images_of(
-                maps.thumbnails(kind),
-                maps.top_values(kind),
+                maps.view_all(kind).values,
+                top_values(maps, kind),
                 signed_ramp_of(self._theme) if maps.is_signed(kind) else ramp_of(self._theme),
                 max_pixels,
             )

@@ -12,6 +12,7 @@ from augenmerk.core.translation.result import MAP_KINDS, MapKind
 from augenmerk.viz_app.heatmap.drawing import SMALL_SCALE, Box, mark_shapes
 from augenmerk.viz_app.heatmap.map_image import draw_thumbnail, paint_shapes
 from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_source import MapSource
 from augenmerk.viz_app.state.map_text import KIND_DIRECTIONS, KIND_NAMES
 from augenmerk.viz_app.state.map_view import Band
 from augenmerk.viz_app.state.marks import lit_keys, lit_queries, marks_of_heads
@@ -228,7 +229,7 @@ class GridPainter:
     def _about(self, kind: MapKind, is_folded: bool) -> str:
         """Behind the name of a kind: the direction, and how many heads are folded away."""
         parts = [KIND_DIRECTIONS[kind]]
-        if self.state.maps.lacks_difference(kind):
+        if lacks_difference(self.state.maps, kind):
             parts = [f"{KIND_DIRECTIONS[kind]}: {NO_DIFFERENCE}"]
         if is_folded:
             num_layers, num_heads = self.state.maps.shape(kind)
@@ -338,7 +339,7 @@ class GridPainter:
     def _paint_dimmed(self, painter: QPainter) -> None:
         """Heads of other roles than the one looked for are pale, and those without the difference that is shown."""
         role = self.state.settings.shown_role
-        without_difference = {kind for kind in MAP_KINDS if self.state.maps.lacks_difference(kind)}
+        without_difference = {kind for kind in MAP_KINDS if lacks_difference(self.state.maps, kind)}
         for item in self.thumbnails if without_difference else ():
             if item.head.kind in without_difference:
                 painter.fillRect(item.place, self.theme.color("panel", 0.8))
@@ -365,6 +366,11 @@ class GridPainter:
         painter.drawArc(circle, 125 * 16, 290 * 16)
         painter.drawLine(QPointF(middle.x(), switch.top() + 3), QPointF(middle.x(), middle.y()))
         painter.restore()
+
+
+def lacks_difference(maps: MapSource, kind: MapKind) -> bool:
+    """Whether a difference is requested and maps of a kind have none: they are the changed ones, and greyed out."""
+    return maps.shown == "difference" and bool(maps.difference_problem(kind))
 
 
 def _gaps(lit: Sequence[int], count: int) -> list[tuple[int, int]]:

@@ -16,6 +16,7 @@ from augenmerk.viz_app.heatmap.large_map import LargeMap, selection_mode_of
 from augenmerk.viz_app.heatmap.map_image import signed_ramp_of
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_selection import MARKS, HoveredLabel, token_shift_of_queries
+from augenmerk.viz_app.state.map_source import top_value
 from augenmerk.viz_app.state.map_view import MapView
 from augenmerk.viz_app.state.marks import lit_keys, lit_queries
 from augenmerk.viz_app.state.sentence_text import visible
@@ -58,7 +59,7 @@ class LinesPainter:
             self.theme.scaled(MAX_LABEL),
         )
         head, maps = self.state.selection.head, self.state.maps
-        self.top = maps.top_value(head, self.weights)
+        self.top = top_value(maps, head, self.weights)
         self.is_signed, self.new_entries = maps.is_signed(head.kind), maps.new_entries(head.kind)
         number = metrics.horizontalAdvance("+0.00" if self.is_signed else "0.00") + GAP
         span = min(self.theme.scaled(MAX_SPAN), self.size.width() - 2 * (self.label_width + GAP) - 2 * number)

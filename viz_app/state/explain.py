@@ -10,6 +10,7 @@ from augenmerk.core.text.vocabulary import MARKS
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_in_words
+from augenmerk.viz_app.state.map_source import hides_nothing
 from augenmerk.viz_app.state.map_view import MapView
 
 BEWARE = (
@@ -42,7 +43,7 @@ def explain(state: ExperimentState) -> tuple[Part, ...]:
     if settings.merges_words and map_text.splits_words(state):
         merged = f"A word of several pieces is summed over its {axes.key}s and averaged over its {axes.query}s."
         parts.append(Part("Words", merged))
-    if settings.selection.hide and state.maps.hides_nothing:
+    if settings.selection.hide and hides_nothing(state.maps):
         parts.append(Part("Hidden", map_text.hiding_note(state)))
     elif settings.selection.hide:
         share = f"Hidden tokens took {100 * view.hidden_share:.0f}% of these {axes.query}s"

@@ -1,8 +1,8 @@
 """The maps as they are shown: original, changed or their difference; labelled, merged, combined, scaled. No Qt."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,29 @@ LEAST_DIFFERENCE = 0.01
 """Colours of a difference reach at least this far: rounding errors are not to look like a finding."""
 
 
+Kept = TypeVar("Kept")
+
+
+class Cache:
+    """What was made, until it is cleared or there is too much of it."""
+
+    def __init__(self) -> None:
+        self._made: dict[Hashable, Any] = {}
+
+    def kept(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
+        """What is made, or was made for an equal key."""
+        if key not in self._made:
+            if len(self._made) > MAX_CACHED:
+                self._made.clear()
+            self._made[key] = make()
+        found: Kept = self._made[key]
+        return found
+
+    def clear(self) -> None:
+        """Nothing is remembered any more."""
+        self._made.clear()
+
+
 class MapSource:
     """Maps of an experiment's result, in the way that the settings ask for. Pure derivation, remembered while it holds.
 
@@ -28,25 +51,26 @@ class MapSource:
         settings, selection: how maps are shown, and which head is chosen.
         result: whose maps; None while nothing is shown.
         measured: the maps of its translations in the other measures, as far as they are known.
+        cache: what follows from all of this.
     """
 
     def __init__(self, settings: MapViewSettings, selection: MapSelection) -> None:
         self.settings, self.selection = settings, selection
         self.result: ExperimentResult | None = None
         self.measured: tuple[MeasuredMaps, ...] = ()
-        self._cache: dict[Hashable, object] = {}
+        self.cache = Cache()
 
     def show(self, result: ExperimentResult | None) -> None:
         """Another result; what was measured of translations that it keeps stays known."""
         self.result = result
         kept = () if result is None else (result.original, result.changed)
         self.measured = tuple(each for each in self.measured if any(each.translation is one for one in kept))
-        self._cache.clear()
+        self.cache.clear()
 
     def add_measured(self, measured: MeasuredMaps) -> None:
         """The maps of a translation in the other measures have become known."""
         self.measured = (*(each for each in self.measured if each.translation is not measured.translation), measured)
-        self._cache.clear()
+        self.cache.clear()
 
     def with_settings(self, **changes: Any) -> "MapSource":
         """The same maps, shown in another way: `changes` are fields of `MapViewSettings`."""
@@ -74,23 +98,15 @@ class MapSource:
 
     def difference_problem(self, kind: MapKind) -> str:
         """Why there is no difference of maps of a kind; empty if there is one."""
-        found = self._kept(
-            ("difference", kind, self.settings.selection, self.shown_measure(kind)), self._difference_of(kind)
-        )
+        found = self._difference(kind)
         return found if isinstance(found, str) else ""
-
-    def lacks_difference(self, kind: MapKind) -> bool:
-        """Whether a difference is asked for and maps of a kind have none: they are the changed ones, and greyed out."""
-        return self.shown == "difference" and bool(self.difference_problem(kind))
 
     def new_entries(self, kind: MapKind) -> tuple[frozenset[int], frozenset[int]]:
         """The queries and keys shown that the original maps of this kind do not have, as entries of those shown."""
-        found = self._kept(
-            ("difference", kind, self.settings.selection, self.shown_measure(kind)), self._difference_of(kind)
-        )
+        found = self._difference(kind)
         if self.shown == "original" or not isinstance(found, MapDifference):
             return frozenset(), frozenset()
-        return new_entries(found, self.labelled_all(kind))
+        return new_entries(found, self.view_all(kind).labelled)
 
     def shape(self, kind: MapKind) -> tuple[int, int]:
         """Number of layers and of heads of one kind; zeros while nothing is shown."""
@@ -108,18 +124,18 @@ class MapSource:
         if measure == "weight" or kind not in MEASURES[measure].kinds:
             return "weight"
         asked = [translation] if translation is not None else self._translations_shown()
-        return measure if all(self._measured_of(each) is not None for each in asked) else "weight"
+        return measure if all(measured_of(self.measured, each) is not None for each in asked) else "weight"
 
     def lacking_measure(self) -> Translation | None:
         """A translation that has to be measured before the chosen measure can be shown; None if there is none."""
         if self.settings.measure == "weight":
             return None
-        return next((each for each in self._translations_shown() if self._measured_of(each) is None), None)
+        return next((each for each in self._translations_shown() if measured_of(self.measured, each) is None), None)
 
     def maps_of(self, translation: Translation, kind: MapKind) -> FloatArray:
         """The whole maps of a kind in the measure that is shown, [L, H, Q, M]; a layer's one map for each head."""
         weights, measure = translation.maps.of_kind(kind), self.shown_measure(kind)
-        measured = self._measured_of(translation)
+        measured = measured_of(self.measured, translation)
         if measure == "weight" or measured is None:
             return weights
         return np.broadcast_to(measured.maps[measure, kind], weights.shape)
@@ -128,9 +144,6 @@ class MapSource:
         if self.result is None or self.translation is None:
             return []
         return [self.result.original, self.result.changed] if self.shown == "difference" else [self.translation]
-
-    def _measured_of(self, translation: Translation) -> MeasuredMaps | None:
-        return next((each for each in self.measured if each.translation is translation), None)
 
     # --- labelled maps --------------------------------------------------------------------------------------------
 
@@ -152,18 +165,13 @@ class MapSource:
 
     def view(self) -> MapView | None:
         """The large map as it is drawn; None while nothing is shown."""
-        labelled = self.labelled()
-        return self._view_of(labelled) if labelled is not None else None
+        labelled, axes = self.labelled(), self.settings.axes
+        return self.cache.kept(("view", labelled, axes), lambda: MapView(labelled, axes)) if labelled else None
 
     def view_all(self, kind: MapKind) -> MapView:
-        """All maps of a kind as they are drawn."""
-        return self._view_of(self.labelled_all(kind))
-
-    def _view_of(self, labelled: LabelledMap) -> MapView:
-        axes = self.settings.axes
-        found = self._kept(("view", id(labelled), axes), lambda: MapView(labelled, axes))
-        assert isinstance(found, MapView)
-        return found
+        """All maps of a kind, [L, H, Q, M], as they are drawn."""
+        labelled, axes = self._labelled(("all",), kind, lambda maps: maps), self.settings.axes
+        return self.cache.kept(("view", labelled, axes), lambda: MapView(labelled, axes))
 
     def labelled(self) -> LabelledMap | None:
         """The large map; None while nothing is shown."""
@@ -172,14 +180,6 @@ class MapSource:
         kind, heads = self.selection.head.kind, self.heads()
         how = self.settings.combination
         return self._labelled(("large", how, tuple(heads)), kind, lambda maps: combine(maps, how, heads))
-
-    def labelled_all(self, kind: MapKind) -> LabelledMap:
-        """All maps of a kind, [L, H, Q, M]."""
-        return self._labelled(("all",), kind, lambda maps: maps)
-
-    def thumbnails(self, kind: MapKind) -> FloatArray:
-        """All maps of a kind as the grid shows them, [L, H, rows, columns]."""
-        return self.view_all(kind).values
 
     def _labelled(
         self, name: tuple[object, ...], kind: MapKind, choose: Callable[[FloatArray], FloatArray]
@@ -190,27 +190,29 @@ class MapSource:
         key = (*name, kind, self.shown, self.settings.selection, self.shown_measure(kind))
 
         def make() -> LabelledMap:
-            shown = self._selected(choose(self.maps_of(translation, kind)), translation, kind)
+            selection = self.settings.selection
+            shown = selected(selection, choose(self.maps_of(translation, kind)), translation, kind)
             if not is_difference:
                 return shown
-            original = self._selected(choose(self.maps_of(of_result.original, kind)), of_result.original, kind)
+            maps = choose(self.maps_of(of_result.original, kind))
+            original = selected(selection, maps, of_result.original, kind)
             try:
                 return spread(difference(original, shown), shown)
             except AnalysisError:
                 return shown
 
-        found = self._kept(key, make)
-        assert isinstance(found, LabelledMap)
-        return found
+        return self.cache.kept(key, make)
 
-    def _difference_of(self, kind: MapKind) -> Callable[[], object]:
+    def _difference(self, kind: MapKind) -> MapDifference | str:
         """The difference of all maps of a kind, or a sentence that says why there is none."""
+        result, selection = self.result, self.settings.selection
 
-        def make() -> object:
-            result = self.result
+        def make() -> MapDifference | str:
             if result is None or not result.is_changed:
                 return ""
-            both = (self._selected(self.maps_of(each, kind), each, kind) for each in (result.original, result.changed))
+            both = (
+                selected(selection, self.maps_of(each, kind), each, kind) for each in (result.original, result.changed)
+            )
             try:
                 return difference(*both)
             except NothingInCommonError as error:
@@ -218,66 +220,7 @@ class MapSource:
             except AnalysisError as error:
                 return str(error)
 
-        return make
-
-    def _selected(self, maps: FloatArray, translation: Translation, kind: MapKind) -> LabelledMap:
-        """Labelled, merged, hidden; nothing is hidden where nothing would be left: a sentence of punctuation alone."""
-        selection = self.settings.selection
-        labelled = selection.apply(maps, translation, kind)
-        if not labelled.weights.size:
-            labelled = Selection(selection.label_mode, selection.merge_words).apply(maps, translation, kind)
-        return labelled
-
-    @property
-    def hides_nothing(self) -> bool:
-        """Whether no token of the large map would be left, so that none is hidden although this was asked for."""
-        shown, kinds = self.labelled(), self.settings.selection.hide
-        return shown is not None and any(
-            is_hidden(label, kinds) for label in (*shown.queries.labels, *shown.keys.labels)
-        )
-
-    # --- colours --------------------------------------------------------------------------------------------------
-
-    def top_value(self, head: Head, values: FloatArray) -> float:
-        """The value that gets the last colour in a map of a head; of a difference, on both sides of 0."""
-        scale = self.settings.scale
-        if self.is_signed(head.kind):
-            every = values if scale == "own" else self.thumbnails(head.kind)
-            if scale == "layer":
-                every = every[head.layer]
-            return max(float(np.nanmax(np.abs(every), initial=0.0)), LEAST_DIFFERENCE)
-        if scale == "shared":
-            if MEASURES[self.shown_measure(head.kind)].rows_sum_to_one:
-                return 1.0
-            values = self.thumbnails(head.kind)
-        if scale == "layer":
-            values = self.thumbnails(head.kind)[head.layer]
-        return float(values.max(initial=0.0)) or 1.0
-
-    def top_values(self, kind: MapKind) -> FloatArray:
-        """The same for all maps of a kind at once, [L, H]."""
-        values = self.thumbnails(kind)
-        found = self._kept(("tops", id(values), self.settings.scale), lambda: self._top_values_of(values, kind))
-        assert isinstance(found, np.ndarray)
-        return found
-
-    def _top_values_of(self, values: FloatArray, kind: MapKind) -> FloatArray:
-        if self.settings.scale == "shared":
-            return np.full(values.shape[:2], self.top_value(Head(kind, 0, 0), values), dtype=np.float32)
-        axes = (-3, -2, -1) if self.settings.scale == "layer" else (-2, -1)
-        if self.is_signed(kind):
-            largest = np.nanmax(np.abs(values), axis=axes, initial=LEAST_DIFFERENCE, keepdims=True)[..., 0, 0]
-        else:
-            largest = values.max(axis=axes, initial=0.0, keepdims=True)[..., 0, 0]
-        return np.broadcast_to(np.where(largest > 0, largest, np.float32(1)), values.shape[:2])
-
-    def _kept(self, key: Hashable, make: Callable[[], object]) -> object:
-        """What is made, remembered until another result is shown."""
-        if key not in self._cache:
-            if len(self._cache) > MAX_CACHED:
-                self._cache.clear()
-            self._cache[key] = make()
-        return self._cache[key]
+        return self.cache.kept(("difference", kind, selection, self.shown_measure(kind)), make)
 
 
 def spread(found: MapDifference, changed: LabelledMap) -> LabelledMap:
@@ -298,3 +241,56 @@ def new_entries(found: MapDifference, changed: LabelledMap) -> tuple[frozenset[i
 def has_split_words(translation: Translation) -> bool:
     """Whether any word is made of several tokens."""
     return any(word.end - word.start > 1 for word in (*translation.source_words, *translation.target_words))
+
+
+def selected(selection: Selection, maps: FloatArray, translation: Translation, kind: MapKind) -> LabelledMap:
+    """Labelled, merged, hidden; nothing is hidden where nothing would be left: a sentence of punctuation alone."""
+    labelled = selection.apply(maps, translation, kind)
+    if not labelled.weights.size:
+        labelled = replace(selection, hide=frozenset()).apply(maps, translation, kind)
+    return labelled
+
+
+def measured_of(measured: Iterable[MeasuredMaps], translation: Translation) -> MeasuredMaps | None:
+    """The measured maps of a translation; None if they are not known."""
+    return next((each for each in measured if each.translation is translation), None)
+
+
+def hides_nothing(maps: MapSource) -> bool:
+    """Whether no token of the large map would be left, so that none is hidden although this was requested."""
+    shown, kinds = maps.labelled(), maps.settings.selection.hide
+    return shown is not None and any(is_hidden(label, kinds) for label in (*shown.queries.labels, *shown.keys.labels))
+
+
+def top_value(maps: MapSource, head: Head, values: FloatArray) -> float:
+    """The value of the last colour in a map of a head; of a difference, on both sides of 0."""
+    scale = maps.settings.scale
+    if maps.is_signed(head.kind):
+        every = values if scale == "own" else maps.view_all(head.kind).values
+        if scale == "layer":
+            every = every[head.layer]
+        return max(float(np.nanmax(np.abs(every), initial=0.0)), LEAST_DIFFERENCE)
+    if scale == "shared":
+        if MEASURES[maps.shown_measure(head.kind)].rows_sum_to_one:
+            return 1.0
+        values = maps.view_all(head.kind).values
+    if scale == "layer":
+        values = maps.view_all(head.kind).values[head.layer]
+    return float(values.max(initial=0.0)) or 1.0
+
+
+def top_values(maps: MapSource, kind: MapKind) -> FloatArray:
+    """The same for all maps of a kind at once, [L, H]."""
+    values, scale = maps.view_all(kind).values, maps.settings.scale
+
+    def make() -> FloatArray:
+        if scale == "shared":
+            return np.full(values.shape[:2], top_value(maps, Head(kind, 0, 0), values), dtype=np.float32)
+        axes = (-3, -2, -1) if scale == "layer" else (-2, -1)
+        if maps.is_signed(kind):
+            largest = np.nanmax(np.abs(values), axis=axes, initial=LEAST_DIFFERENCE, keepdims=True)[..., 0, 0]
+        else:
+            largest = values.max(axis=axes, initial=0.0, keepdims=True)[..., 0, 0]
+        return np.broadcast_to(np.where(largest > 0, largest, np.float32(1)), values.shape[:2])
+
+    return maps.cache.kept(("tops", id(values), scale), make)

@@ -10,7 +10,7 @@ from augenmerk.core.model.heads import KIND_TITLES
 from augenmerk.core.translation.result import MapKind
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_selection import SHORTENED
-from augenmerk.viz_app.state.map_source import has_split_words
+from augenmerk.viz_app.state.map_source import has_split_words, hides_nothing
 from augenmerk.viz_app.state.map_view import Band, MapView, Pair
 from augenmerk.viz_app.state.marks import query_sum
 from augenmerk.viz_app.state.sentence_text import elided
@@ -80,7 +80,7 @@ def hiding_note(state: ExperimentState) -> str:
     view = state.maps.view() if settings.selection.hide else None
     if view is None:
         return ""
-    if state.maps.hides_nothing:
+    if hides_nothing(state.maps):
         ends = "start, end and" if settings.hides_punctuation else "start and end"
         kinds = f"{ends * settings.hides_wrapping}{' punctuation' * settings.hides_punctuation}".strip()
         return f"Without {kinds} nothing would be left of this map, so nothing is hidden."

@@ -19,6 +19,7 @@ from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Trans
 from augenmerk.viz_app.export.saving import Saving
 from augenmerk.viz_app.export.snapshot import take_snapshot
 from augenmerk.viz_app.heatmap.map_image import map_image, ramp_of
+from augenmerk.viz_app.state.map_source import top_value
 from augenmerk.viz_app.theme import Theme
 from tests.viz_app.export.conftest import SENTENCE, MapsPage
 from tests.viz_app.export.test_html_page import Parts, data_of, read_by_the_script
@@ -194,7 +195,9 @@ def test_the_large_map_of_the_page_is_drawn_as_rectangles_in_its_colours(
     saving.save_page(tmp_path / "page.svg")
     text = (tmp_path / "page.svg").read_text(encoding="utf-8")
     image = map_image(
-        weights_of(page), ramp_of(Theme.light()), page.state.maps.top_value(page.state.selection.head, weights_of(page))
+        weights_of(page),
+        ramp_of(Theme.light()),
+        top_value(page.state.maps, page.state.selection.head, weights_of(page)),
     )
     colors = {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
     assert len(colors) > 5

@@ -23,6 +23,7 @@ from augenmerk.viz_app.heatmap.head_grid_paint import numbered_heads
 from augenmerk.viz_app.heatmap.map_image import map_image
 from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_source import top_value
 from augenmerk.viz_app.state.map_view_settings import Scale
 from augenmerk.viz_app.theme import Theme
 from tests.viz_app.synthetic import make_translation
@@ -278,9 +279,9 @@ def test_a_difference_has_colours_on_both_sides_and_a_neutral_tone_for_what_is_n
     state.settings.shown, state.settings.label_mode = "difference", "predicted"
     picture = grid.grab().toImage()
     assert picture != unsigned
-    place, values = grid.place_of(Head("cross", 0, 1)), state.maps.thumbnails("cross")[0, 1]
+    place, values = grid.place_of(Head("cross", 0, 1)), state.maps.view_all("cross").values[0, 1]
     assert place is not None
-    colors, top = signed_color_table(SIGNED_PAPER), state.maps.top_value(Head("cross", 0, 1), values)
+    colors, top = signed_color_table(SIGNED_PAPER), top_value(state.maps, Head("cross", 0, 1), values)
     num_rows, num_columns = values.shape
     assert np.isnan(values[2]).all()
     assert values[np.isfinite(values)].min() < 0 < values[np.isfinite(values)].max()

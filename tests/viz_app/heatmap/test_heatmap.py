@@ -21,6 +21,7 @@ from augenmerk.viz_app.heatmap.heatmap_paint import value_place
 from augenmerk.viz_app.heatmap.lines_view import LinesPainter, LinesView
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_selection import SelectionMode
+from augenmerk.viz_app.state.map_source import top_value
 from augenmerk.viz_app.state.map_view import Pair, Place
 from augenmerk.viz_app.state.zoom import FIT
 from augenmerk.viz_app.theme import Theme
@@ -261,7 +262,7 @@ def test_a_difference_has_a_scale_of_its_own_and_hatches_what_is_new(heatmap: He
     assert view is not None
     assert layout is not None
     picture, values = heatmap.grab().toImage(), view.values
-    top = state.maps.top_value(state.selection.head, values)
+    top = top_value(state.maps, state.selection.head, values)
     colors = signed_color_table(SIGNED_PAPER)
     for place in ((0, 2), (5, 7), (8, 3)):
         pair = view.pair_at(Place(*place))

@@ -10,7 +10,7 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, HeadScaled
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE
+from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE, top_value, top_values
 from augenmerk.viz_app.state.map_text import describe, difference_note
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
@@ -38,7 +38,7 @@ def test_the_switch_decides_whose_maps_are_shown(state: ExperimentState) -> None
     result = state.result
     assert result is not None
     for state.settings.shown, translation in (("original", result.original), ("changed", result.changed)):
-        np.testing.assert_array_equal(state.maps.thumbnails("cross"), translation.maps.cross)
+        np.testing.assert_array_equal(state.maps.view_all("cross").values, translation.maps.cross)
         view = state.maps.view()
         assert view is not None
         assert view.row_labels == translation.predicted_tokens
@@ -62,16 +62,16 @@ def test_a_difference_is_changed_minus_original_on_what_both_have(state: Experim
     assert np.isnan(view.values[1]).all(), "a word that the original does not have"
     assert describe(state, Pair(1, 1)) == ("predicting  dog → ein", "not in the original")
     assert describe(state, Pair(0, 1))[1].startswith("change of weight ")  # type: ignore[index]
-    np.testing.assert_allclose(state.maps.thumbnails("cross")[0, 1], view.values, rtol=1e-6)
+    np.testing.assert_allclose(state.maps.view_all("cross").values[0, 1], view.values, rtol=1e-6)
 
 
 def test_colours_of_a_difference_reach_to_its_largest_change_on_both_sides(state: ExperimentState) -> None:
     state.settings.shown = "difference"
-    values = state.maps.thumbnails("cross")
-    assert state.maps.top_value(HEAD, values[0, 1]) == pytest.approx(np.nanmax(np.abs(values)))
+    values = state.maps.view_all("cross").values
+    assert top_value(state.maps, HEAD, values[0, 1]) == pytest.approx(np.nanmax(np.abs(values)))
     state.settings.scale = "own"
-    assert state.maps.top_value(HEAD, values[0, 1]) == pytest.approx(np.nanmax(np.abs(values[0, 1])))
-    tops = state.maps.top_values("encoder")
+    assert top_value(state.maps, HEAD, values[0, 1]) == pytest.approx(np.nanmax(np.abs(values[0, 1])))
+    tops = top_values(state.maps, "encoder")
     assert tops == pytest.approx(np.full((3, 8), LEAST_DIFFERENCE)), "equal maps do not look like a finding"
 
 
@@ -80,9 +80,9 @@ def test_colours_of_a_difference_reach_to_its_largest_change_on_both_sides(state
 def test_top_values_of_a_kind_are_those_of_its_heads(state: ExperimentState, scale, shown) -> None:
     state.settings.scale, state.settings.shown = scale, shown
     for kind in ("encoder", "cross"):
-        maps, found = state.maps.thumbnails(kind), state.maps.top_values(kind)
+        maps, found = state.maps.view_all(kind).values, top_values(state.maps, kind)
         for place in np.ndindex(*found.shape):
-            assert found[place] == pytest.approx(state.maps.top_value(Head(kind, *place), maps[place]))
+            assert found[place] == pytest.approx(top_value(state.maps, Head(kind, *place), maps[place]))
 
 
 def test_where_nothing_pairs_the_changed_maps_are_shown_and_the_note_says_why(state: ExperimentState) -> None:
@@ -107,7 +107,7 @@ def test_a_difference_needs_both_translations_measured(state: ExperimentState) -
         state.measuring.take(MeasuredMaps(translation, maps))
     assert lacking == [result.original, result.changed]
     weights = (result.changed.maps.cross - result.original.maps.cross) / 2
-    np.testing.assert_allclose(state.maps.thumbnails("cross")[:, :, 0], weights[:, :, 0], rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(state.maps.view_all("cross").values[:, :, 0], weights[:, :, 0], rtol=1e-5, atol=1e-7)
 
 
 def test_the_same_maps_can_be_shown_in_another_way_beside(state: ExperimentState) -> None:

@@ -19,6 +19,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.explain import Part, explain
 from augenmerk.viz_app.state.head_navigation import neighbour
 from augenmerk.viz_app.state.head_roles import clarity, clearest_head, role_in_short, role_in_words
+from augenmerk.viz_app.state.map_source import top_value, top_values
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import SCALES, Scale
 from augenmerk.viz_app.state.model_info import ModelInfo
@@ -117,7 +118,7 @@ def test_a_set_of_heads_stays_within_a_kind_and_ends_with_the_next_choice(state:
 def test_the_scale_of_a_layer_reaches_to_its_largest_weight(state: ExperimentState) -> None:
     assert state.translation is not None
     state.settings.scale = "layer"
-    assert state.maps.top_value(state.selection.head, _weights(state)) == pytest.approx(
+    assert top_value(state.maps, state.selection.head, _weights(state)) == pytest.approx(
         state.translation.maps.cross[1].max()
     )
 
@@ -127,7 +128,7 @@ def test_thumbnails_follow_what_is_hidden_and_merged(state: ExperimentState) -> 
     state.settings.merges_words = state.settings.hides_wrapping = True
     for kind in MAP_KINDS:
         state.intents.choose_head(Head(kind, 1, 3))
-        np.testing.assert_allclose(state.maps.thumbnails(kind)[1, 3], _weights(state), rtol=1e-6)
+        np.testing.assert_allclose(state.maps.view_all(kind).values[1, 3], _weights(state), rtol=1e-6)
 
 
 def test_another_translation_brings_other_maps(state: ExperimentState) -> None:
@@ -313,11 +314,11 @@ def test_top_values_of_a_kind_are_those_of_its_heads(kind, shown, scale: Scale) 
     state.accept(_changed(make_translation()))
     state.settings.scale, state.settings.shown = scale, shown
     assert state.maps.is_signed(kind) == (shown == "difference")
-    maps = state.maps.thumbnails(kind)
-    found = state.maps.top_values(kind)
+    maps = state.maps.view_all(kind).values
+    found = top_values(state.maps, kind)
     assert found.shape == maps.shape[:2]
     for place in np.ndindex(*found.shape):
-        assert found[place] == pytest.approx(state.maps.top_value(Head(kind, *place), maps[place]))
+        assert found[place] == pytest.approx(top_value(state.maps, Head(kind, *place), maps[place]))
 
 
 def _changed(original: Translation) -> ExperimentResult:
@@ -394,7 +395,7 @@ def _measure_all(state: ExperimentState) -> None:
 def test_norms_share_a_scale_that_reaches_to_the_largest_of_their_kind(state: ExperimentState) -> None:
     state.settings.measure = "norm"
     _measure_all(state)
-    top = state.maps.top_value(state.selection.head, _weights(state))
+    top = top_value(state.maps, state.selection.head, _weights(state))
     assert state.translation is not None
     assert top == float(state.translation.maps.cross.max() / 2)
 

@@ -13,6 +13,7 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, HeadScaled
 from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.heatmap.head_grid_paint import lacks_difference
 from augenmerk.viz_app.state.experiment_editor import intervene, show_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_selection import HoveredLabel
@@ -256,8 +257,8 @@ def test_where_nothing_pairs_the_switch_and_the_note_say_why(
     assert "Choose two sentences" not in switch.buttons["difference"].toolTip(), "advice is for the Compare tab"
     assert not switch.buttons["difference"].isEnabled()
     assert switch.buttons["changed"].isChecked()
-    assert state.maps.lacks_difference("cross")
-    assert not state.maps.lacks_difference("encoder")
+    assert lacks_difference(state.maps, "cross")
+    assert not lacks_difference(state.maps, "encoder")
     assert "There is no difference to show" in panel.meaning.text()
     state.selection.choose(Head("encoder", 0, 0))
     assert "no word in common" not in switch.buttons["difference"].toolTip()

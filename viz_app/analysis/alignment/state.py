@@ -9,6 +9,7 @@ from augenmerk.core.analysis.measures import MEASURES
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import FloatArray
 from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_source import hides_nothing
 
 if TYPE_CHECKING:  # these import torch, which is of the worker's thread
     from augenmerk.core.analysis.alignment_ranking import Aligner, AlignerRanking, AlignerScore, BaselineScore
@@ -73,7 +74,7 @@ class AlignmentState:
             hides_punctuation=False,
         )
         labelled = maps.labelled()
-        if labelled is None or maps.hides_nothing:
+        if labelled is None or hides_nothing(maps):
             return None
         weights = labelled.weights
         top = max(1.0, float(weights.max()))
