@@ -30,7 +30,7 @@ from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_in_short
 from augenmerk.viz_app.state.map_source import top_values
-from augenmerk.viz_app.theme import current_theme, is_theme_change, scaled
+from augenmerk.viz_app.theme import Theme, current_theme, is_theme_change, scaled
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 
 SCROLL_BAR_WIDTH = 12
@@ -44,32 +44,33 @@ class HeadGrid(QWidget):
     A click chooses a head; with Ctrl it joins those that are shown together, or leaves them. A right click, or a click
     on the small switch that the thumbnail under the mouse has in its corner, switches a head off, or on again. A click
     on the title of a kind folds its heads, or unfolds them.
+
+    Attributes:
+        can_switch: whether heads can be switched off here.
+        state: whose heads these are.
+        available: room for the grid, a scroll bar left out, whether there is one or not.
     """
+
+    can_switch = True
 
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._state = state
+        self.state = state
         self._theme = current_theme()
         self._painter: GridPainter | None = None
         self._hovered: Head | None = None
-        self._store = ImageStore()
-        self._images: dict[MapKind, list[QImage]] = {}
-        self._layout_key: tuple[object, ...] = ()
+        self._pictures = GridPictures(state)
         self._look: tuple[object, ...] = ()
         self._sheets = HeadSheets()
-        self._painters: list[tuple[tuple[object, ...], GridPainter]] = []
         self._painted_head: Head | None = None
         self._was_plain = False
-        self.available = QSize()  # room for the grid, a scroll bar left out, whether there is one or not
+        self.available = QSize()
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # or every change paints the page below it again
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("All heads")
         self.setAccessibleDescription("Arrow keys step through heads and layers; O switches the chosen head off or on.")
-        self._follow(state)
-
-    def _follow(self, state: ExperimentState) -> None:
         for changed in (state.result_changed, state.measuring.changed, state.roles_changed):
             changed.connect(self.rebuild)
         state.experiment_changed.connect(self.show_marks)
@@ -90,43 +91,38 @@ class HeadGrid(QWidget):
 
         Where nothing of this shows in the grid, as often with another label mode, nothing is painted.
         """
-        old, old_images, old_look = self._painter, self._images, self._look
-        self._painter, self._images = None, {}
-        if self._state.result is not None:
-            layout = self._lay_out(old)
-            self._images = self._make_images(layout)
-            state = self._state
-            order, role = state.settings.order, state.settings.shown_role
+        old, old_images, old_look = self._painter, self._pictures.images, self._look
+        self._painter = None
+        state = self.state
+        if state.result is not None:
+            self._painter = self._pictures.painter(old, self)
             self._look = (
                 self._theme,
-                order,
-                role,
+                state.settings.order,
+                state.settings.shown_role,
                 state.settings.folded_kinds,
                 state.roles.sample,
                 state.experiment.heads_off,
+                (state.result.experiment.interventions, state.settings.label_mode) if state.result.is_changed else (),
             )
-            is_same = all(self._images[kind] is old_images.get(kind) for kind in MAP_KINDS)
-            is_plain = self._was_plain and self._is_plain and self._look == old_look
-            if old is not None and is_plain and layout is old.layout:
-                if is_same:
-                    self._painter = old
-                else:
-                    self._painter = self._painter_of(layout)
-                    self.update(
-                        layout.left - FRAME_WIDTH, scaled(NUMBERS_HEIGHT), self.width(), layout.height
-                    )  # one rectangle
+            is_plain = self._was_plain and _is_plain(state) and self._look == old_look
+            if old is not None and is_plain and self._painter.layout is old.layout:
+                if any(self._pictures.images[kind] is not old_images.get(kind) for kind in MAP_KINDS):
+                    layout = self._painter.layout
+                    place = layout.left - FRAME_WIDTH, scaled(NUMBERS_HEIGHT), self.width(), layout.height
+                    self.update(*place)  # one rectangle
                 self.show_choice()
                 return
-            self._painter = self._painter_of(layout)
         self.setFixedHeight(max(self._painter.layout.height if self._painter else 0, 1))
         self.update()
 
     def show_choice(self) -> None:
         """Another head was chosen. Only the frame moves, unless something is lit or several heads are framed."""
-        if not (self._was_plain and self._is_plain):
+        if not (self._was_plain and _is_plain(self.state)):
             self.update()
             return
-        for head in {self._painted_head, self.head} if self._painted_head != self.head else ():
+        chosen = self.state.selection.head
+        for head in {self._painted_head, chosen} if self._painted_head != chosen else ():
             place = self.place_of(head) if head is not None else None
             if place is not None:
                 self.update(place.adjusted(-FRAME_WIDTH, -FRAME_WIDTH, FRAME_WIDTH, FRAME_WIDTH))
@@ -135,35 +131,12 @@ class HeadGrid(QWidget):
         """Something was pinned or picked, or a head switched off."""
         self.update()
 
-    @property
-    def _is_plain(self) -> bool:
-        """Whether nothing but the frame depends on which head is chosen."""
-        return self._state.settings.scope == "head" and not self._state.selection.has_marks
-
-    @property
-    def state(self) -> ExperimentState:
-        """Whose heads these are."""
-        return self._state
-
-    @property
-    def head(self) -> Head:
-        """The framed head."""
-        return self._state.selection.head
-
-    def choose(self, head: Head) -> None:
-        """Chooses a head alone."""
-        self._state.intents.choose_head(head)
-
     def show_together(self, head: Head) -> None:
         """Shows a head together with those shown now, or without it if it is one of them."""
-        settings, chosen = self._state.settings, self.head
+        settings, chosen = self.state.settings, self.state.selection.head
         settings.show_together(head, chosen)
         if settings.several:
-            self._state.selection.choose(chosen if chosen in settings.several else min(settings.several))
-
-    def switch(self, head: Head) -> None:
-        """Switches a head off, or on again."""
-        self._state.submit(toggle_head(head))
+            self.state.selection.choose(chosen if chosen in settings.several else min(settings.several))
 
     def place_of(self, head: Head) -> QRect | None:
         """Where a head's thumbnail stands, in the widget's coordinates."""
@@ -190,7 +163,7 @@ class HeadGrid(QWidget):
 
     def switch_of(self, head: Head) -> QRect | None:
         """Where a head's switch stands: in the upper right corner; None if its thumbnail is too small for one."""
-        return self._painter.switch_of(head) if self._painter else None
+        return self._painter.switch_of(head) if self._painter and self.can_switch else None
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click chooses; a right click, or one on the switch, switches."""
@@ -199,17 +172,18 @@ class HeadGrid(QWidget):
         if head is None:
             kind = self.header_at(point) if event.button() == Qt.MouseButton.LeftButton else None
             if kind is not None:
-                self._state.settings.toggle_fold(kind)
+                self.state.settings.toggle_fold(kind)
             return
         switch = self.switch_of(head)
         is_on_switch = switch is not None and switch.contains(point)
         if event.button() == Qt.MouseButton.RightButton or (
             is_on_switch and event.button() == Qt.MouseButton.LeftButton
         ):
-            self.switch(head)
+            if self.can_switch:
+                self.state.submit(toggle_head(head))
         elif event.button() == Qt.MouseButton.LeftButton:
             is_added = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
-            (self.show_together if is_added else self.choose)(head)
+            (self.show_together if is_added else self.state.intents.choose_head)(head)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """The press said it all."""
@@ -238,7 +212,7 @@ class HeadGrid(QWidget):
             if head is not None:
                 QToolTip.showText(event.globalPos(), self._tip(head), self)
             elif kind is not None:
-                is_folded = kind in self._state.settings.folded_kinds
+                is_folded = kind in self.state.settings.folded_kinds
                 QToolTip.showText(event.globalPos(), f"Click: {'show' if is_folded else 'fold'} these heads", self)
             else:
                 QToolTip.hideText()
@@ -248,12 +222,12 @@ class HeadGrid(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Labels, thumbnails, frames."""
         painter = QPainter(self)
-        self._painted_head, self._was_plain = self.head, self._is_plain
+        self._painted_head, self._was_plain = self.state.selection.head, _is_plain(self.state)
         if self._painter is None:
             painter.fillRect(event.rect(), self._theme.color("panel"))
             return
         if painter.paintEngine().type() == QPaintEngine.Type.Raster:
-            self._sheets.paint(painter, event.region(), self._painter, self._images.values(), self.size())
+            self._sheets.paint(painter, event.region(), self._painter, self._pictures.images.values(), self.size())
         else:  # letters stay letters in a vector picture
             painter.fillRect(event.rect(), self._theme.color("panel"))
             self._painter.paint_heads(painter, event.region())
@@ -263,21 +237,52 @@ class HeadGrid(QWidget):
             self._painter.paint_numbers(painter, top, self.width())
 
     def _tip(self, head: Head) -> str:
-        what = role_in_short(self._state.roles, head)
+        what = role_in_short(self.state.roles, head)
         switch = (
             "Switched off. Right-click: switch it on"
-            if head in self._state.experiment.heads_off
+            if head in self.state.experiment.heads_off
             else "Right-click: switch off"
         )
         return f"{head.title}\n{what}\n{switch} · Ctrl-click: show several together"
 
-    def _lay_out(self, old: GridPainter | None) -> GridLayout:
+    def _hover(self, head: Head | None) -> None:
+        if head != self._hovered:
+            self._hovered = head
+            self.update()
+
+
+class GridPictures:
+    """Pictures of a grid's thumbnails, and its painters: made again only where something changed.
+
+    Attributes:
+        images: of all heads of each kind, layer by layer.
+    """
+
+    def __init__(self, state: ExperimentState) -> None:
+        self._state = state
+        self._store = ImageStore()
+        self.images: dict[MapKind, list[QImage]] = {}
+        self._layout_key: tuple[object, ...] = ()
+        self._painters: list[tuple[tuple[object, ...], GridPainter]] = []
+
+    def painter(self, old: GridPainter | None, grid: HeadGrid) -> GridPainter:
+        """What paints a grid now; `old` is what painted it before."""
+        theme = current_theme()
+        layout = self._lay_out(old, grid.available, grid.width(), theme)
+        max_pixels = int(layout.size.height() * grid.devicePixelRatioF())
+        is_same = old is not None and layout is old.layout and old.theme == theme
+        before, self.images = self.images, self._make_images(max_pixels, theme)
+        if old is not None and is_same and all(self.images[kind] is before.get(kind) for kind in MAP_KINDS):
+            return old
+        return self._painter_of(layout, theme)
+
+    def _lay_out(self, old: GridPainter | None, available: QSize, width: int, theme: Theme) -> GridLayout:
         """The layout there is, as long as all that it follows from stays."""
         state = self._state
         key = (
-            self.available.toTuple(),
-            self.width(),
-            self._theme,
+            available.toTuple(),
+            width,
+            theme,
             state.settings.order,
             state.settings.folded_kinds,
             tuple(state.maps.shape(kind) for kind in MAP_KINDS),
@@ -285,47 +290,39 @@ class HeadGrid(QWidget):
         if old is not None and key == self._layout_key and state.settings.order == "layer":
             return old.layout
         self._layout_key = key
-        return lay_out_grid(state, self.available, self.width(), self._theme)
+        return lay_out_grid(state, available, width, theme)
 
-    def _make_images(self, layout: GridLayout) -> dict[MapKind, list[QImage]]:
-        """The pictures of all heads, layer by layer."""
-        maps, max_pixels = self._state.maps, int(layout.size.height() * self.devicePixelRatioF())
+    def _make_images(self, max_pixels: int, theme: Theme) -> dict[MapKind, list[QImage]]:
+        maps = self._state.maps
         return {
             kind: self._store.images_of(
                 maps.view_all(kind).values,
                 top_values(maps, kind),
-                signed_ramp_of(self._theme) if maps.is_signed(kind) else ramp_of(self._theme),
+                signed_ramp_of(theme) if maps.is_signed(kind) else ramp_of(theme),
                 max_pixels,
             )
             for kind in MAP_KINDS
         }
 
-    def _painter_of(self, layout: GridLayout) -> GridPainter:
+    def _painter_of(self, layout: GridLayout, theme: Theme) -> GridPainter:
         """The painter there was for these very images in this layout, or a new one."""
-        of = self._theme, layout, *self._images.values()
+        of = theme, layout, *self.images.values()
         for known, painter in self._painters:
             if len(known) == len(of) and all(one is other for one, other in zip(known, of, strict=True)):
                 return painter
-        painter = GridPainter(self._state, self._theme, layout, self._make_thumbnails(layout))
+        num_heads = {kind: self._state.maps.shape(kind)[1] for kind in MAP_KINDS}
+        thumbnails = [
+            Thumbnail(head, self.images[head.kind][head.layer * num_heads[head.kind] + head.head], place, framed)
+            for (head, place), framed in zip(layout.places.items(), layout.framed, strict=True)
+        ]
+        painter = GridPainter(self._state, theme, layout, thumbnails)
         self._painters = [(of, painter), *self._painters[: NUM_PAINTERS - 1]]
         return painter
 
-    def _make_thumbnails(self, layout: GridLayout) -> list[Thumbnail]:
-        num_heads = {kind: self._state.maps.shape(kind)[1] for kind in MAP_KINDS}
-        return [
-            Thumbnail(
-                head,
-                self._images[head.kind][head.layer * num_heads[head.kind] + head.head],
-                place,
-                framed,
-            )
-            for (head, place), framed in zip(layout.places.items(), layout.framed, strict=True)
-        ]
 
-    def _hover(self, head: Head | None) -> None:
-        if head != self._hovered:
-            self._hovered = head
-            self.update()
+def _is_plain(state: ExperimentState) -> bool:
+    """Whether nothing but the frame depends on which head is chosen."""
+    return state.settings.scope == "head" and not state.selection.has_marks
 
 
 class HeadGridArea(VerticalScrollArea):
@@ -348,7 +345,7 @@ class HeadGridArea(VerticalScrollArea):
 
     def show_choice(self) -> None:
         """Scrolls as little as is needed to see the chosen head, and its kind's title if it is in the first layer."""
-        head = self._grid.head
+        head = self._grid.state.selection.head
         place = self._grid.place_of(head)
         if place is not None:
             margin = scaled(NUMBERS_HEIGHT) + scaled(HEADER_HEIGHT if head.layer == 0 else SPACING)

@@ -166,17 +166,17 @@ def test_another_label_mode_makes_no_picture_anew_and_another_scale_does(qtbot: 
     grid.resize(400, 500)
     grid.rebuild()
     before = grid.grab().toImage()
-    pictures = grid._images["cross"]
+    pictures = grid._pictures.images["cross"]
     state.settings.label_mode = "predicted"
-    assert grid._images["cross"] is pictures
+    assert grid._pictures.images["cross"] is pictures
     state.settings.scale = "own"
-    assert grid._images["cross"] is not pictures
+    assert grid._pictures.images["cross"] is not pictures
     assert grid.grab().toImage() != before
     state.settings.scale = "shared"
-    assert grid._images["cross"] is pictures  # they were made already
+    assert grid._pictures.images["cross"] is pictures  # they were made already
     assert grid.grab().toImage() == before
     state.show_translation(make_translation("ein hund läuft ."))
-    assert grid._images["cross"] is not pictures
+    assert grid._pictures.images["cross"] is not pictures
 
 
 def test_the_frame_follows_the_choice_wherever_it_goes(qtbot: QtBot, theme: Theme) -> None:
