@@ -7,8 +7,7 @@ from PySide6.QtGui import QHelpEvent, QImage, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QScrollBar, QToolTip, QWidget
 
 from augenmerk.viz_app.heatmap.drawing import Drawing, large_map
-from augenmerk.viz_app.heatmap.heatmap_layout import SCROLL_BAR, HeatmapLayout, lay_out
-from augenmerk.viz_app.heatmap.heatmap_paint import HeatmapPainter
+from augenmerk.viz_app.heatmap.heatmap_paint import SCROLL_BAR, HeatmapLayout, HeatmapPainter, lay_out
 from augenmerk.viz_app.heatmap.large_map import LargeMap, selection_mode_of
 from augenmerk.viz_app.heatmap.map_image import map_image, ramp_of, signed_ramp_of
 from augenmerk.viz_app.state import map_text

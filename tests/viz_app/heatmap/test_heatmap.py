@@ -16,8 +16,7 @@ from augenmerk.viz_app.heatmap.colormap import (
     signed_indices,
 )
 from augenmerk.viz_app.heatmap.heatmap import Heatmap
-from augenmerk.viz_app.heatmap.heatmap_layout import BAR_GAP, BAR_WIDTH, MIN_LABEL_PX, lay_out, thinned
-from augenmerk.viz_app.heatmap.heatmap_paint import value_place
+from augenmerk.viz_app.heatmap.heatmap_paint import BAR_GAP, BAR_WIDTH, MIN_LABEL_PX, lay_out, thinned, value_place
 from augenmerk.viz_app.heatmap.lines_view import LinesPainter, LinesView
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_selection import SelectionMode
