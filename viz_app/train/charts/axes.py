@@ -113,13 +113,11 @@ class ChartAxes:
     def style_line(self, artist: Line2D, line: ChartLine) -> None:
         """Gives an artist the colour, width and marker of a line."""
         is_points = line.look == "points"
-        artist.set(
-            color=self._style.color_of(line.color),
-            linewidth=self._style.line_widths[line.look],
-            antialiased=line.look != "raw",
-            marker=marker_of(line.color) if is_points else "",
-            markersize=self._style.marker_size,
-        )
+        artist.set_color(self._style.color_of(line.color))
+        artist.set_linewidth(self._style.line_widths[line.look])
+        artist.set_antialiased(line.look != "raw")
+        artist.set_marker(marker_of(line.color) if is_points else "")
+        artist.set_markersize(self._style.marker_size)
 
     def _draw_line(self, line: ChartLine) -> Line2D:
         artist = self._lines.get(line.key)
