@@ -329,8 +329,8 @@ class _Reader:
         ):
             if self._settings.flag(setting) and not torch.equal(weights[name], target):
                 raise ModelImportError(
-                    f"{self.checkpoint}: {name} is not the same matrix as trg_embed.lut.weight, which {CONFIG} says "
-                    f"({setting}). Use files that belong together."
+                    f"{self.checkpoint}: {name} is not the same matrix as trg_embed.lut.weight, although "
+                    f"{CONFIG} says so ({setting}). Use files that belong together."
                 )
 
 

@@ -446,7 +446,7 @@ SPOILED_WEIGHTS: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a softmax that is not tied": (
         lambda folder: change(folder, "model.tied_softmax", True),
-        r"decoder\.output_layer\.weight is another matrix than trg_embed\.lut\.weight",
+        r"decoder\.output_layer\.weight is not the same matrix as trg_embed\.lut\.weight",
     ),
     "more layers than there are": (
         lambda folder: change(folder, "model.encoder.num_layers", 3),
@@ -454,7 +454,7 @@ SPOILED_WEIGHTS: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "fewer layers than there are": (
         lambda folder: change(folder, "model.decoder.num_layers", 1),
-        r"best\.ckpt holds decoder\.layers\.1\..* and \d+ more, which this architecture does not have",
+        r"best\.ckpt holds decoder\.layers\.1\..* and \d+ more, which the configured architecture does not have",
     ),
     "weights of another shape": (
         spoil_weights(lambda weights: weights.update({"encoder.layers.0.layer_norm.weight": torch.ones(7)})),
