@@ -154,7 +154,7 @@ class Edit:
 
 
 Intent: TypeAlias = Callable[[ExperimentEditor], Edit]
-"""What the user wants, for `ExperimentState.submit`."""
+"""A change that the user requests, for `ExperimentState.submit`."""
 
 
 def edit_text(text: str) -> Intent:
@@ -177,7 +177,7 @@ def begin_text(text: str) -> Intent:
 
 
 def show_experiment(experiment: Experiment) -> Intent:
-    """Another experiment; everything in it must fit."""
+    """Another experiment. What does not fit the model is refused."""
     return lambda editor: Edit(editor.push(experiment))
 
 

@@ -260,7 +260,7 @@ class ExperimentState:
             self.experiment_changed.emit(self.experiment)
 
     def cancel(self) -> None:
-        """The answer is not wanted any more: what is shown stays, and its experiment is in use again.
+        """Cancels the request: what is shown stays, and its experiment is in use again.
 
         Where nothing of this model is shown yet, nothing is shown, and the experiment is kept; `ask_again` asks for it.
         """
@@ -319,7 +319,7 @@ class ExperimentState:
 
 
 class Measuring:
-    """Maps in the chosen measure: asked for as soon as they are needed, and the weights shown until then.
+    """Maps in the chosen measure. They are requested when needed; the weights are shown until they arrive.
 
     Attributes:
         maps: where they are shown.
@@ -327,7 +327,7 @@ class Measuring:
 
     Signals (psygnal):
         asked(Translation): its maps must be measured; then call `take`.
-        cancelled(): they are not wanted any more.
+        cancelled(): the request was cancelled.
         changed(): maps in another measure have become known.
     """
 
@@ -346,7 +346,7 @@ class Measuring:
         return self.request.is_running and self.maps.lacking_measure() is not None
 
     def restart(self) -> None:
-        """Another result is shown."""
+        """Requests the maps of another result, if needed."""
         self.request.finish()
         self._ask()
 

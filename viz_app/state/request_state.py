@@ -10,7 +10,7 @@ class Progress:
     """How far a job is.
 
     Attributes:
-        done, total: of what `text` counts; a total of 0 if it is not known.
+        done, total: counts of what `text` names; the total is 0 if unknown.
         text: a few words.
         partial: what is known so far, or None.
     """
@@ -28,10 +28,10 @@ class Idle:
 
 @dataclass(frozen=True)
 class Waiting:
-    """An answer is awaited. To somebody who waits, one question is as good as another: all are equal.
+    """An answer is awaited. All instances are equal, so a newer question changes no phase.
 
     Attributes:
-        question: what was asked; None if only the answer matters.
+        question: what was asked; None if it is not needed.
     """
 
     question: object = field(default=None, compare=False)
@@ -91,7 +91,7 @@ class RequestState:
         self._enter(Refused(problem) if problem else Idle())
 
     def forget_problem(self) -> None:
-        """The problem no longer matters. An answer that is awaited stays awaited."""
+        """Clears the problem. A pending request stays pending."""
         if not self.is_running:
             self.finish()
 

@@ -14,7 +14,7 @@ from augenmerk.viz_app.state.map_view_settings import MapViewSettings, ShownMaps
 
 
 class ViewIntents:
-    """What was chosen and pinned stays, or moves to the nearest, as results change; what is not there yet waits.
+    """Keeps the chosen head and the pinned cell as results change; what does not exist yet is chosen later.
 
     Attributes:
         settings, selection, maps: what it applies to.
