@@ -78,6 +78,9 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return Pair(folder, as_the_library_reads(make_folder(folder / "model", **request.param)))
 
 
+pytestmark = pytest.mark.heavy  # the library computes too
+
+
 @pytest.fixture(params=[torch.float32, torch.float64], ids=["single", "double"])
 def in_precision(request: pytest.FixtureRequest, pair: Pair) -> Iterator[float]:
     """The tolerance in that precision. In double nothing but another formula can make a difference."""
