@@ -75,8 +75,7 @@ class RunConfig:
         unknown = sorted(repr(name) for name in values if name not in known)
         if unknown:
             raise ConfigError(
-                f"A run has no part {', '.join(unknown)}. Expected preset, description, model, data and "
-                "training. Remove the unknown part or correct its spelling."
+                f"A run has no part {', '.join(unknown)}. Use preset, description, model, data and training."
             )
         for name in ("preset", "description"):
             if not isinstance(values.get(name, ""), str):
@@ -192,4 +191,4 @@ def preset(name: str) -> RunConfig:
     try:
         return PRESETS[name]
     except KeyError:
-        raise ConfigError(f"There is no preset {name!r}. Expected one of: {', '.join(PRESETS)}.") from None
+        raise ConfigError(f"There is no preset {name!r}. Choose from: {', '.join(PRESETS)}.") from None

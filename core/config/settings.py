@@ -231,8 +231,8 @@ class Settings:
         unknown = sorted(repr(name) for name in values if name not in known)
         if unknown:
             raise ConfigError(
-                f"{cls.__name__} has no setting {', '.join(unknown)}. "
-                f"Expected some of: {', '.join(known)}. Remove the unknown key or correct its spelling."
+                f"{cls.__name__} has no setting {', '.join(unknown)}. Remove it or correct its spelling; settings: "
+                f"{', '.join(known)}."
             )
         return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
 
