@@ -12,6 +12,7 @@ from augenmerk.core.errors import NonFiniteError
 from augenmerk.core.model.finite import is_finite, require_finite
 from augenmerk.core.model.transformer import Interventions, Transformer
 from augenmerk.core.translation.compilation import interventions_of
+from augenmerk.core.translation.description import Describer
 from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator
 
@@ -30,7 +31,8 @@ def logit_lens(translator: Translator, translation: Translation) -> LogitLens:
     """
     interventions = interventions_of(translator.model, translation.experiment)
     logits = layer_logits(translator.model, translation.source_ids, translation.read_ids, interventions)
-    steps = [translator.describe_steps(of_depth, translation.predicted_ids) for of_depth in logits]
+    describer = Describer(translator.checkpoint, translator.rules)
+    steps = [describer.steps(of_depth, translation.predicted_ids) for of_depth in logits]
     return LogitLens(
         translation,
         np.array([each.log_probabilities for each in steps], dtype=np.float32),

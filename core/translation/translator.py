@@ -3,12 +3,11 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from itertools import islice
 from pathlib import Path
 
 import torch
-from torch import Tensor
 
 from augenmerk.core.checkpoint.digest import model_digest
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint
@@ -31,7 +30,7 @@ from augenmerk.core.translation.compilation import (
 from augenmerk.core.translation.corpus import batch_size_for, translate_ids
 from augenmerk.core.translation.coverage import Coverage, RareWord
 from augenmerk.core.translation.decoding import DecodingRules, batches_by_length
-from augenmerk.core.translation.description import Hypothesis, Steps
+from augenmerk.core.translation.description import Hypothesis
 from augenmerk.core.translation.experiment import (
     DEFAULT_LENGTH_PENALTY,
     Beam,
@@ -45,7 +44,7 @@ from augenmerk.core.translation.experiment import (
 from augenmerk.core.translation.rare_words import cover
 from augenmerk.core.translation.result import ExperimentResult, Translation, TranslationStoppedError
 from augenmerk.core.translation.running import EXPERIMENT_BATCH, Runner, groups_to_run
-from augenmerk.core.translation.source import EncodedSource, encode_source
+from augenmerk.core.translation.source import encode_source
 
 EXPERIMENT_WINDOW = 64
 """Experiments of which the results are held at once, so that those of similar length can be computed side by side."""
@@ -79,7 +78,9 @@ class Translator:
         self.num_parameters = self.model.num_parameters
         self.run_config = checkpoint.run
         self.rules = DecodingRules.of_codec(checkpoint.codecs.target, checkpoint.decoding)
-        self._last_source: tuple[str, EncodedSource] | None = None
+        # the last one is kept, as experiments with one sentence follow each other
+        codec = self.checkpoint.codecs.source
+        self._encoded = lru_cache(maxsize=1)(partial(encode_source, codec=codec, run=self.run_config))
 
     @cached_property
     def _runner(self) -> Runner:
@@ -240,17 +241,10 @@ class Translator:
             ExperimentError: an intervention does not fit the sentence or the vocabulary.
             AnalysisError: the model has no such head.
         """
-        typed = self._encoded_source(experiment.source_text)
+        typed = self._encoded(experiment.source_text)
         compiled = compile_experiment(experiment, typed, self.checkpoint.codecs, self.run_config, self.rules)
         compile_interventions(self.model, [compiled.changes])  # knows the heads
         return compiled
-
-    def _encoded_source(self, text: str) -> EncodedSource:
-        """The text in ids. The last one is kept, as experiments with one sentence follow each other."""
-        last = self._last_source
-        if last is None or last[0] != text:
-            self._last_source = last = text, encode_source(text, self.checkpoint.codecs.source, self.run_config)
-        return last[1]
 
     def check(self, experiment: Experiment) -> None:
         """Refuses what fits no sentence: heads that the model has not, tokens that its vocabulary has not.
@@ -368,7 +362,7 @@ class Translator:
                 sources[place] = encode_source(text, self.checkpoint.codecs.source, self.run_config).ids
         hypotheses = [Hypothesis("", ())] * len(texts)
         model, places, lengths = self.current_model(), list(sources), [len(ids) for ids in sources.values()]
-        batch_size = batch_size_for(model, beam, self.max_steps(max(lengths, default=1)))
+        batch_size = batch_size_for(model, beam, max_steps(max(lengths, default=1), self.run_config, self.rules))
         done = 0
         for group in batches_by_length(lengths, batch_size):
             if should_stop():
@@ -387,14 +381,6 @@ class Translator:
             done += len(group)
             on_progress(done)
         return hypotheses
-
-    def max_steps(self, source_length: int) -> int:
-        """Enough for any sane translation; exactly the source's length where nothing marks the end."""
-        return max_steps(source_length, self.run_config, self.rules)
-
-    def describe_steps(self, logits: Tensor, ids: Sequence[int]) -> Steps:
-        """What each decoding step of one sentence knew, from its logits [T, V], when it chose these T ids."""
-        return self._runner.describer.steps(logits, ids)
 
 
 def _for_typed_text(checkpoint: Checkpoint) -> Checkpoint:

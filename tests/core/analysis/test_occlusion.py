@@ -15,7 +15,7 @@ from augenmerk.core.analysis.occlusion import (
 )
 from augenmerk.core.errors import AnalysisError, ExperimentError
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.compilation import interventions_of
+from augenmerk.core.translation.compilation import interventions_of, max_steps
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
@@ -91,7 +91,9 @@ def test_each_word_is_changed_alone(
         assert occluded.translation.experiment == old.experiment.with_interventions(edit)
         ids = [*old.source_ids[: occluded.word.start], *put, *old.source_ids[occluded.word.end :]]
         assert list(occluded.translation.source_ids) == ids
-        expected = greedy_by_hand(translator, ids, translator.max_steps(len(ids)), *changed)
+        expected = greedy_by_hand(
+            translator, ids, max_steps(len(ids), translator.run_config, translator.rules), *changed
+        )
         assert list(occluded.translation.predicted_ids) == expected
         assert occluded.words == tuple(word.text for word in translator.checkpoint.codecs.target.decode(expected))
         assert occluded.text == occluded.translation.text

@@ -22,6 +22,7 @@ from augenmerk.core.interop.model import ImportOptions
 from augenmerk.core.interop.recognition import recognize
 from augenmerk.core.interop.stopping import ImportStoppedError
 from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.compilation import max_steps
 from augenmerk.core.translation.decoding import greedy_search
 from augenmerk.core.translation.experiment import Beam, Experiment, HeadScaled, SourceWordRemoved
 from augenmerk.core.translation.translator import Translator
@@ -112,7 +113,7 @@ def test_greedy_translations_are_theirs_token_by_token(pair: tuple[Made, Transla
     found = []
     for words in random_rows(25, len(made.source), 10):
         source = [*words, 3]
-        limit = ours.max_steps(len(source))
+        limit = max_steps(len(source), ours.run_config, ours.rules)
         found.append(greedy_search(ours.model, ours.model.encode(torch.tensor([source])), [limit], ours.rules)[0])
         assert found[-1] == made.model.greedy(source, **options)
     assert len(set(map(tuple, found))) > 5  # the source matters

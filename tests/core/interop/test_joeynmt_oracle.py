@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import load_file
 
 from augenmerk.core.interop.importing import import_model
+from augenmerk.core.translation.compilation import max_steps
 from augenmerk.core.translation.decoding import greedy_search
 from augenmerk.core.translation.source import encode_source
 from augenmerk.core.translation.translator import Translator
@@ -97,7 +98,7 @@ def test_greedy_translations_are_theirs_token_by_token(pair: Pair) -> None:
     ours.model.double()
     for row in pair.rows:
         ids = torch.tensor([row["source"]])
-        limit = ours.max_steps(len(row["source"]))
+        limit = max_steps(len(row["source"]), ours.run_config, ours.rules)
         found = greedy_search(ours.model, ours.model.encode(ids), [limit], ours.rules)[0]
         assert found == row["greedy"]
         text = ours.checkpoint.codecs.target.text_of(found)

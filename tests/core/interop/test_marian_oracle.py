@@ -11,6 +11,7 @@ import torch
 from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.interop.importing import import_model
 from augenmerk.core.translation.beam import beam_search
+from augenmerk.core.translation.compilation import max_steps
 from augenmerk.core.translation.decoding import greedy_search
 from augenmerk.core.translation.translator import Translator
 from tests.core.interop.marian_models import Made, as_the_library_reads, make_folder
@@ -133,7 +134,7 @@ def test_greedy_output_is_theirs_token_by_token(pair: Pair) -> None:
     sources = pair.sources()
     expected = pair.theirs.generate(sources, attention_mask=sources != pair.padding, num_beams=1).tolist()
     ours = pair.ours
-    limits = [ours.max_steps(14)] * len(sources)
+    limits = [max_steps(14, ours.run_config, ours.rules)] * len(sources)
     ends = ours.rules.forced_ends(limits, None)
     found = greedy_search(ours.model, ours.model.encode(sources), limits, ours.rules, forced=ends)
     assert limits[0] == 23  # max_length counts the start token
@@ -158,7 +159,7 @@ def test_beam_scores_are_theirs_without_a_length_penalty(pair: Pair) -> None:
         output_scores=True,
     )
     ours = pair.ours
-    limit = ours.max_steps(14)
+    limit = max_steps(14, ours.run_config, ours.rules)
     encoding = ours.model.encode(sources)
     found = beam_search(ours.model, encoding, [limit] * len(sources), ours.rules, 4, 0.0)
     for row, (tokens, theirs) in enumerate(zip(found, expected.sequences.tolist(), strict=True)):

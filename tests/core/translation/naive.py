@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.compilation import max_steps
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
@@ -74,7 +75,8 @@ def naive_run(translator: Translator, experiment: Experiment, hooks: Mapping[str
         codecs, run = translator.checkpoint.codecs, translator.checkpoint.run
         chosen, margin = list(encode_target(experiment.output.text, codecs.target, run).ids), math.inf
     else:
-        search = NaiveSearch(translator, experiment, model, memory, translator.max_steps(len(source_ids)))
+        limit = max_steps(len(source_ids), translator.run_config, translator.rules)
+        search = NaiveSearch(translator, experiment, model, memory, limit)
         if isinstance(experiment.output, Beam):
             chosen = search.beam(experiment.output.size, experiment.output.length_penalty)
         else:

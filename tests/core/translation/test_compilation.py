@@ -4,7 +4,7 @@ import pytest
 
 from augenmerk.core.errors import AnalysisError, ExperimentError, TextError
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.compilation import forced_word, interventions_of
+from augenmerk.core.translation.compilation import forced_word, interventions_of, max_steps
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Experiment,
@@ -46,7 +46,7 @@ def test_an_experiment_becomes_ids_factors_and_rows(translator: Translator) -> N
     assert dict(compiled.changes.rows) == {(Head("cross", 2, 1), 0): row.weights}
     assert dict(compiled.forced) == {3: vocabulary.ids[token]}
     assert compiled.given is None
-    assert compiled.max_steps == translator.max_steps(len(compiled.source.ids))
+    assert compiled.max_steps == max_steps(len(compiled.source.ids), translator.run_config, translator.rules)
     assert translator.compile(Experiment(SENTENCE, GivenTarget("A dog."))).given is not None
 
 

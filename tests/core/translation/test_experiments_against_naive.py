@@ -16,6 +16,7 @@ from augenmerk.core.inference.compiled import CachedState
 from augenmerk.core.inference.validity import PLAIN_VARIABLE
 from augenmerk.core.model.heads import Head
 from augenmerk.core.model.transformer import DecoderState
+from augenmerk.core.translation.compilation import max_steps
 from augenmerk.core.translation.experiment import (
     INTERVENTION_TYPES,
     AttentionRow,
@@ -398,7 +399,8 @@ def test_without_interventions_the_result_is_that_of_the_model(
         found = translator.run(experiment)
         source, read = torch.tensor([found.source_ids]), torch.tensor([found.read_ids])
         with torch.inference_mode():
-            chosen = greedy(translator.model, source, [translator.max_steps(len(found.source_ids))], translator.rules)
+            limit = max_steps(len(found.source_ids), translator.run_config, translator.rules)
+            chosen = greedy(translator.model, source, [limit], translator.rules)
             output = translator.model(source, read, need_maps=True)
         assert [list(found.predicted_ids)] == chosen
         for kind, maps in zip(MAP_KINDS, (output.encoder_maps, output.decoder_maps, output.cross_maps), strict=True):

@@ -10,7 +10,7 @@ import torch
 
 from augenmerk.core.errors import ExperimentError, TextError
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.compilation import interventions_of
+from augenmerk.core.translation.compilation import interventions_of, max_steps
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
@@ -158,7 +158,7 @@ def test_a_forced_end_ends_the_sentence(request: pytest.FixtureRequest, name: st
 def test_forcing_up_to_the_limit_is_cut_off_with_a_note(subword_translator: Translator) -> None:
     plain = subword_translator.translate(SENTENCE)
     token = other_choice(subword_translator, plain, 0)
-    limit = subword_translator.max_steps(len(plain.source_ids))
+    limit = max_steps(len(plain.source_ids), subword_translator.run_config, subword_translator.rules)
     forced = tuple(ForcedToken(step, token) for step in range(limit + 2))
     found = subword_translator.run(Experiment(SENTENCE, interventions=forced))
     assert set(found.predicted_ids) == {subword_translator.checkpoint.codecs.target.vocabulary.ids[token]}

@@ -15,6 +15,7 @@ from augenmerk.core.inference import compiled as compiled_module
 from augenmerk.core.inference import products
 from augenmerk.core.inference.compiled import CachedState, CompiledTransformer
 from augenmerk.core.inference.products import RoundedProduct, has_rounded_products
+from augenmerk.core.inference.validity import PLAIN_VARIABLE
 from augenmerk.core.model.heads import ATTENTION_KINDS
 from augenmerk.core.model.interventions import compile_interventions
 from augenmerk.core.translation import speculation
@@ -35,6 +36,12 @@ NEAR_TIE_OF_DRAFTS = 0.15
 """Standard deviations of the logits by which the token that a drafter prefers may be the worse one."""
 NUM_EXPERIMENTS = 12
 needs_packed = pytest.mark.skipif(not has_rounded_products(), reason="this PyTorch has no products of 8 bits here")
+
+
+@pytest.fixture(autouse=True)
+def compiled_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plain models make no guesses, and keep no encoding."""
+    monkeypatch.delenv(PLAIN_VARIABLE, raising=False)
 
 
 def decode(translator: Translator, compiled: Sequence[CompiledExperiment], drafts: Sequence[Sequence[int]], **options):
