@@ -30,6 +30,12 @@ CHANGES = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def compiled_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the environment of the tests says."""
+    monkeypatch.delenv(PLAIN_VARIABLE, raising=False)
+
+
 def padded_pair() -> tuple[Tensor, Tensor]:
     source, target = random_ids(3, 9, NUM_SOURCE), random_ids(3, 8, NUM_TARGET)
     source[1, 6:], target[2, 4:] = PADDING, PADDING
