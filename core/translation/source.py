@@ -59,10 +59,8 @@ def encode_source(text: str, codec: TextCodec, run: RunConfig) -> EncodedSource:
     found = [without_marks(word, codec) for word in codec.encode_text(codec.one_line(text))]
     readable = [word for word in found if word.ids]
     if len(readable) < _fewest_words(codec):
-        raise TextError(
-            f"{'Too little' if readable else 'Nothing'} in {_shorten(text)!r} can be read by this model. "
-            f"{_expectation(codec)} Type such a text."
-        )
+        amount = "Too little" if readable else "Nothing"
+        raise TextError(f"{amount} in {_shorten(text)!r} can be read by this model. {_expectation(codec)}")
     room = run.model.max_positions - (2 if run.data.wrap_source else 1 if run.data.end_source else 0)
     kept = _fitting(readable, room, text)
     is_cut = kept[0] is not readable[0]

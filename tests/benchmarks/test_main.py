@@ -26,7 +26,7 @@ def test_an_unknown_name_is_refused_with_the_list(capsys: pytest.CaptureFixture[
         benchmarks.read_names(["training", name])
     assert ended.value.code == 2
     said = capsys.readouterr().err
-    assert f"no benchmark {name}." in said
+    assert f"unknown benchmark {name}." in said
     assert all(each in said for each in benchmarks.BENCHMARKS)
 
 

@@ -48,7 +48,7 @@ def test_a_library_that_does_not_fit_into_memory_is_told_as_such(capsys: pytest.
         raise ImportError("libtorch_cpu.so: failed to map segment from shared object")
 
     assert run_guarded(load) == USER_ERROR
-    assert "there is not enough memory (libtorch_cpu.so" in capsys.readouterr().err
+    assert "not enough memory (libtorch_cpu.so" in capsys.readouterr().err
     with pytest.raises(ImportError, match="no module"):
         run_guarded(lambda: int(_raise(ImportError("no module named x"))))
 

@@ -43,5 +43,5 @@ def test_a_closed_standard_output_is_reported(words: str) -> None:
     result = run_without(">&-", RUNS, words)
     assert result.returncode == 2
     assert result.stderr == (
-        "augenmerk: standard output is closed, and what was to be printed is lost. Send it to a file: > FILE.\n"
+        "augenmerk: standard output is closed, so the output is lost. Send it to a file: > FILE.\n"
     )

@@ -65,7 +65,7 @@ def test_case_makes_no_difference() -> None:
 
 
 def test_nothing_to_learn_from_is_refused() -> None:
-    with pytest.raises(AnalysisError, match="no sentence pair"):
+    with pytest.raises(AnalysisError, match="at least one sentence pair"):
         train_ibm_1([[]], [["a"]])
     with pytest.raises(AnalysisError, match="1 sentences and 2 translations"):
         train_ibm_1([["a"]], [["a"], ["b"]])

@@ -150,7 +150,7 @@ def test_ranking_tells_its_progress_and_can_be_stopped(translator: Translator, g
 def test_an_aligner_that_the_model_lacks_is_refused(translator: Translator) -> None:
     given = read_given(translator, *TEXTS[0])
     for aligner in (Aligner(2, 0, "read", "weight"), Aligner(0, 2, "read", "norm")):
-        with pytest.raises(AnalysisError, match="Layers 1 to 2 and heads 1 to 2"):
+        with pytest.raises(AnalysisError, match="layers 1 to 2 and heads 1 to 2"):
             align(translator, given, aligner)
 
 

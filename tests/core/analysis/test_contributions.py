@@ -325,7 +325,7 @@ def test_the_floor_of_a_model_is_its_lowest_hundredth(untrained_checkpoint: Path
     sample = [made_up(small, [0.9, 0.5, 0.7]), made_up(small, [0.3, 0.5, 0.7])]
     assert share_floor(sample) == pytest.approx(np.percentile([0.9, 0.5, 0.7, 0.3, 0.5, 0.7], 1))
     assert share_floor(sample, 50) == pytest.approx(0.6)
-    with pytest.raises(AnalysisError, match="no word in the sample"):
+    with pytest.raises(AnalysisError, match="The sample contains no words"):
         share_floor([])
 
 

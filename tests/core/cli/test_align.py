@@ -117,7 +117,7 @@ def test_without_a_head_the_best_aligner_is_used(untrained_checkpoint: Path, gol
         (["--target", "A man."], "need a sentence. Add --text"),
         (["--head", "cross:1:1"], "need a sentence. Add --text"),
         (["--text", SENTENCE, "--head", "encoder:1:1"], "only heads of cross-attention connect"),
-        (["--text", SENTENCE, "--head", "cross:3:1"], "Layers 1 to 2"),
+        (["--text", SENTENCE, "--head", "cross:3:1"], "layers 1 to 2"),
         (["--write-ibm-1", "x.tsv"], "Add --ibm-1"),
         (["--gold", "missing.tsv"], "missing.tsv"),
         (["--ibm-1", "missing.de", "missing.en"], "missing.de"),

@@ -51,7 +51,7 @@ from augenmerk.core.training.lock import LOCK, is_locked, locked
 from augenmerk.core.training.loop import BEST, HISTORY, LAST, train
 from augenmerk.core.training.overview import summarize
 from augenmerk.core.training.session import StepResult, TrainingSession
-from augenmerk.core.translation.decoding import DecodingRules, greedy
+from augenmerk.core.translation.decoding import DecodingRules, greedy_search
 from tests.conftest import REPOSITORY
 from tests.core.training.runs import Recorder, copy_corpus, copy_run, record, text_corpus, text_run
 
@@ -771,7 +771,7 @@ class TestRefusals:
 
     def test_a_device_that_is_not_there_is_refused(self, tmp_path: Path) -> None:
         run = copy_run()
-        with pytest.raises(DeviceError, match=r"'cuda:99' is not here. This machine has: auto, cpu"):
+        with pytest.raises(DeviceError, match=r"This machine has no device 'cuda:99'. Choose one of: auto, cpu"):
             train(run, copy_corpus(run), tmp_path / "run", device="cuda:99")
         assert not (tmp_path / "run").exists()
 
@@ -787,7 +787,7 @@ class TestRefusals:
         assert "Remove the sentence" in message
 
     def test_padding_beyond_the_positions(self, tmp_path: Path) -> None:
-        with pytest.raises(ConfigError, match="padded to 13 tokens, but the model has 12 positions"):
+        with pytest.raises(ConfigError, match="pad_to is 13 tokens, but the model has only 12 positions"):
             record(text_run({"max_positions": 12}, pad_to=13), tmp_path / "run")
 
     def test_a_loss_that_is_no_number_ends_the_run_and_leaves_the_last_checkpoint(
@@ -963,5 +963,6 @@ class TestLearning:
         model = load_checkpoint(finished.best_checkpoint).build_model()
         rules = DecodingRules.of_vocabulary(corpus.codecs.target.vocabulary, forbid_unknown=True)
         symbols = list(range(1, 11))
-        (chosen,) = greedy(model, torch.tensor([symbols]), [9], rules)
+        with torch.inference_mode():
+            (chosen,) = greedy_search(model, model.encode(torch.tensor([symbols])), [9], rules)
         assert [1, *chosen] == symbols

@@ -512,13 +512,13 @@ REFUSED: list[tuple[str, Intervention, type[AugenmerkError], str]] = [
         "too few weights",
         AttentionRow(Head("cross", 0, 0), 1, (0.5, 0.5)),
         ExperimentError,
-        "Row 2 of cross layer 1 head 1 has 2 weights. One for each of the 11 source tokens",
+        "Row 2 of cross layer 1 head 1 has 2 weights. It needs one for each of the 11 source tokens",
     ),
     (
         "too many weights",
         AttentionRow(Head("encoder", 1, 3), 0, (1.0,) * 12),
         ExperimentError,
-        "Row 1 of encoder layer 2 head 4 has 12 weights. One for each of the 11 source tokens",
+        "Row 1 of encoder layer 2 head 4 has 12 weights. It needs one for each of the 11 source tokens",
     ),
     (
         "too few weights of a row that does not exist",
@@ -526,8 +526,8 @@ REFUSED: list[tuple[str, Intervention, type[AugenmerkError], str]] = [
         ExperimentError,
         "12 weights",
     ),
-    ("no such word", SourceWordRemoved(9), ExperimentError, "source word 10 .* has 9 words"),
-    ("no such word either", SourceWordReplaced(50, "see"), ExperimentError, "source word 51 .* has 9 words"),
+    ("no such word", SourceWordRemoved(9), ExperimentError, "Source word 10 .* has 9 words"),
+    ("no such word either", SourceWordReplaced(50, "see"), ExperimentError, "Source word 51 .* has 9 words"),
     ("no such head", HeadScaled(Head("cross", 0, 4)), AnalysisError, "no cross layer 1 head 5"),
     ("no such layer", AttentionRow(Head("decoder", 3, 0), 0, (1.0,)), AnalysisError, "no decoder layer 4 head 1"),
     ("too long", SourceWordReplaced(0, "see " * 20), ExperimentError, "30 tokens, and the model has room for 22"),
@@ -555,7 +555,7 @@ def test_what_does_not_fit_is_refused_with_a_message(
 
 def test_weights_fit_the_sentence_as_edited(words: Translator) -> None:
     row = AttentionRow(Head("cross", 0, 0), 0, (1.0,) * 10)
-    with pytest.raises(ExperimentError, match=r"10 weights\. One for each of the 11"):
+    with pytest.raises(ExperimentError, match=r"10 weights\. It needs one for each of the 11"):
         words.run(Experiment(SENTENCE, interventions=(row,)))
     words.run(Experiment(SENTENCE, interventions=(row, SourceWordRemoved(0))))
 

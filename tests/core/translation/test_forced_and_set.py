@@ -270,7 +270,7 @@ def test_rows_of_another_number_of_weights_are_refused(word_translator: Translat
     num_source = len(word_translator.translate(SENTENCE).source_tokens)
     for kind in ("encoder", "cross"):
         row = AttentionRow(Head(kind, 0, 0), 0, (1.0,) * (num_source - 1))
-        with pytest.raises(ExperimentError, match=f"Row 1 of {kind} layer 1 head 1 has {num_source - 1} weights. One"):
+        with pytest.raises(ExperimentError, match=f"Row 1 of {kind} layer 1 head 1 has {num_source - 1} weights. It"):
             word_translator.run(Experiment(SENTENCE, interventions=(row,)))
     fits = Experiment(SENTENCE, interventions=(SourceWordRemoved(0), row))
     assert word_translator.run(fits).maps.cross[0, 0, 0].tolist() == list(row.weights)

@@ -219,7 +219,7 @@ def test_an_answer_to_the_copy_task_is_as_long_as_its_source(copy_translator: Tr
 
 
 def test_the_copy_task_refuses_what_holds_no_symbol(copy_translator: Translator) -> None:
-    with pytest.raises(TextError, match="At least two numbers from 1 to 10"):
+    with pytest.raises(TextError, match="Enter at least two numbers from 1 to 10"):
         copy_translator.translate("Ein Mann 🙂")
 
 
