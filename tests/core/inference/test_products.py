@@ -17,7 +17,7 @@ from augenmerk.core.inference.products import (
 
 needs_kernels = pytest.mark.skipif(not has_faster_kernels(), reason="needs a processor with AVX-512 and oneDNN")
 needs_packing = pytest.mark.skipif(not has_packed_matrices(), reason="needs a processor with AVX-512 and oneDNN")
-needs_halves = pytest.mark.skipif(not has_half_matrices(), reason="needs a processor with AVX-512 and FBGEMM")
+needs_halves = pytest.mark.skipif(not has_half_matrices(), reason="needs a processor with AVX2 and FBGEMM")
 ANSWERS = (has_faster_kernels, has_packed_matrices, has_half_matrices)
 
 
@@ -52,8 +52,6 @@ def by_onednn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def counted(monkeypatch: pytest.MonkeyPatch, operator: Callable[[], Callable], name: str) -> list[int]:
     rows: list[int] = []
-    if not has_faster_kernels():
-        return rows
     real = operator()
 
     def counting(states: torch.Tensor, *rest: torch.Tensor) -> torch.Tensor:
@@ -140,12 +138,12 @@ def test_without_an_operator_another_one_serves(
     def missing() -> None:
         raise fault("no such operator")
 
-    had_blocks = has_packed_matrices()
+    had_blocks, had_halves = has_packed_matrices(), has_half_matrices()
     for answer in ANSWERS:
         answer.cache_clear()
     monkeypatch.setattr(products, name, missing)
     assert has_faster_kernels() == (had_blocks and name == "_half_operator")
-    assert not has_half_matrices()
+    assert has_half_matrices() == (had_halves and name == "_operator")
     states, weight = values(70, 24), of_16_bits(values(40, 24))
     torch.testing.assert_close(ExactProduct(weight, None)(states), functional.linear(states, weight))
 
@@ -158,6 +156,13 @@ def test_an_operator_that_computes_something_else_is_not_used(
     assert not has_faster_kernels()
 
 
-def test_avx2_alone_is_left_to_pytorch(monkeypatch: pytest.MonkeyPatch, checked_again: None) -> None:
-    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX2")
-    assert not any(answer() for answer in ANSWERS)
+@pytest.mark.parametrize("capability", ["AVX2", "DEFAULT"])
+def test_without_avx_512_only_matrices_of_16_bits_are_packed(
+    monkeypatch: pytest.MonkeyPatch, checked_again: None, capability: str
+) -> None:
+    had_halves = has_half_matrices()
+    has_half_matrices.cache_clear()
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
+    assert not has_faster_kernels()
+    assert not has_packed_matrices()
+    assert has_half_matrices() == (had_halves and capability == "AVX2")
