@@ -53,17 +53,16 @@ class Size:
     large_classes: tuple[tuple[int, str, str], ...]
 
 
-def measure(files: list[Path]) -> Size:
-    """The size of these Python files."""
+def measure(files: list[Path], root: Path = ROOT) -> Size:
+    """The size of these Python files, which lie in `root`."""
     sources = {file: file.read_text(encoding="utf-8") for file in files}
     trees = {file: ast.parse(source) for file, source in sources.items()}
+    large = (row for file, tree in trees.items() for row in _large_classes(file.relative_to(root), tree))
     return Size(
         num_files=len(files),
         num_lines=sum(len(source.splitlines()) for source in sources.values()),
         num_code_lines=sum(len(code_lines(sources[file], trees[file])) for file in files),
-        large_classes=tuple(
-            sorted((row for file, tree in trees.items() for row in _large_classes(file, tree)), reverse=True)
-        ),
+        large_classes=tuple(sorted(large, reverse=True)),
     )
 
 
@@ -88,7 +87,7 @@ def _large_classes(file: Path, tree: ast.Module) -> Iterator[tuple[int, str, str
         if isinstance(node, ast.ClassDef):
             num_methods = sum(isinstance(each, _FUNCTIONS) for each in node.body)
             if num_methods > MANY_METHODS:
-                yield num_methods, file.relative_to(ROOT).as_posix(), node.name
+                yield num_methods, file.as_posix(), node.name
 
 
 def product_files() -> list[Path]:
