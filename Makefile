@@ -78,7 +78,7 @@ test-all: $(VENV)/.ready-dev ## Run all tests
 test-cpus: test-avx2 test-emulated ## Run the numeric tests as on other processors, without AVX-512 and without FBGEMM
 
 test-avx2: $(VENV)/.ready-dev
-	$(AVX2_ONLY) $(RUN) $(PYTEST) -m "not slow" tests/core/model tests/core/translation tests/core/analysis
+	$(AVX2_ONLY) $(RUN) $(PYTEST) -m "not slow" tests/core/model tests/core/inference tests/core/translation tests/core/analysis
 
 test-emulated: $(VENV)/.ready-dev
 	@tools/emulated_tests.sh
