@@ -1,4 +1,4 @@
-"""The answers to what chapters ask: computed when the reader looks, from the model and the sentence at hand. No Qt."""
+"""Answers to the questions of chapters, computed from the current model and sentence. No Qt."""
 
 import math
 from collections import Counter
@@ -37,11 +37,11 @@ SAME_WEIGHT, SAME_LOG_PROBABILITY, SAME_LOSS = 0.005, 0.01, 0.001
 
 @dataclass(frozen=True)
 class Verdict:
-    """What turned out.
+    """The answer to a question.
 
     Attributes:
-        choice: the right one, by its name.
-        because: the numbers that show it, in a sentence.
+        choice: the name of the right choice.
+        because: the numbers behind it, in whole sentences.
     """
 
     choice: str
@@ -50,13 +50,13 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Check:
-    """How one answer is computed.
+    """The computation of one answer.
 
     Attributes:
-        choices: the names of all that can turn out; a question offers each of them.
-        ask: the question to the model; None if what is on the screen suffices.
-        judge: the verdict, given the model's answer (None if it was not asked).
-        about: the values that it depends on beside the sentence: `head`, `query`.
+        choices: the names of all possible answers; a question offers each of them.
+        ask: returns the job for the model; None if the result on the screen suffices.
+        judge: returns the verdict from the job's result (None without a job).
+        about: the values that the answer depends on besides the sentence: `head`, `query`.
     """
 
     choices: frozenset[str]
@@ -66,10 +66,10 @@ class Check:
 
 
 class Answers:
-    """Figures that would tell an answer wait until it was given.
+    """The questions answered so far; figures that would reveal an answer wait for it.
 
     Signals (psygnal):
-        changed(): one more was given.
+        changed(): another question was answered.
     """
 
     changed = Signal()
@@ -78,17 +78,17 @@ class Answers:
         self._given: set[tuple[str, str]] = set()
 
     def give(self, check: str, text: str) -> None:
-        """The reader has answered a question, by the name of its check, about a sentence."""
+        """Records that the reader answered the question named `check` about a sentence."""
         self._given.add((check, text))
         self.changed.emit()
 
     def has(self, check: str, text: str | None = None) -> bool:
-        """Whether a question was answered about this sentence; about any if it does not matter."""
+        """Whether a question was answered about this sentence; about any sentence if `text` is None."""
         return any(each == check and text in (None, about) for each, about in self._given)
 
 
 def _nothing(state: ExperimentState, options: Options) -> None:
-    """What is on the screen suffices."""
+    """No job: the result on the screen suffices."""
 
 
 def _judge_tokens(state: ExperimentState, options: Options, answer: None) -> Verdict:
@@ -96,11 +96,14 @@ def _judge_tokens(state: ExperimentState, options: Options, answer: None) -> Ver
     num_words, num_tokens = len(translation.source_words), len(translation.source_tokens)
     split = [word for word in translation.source_words if word.end - word.start > 1]
     added = num_tokens - sum(word.end - word.start for word in translation.source_words)
-    parts = [f"{num_words} words and punctuation marks"]
-    parts += [f"{word.text} in {word.end - word.start} pieces" for word in split]
-    parts += [f"and {added} that mark start and end"] if added else []
+    sentences = [f"The encoder reads {num_tokens} tokens for {num_words} words and punctuation marks."]
+    if split:
+        pieces = ", ".join(f"{word.text} ({word.end - word.start} pieces)" for word in split)
+        sentences.append(f"Words in pieces: {pieces}.")
+    if added:
+        sentences.append(f"Tokens that mark the start and the end: {added}.")
     choice = "more" if num_tokens > num_words else "fewer" if num_tokens < num_words else "same"
-    return Verdict(choice, f"The encoder reads {num_tokens} tokens: {', '.join(parts)}.")
+    return Verdict(choice, " ".join(sentences))
 
 
 def _with_temperature(state: ExperimentState, options: Options) -> RunJob:
@@ -119,7 +122,7 @@ def _judge_largest_weight(state: ExperimentState, options: Options, answer: tupl
         for each in answer
     )
     choice = "rises" if after > before + SAME_WEIGHT else "falls" if after < before - SAME_WEIGHT else "stays"
-    return Verdict(choice, f"It went from {percent_in_words(before)} to {percent_in_words(after)}.")
+    return Verdict(choice, f"The weight went from {percent_in_words(before)} to {percent_in_words(after)}.")
 
 
 def _shuffled(state: ExperimentState, options: Options) -> RunJob:
@@ -149,8 +152,7 @@ def _judge_mask(state: ExperimentState, options: Options, answer: tuple[Translat
     choice = "rises" if change > SAME_LOG_PROBABILITY else "falls" if change < -SAME_LOG_PROBABILITY else "stays"
     return Verdict(
         choice,
-        f"The whole translation is {_times(change)} probable; {num_more} of {len(masked.log_probabilities)} tokens "
-        "became more probable.",
+        f"{_compared(change)} {num_more} of {len(masked.log_probabilities)} tokens became more probable.",
     )
 
 
@@ -168,8 +170,8 @@ def _judge_cross_shape(state: ExperimentState, options: Options, answer: tuple[T
     source, target = state.languages
     return Verdict(
         choice,
-        f"Before, each had {before[0]} rows and {before[1]} columns, now {after[0]} and {after[1]}. Rows are queries: "
-        f"one for each {target} token. Columns are keys: one for each {source} token.",
+        f"Each map had {before[0]} rows and {before[1]} columns, and now has {after[0]} and {after[1]}. Rows are "
+        f"queries, one for each {target} token. Columns are keys, one for each {source} token.",
     )
 
 
@@ -193,16 +195,19 @@ def _judge_second_choice(state: ExperimentState, options: Options, answer: tuple
     assert step is not None
     choice = "same" if before.predicted_ids[step + 1 :] == after.predicted_ids[step + 1 :] else "other"
     change = after.log_probability - before.log_probability
-    return Verdict(choice, f"It becomes “{after.text}” As a whole this is {_times(change)} probable than before.")
+    return Verdict(choice, f"{_compared(change)} It is now “{after.text}”")
 
 
-def _times(change: float) -> str:
-    """A change of the log-probability in words, such as “3.9 times less”."""
-    comparative = "more" if change > 0 else "less"
+def _compared(change: float) -> str:
+    """A sentence about a change of the translation's log-probability, in nats."""
     if abs(change) > math.log(MANY_TIMES):
-        return f"over a million times {comparative}"
-    ratio = math.exp(abs(change))
-    return f"{ratio:,.{0 if ratio >= 10 else 1}f} times {comparative}"
+        times = "over a million"
+    else:
+        ratio = math.exp(abs(change))
+        times = f"{ratio:,.{0 if ratio >= 10 else 1}f}"
+    if change > 0:
+        return f"The whole translation is {times} times more probable than before."
+    return f"The whole translation is {times} times less probable than before."
 
 
 def _without_chosen(state: ExperimentState, options: Options) -> RunJob:
@@ -213,8 +218,10 @@ def _without_chosen(state: ExperimentState, options: Options) -> RunJob:
 def _judge_without_chosen(state: ExperimentState, options: Options, answer: tuple[Translation, ...]) -> Verdict:
     before, after = answer
     choice = "same" if before.predicted_ids == after.predicted_ids else "other"
-    told = "the words stay" if choice == "same" else f"it becomes “{after.text}”"
-    return Verdict(choice, f"Without {state.selection.head.short_name} {told}.")
+    head = state.selection.head.short_name
+    if choice == "same":
+        return Verdict(choice, f"The words stay the same without {head}.")
+    return Verdict(choice, f"Without {head}, the translation becomes “{after.text}”")
 
 
 def _smoothing(state: ExperimentState, options: Options) -> SmoothingJob:
@@ -227,8 +234,8 @@ def _judge_smoothing(state: ExperimentState, options: Options, found: Smoothing)
     choice = "rises" if found.smoothed_loss[-1] > found.smoothed_loss[best] + SAME_LOSS else "falls"
     return Verdict(
         choice,
-        f"With smoothing it is smallest at {odds:.0f} to 1 ({found.smoothed_loss[best]:.3f}), and "
-        f"{found.smoothed_loss[-1]:.3f} at {found.odds[-1]:.0f} to 1.",
+        f"With smoothing, the loss is smallest at {odds:.0f} to 1: {found.smoothed_loss[best]:.3f}. At "
+        f"{found.odds[-1]:.0f} to 1 it is {found.smoothed_loss[-1]:.3f}.",
     )
 
 
@@ -240,10 +247,11 @@ def _judge_decided(state: ExperimentState, options: Options, lens: LogitLens) ->
     num_layers, num_steps = len(lens.ranks) - 1, lens.ranks.shape[1]
     depths = [lens.decided_at(step) for step in range(num_steps)]
     late = sum(depth is None or depth >= num_layers for depth in depths)
+    early = num_steps - late
     choice = "last" if late > num_steps / 2 else "earlier"
     return Verdict(
         choice,
-        f"Of {num_steps} tokens, {num_steps - late} lead before the last of the {num_layers} layers, and stay ahead.",
+        f"{early} of {num_steps} tokens take the lead before the last of the {num_layers} layers and keep it.",
     )
 
 
@@ -259,7 +267,7 @@ def _judge_largest_part(state: ExperimentState, options: Options, answer: None) 
 
 
 def _shown(state: ExperimentState) -> Translation:
-    assert state.translation is not None, "nobody can look before there is a result"
+    assert state.translation is not None, "a question is answered only after the first result"
     return state.translation
 
 

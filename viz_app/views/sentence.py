@@ -1,4 +1,4 @@
-"""The sentence, its translation, what is changed, and what there is to say about them."""
+"""The sentence, its translation, the changes, and notes about them."""
 
 from functools import partial
 
@@ -55,7 +55,7 @@ MAX_ORIGINAL_LINES = 2
 
 
 class SentencePanel(QFrame):
-    """Source, translation, word chips, intervention chips, and what there is to say about them.
+    """Source, translation, word chips, intervention chips, and notes about them.
 
     Attributes:
         input: the sentence to translate.
@@ -121,7 +121,7 @@ class SentencePanel(QFrame):
         self._show_sentence(not self.rows.is_folded or not self._has_words)
 
     def undo(self) -> None:
-        """Undoes the last change; text that was typed and not yet told, or refused, is one."""
+        """Undoes the last change; that may be text that was typed but not yet submitted, or refused."""
         if not self.input.is_committed:
             self.input.commit(is_asked=False)
         if self.input.text == self._state.experiment.source_text:
@@ -443,7 +443,7 @@ class SentenceRows:
 
 
 class Facts(QLabel):
-    """How probable the translation is and how long it took; while it takes long, a way to cancel it.
+    """Log-probability and time of the translation; a link cancels one that takes long.
 
     Attributes:
         is_busy: whether the translation was said to take long.
@@ -483,7 +483,7 @@ class Facts(QLabel):
 
 
 class SentenceNotes:
-    """What happened to the text: unknown words, an end left out, a refusal, changes that were dropped.
+    """Notes on the text: unknown words, a shortened text, a refusal, dropped changes.
 
     Attributes:
         label: where that stands; hidden while there is nothing to say.
@@ -506,12 +506,12 @@ class SentenceNotes:
 
     def _on_shortened(self, field: SentenceInput, num_characters: int) -> None:
         if field is self._source:
-            told = left_out(num_characters)
+            note = left_out(num_characters)
         elif self._target.is_editable:
-            told = left_out(num_characters, "translation")
+            note = left_out(num_characters, "translation")
         else:  # the model's own
-            told = not_shown(num_characters)
-        self._left_out[field] = told
+            note = not_shown(num_characters)
+        self._left_out[field] = note
         self._say()
 
     def _on_text_changed(self, field: SentenceInput) -> None:
@@ -534,7 +534,7 @@ class SentenceNotes:
 
 
 class TargetMenu(ChoiceMenu):
-    """Into which language a model of several translates; hidden for all others.
+    """The target language of a multilingual model; hidden for all others.
 
     The sentence begins with the language's code, which is saved, undone and sent on like any other word.
     """
@@ -558,7 +558,9 @@ class TargetMenu(ChoiceMenu):
 
 
 def facts_in_words(result: ExperimentResult | None) -> str:
-    """How probable the translation is, and what the changes cost the original one, or the time: in two lines."""
+    """Two lines: the log-probability of the translation, then its time, or the original's log-probability after the
+    changes.
+    """
     if result is None:
         return ""
     translation = result.changed
@@ -576,7 +578,7 @@ def facts_in_words(result: ExperimentResult | None) -> str:
 
 
 def typing_hint(state: ExperimentState) -> str:
-    """What to type for the model in use."""
+    """A hint on the kind of text that the current model reads."""
     run = state.model.run if state.model is not None else None
     if run is not None and run.is_copy_task:
         return "Type numbers separated by spaces"
@@ -584,19 +586,19 @@ def typing_hint(state: ExperimentState) -> str:
 
 
 def _original_text(result: ExperimentResult) -> str:
-    """The original translation where it reads otherwise than the changed one; empty if there is nothing to tell."""
+    """A line comparing the original translation with the changed one; empty without changes."""
     if result.own is not None:
-        return f"the model's own: {result.own.text}"
+        return f"The model's own: {result.own.text}"
     if not result.is_changed:
         return ""
     if result.original.text == result.changed.text:
-        return "the same words as without these changes"
+        return "Same words as without these changes"
     return f"Original: {result.original.text or 'nothing'}"
 
 
 def _per_token(translation: Translation) -> str:
-    total = translation.log_probability
-    return f"{_signed(total)} ({_signed(total / max(len(translation.log_probabilities), 1))} a token)"
+    total, num_tokens = translation.log_probability, max(len(translation.log_probabilities), 1)
+    return f"{_signed(total)} ({_signed(total / num_tokens)} per token)"
 
 
 def _from_to(before: float, now: float) -> str:
@@ -606,7 +608,7 @@ def _from_to(before: float, now: float) -> str:
 
 
 def _signed(value: float, digits: int = 2) -> str:
-    """With a typographic minus."""
+    """The number with a typographic minus."""
     return f"{value:.{digits}f}".replace("-", "−")
 
 

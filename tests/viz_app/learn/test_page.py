@@ -161,7 +161,7 @@ def test_tokens_are_counted_in_the_sentence_that_was_typed(qtbot: QtBot, page: L
     flows = [each for each in figure.findChildren(QWidget) if isinstance(each.layout(), FlowLayout)]
     assert len(flows) > len(figure.sides)
     assert all(each.isHidden() for each in flows if each not in figure.sides)
-    assert "schneeballschlacht in 4 pieces" in answer(qtbot, view.text.predictions[0], "more")
+    assert "schneeballschlacht (4 pieces)" in answer(qtbot, view.text.predictions[0], "more")
 
 
 def test_a_softer_softmax_lowers_the_largest_weight_and_the_figure_follows(qtbot: QtBot, page: LearnPage) -> None:
@@ -342,7 +342,7 @@ def test_the_word_of_the_first_try_is_new_to_the_model_and_read_in_pieces(qtbot:
     assert translation is not None
     assert translation.text == "Three men are playing in a street band."
     verdict = answer(qtbot, view.text.predictions[0], "more")
-    assert "straßenband in 2 pieces" in verdict
+    assert "straßenband (2 pieces)" in verdict
 
 
 def test_the_axes_of_the_waves_go_from_end_to_end(qtbot: QtBot, page: LearnPage) -> None:
@@ -472,7 +472,7 @@ def test_what_rows_and_columns_stand_for_is_seen_where_a_word_is_taken_out(
     assert f"**{word.lower()}**" in prediction.question.text().lower()
     verdict = answer(qtbot, prediction, "columns")
     assert verdict.startswith("Right.")
-    assert f"{num_target} rows and {num_source} columns, now {num_target} and {num_source - 1}." in verdict
+    assert f"{num_target} rows and {num_source} columns, and now has {num_target} and {num_source - 1}." in verdict
     settle(qtbot, page)
     assert figure.shapes["cross"].text() == f"{num_target} × {num_source - 1}", "it is seen in the table"
     assert page.state.translation is not None

@@ -168,6 +168,11 @@ def test_the_example_is_the_largest_cell_between_two_words(state: ExperimentStat
         row = state.maps.view().row_labels[2]  # type: ignore[union-attr]
         expected = f"While the model {verb} “{row}”, this head gives 87% of its attention to “{column}”."
         assert explain(state)[0] == ("For example:", expected)
+    state.settings.label_mode = "read"
+    for weight, share in ((0.999, "more than 99%"), (1.0, "100%")):
+        cross[0, 0, 2, 3] = weight
+        state.show_translation(_with_cross(translation, cross.copy()))
+        assert f"this head gives {share} of its attention" in explain(state)[0].text
     state.settings.scope, state.settings.combination = "layer", "max"
     assert "one of these 8 heads gives" in explain(state)[0].text
     state.settings.combination = "mean"
@@ -175,12 +180,12 @@ def test_the_example_is_the_largest_cell_between_two_words(state: ExperimentStat
 
 
 def test_lines_are_explained_as_lines(state: ExperimentState) -> None:
-    assert [part.about for part in explain(state)][1:4] == ["Rows", "Columns", "Cells"]
+    assert [part.about for part in explain(state)][1:4] == ["Rows:", "Columns:", "Cells:"]
     state.settings.picture, state.settings.line_threshold = "lines", 0.25
     parts = {part.about: part.text for part in explain(state)}
-    assert "under 25%" in parts["Lines"]
-    assert "Cells" not in parts
-    assert "German tokens" in parts["At the right"]
+    assert "under 25%" in parts["Lines:"]
+    assert "Cells:" not in parts
+    assert "German tokens" in parts["Tokens on the right:"]
 
 
 def test_a_sentence_of_punctuation_has_an_example_too() -> None:
@@ -219,7 +224,7 @@ def test_where_a_sample_was_measured_its_roles_count_and_the_sentence_stands_bes
         "Over 9 pairs this head gives at least 30% of its weight to the token before (“previous”); in this sentence "
         "it gives at least 30% of its weight to the token itself (“self”)."
     )
-    assert Part("This head", expected) in explain(state)
+    assert Part("This head:", expected) in explain(state)
     state.take_roles(_all_of("self", translation))
     assert role_in_words(state.roles, head).startswith("Over 9 pairs, as in this sentence, this head gives")
     assert "\n" not in role_in_short(state.roles, head)
@@ -358,13 +363,13 @@ def test_an_experiment_is_explained_by_what_was_changed_and_which_maps_are_shown
         parts = {part.about: part.text for part in explain(state)}
         texts.add(parts["Changed:"])
         assert parts["Changed:"].startswith("cross 2·3 off, step 3: now.")
-        assert ("It is switched off" in parts["This head"]) == (state.settings.shown != "original")
+        assert ("It is switched off" in parts["This head:"]) == (state.settings.shown != "original")
         is_difference = state.settings.shown == "difference"
         assert ("percentage points" in parts["For example:"]) == is_difference
-        assert ("hold the change, from the original" in parts["Cells"]) == is_difference
+        assert ("from the original to the changed translation" in parts["Cells:"]) == is_difference
     assert len(texts) == 3
     state.settings.picture = "lines"
-    assert "Orange lines mean more" in {part.about: part.text for part in explain(state)}["Lines"]
+    assert "Orange lines mean more" in {part.about: part.text for part in explain(state)}["Lines:"]
 
 
 def test_the_example_of_a_difference_is_the_largest_change() -> None:

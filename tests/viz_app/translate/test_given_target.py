@@ -50,8 +50,8 @@ def test_the_maps_are_those_of_the_translation_that_was_written(page: TranslateP
     assert "person" in view.row_labels
     for translation in (result.changed, own):
         assert f"{translation.log_probability:.2f}".replace("-", "−") in page.sentence.facts.text()
-    assert "a token" in page.sentence.facts.text()
-    assert page.sentence.original_line.text() == f"the model's own: {own.text}"
+    assert "per token" in page.sentence.facts.text()
+    assert page.sentence.original_line.text() == f"The model's own: {own.text}"
     assert _chips(page) == [CHIP]
 
 

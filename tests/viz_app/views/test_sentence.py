@@ -128,15 +128,15 @@ def test_where_two_decimals_hide_what_a_change_costs_there_are_three(
 def test_where_the_words_stay_this_is_said(panel: SentencePanel, state: ExperimentState) -> None:
     state.submit(force(1, "mann"))
     answer(state)
-    assert panel.original_line.text() == "the same words as without these changes"
+    assert panel.original_line.text() == "Same words as without these changes"
 
 
 def test_beside_a_given_translation_stands_the_models_own(panel: SentencePanel, state: ExperimentState) -> None:
     state.submit(set_output(GivenTarget("someone rests")))
     answer(state)
     assert panel.sentence.text == "someone rests"
-    assert panel.original_line.text() == "the model's own: Ein mann."
-    assert "a token" in panel.facts.text()
+    assert panel.original_line.text() == "The model's own: Ein mann."
+    assert "per token" in panel.facts.text()
     state.submit(toggle_head(Head("cross", 0, 0)))
     result = answer(state)
     assert result.own is not None
