@@ -23,8 +23,7 @@ from typing import Any
 
 from augenmerk.core.analysis.logit_attribution import logit_parts
 from augenmerk.core.analysis.logit_parts import LogitParts
-from augenmerk.core.analysis.roles import POSITION_SHARE
-from augenmerk.core.analysis.sample_roles import read_sample_roles
+from augenmerk.core.analysis.roles import POSITION_SHARE, read_sample_roles
 from augenmerk.core.config import preset
 from augenmerk.core.corpora.parallel import read_pair
 from augenmerk.core.evaluation.scores import evaluate

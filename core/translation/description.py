@@ -11,8 +11,8 @@ from augenmerk.core.checkpoint.file import Checkpoint
 from augenmerk.core.model.transformer import ModelOutput
 from augenmerk.core.translation.compilation import CompiledExperiment
 from augenmerk.core.translation.decoding import DecodingRules
-from augenmerk.core.translation.rare_words import cover
 from augenmerk.core.translation.result import Alternative, AttentionMaps, FloatArray, Translation, Word, read_only
+from augenmerk.core.translation.source import cover
 from augenmerk.core.translation.target import EncodedTarget
 
 NUM_ALTERNATIVES = 10

@@ -12,10 +12,13 @@ from augenmerk.core.text.languages import a_sentence_in
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.text.tokenizers import check_length
 from augenmerk.core.text.vocabulary import UNKNOWN
-from augenmerk.core.translation.coverage import AS_UNKNOWN
+from augenmerk.core.text.word_counts import RARE_BELOW, WordCounts, has_letters
+from augenmerk.core.translation.coverage import AS_UNKNOWN, Coverage, RareWord, RespelledWord
 from augenmerk.core.translation.experiment import SourceEdit, SourceWordReplaced
 from augenmerk.core.translation.result import Word
 
+FEWEST_RARE_WORDS = 2
+"""The number of different rare words in a sentence that is reported as unlike the training data."""
 MAX_WORDS = 1_000
 _INVALID_CHARACTERS = dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT CHARACTER}")
 """Lone surrogates: what a terminal or clipboard leaves of broken bytes; no tokenizer takes them."""
@@ -322,3 +325,39 @@ def _listed(words: Sequence[str]) -> str:
 def _shorten(text: str, limit: int = 60) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
+
+
+def cover(source: EncodedSource, counts: WordCounts | None) -> Coverage | None:
+    """The coverage of a source; None without the word counts of the training data."""
+    if counts is None:
+        return None
+    rare, respelled = [], []
+    for word, spelling in zip(source.words, source.spellings, strict=True):
+        if spelling != word.text:
+            respelled.append(RespelledWord(word.text, spelling, word.start, word.end))
+        count = counts.of(spelling)
+        if count >= RARE_BELOW or spelling == UNKNOWN:
+            continue
+        pieces = (label.removeprefix(CONTINUATION) or label for label in source.labels[word.start : word.end])
+        rare.append(
+            RareWord(
+                text=spelling,
+                count=count,
+                start=word.start,
+                end=word.end,
+                pieces=tuple(piece for piece in pieces if piece != WORD_MARK),
+                is_unknown=any(position in source.unknown_positions for position in range(word.start, word.end)),
+                is_exact=counts.is_exact(spelling),
+            )
+        )
+    return Coverage(tuple(rare), _is_unlike_training(source, rare, counts), counts.kind, tuple(respelled))
+
+
+def _is_unlike_training(source: EncodedSource, rare: list[RareWord], counts: WordCounts) -> bool:
+    """Repeated words count once; numbers and marks say nothing about a language."""
+    different = {spelling for spelling in source.spellings if has_letters(spelling)}
+    num_rare = len(different.intersection(word.text for word in rare))
+    if num_rare < FEWEST_RARE_WORDS:
+        return False
+    familiarity = counts.familiarity(different)
+    return 2 * num_rare >= len(different) or (familiarity is not None and familiarity < counts.unusual_below)

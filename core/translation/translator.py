@@ -41,10 +41,9 @@ from augenmerk.core.translation.experiment import (
     Intervention,
     check_beam,
 )
-from augenmerk.core.translation.rare_words import cover
 from augenmerk.core.translation.result import ExperimentResult, Translation, TranslationStoppedError
 from augenmerk.core.translation.running import EXPERIMENT_BATCH, Runner, groups_to_run
-from augenmerk.core.translation.source import encode_source
+from augenmerk.core.translation.source import cover, encode_source
 
 EXPERIMENT_WINDOW = 64
 """Experiments of which the results are held at once, so that those of similar length can be computed side by side."""

@@ -272,7 +272,7 @@ class TestReading:
 
     def test_every_reader_of_the_engine_refuses_a_pipe(self, pipe: Path, tmp_path: Path) -> None:
         from augenmerk.core.analysis.alignment import read_gold, read_ibm_1
-        from augenmerk.core.analysis.sample_roles import read_sample_roles
+        from augenmerk.core.analysis.roles import read_sample_roles
         from augenmerk.core.checkpoint.file import load_checkpoint
         from augenmerk.core.checkpoint.history import read_history
         from augenmerk.core.config import preset

@@ -9,7 +9,7 @@ from typing import ClassVar, TypeAlias
 from psygnal import Signal
 
 from augenmerk.core.analysis.measures import MeasuredMaps
-from augenmerk.core.analysis.sample_roles import SampleRoles
+from augenmerk.core.analysis.roles import SampleRoles
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.viz_app.state.experiment_editor import (

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from augenmerk.core.analysis.profiles import HeadProfiler
-from augenmerk.core.analysis.roles import ROLES, Role, roles_of
-from augenmerk.core.analysis.sample_roles import SampleRoles
+from augenmerk.core.analysis.roles import ROLES, Role, SampleRoles, roles_of
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
 from augenmerk.viz_app.state.map_source import MapSource

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from augenmerk.core.analysis.sample_roles import SampleRoles
+from augenmerk.core.analysis.roles import SampleRoles
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.config import RunConfig
 from augenmerk.core.device import DeviceChoice

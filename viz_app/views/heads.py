@@ -6,8 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QWidget
 
-from augenmerk.core.analysis.roles import ROLES, Role
-from augenmerk.core.analysis.sample_roles import SampleRoles
+from augenmerk.core.analysis.roles import ROLES, Role, SampleRoles
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
 from augenmerk.viz_app.state.evented_options import on_redraw

@@ -10,7 +10,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from augenmerk.core.analysis.sample_roles import read_sample_roles
+from augenmerk.core.analysis.roles import read_sample_roles
 from augenmerk.core.imports import collector_paused
 from augenmerk.core.threads import compute_on
 from augenmerk.core.translation.result import TranslationStoppedError

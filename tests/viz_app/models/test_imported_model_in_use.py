@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
-from augenmerk.core.analysis.sample_roles import read_sample_roles
+from augenmerk.core.analysis.roles import read_sample_roles
 from augenmerk.core.interop.importing import import_model
 from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import bundled_model_path, example_sentences

@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from augenmerk.core.analysis.roles import Role
-from augenmerk.core.analysis.sample_roles import SampleRoles
+from augenmerk.core.analysis.roles import Role, SampleRoles
 from augenmerk.core.config import preset
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import ExperimentError

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from augenmerk.core.analysis.roles import ROLES, Role
-from augenmerk.core.analysis.sample_roles import SampleRoles
+from augenmerk.core.analysis.roles import ROLES, Role, SampleRoles
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import ForcedToken, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from augenmerk.core.analysis.profiles import HeadProfiler, SampleProfiles
-from augenmerk.core.analysis.sample_roles import SampleRoles, write_sample_roles
+from augenmerk.core.analysis.roles import SampleRoles, write_sample_roles
 from augenmerk.core.errors import AnalysisError, TextError
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
 from augenmerk.core.translation.result import TranslationStoppedError

@@ -8,7 +8,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QFileDialog, QSizePolicy, QToolButton, QWidget
 
 from augenmerk.core.analysis.profiles import SampleProfiles
-from augenmerk.core.analysis.sample_roles import SampleRoles
+from augenmerk.core.analysis.roles import SampleRoles
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import MAP_KINDS
 from augenmerk.viz_app.analysis.heads.job import ImportanceJob, KeepRolesJob, StatisticsJob

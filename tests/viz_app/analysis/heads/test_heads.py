@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.analysis.importance import HeadImportance, head_importance
 from augenmerk.core.analysis.profiles import profile_heads
-from augenmerk.core.analysis.sample_roles import read_sample_roles, roles_path
+from augenmerk.core.analysis.roles import read_sample_roles, roles_path
 from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.errors import AnalysisError, CorpusError
 from augenmerk.core.model.heads import Head
