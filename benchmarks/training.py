@@ -123,7 +123,7 @@ class NaiveTrainer:
         self.criterion = nn.CrossEntropyLoss(ignore_index=PADDING)
 
     def step(self, batch: Batch) -> float:
-        """One optimiser step."""
+        """One optimizer step."""
         self.optimizer.zero_grad()
         logits = self.model(batch.source, batch.target[:, :-1])
         loss = self.criterion(logits.reshape(-1, logits.size(-1)), batch.target[:, 1:].reshape(-1))

@@ -11,7 +11,7 @@ import pytest
 
 MEANINGS = {
     "subprocess": "starts a process",
-    "training": "takes optimiser steps",
+    "training": "takes optimizer steps",
     "figures": "writes a figure by matplotlib",
 }
 """The marks of tests that do so, and of no others."""

@@ -20,7 +20,7 @@ def test_a_process_that_is_started_is_noticed() -> None:
 
 
 @pytest.mark.training
-def test_optimiser_steps_are_noticed(tmp_path: Path) -> None:
+def test_optimizer_steps_are_noticed(tmp_path: Path) -> None:
     costs.seen_since_last_asked()
     record(copy_run(max_steps=1, sample_size=0), tmp_path / "run")
     assert costs.seen_since_last_asked() == {"training"}

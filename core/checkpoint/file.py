@@ -44,7 +44,7 @@ class Checkpoint:
         corpus: name of what it was trained on.
         corpus_digest: of its contents, `PreparedCorpus.digest`; empty in files of earlier versions.
         history: one record for each validated epoch.
-        state: tensors needed to resume training (optimiser, random numbers); empty in a file for translation only.
+        state: tensors needed to resume training (optimizer, random numbers); empty in a file for translation only.
         progress: numbers needed to resume; empty likewise.
         written_by: version of Augenmerk.
         decoding: what the model's own settings say of decoding.
@@ -359,7 +359,7 @@ def _check_values(
             continue
         problems = not_finite(tensors)
         if checksums and tensors_checksum(tensors) != checksums.get(kind):
-            what = "weights" if kind == "weights" else "resume state (optimiser, random numbers)"
+            what = "weights" if kind == "weights" else "resume state (optimizer, random numbers)"
             problems.insert(0, f"the {what} are not those that were written: their checksum differs")
         if problems:
             raise CheckpointError(f"{path} is damaged: {'; '.join(problems[:3])}. Use another copy.")

@@ -21,7 +21,7 @@ class EpochRecord:
     """One validated epoch. Losses are natural-log cross-entropies per target token.
 
     Attributes:
-        epoch, step: epochs and optimiser steps done.
+        epoch, step: epochs and optimizer steps done.
         training_loss: token-weighted mean of what was minimised (with label smoothing, if the run has it).
         validation_loss: token-weighted, without smoothing.
         validation_loss_batch_mean: mean of the batches' means, as the published `notebook` curve counts it.

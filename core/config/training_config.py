@@ -25,13 +25,13 @@ Precision = Literal["auto", "float32", "bfloat16"]
 
 @dataclass(frozen=True)
 class TrainingConfig(Settings, owner="training"):
-    """Optimiser, schedule, loss and batches."""
+    """Optimizer, schedule, loss and batches."""
 
     num_epochs: int = setting(10, "epochs", "Passes over the training split.", COUNT, unit="epochs")
     max_steps: int | None = setting(
         None,
         "step limit",
-        "Stops after this many optimiser steps. None: no limit.",
+        "Stops after this many optimizer steps. None: no limit.",
         COUNT,
         unit="steps",
     )
@@ -55,7 +55,7 @@ class TrainingConfig(Settings, owner="training"):
     num_accumulated: int = setting(
         1,
         "accumulated batches",
-        "Micro-batches whose gradients are summed, weighted by their tokens, for one optimiser step.",
+        "Micro-batches whose gradients are summed, weighted by their tokens, for one optimizer step.",
         COUNT,
     )
     pad_to: int | None = setting(
@@ -85,7 +85,7 @@ class TrainingConfig(Settings, owner="training"):
     schedule_unit: ScheduleUnit = setting(
         "optimizer-steps",
         "schedule unit",
-        "What counts as a step of the schedule: an optimiser step, or a micro-batch (The Annotated Transformer, 2022). "
+        "What counts as a step of the schedule: an optimizer step, or a micro-batch (The Annotated Transformer, 2022). "
         "With micro-batches, the warm-up is shorter by a factor of accumulated batches.",
     )
     cooldown_epochs: int = setting(
@@ -174,7 +174,7 @@ class TrainingConfig(Settings, owner="training"):
     checkpoint_steps: int = setting(
         500,
         "checkpoint interval",
-        "The last checkpoint is saved after each interval of this many optimiser steps, and at the end of each epoch.",
+        "The last checkpoint is saved after each interval of this many optimizer steps, and at the end of each epoch.",
         COUNT,
         unit="steps",
     )

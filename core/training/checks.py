@@ -63,7 +63,7 @@ def _check_batch(run: RunConfig, corpus: PreparedCorpus) -> None:
 def check_memory_for_training(
     config: ModelConfig, device: str, num_source_tokens: int = _FEWEST_TOKENS, num_target_tokens: int = _FEWEST_TOKENS
 ) -> None:
-    """Refuses a model whose weights, gradients and optimiser alone are larger than the memory.
+    """Refuses a model whose weights, gradients and optimizer alone are larger than the memory.
 
     Args:
         config: its shape.
@@ -109,6 +109,6 @@ def _require(needed: int, num_parameters: int, config: ModelConfig, limit: Memor
     raise ConfigError(
         f"The model cannot be trained here: with {layers} of width {config.width:,} (inner "
         f"{config.feed_forward_width:,}) and {config.max_positions:,} positions it has {num_parameters:,} parameters, "
-        f"which take {gigabytes(needed)} with gradients and the optimiser's averages, but {limit.reason}. Lower one of "
+        f"which take {gigabytes(needed)} with gradients and the optimizer's averages, but {limit.reason}. Lower one of "
         "these settings."
     )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def describe_device_choices(session: "TrainingSession") -> list[str]:
-    """Precision, kernels, threads, optimiser, micro-batches, compiling and processes, one line each."""
+    """Precision, kernels, threads, optimizer, micro-batches, compiling and processes, one line each."""
     device, precision = session.device.type, session.precision
     lines = [f"Computing in {precision.name}: {precision.reason}"]
     if device == "cpu" and precision.name == "float32" and has_faster_kernels():

@@ -191,7 +191,7 @@ def send_join(world: World, run: RunConfig, random_states: Tensor | None) -> Non
 
 
 def send_step(world: World, batches: Sequence[Batch], rate: float) -> None:
-    """Has the workers take part in an optimiser step."""
+    """Has the workers take part in an optimizer step."""
     _send(world, CommandKind.STEP, [ids for batch in batches for ids in (batch.source, batch.target)], rate)
 
 

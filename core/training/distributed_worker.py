@@ -63,7 +63,7 @@ def _carry_out_commands(
 
 
 def _take_step(session: TrainingSession, ids: Sequence[Tensor], rate: float) -> None:
-    """One optimiser step on batches given as source and target ids in turn."""
+    """One optimizer step on batches given as source and target ids in turn."""
     batches = [
         Batch(source, target, int((target[:, 1:] != session.padding_id).sum()))
         for source, target in zip(ids[::2], ids[1::2], strict=True)

@@ -124,7 +124,7 @@ class EpochLoop:
         return self.progress.group == len(self.groups)
 
     def _epoch_groups(self) -> list[list[list[int]]]:
-        """The micro-batches of each optimiser step of this epoch, each as indices of pairs."""
+        """The micro-batches of each optimizer step of this epoch, each as indices of pairs."""
         pairs = self.session.training_pairs(self.progress.epoch)
         batches = training_batches(pairs, self.run.training, self.progress.epoch)
         self._epoch_pairs = self.session.with_noise(pairs, batches, self.progress.epoch)

@@ -51,7 +51,7 @@ class TrainingStarted(TrainingEvent):
         num_parameters: trainable parameters of the model.
         num_training_pairs, num_validation_pairs: sentence pairs of each split.
         num_epochs: epochs of the whole run.
-        num_steps: optimiser steps of the whole run.
+        num_steps: optimizer steps of the whole run.
         first_step: steps done before (0, unless the run was resumed).
         device, device_reason: where it runs, and why there.
         folder: of checkpoints and history.
@@ -71,10 +71,10 @@ class TrainingStarted(TrainingEvent):
 
 @dataclass(frozen=True)
 class StepDone(TrainingEvent):
-    """One optimiser step.
+    """One optimizer step.
 
     Attributes:
-        step: optimiser steps done so far, from 1.
+        step: optimizer steps done so far, from 1.
         epoch: epoch it belongs to, from 1.
         loss: per target token (with label smoothing, if used).
         learning_rate: the rate this step used.
@@ -197,7 +197,7 @@ class SaveFailed(TrainingEvent):
     Attributes:
         path: the file; its previous version is intact.
         message: for the user.
-        step: optimiser steps done.
+        step: optimizer steps done.
     """
 
     path: Path

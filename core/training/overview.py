@@ -47,7 +47,7 @@ class RunSummary:
         run: its settings; None if they cannot be read.
         history: its complete epochs.
         validations: those of `history`, and validations within an epoch stored in its best checkpoints; by rising step.
-        step: optimiser steps in its last checkpoint.
+        step: optimizer steps in its last checkpoint.
         has_last: whether its last checkpoint exists.
         state: "running" in some process; "finished" as configured; "stopped" by the user; "interrupted" by a crash or
             a kill, so that the steps since the last checkpoint are lost.

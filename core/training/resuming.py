@@ -28,12 +28,12 @@ class Progress:
 
     Attributes:
         epoch: the epoch being trained, from 1.
-        group: optimiser steps done within it.
-        step: optimiser steps done in total.
+        group: optimizer steps done within it.
+        step: optimizer steps done in total.
         learning_rate: of the last of them.
         epoch_loss_sum, epoch_tokens: of the steps done within the epoch.
         epoch_seconds: spent within the epoch.
-        steps_per_epoch: optimiser steps of the run's first epoch; 0 before it, and in runs of earlier versions.
+        steps_per_epoch: optimizer steps of the run's first epoch; 0 before it, and in runs of earlier versions.
         first_loss: of the first step; 0 before it, and in runs of earlier versions.
         best_epoch, best_validation_loss: of the best validation so far; 0 and infinity before the first.
         history: the epochs that are complete.

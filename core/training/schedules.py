@@ -29,14 +29,14 @@ def cooldown_factor(epochs_done: float, num_epochs: int, cooldown_epochs: float)
 
 
 def learning_rate(step: int, model: ModelConfig, training: TrainingConfig) -> float:
-    """The rate of optimiser step number `step`, from 1."""
+    """The rate of optimizer step number `step`, from 1."""
     if training.schedule == "noam":
         return noam_rate(schedule_step(step, training), model.width, training.noam_factor, training.warmup_steps)
     return training.learning_rate
 
 
 def rates_of_run(history: Sequence[EpochRecord], model: ModelConfig, training: TrainingConfig) -> NDArray[np.float64]:
-    """The rate at each optimiser step of a run so far, cool-down included: [N], from step 1; empty without a history.
+    """The rate at each optimizer step of a run so far, cool-down included: [N], from step 1; empty without a history.
 
     Args:
         history: tells how many steps each epoch had.
@@ -59,16 +59,16 @@ def rates_of_run(history: Sequence[EpochRecord], model: ModelConfig, training: T
 
 
 def schedule_step(step: int, training: TrainingConfig) -> int:
-    """The step of the schedule at optimiser step number `step`, from 1.
+    """The step of the schedule at optimizer step number `step`, from 1.
 
-    With micro-batches as its unit it is `num_accumulated` times as high; that the last optimiser step of an epoch may
+    With micro-batches as its unit it is `num_accumulated` times as high; that the last optimizer step of an epoch may
     have fewer of them is ignored.
     """
     return step * (training.num_accumulated if training.schedule_unit == "micro-batches" else 1)
 
 
 def warmup_optimizer_steps(training: TrainingConfig) -> int:
-    """Optimiser steps until the rate is highest; 0 if the schedule has no warm-up."""
+    """Optimizer steps until the rate is highest; 0 if the schedule has no warm-up."""
     if training.schedule != "noam":
         return 0
     return -(-training.warmup_steps // schedule_step(1, training))
@@ -88,7 +88,7 @@ def fitted_to(training: TrainingConfig, steps_per_epoch: int) -> TrainingConfig:
 
     Args:
         training: the settings.
-        steps_per_epoch: optimiser steps; 0 if they are not known, and the settings are left as they are.
+        steps_per_epoch: optimizer steps; 0 if they are not known, and the settings are left as they are.
     """
     num_steps = _num_steps(training, steps_per_epoch)
     if not (training.fit_schedule and training.schedule == "noam" and num_steps):
@@ -105,7 +105,7 @@ def describe_schedule(training: TrainingConfig, steps_per_epoch: int = 0) -> str
 
     Args:
         training: the settings.
-        steps_per_epoch: optimiser steps; 0 if they are not known yet, as in a form.
+        steps_per_epoch: optimizer steps; 0 if they are not known yet, as in a form.
     """
     sentences = [_describe_cooldown(training), _describe_warmup(training, steps_per_epoch)]
     return " ".join(filter(None, sentences)) or None
@@ -147,7 +147,7 @@ def _describe_warmup(training: TrainingConfig, steps_per_epoch: int) -> str | No
 
 
 def _num_steps(training: TrainingConfig, steps_per_epoch: int) -> int:
-    """Optimiser steps of the run; 0 if they are not known."""
+    """Optimizer steps of the run; 0 if they are not known."""
     num_steps = training.num_epochs * steps_per_epoch
     return num_steps if training.max_steps is None else min(num_steps, training.max_steps)
 

@@ -1,4 +1,4 @@
-"""A model in training: optimiser steps, random numbers, saving and restoring."""
+"""A model in training: optimizer steps, random numbers, saving and restoring."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -44,7 +44,7 @@ _ADAM_STATE = ("step", "exp_avg", "exp_avg_sq")
 
 @dataclass(frozen=True)
 class StepResult:
-    """Result of an optimiser step: loss per token (the one minimised), rate, gradient norm, target tokens."""
+    """Result of an optimizer step: loss per token (the one minimised), rate, gradient norm, target tokens."""
 
     loss: float
     learning_rate: float
@@ -53,7 +53,7 @@ class StepResult:
 
 
 class TrainingSession:
-    """Model, optimiser and progress of one run.
+    """Model, optimizer and progress of one run.
 
     Args:
         run: its settings.
@@ -114,7 +114,7 @@ class TrainingSession:
         rate_factor: float = 1.0,
         should_stop: Callable[[], object] = lambda: False,
     ) -> StepResult | None:
-        """One optimiser step on the gradients of all `batches` together; each token has the same weight.
+        """One optimizer step on the gradients of all `batches` together; each token has the same weight.
 
         Args:
             batches: for all processes together.
@@ -170,7 +170,7 @@ class TrainingSession:
         return result
 
     def join(self, random_state: Tensor | None) -> None:
-        """Joins the world together with the main process, taking over its weights and its optimiser state.
+        """Joins the world together with the main process, taking over its weights and its optimizer state.
 
         Args:
             random_state: to continue from; None for a new one of this process.
@@ -235,7 +235,7 @@ class TrainingSession:
         return EXPLOSION * max(self.progress.first_loss, math.log(len(self.corpus.codecs.target.vocabulary)))
 
     def snapshot(self, history: Sequence[EpochRecord]) -> Checkpoint:
-        """A checkpoint for translation: weights without the optimiser."""
+        """A checkpoint for translation: weights without the optimizer."""
         return Checkpoint(
             run=self.run,
             codecs=self.corpus.codecs,
@@ -247,7 +247,7 @@ class TrainingSession:
         )
 
     def resumable_snapshot(self) -> Checkpoint:
-        """A checkpoint with everything needed to resume: optimiser, random numbers, position in the data."""
+        """A checkpoint with everything needed to resume: optimizer, random numbers, position in the data."""
         plain = self.snapshot(self.progress.history)
         state = random_states(self.device)
         if self._has_joined:

@@ -131,7 +131,7 @@ class ValidationPoint:
 
 
 class RunCurves:
-    """Curves over optimiser steps.
+    """Curves over optimizer steps.
 
     Attributes:
         training_loss, learning_rate, gradient_norm, tokens_per_second: a value per step, averaged when there are many.

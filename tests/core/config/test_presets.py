@@ -114,7 +114,7 @@ ANNOTATED_MODEL: dict[str, Any] = {
     "output_bias": True,
     "initialization": "xavier",
 }
-ANNOTATED_OPTIMISER: dict[str, Any] = {
+ANNOTATED_OPTIMIZER: dict[str, Any] = {
     "schedule": "noam",
     "noam_factor": 1.0,
     "adam_beta1": 0.9,
@@ -130,7 +130,7 @@ def test_annotated_2018_is_the_published_one() -> None:
     has(run.data, source_case="keep", target_case="keep", max_length=100, wrap_source=False, num_subwords=None)
     has(
         run.training,
-        **ANNOTATED_OPTIMISER,
+        **ANNOTATED_OPTIMIZER,
         num_epochs=10,
         batch_unit="tokens",
         batch_size=12_000,
@@ -149,7 +149,7 @@ def test_annotated_2022_is_the_published_one() -> None:
     has(run.data, source_case="keep", target_case="keep", wrap_source=True, num_subwords=None)
     has(
         run.training,
-        **ANNOTATED_OPTIMISER,
+        **ANNOTATED_OPTIMIZER,
         num_epochs=8,
         batch_unit="sentences",
         batch_size=32,
@@ -176,7 +176,7 @@ def test_the_copy_task_is_the_published_one() -> None:
     )
     has(
         run.training,
-        **ANNOTATED_OPTIMISER,
+        **ANNOTATED_OPTIMIZER,
         num_epochs=10,
         batch_unit="sentences",
         batch_size=30,
@@ -197,8 +197,8 @@ def test_only_the_copy_tasks_make_their_own_data() -> None:
 
 
 def test_an_unknown_part_of_a_run_is_refused() -> None:
-    values = preset("notebook").to_dict() | {"optimiser": {}}
-    with pytest.raises(ConfigError, match="A run has no part 'optimiser'"):
+    values = preset("notebook").to_dict() | {"optimizer": {}}
+    with pytest.raises(ConfigError, match="A run has no part 'optimizer'"):
         RunConfig.from_dict(values)
 
 

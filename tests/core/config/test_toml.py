@@ -66,7 +66,7 @@ def written_by_an_earlier_version(run: RunConfig) -> str:
 
 @pytest.mark.parametrize("name", ["notebook", "annotated-2018", "annotated-2022"])
 def test_a_whole_file_from_before_batching_was_a_choice_means_what_was_done_then(name: str) -> None:
-    """Batches by length and a warm-up in optimiser steps, though the preset of today has it otherwise."""
+    """Batches by length and a warm-up in optimizer steps, though the preset of today has it otherwise."""
     today = preset(name)
     assert today.training.batching != "bucketed"
     then = today.training.replace(batching="bucketed", schedule_unit="optimizer-steps")

@@ -536,7 +536,7 @@ class TestResume:
     def test_a_run_begun_before_batching_was_a_choice_goes_on_as_it_was(
         self, tmp_path: Path, from_folder: bool
     ) -> None:
-        """Settings that its files do not have mean batches by length and a warm-up in optimiser steps."""
+        """Settings that its files do not have mean batches by length and a warm-up in optimizer steps."""
         then = text_run(num_accumulated=2, schedule="noam", warmup_steps=9, batching="bucketed")
         then = dataclasses.replace(then, preset="annotated-2022")
         corpus = text_corpus(then)
@@ -883,7 +883,7 @@ class TestLearning:
         assert epoch.validation_loss == pytest.approx(sum(sums) / num_tokens, rel=1e-5)
         assert epoch.validation_loss_batch_mean == pytest.approx(sum(means) / len(means), rel=1e-5)
 
-    def test_the_schedule_goes_by_optimiser_steps_and_not_by_micro_batches(self, tmp_path: Path) -> None:
+    def test_the_schedule_goes_by_optimizer_steps_and_not_by_micro_batches(self, tmp_path: Path) -> None:
         run = copy_run(num_accumulated=3, num_epochs=2)
         _, said = record(run, tmp_path / "run")
         steps: list[StepDone] = said.of(StepDone)

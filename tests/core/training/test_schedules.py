@@ -55,7 +55,7 @@ def test_the_settings_choose_the_schedule() -> None:
 
 
 def test_the_schedule_of_2022_steps_with_every_micro_batch() -> None:
-    """Its 3,000 steps of warm-up are 300 optimiser steps of ten batches each, and its highest rate is 8.1e-4."""
+    """Its 3,000 steps of warm-up are 300 optimizer steps of ten batches each, and its highest rate is 8.1e-4."""
     run = preset("annotated-2022")
     rates = [learning_rate(step, run.model, run.training) for step in range(1, 729)]
     assert warmup_optimizer_steps(run.training) == 1 + max(range(728), key=rates.__getitem__) == 300
@@ -63,7 +63,7 @@ def test_the_schedule_of_2022_steps_with_every_micro_batch() -> None:
     assert rates == [noam_rate(10 * step, 512, 1.0, 3000) for step in range(1, 729)]
 
 
-def test_counted_in_optimiser_steps_the_schedule_knows_nothing_of_micro_batches() -> None:
+def test_counted_in_optimizer_steps_the_schedule_knows_nothing_of_micro_batches() -> None:
     run = preset("annotated-2022")
     training = run.training.replace(schedule_unit="optimizer-steps")
     assert warmup_optimizer_steps(training) == 3000

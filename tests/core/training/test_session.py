@@ -1,4 +1,4 @@
-"""One optimiser step: gradients of all micro-batches, one rate, one clipping; and the whole of a run to and fro."""
+"""One optimizer step: gradients of all micro-batches, one rate, one clipping; and the whole of a run to and fro."""
 
 import dataclasses
 from pathlib import Path
@@ -89,7 +89,7 @@ class TestAccumulation:
         assert moved == [0.0, 0.0, 0.0]
         assert difference(before, weights_of(session)) > 0
 
-    def test_the_schedule_counts_optimiser_steps(self, corpus: PreparedCorpus) -> None:
+    def test_the_schedule_counts_optimizer_steps(self, corpus: PreparedCorpus) -> None:
         session = session_of(corpus, self.RUN)
         rates = [session.step(batches(corpus, PARTS)).learning_rate for _ in range(3)]
         assert rates == [noam_rate(step, 32, 1.0, 10) for step in (1, 2, 3)]
@@ -101,7 +101,7 @@ class TestAccumulation:
         assert norms[0] == pytest.approx(norms[1], rel=1e-4)
 
 
-class TestOptimiser:
+class TestOptimizer:
     def test_the_first_step_is_that_of_adam_by_hand(self, corpus: PreparedCorpus) -> None:
         """m̂ = g and v̂ = g² after one step: θ − rate · g / (|g| + ε), for any β."""
         run = text_run(WITHOUT_DROPOUT, learning_rate=1e-3, adam_epsilon=1e-3, adam_beta1=0.5, adam_beta2=0.7)
@@ -259,7 +259,7 @@ class TestRestoring:
         with pytest.raises(CheckpointError, match="gives another vocabulary than that of the run"):
             other.restore(session.resumable_snapshot())
 
-    def test_missing_or_misshapen_state_of_the_optimiser_is_refused(self) -> None:
+    def test_missing_or_misshapen_state_of_the_optimizer_is_refused(self) -> None:
         """Adam begun anew in the middle of a run would be silent and wrong."""
         state = dict(self.trained().state)
         name = next(name for name in state if name.startswith("optimizer.exp_avg."))

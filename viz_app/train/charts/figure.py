@@ -58,7 +58,7 @@ def charts_figure(charts: Sequence[NamedChart], title: str, caption: str) -> Fig
 def _draw(axes: Axes, chart: NamedChart) -> None:
     """Axes, lines, the best validation, and a legend of the lines that have points."""
     drawn = ChartAxes(axes, _STYLE, num_steps=7)
-    axes.set_xlabel("optimiser steps", fontsize=LABEL_POINTS, color=line_color("muted"))
+    axes.set_xlabel("optimizer steps", fontsize=LABEL_POINTS, color=line_color("muted"))
     axes.set_ylabel(QUANTITY_NAMES[chart.quantity], fontsize=TITLE_POINTS, color=line_color("text"))
     drawn.show_picture(replace(chart.picture, moment=None))
     handles = []

@@ -163,7 +163,7 @@ class ChartPanel(QWidget):
         if is_zoomed != ("zoom" in self.shown_menu.actions_by_name):
             self.shown_menu.set_entries({**SHOWN_ENTRIES, **(ZOOM_ENTRY if is_zoomed else {})})
         self.shown_menu.show_choice(choices.shown)
-        self.chart.setAccessibleName(f"{QUANTITY_NAMES[choices.quantity]} over optimiser steps")
+        self.chart.setAccessibleName(f"{QUANTITY_NAMES[choices.quantity]} over optimizer steps")
 
     def _connect(self) -> None:
         self.quantity_menu.chosen.connect(lambda name: self.choose_quantity(cast(Quantity, name)))
@@ -183,7 +183,7 @@ class ChartPanel(QWidget):
             parts.append(row_of(self.legend, 1, *self._aside, spacing=4))
         parts.append((self.chart, 1))
         if has_step_axis:
-            steps = label("small", "optimiser steps")
+            steps = label("small", "optimizer steps")
             steps.setToolTip(CHART_TIP)
             steps.setAlignment(Qt.AlignmentFlag.AlignHCenter)
             parts.append(steps)

@@ -20,7 +20,7 @@ QUANTITY_TIPS: dict[Quantity, str] = {
     "loss": "Cross-entropy per target token, natural logarithm. Training: the loss that is minimised, with label "
     "smoothing if the run uses it, and its running mean. Validation: without label smoothing.",
     "perplexity": "exp(loss): the model is as uncertain as if it chose between this many equally likely tokens.",
-    "learning_rate": "The step size of the optimiser.",
+    "learning_rate": "The step size of the optimizer.",
     "gradient_norm": "Norm of the gradient before clipping. Sudden peaks are a sign of instability.",
     "tokens_per_second": "Target tokens processed per second, a running average.",
     "bleu": "BLEU on a sample of the validation sentences: greedy translations, compared as tokens.",

@@ -200,7 +200,7 @@ def schedule_note(run: RunConfig, source: str | Path) -> str:
 
 
 def _steps_per_epoch(run: RunConfig, source: str | Path) -> int:
-    """About how many optimiser steps an epoch has; 0 where that is known only when the data has been read."""
+    """About how many optimizer steps an epoch has; 0 where that is known only when the data has been read."""
     if source != "multi30k":
         return 0
     training = run.training

@@ -93,7 +93,7 @@ def test_every_preset_shows_its_key_settings_and_steps(name: str, choices: RunCh
     assert len(steps_of(replace(choices, preset=name))) == 5
 
 
-def test_the_batch_row_says_which_pairs_share_one_and_the_rate_row_counts_optimiser_steps() -> None:
+def test_the_batch_row_says_which_pairs_share_one_and_the_rate_row_counts_optimizer_steps() -> None:
     shown = {name: dict(key_settings(preset(name))) for name in ("notebook", "annotated-2018", "annotated-2022")}
     assert shown["notebook"]["batch"] == "128 sentences · random"
     assert shown["annotated-2018"]["batch"] == "12,000 tokens · by length"
