@@ -109,3 +109,11 @@ def test_links_within_the_repository_lead_somewhere(path: Path) -> None:
 
 def test_the_readme_is_short() -> None:
     assert len(README.split()) < 900
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "resources").rglob("*.md")), ids=lambda page: page.name)
+def test_links_of_pages_in_the_wheel_lead_to_files_in_the_wheel(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8")):
+        linked = (page.parent / link).resolve()
+        assert linked.is_file(), link
+        assert linked.is_relative_to(ROOT / "resources"), link

@@ -1,4 +1,4 @@
-"""Which head aligns: every way of reading links off the cross-attention, ranked on gold pairs.
+"""A ranking of heads as word aligners, by their links on gold pairs.
 
 Reference translations are forced, as in Kobayashi et al. 2020, section 5, and Chen et al. 2020, "Accurate Word
 Alignment Induction from Neural Machine Translation". Shape legend: `core.analysis`.
@@ -34,9 +34,9 @@ class Aligner:
     Attributes:
         layer: counted from 0; None for the mean of all heads of all layers.
         head: counted from 0; None for the mean of all heads of the layer, or where the measure has one map a layer.
-        label_mode: whether row t speaks for the token read at step t, or for the one predicted.
-        measure: what the map holds.
-        kind: of the maps: only cross-attention leads from one sentence to the other.
+        label_mode: whether row t stands for the token read at step t, or for the one predicted.
+        measure: the measure of the map's cells.
+        kind: of the maps; only cross-attention links the two sentences.
     """
 
     layer: int | None
@@ -56,7 +56,7 @@ class Aligner:
 
 @dataclass(frozen=True)
 class AlignerScore:
-    """An aligner on the two halves of the gold pairs: best ones are chosen on one and reported on the other."""
+    """The scores of an aligner on both halves of the gold pairs: one to choose the best, the other to report it."""
 
     aligner: Aligner
     choosing: AlignmentScore
@@ -65,10 +65,10 @@ class AlignerScore:
 
 @dataclass(frozen=True)
 class BaselineScore:
-    """The same of something that is no attention map.
+    """The scores of a baseline, which reads no attention map.
 
     Attributes:
-        name: for people.
+        name: the name shown to the user.
     """
 
     name: str
@@ -78,11 +78,11 @@ class BaselineScore:
 
 @dataclass(frozen=True)
 class AlignerRanking:
-    """All aligners of a model, and what they are to be measured against.
+    """The scores of all aligners of a model, and of the baselines.
 
     Attributes:
-        scores: best on the choosing half first; empty if someone stopped before each half had a pair.
-        baselines: the diagonal, and others if their links were given.
+        scores: best on the choosing half first; empty if stopped before each half had a pair.
+        baselines: the diagonal, and others whose links were passed.
         num_choosing, num_reporting: pairs in each half.
         num_skipped: gold pairs that the model refused or cut into other words.
         is_complete: whether every pair was read.
@@ -97,11 +97,11 @@ class AlignerRanking:
 
     @property
     def best(self) -> AlignerScore | None:
-        """The one with the lowest error rate on the choosing half."""
+        """The aligner with the lowest error rate on the choosing half; None without scores."""
         return self.scores[0] if self.scores else None
 
     def score_of(self, aligner: Aligner) -> AlignerScore | None:
-        """How this one did."""
+        """The score of an aligner; None if it was not ranked."""
         return next((score for score in self.scores if score.aligner == aligner), None)
 
 
@@ -126,20 +126,20 @@ def rank_aligners(
 ) -> AlignerRanking:
     """Ranks every layer × head × label mode × measure, and means of heads, by alignment error rate.
 
-    Pairs of the gold take turns: the first is for choosing, the second for reporting, and so on. Each target word gets
-    one link, also those of the diagonal. Not while another thread uses the model.
+    Gold pairs alternate: the first is for choosing, the second for reporting, and so on. Each target word gets one
+    link, also in the diagonal. Not thread-safe with other uses of the model.
 
     Args:
-        translator: whose model is looked at.
-        gold: pairs with links by hand.
+        translator: provides the model.
+        gold: manually linked pairs.
         others: baselines by name, each with its links by line of the corpus.
         scalings: heads that are scaled or off throughout.
-        target_code: the token `>>xx<<` that each source is to begin with, of a model of several target languages.
-        on_progress: told how many pairs are done, of how many.
-        should_stop: asked before each pair; what was read so far is then ranked.
+        target_code: for a model of several target languages, the token `>>xx<<` at the start of each source.
+        on_progress: called with the number of finished pairs and their total.
+        should_stop: called before each pair; if True, the pairs read so far are ranked.
 
     Raises:
-        AnalysisError: the model can read no gold pair or has no such head, or a baseline lacks the links of a pair.
+        AnalysisError: the model can read no gold pair or lacks a scaled head, or a baseline lacks the links of a pair.
     """
     interventions = compile_head_factors(translator.model, {each.head: each.factor for each in scalings}, 1)
     halves, aligners, num_skipped, done = (_Half(), _Half()), list[Aligner](), 0, 0
@@ -197,7 +197,7 @@ def _force(
 ) -> _Forced | None:
     """Reads a pair by teacher forcing; None if the model refuses it or cuts it into other words.
 
-    The token that says into which language is read, but is no word of the pair: nothing is linked with it.
+    The target-language token is read but is not a word of the pair, so it gets no link.
     """
     codecs, run = translator.checkpoint.codecs, translator.run_config
     start_id, end_id = codecs.target.vocabulary.start_id, codecs.target.vocabulary.end_id
@@ -217,7 +217,7 @@ def _force(
 def _pair_counts(
     forced: _Forced, pair: GoldPair
 ) -> "tuple[list[Aligner], np.ndarray[tuple[int, int], np.dtype[np.int64]]]":
-    """All aligners, and what each scores on this pair: [4, C] in the order of `AlignmentScore`'s attributes."""
+    """All aligners, and their scores on this pair: [4, C] in the order of `AlignmentScore`'s attributes."""
     sure, possible = (_matrix(links, pair) for links in (pair.sure, pair.possible))
     targets = np.arange(len(pair.target))
     aligners, found = [], []
@@ -246,7 +246,7 @@ def _pair_counts(
 
 
 def _matrix(links: Links, pair: GoldPair) -> "np.ndarray[tuple[int, int], np.dtype[np.bool_]]":
-    """[J, I]: whether two words are linked."""
+    """Whether two words are linked: [J, I]."""
     matrix = np.zeros((len(pair.target), len(pair.source)), dtype=bool)
     for source, target in links:
         matrix[target, source] = True

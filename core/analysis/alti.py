@@ -6,18 +6,18 @@ Machine Translation" (ALTI+, for encoder and decoder).
 
 One attention block with its residual connection gives position i the vector
 
-    y_i = Σ_j T_i(x_j) + bias,    T_i(x_j) = Σ_h α_ij^h W_O^h W_V^h x_j, plus x_i itself if j = i,
+    y_i = Σ_j T_i(x_j) + bias,    T_i(x_j) = Σ_h α_ij^h W_O^h W_V^h x_j, plus x_i itself if j = i.
 
-exactly, once each layer norm is read as a linear map: γ ⊙ (v − mean(v)) / σ for every part v, with the σ that the norm
-really divided by in this pass, and β among the bias. Behind a post-norm block this map is laid on every part; before a
-pre-norm block it is part of what makes x_j a value. What no token brought (β, b_V, b_O) is the bias, and gets no share.
-The share of token j is how much nearer its part brings the sum to y_i, in L1 distance:
+This is exact if each layer norm is read as a linear map: γ ⊙ (v − mean(v)) / σ for every part v, with the σ of the norm
+in this pass; β belongs to the bias. After a post-norm block this map is applied to every part; before a
+pre-norm block it is part of the map from x_j to its value. Terms of no token (β, b_V, b_O) form the bias and get no
+share. The share of token j measures how much nearer its part brings the sum to y_i, in L1 distance:
 
     c_ij ∝ max(0, ‖y_i‖₁ − ‖y_i − T_i(x_j)‖₁),    Σ_j c_ij = 1.
 
-In the decoder's cross-attention the residual connection is a part of its own, which stands for the prefix. The shares
+In the decoder's cross-attention the residual connection is a separate part, which stands for the prefix. The shares
 are multiplied from layer to layer (rollout). Feed-forward networks and final norms work on each position alone and move
-no share; they may change how much of a share survives, which this method does not see.
+no share; they may change how much of a share survives, but this method does not measure that.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -39,22 +39,22 @@ from augenmerk.core.translation.result import FloatArray, Translation, Translati
 from augenmerk.core.translation.translator import Translator
 
 MAX_CHUNK = 2**22
-"""Numbers of a block that are computed at once: all of a long text in a large model would take gigabytes."""
+"""Numbers of a block computed at once, to bound memory: a long text in a large model would take gigabytes."""
 Kept = TypeVar("Kept")
 
 
 @dataclass(frozen=True, eq=False)
 class BlockParts:
-    """What one attention block and its residual connection are made of, in double precision.
+    """The parts of one attention block and its residual connection, in double precision.
 
     Attributes:
-        weights: [H, Q, M], those of the attention.
-        by_head: [H, M, D], what each head makes of each key.
-        norm: what is laid on every part of the sum behind the block; None before a pre-norm block.
-        summed: [Q, D], what that norm is of.
-        around: [Q, D], what the position itself brings, by the residual connection.
-        bias: [Q, D], what no token brings.
-        output: [Q, D], what really leaves the block; the sum of `tokens_of`, `around` and `bias`.
+        weights: [H, Q, M], attention weights.
+        by_head: [H, M, D], the vector each head computes from each key.
+        norm: the norm after the block, applied to every part of the sum; None for a pre-norm block.
+        summed: [Q, D], the input of that norm.
+        around: [Q, D], the position's own part, by the residual connection.
+        bias: [Q, D], the part of no token.
+        output: [Q, D], the block's output; the sum of `tokens_of`, `around` and `bias`.
     """
 
     weights: Tensor
@@ -67,12 +67,12 @@ class BlockParts:
 
     @torch.inference_mode()
     def tokens_of(self, queries: slice) -> Tensor:
-        """[q, M, D], what each key brings to each of some positions, by the attention alone."""
+        """The part of each key in each of the given positions, by attention alone: [q, M, D]."""
         tokens = torch.einsum("hqm,hmd->qmd", self.weights[:, queries], self.by_head)
         return tokens if self.norm is None else linear_norm(self.norm, tokens, self.summed[queries, None])
 
     def chunks(self) -> Iterator[slice]:
-        """All positions, as many at a time as `MAX_CHUNK` allows."""
+        """Slices that cover all positions, each as large as `MAX_CHUNK` allows."""
         num_queries, count = len(self.around), max(MAX_CHUNK // self.by_head[0].numel(), 1)
         for first in range(0, num_queries, count):
             yield slice(first, min(first + count, num_queries))
@@ -80,10 +80,10 @@ class BlockParts:
 
 @dataclass(frozen=True, eq=False)
 class BlockTrace(Generic[Kept]):
-    """All attention blocks of one pass: one entry for each layer, and what the last layers put out.
+    """All attention blocks of one pass, one entry per layer, and the outputs of both stacks.
 
     Attributes:
-        encoder, decoder, cross: what is kept of L blocks each.
+        encoder, decoder, cross: the values kept from L blocks each.
         encoded: the encoder's output, [S, D].
         hidden: the decoder's output before the output layer, [T, D].
     """
@@ -98,20 +98,19 @@ class BlockTrace(Generic[Kept]):
 def contributions_of(
     translator: Translator, translation: Translation, should_stop: Callable[[], bool] = lambda: False
 ) -> Contributions:
-    """ALTI+ for one pair, read by teacher forcing. Not while another thread uses the model.
+    """ALTI+ for one pair, read by teacher forcing. Not thread-safe with other uses of the model.
 
-    The first token has only `<sos>` for a prefix; that share is what the model takes from there being a start at all.
-    Heads and rows are changed as the translation's experiment says: heads that are off give nothing, and rows that were
-    set are taken as they are used.
+    The prefix of the first token is `<sos>` alone; its share stands for information that depends on no target word.
+    The translation's experiment applies: heads that are off contribute nothing, and rows that were set are used as set.
 
     Args:
-        translator: whose model is looked at.
-        translation: its own, a given one, or one of a model with the same vocabularies.
-        should_stop: asked before each layer: a large model takes seconds for a long sentence.
+        translator: provides the model.
+        translation: by this model, written by the user, or by a model with the same vocabularies.
+        should_stop: called before each layer; a large model takes seconds for a long sentence.
 
     Raises:
-        AnalysisError: the experiment changes a head that this model has not.
-        TranslationStoppedError: `should_stop` said so.
+        AnalysisError: the experiment changes a head that this model lacks.
+        TranslationStoppedError: `should_stop` returned True.
     """
     interventions = interventions_of(translator.model, translation.experiment)
     shares_of = trace_blocks(
@@ -136,12 +135,12 @@ def trace_blocks(
     Args:
         model: in evaluation mode.
         source_ids, read_ids: without padding.
-        keep: what is kept of each block: all parts of all blocks of a large model take gigabytes for a long text.
+        keep: reduces a block to the values to keep; all parts of all blocks of a large model would take gigabytes.
         interventions: for one sentence.
-        should_stop: asked before each layer.
+        should_stop: called before each layer.
 
     Raises:
-        TranslationStoppedError: `should_stop`, asked before each layer, said so.
+        TranslationStoppedError: `should_stop` returned True.
         NonFiniteError: the model's states are not finite.
     """
     kept: dict[AttentionKind, list[Kept]] = {"encoder": [], "decoder": [], "cross": []}
@@ -163,7 +162,7 @@ def _stop_if(should_stop: Callable[[], bool]) -> None:
 
 
 def _parts_of(sublayer: SublayerPass, attention: AttentionPass) -> BlockParts:
-    """What an attention with its residual connection is made of."""
+    """The parts of an attention block with its residual connection."""
     residual, output = sublayer.residual, sublayer.output[0].double()
     summed, around = (sublayer.states + sublayer.added)[0].double(), sublayer.states[0].double()
     if attention.memory is not None:
@@ -182,14 +181,14 @@ def _parts_of(sublayer: SublayerPass, attention: AttentionPass) -> BlockParts:
 
 
 def _attended_parts(attention: AttentionPass, values: Tensor, constant: Tensor | None) -> tuple[Tensor, Tensor]:
-    """What the attention's output is made of: [H, M, D] by heads and keys, and [D] that every position gets.
+    """The parts of the attention's output: [H, M, D] by heads and keys, and [D] added at every position.
 
-    Rows of attention sum to 1, so that a constant part of the values comes through whole.
+    Rows of attention sum to 1, so a constant part of the values passes unchanged.
 
     Args:
-        attention: what it did.
-        values: [M, D], what values are made from.
-        constant: [D], what is added to each of them and is no token's; None for nothing.
+        attention: one pass through the module.
+        values: [M, D], the input of the value projection.
+        constant: [D], added to each of them, and belonging to no token; None for zero.
     """
     module, num_heads = attention.module, attention.module.num_heads
     weight = module.in_proj_weight.chunk(3)[2].double()
@@ -205,10 +204,10 @@ def _attended_parts(attention: AttentionPass, values: Tensor, constant: Tensor |
 
 
 def shares(parts: Tensor, output: Tensor, last_resort: Tensor) -> Tensor:
-    """[Q, N], rows of which sum to 1: how much nearer each part [Q, N, D] brings the sum to the output [Q, D].
+    """The share of each part in the output, by how much nearer it brings the sum: [Q, N]; rows sum to 1.
 
-    Where no part brings it nearer (the output is the bias alone), the part with the index in `last_resort` [Q] gets
-    all: the one that the residual connection belongs to.
+    `parts` is [Q, N, D], `output` [Q, D]. If no part brings the sum nearer (the output is the bias alone), the part of
+    the residual connection gets everything; its index is in `last_resort` [Q].
     """
     length = output.abs().sum(dim=-1, keepdim=True)
     distances = [(wanted - row).abs().sum(dim=-1) for wanted, row in zip(output, parts, strict=True)]
@@ -219,7 +218,7 @@ def shares(parts: Tensor, output: Tensor, last_resort: Tensor) -> Tensor:
 
 
 def _self_shares(block: BlockParts) -> Tensor:
-    """[Q, Q]: the residual connection belongs to the position's own token."""
+    """Shares [Q, Q]; the residual connection belongs to the position's own token."""
     own = torch.arange(len(block.around), device=block.around.device)
     found = []
     for queries in block.chunks():
@@ -230,7 +229,7 @@ def _self_shares(block: BlockParts) -> Tensor:
 
 
 def _cross_shares(block: BlockParts) -> Tensor:
-    """[Q, M + 1]: the residual connection is the last part."""
+    """Shares [Q, M + 1]; the last part is the residual connection."""
     found = []
     for queries in block.chunks():
         parts = torch.cat([block.tokens_of(queries), block.around[queries, None]], dim=1)
@@ -244,7 +243,7 @@ def _shares_of(kind: AttentionKind, block: BlockParts) -> Tensor:
 
 
 def _encoder_shares(layers: Sequence[Tensor]) -> Tensor:
-    """[S, S], all layers together."""
+    """Shares over all layers: [S, S]."""
     flow = layers[0]
     for own in layers[1:]:
         flow = own @ flow

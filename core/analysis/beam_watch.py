@@ -1,4 +1,4 @@
-"""Records what a beam search looks at."""
+"""Records the hypotheses of a beam search."""
 
 import torch
 
@@ -9,15 +9,17 @@ from augenmerk.core.translation.translator import Translator
 
 
 def beam_tree(translator: Translator, source_text: str, beam: Beam) -> BeamTree:
-    """The search for one sentence with nothing changed, beside greedy decoding. Not while others use the model.
+    """The search tree of one sentence without interventions, and its greedy path.
+
+    Not thread-safe with other uses of the model.
 
     Args:
-        translator: whose model is searched.
+        translator: provides the model.
         source_text: the sentence.
         beam: size and length penalty.
 
     Raises:
-        TextError: there is nothing to translate, or far too much.
+        TextError: the sentence is empty or too long.
     """
     steps: list[BeamStep] = []
     model = translator.current_model()

@@ -1,6 +1,6 @@
 """Reading queries, keys, values, weights and sublayers out of a model, by hooks that last for one pass.
 
-The model itself knows nothing of it, and hooks of the user are heeded. Shape legend: `core.analysis`.
+The model needs no support for this, and the user's own hooks take effect. Shape legend: `core.analysis`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,13 +26,13 @@ from augenmerk.core.translation.translator import Translator
 
 
 def trace_translation(translator: Translator, translation: Translation) -> Trace:
-    """What went on inside every head of `translator` while this pair was read. One more pass over the pair.
+    """The queries, keys, values and weights of every head of `translator` for this pair. Takes one more pass.
 
-    Heads and rows are changed as the translation's experiment says. The translation may come from another model with
-    the same vocabularies: it is then read as a given one. Not for a model that another thread is using.
+    The translation's experiment applies. The translation may come from another model with the same vocabularies; it is
+    then read by teacher forcing. Not thread-safe with other uses of the model.
 
     Raises:
-        AnalysisError: the experiment changes a head that this model has not.
+        AnalysisError: the experiment changes a head that this model lacks.
     """
     interventions = interventions_of(translator.model, translation.experiment)
     return trace_pair(translator.model, translation.source_ids, translation.read_ids, interventions)
@@ -45,7 +45,7 @@ def trace_pair(
     read_ids: Sequence[int],
     interventions: Interventions | None = None,
 ) -> Trace:
-    """The same for ids: S of the source, and T that the decoder reads, the start token first.
+    """The trace of one pair of ids: S of the source, and T read by the decoder, beginning with the start token.
 
     Args:
         model: in evaluation mode.
@@ -78,13 +78,13 @@ def trace_pair(
 
 @dataclass(frozen=True, eq=False)
 class AttentionPass:
-    """What an attention module did in one pass over one sentence.
+    """Inputs and weights of an attention module in one pass over one sentence.
 
     Attributes:
         kind: encoder, decoder or cross.
-        module: itself.
-        queries_of: what queries are made from, [1, Q, D].
-        memory: what keys and values of cross-attention are made from, [1, M, D]; None for self-attention.
+        module: the attention module.
+        queries_of: the input of the query projection, [1, Q, D].
+        memory: the input of the key and value projections of cross-attention, [1, M, D]; None for self-attention.
         maps: weights, [1, H, Q, M].
         changes: see `MultiHeadAttention.forward`.
     """
@@ -99,13 +99,13 @@ class AttentionPass:
 
 @dataclass(frozen=True, eq=False)
 class SublayerPass:
-    """What a sublayer with its residual connection did in one pass over one sentence.
+    """Inputs and outputs of a sublayer with its residual connection in one pass over one sentence.
 
     Attributes:
         residual: the residual connection.
-        states: what enters it, [1, N, D].
+        states: the input, [1, N, D].
         added: the sublayer's output, [1, N, D].
-        output: what leaves it, [1, N, D].
+        output: the output of the connection, [1, N, D].
         attention: the sublayer; None for a feed-forward network.
     """
 
@@ -124,19 +124,19 @@ def trace_sublayers(
     on_sublayer: Callable[[SublayerPass], None],
     interventions: Interventions | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Calls `on_sublayer` after each sublayer of encoder and decoder, in their order, while one pair is read.
+    """Calls `on_sublayer` after each sublayer of encoder and decoder, in order, during one pass over a pair.
 
     Args:
         model: in evaluation mode.
         source_ids, read_ids: without padding.
-        on_sublayer: what it raises ends the pass.
+        on_sublayer: an exception that it raises ends the pass.
         interventions: for one sentence.
 
     Returns:
         The encoder's output [S, D], and the decoder's before the output layer [T, D].
 
     Raises:
-        NonFiniteError: numbers overflow in this model.
+        NonFiniteError: the model's states are not finite.
     """
     kinds = {module: kind for kind, modules in attentions_of(model).items() for module in modules}
     attended: list[AttentionPass] = []
@@ -173,7 +173,7 @@ def _head_trace(
     maps: Tensor,
     changes: AttentionChanges | None,
 ) -> HeadTrace:
-    """One layer: arrays without the leading L."""
+    """The trace of one layer: arrays without the leading L."""
     weight, bias = module.in_proj_weight.chunk(3), module.in_proj_bias.chunk(3)
 
     def heads(part: int, of: Tensor) -> Tensor:

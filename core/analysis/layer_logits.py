@@ -23,8 +23,8 @@ def logit_lens(translator: Translator, translation: Translation) -> LogitLens:
     Not thread-safe with other uses of the model.
 
     Args:
-        translator: whose model is looked at.
-        translation: its own, a given one, or one of a model with the same vocabularies.
+        translator: provides the model.
+        translation: by this model, written by the user, or by a model with the same vocabularies.
 
     Raises:
         AnalysisError: the experiment changes a head that this model lacks.
@@ -48,7 +48,7 @@ def layer_logits(
     read_ids: Sequence[int],
     interventions: Interventions | None = None,
 ) -> Tensor:
-    """[L + 1, T, V]: logits read off the decoder's embedding, then off each of its layers.
+    """Logits read off the decoder's embedding, then off each of its layers: [L + 1, T, V].
 
     Args:
         model: in evaluation mode.

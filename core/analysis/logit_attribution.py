@@ -1,4 +1,4 @@
-"""Computes what every logit is the sum of (`core.analysis.logit_parts`). Shape legend: `core.analysis`."""
+"""Computes the parts of every logit (`core.analysis.logit_parts`). Shape legend: `core.analysis`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ from augenmerk.core.translation.translator import Translator
 
 @dataclass(frozen=True, eq=False)
 class ResidualParts:
-    """What the decoder's output is the sum of, at every position, in double precision.
+    """The parts of the decoder's output at every position, in double precision; their sum is the output.
 
     Attributes:
         embedding: [T, D].
         decoder, cross: [L, H, T, D].
         feed_forward: [L, T, D].
         bias: [T, D].
-        hidden: [T, D], the decoder's output before the output layer; the sum of all of these.
+        hidden: [T, D], the decoder's output before the output layer; the sum of all parts.
     """
 
     embedding: Tensor
@@ -41,16 +41,16 @@ class ResidualParts:
 
 
 def logit_parts(translator: Translator, translation: Translation) -> LogitParts:
-    """Direct logit attribution of each predicted token against its rival. One more pass over the pair.
+    """Direct logit attribution of each predicted token against its rival. Takes one more pass over the pair.
 
-    Heads and rows are changed as the translation's experiment says. Not for a model that another thread is using.
+    The translation's experiment applies. Not thread-safe with other uses of the model.
 
     Args:
-        translator: whose model is looked at.
-        translation: its own, a given one, or one of a model with the same vocabularies.
+        translator: provides the model.
+        translation: by this model, written by the user, or by a model with the same vocabularies.
 
     Raises:
-        AnalysisError: the experiment changes a head that this model has not.
+        AnalysisError: the experiment changes a head that this model lacks.
     """
     model = translator.model
     interventions = interventions_of(model, translation.experiment)
@@ -91,7 +91,7 @@ def residual_parts(
     read_ids: Sequence[int],
     interventions: Interventions | None = None,
 ) -> ResidualParts:
-    """What the decoder's output is the sum of.
+    """The parts of the decoder's output for one pair of ids.
 
     Args:
         model: in evaluation mode.
@@ -111,11 +111,11 @@ def residual_parts(
 
 
 class _Stream:
-    """The vectors of all positions on their way through the decoder, and the parts that they are the sums of.
+    """The vectors of all positions on their way through the decoder, and their parts.
 
     Attributes:
-        states: [T, D], as the model has them, in double precision.
-        parts: [N, T, D]: the embedding, then what every sublayer has added, heads apart.
+        states: [T, D], the model's own vectors, in double precision.
+        parts: [N, T, D]: the embedding, then the output of every sublayer, one part per head.
         bias: [T, D].
     """
 
@@ -127,7 +127,7 @@ class _Stream:
         self._is_in_decoder = False
 
     def add(self, sublayer: SublayerPass) -> None:
-        """A sublayer of encoder or decoder was called."""
+        """Adds the output of a decoder sublayer; ignores those of the encoder."""
         attention = sublayer.attention
         if not self._is_in_decoder:
             if attention is None or attention.kind != "decoder":
@@ -150,7 +150,7 @@ class _Stream:
 
 
 def _parts_of_heads(attention: AttentionPass) -> Tensor:
-    """[H, T, D], what each head adds; the bias after them belongs to none."""
+    """The output of each head: [H, T, D]. The bias added after them belongs to none."""
     module, changes = attention.module, attention.changes
     weight, bias = module.in_proj_weight.chunk(3)[2], module.in_proj_bias.chunk(3)[2]
     memory = attention.queries_of if attention.memory is None else attention.memory
@@ -162,7 +162,7 @@ def _parts_of_heads(attention: AttentionPass) -> Tensor:
 
 
 def _rivals(logits: Tensor, predicted: Tensor, rules: DecodingRules) -> Tensor:
-    """[T], the most probable token that may be chosen and was not."""
+    """The most probable allowed token besides the predicted one: [T]."""
     allowed = logits.clone()
     for step in range(len(allowed)):
         allowed[step, list(rules.forbidden_at(step))] = float("-inf")
@@ -171,7 +171,7 @@ def _rivals(logits: Tensor, predicted: Tensor, rules: DecodingRules) -> Tensor:
 
 
 def _output_bias(model: Transformer) -> Tensor:
-    """[V]; 0 where the model has none."""
+    """The bias of the output layer: [V]; zeros if the model has none."""
     bias = model.output.bias
     return (torch.zeros_like(model.output.weight[:, 0]) if bias is None else bias).double()
 

@@ -1,13 +1,12 @@
-"""What the score of each word is the sum of: direct logit attribution. No torch here. Shape legend: `core.analysis`.
+"""The parts of each word's logit: direct logit attribution. No torch. Shape legend: `core.analysis`.
 
 The vector at a position of the decoder is a sum: the embedding of the token that is read and its position, the output
 of every head of self- and cross-attention, the outputs of the feed-forward networks, and biases. Norms are linear maps
-once the deviation that they divided by is known, and a logit is a dot product with that vector. So every logit is a sum
-with one part for each of these (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"). What is
-added to all logits alike changes no probability. That is why two tokens are compared: the one that was predicted,
-and its rival, the most probable one beside it.
+once their deviation is known, and a logit is a dot product with that vector. So every logit is a sum with one part for
+each of these (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"). A constant added to all logits
+changes no probability. Therefore two tokens are compared: the predicted one and its rival, the next most probable one.
 
-A part is the *direct* effect alone. What a head gives is also read by later layers; that effect is among their parts.
+A part is the *direct* effect alone. Later layers also read a head's output; that effect is among their parts.
 `core.analysis.logit_attribution` computes it.
 """
 
@@ -19,17 +18,17 @@ from augenmerk.core.translation.result import Alternative, FloatArray, Translati
 
 @dataclass(frozen=True, eq=False)
 class LogitParts:
-    """For each step of one translation: logit of the predicted token − logit of its rival, and what it is the sum of.
+    """For each step of one translation: the predicted token's logit − its rival's, and the parts of the difference.
 
     Attributes:
-        translation: whose steps these are.
-        rivals: the most probable token beside the predicted one, T of them.
-        differences: [T]; above 0 where the predicted token is the more probable one: the natural logarithm of how many
-            times as probable it is.
-        embedding: [T], by the token that is read, and its position.
-        decoder, cross: [L, H, T], by the heads of self- and of cross-attention.
-        feed_forward: [L, T], by the feed-forward networks.
-        bias: [T], by the biases behind heads, of norms and of the output layer.
+        translation: the translation with these T steps.
+        rivals: for each step, the most probable token besides the predicted one.
+        differences: [T], in nats: the logarithm of the ratio of both probabilities; positive if the predicted token is
+            more probable.
+        embedding: [T], from the token that is read and its position.
+        decoder, cross: [L, H, T], from the heads of self-attention and of cross-attention.
+        feed_forward: [L, T], from the feed-forward networks.
+        bias: [T], from the biases after heads, of norms and of the output layer.
     """
 
     translation: Translation
