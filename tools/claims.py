@@ -30,7 +30,7 @@ from augenmerk.core.evaluation.scores import evaluate
 from augenmerk.core.model.heads import Head
 from augenmerk.core.model.interventions import all_heads
 from augenmerk.core.model.size import Module, size_rows, total
-from augenmerk.core.percent import percent
+from augenmerk.core.quantities import percent
 from augenmerk.core.resources import bundled_model_path, resource_path
 from augenmerk.core.training.schedules import rates_of_run
 from augenmerk.core.translation.experiment import Beam, Experiment, GivenTarget, Greedy, HeadScaled

@@ -10,7 +10,7 @@ from augenmerk.viz_app.translate.page import TranslatePage
 from augenmerk.viz_app.views.commands import REDO, SENTENCE, TOGGLE_ANALYSIS, UNDO
 from augenmerk.viz_app.views.sentence import SentencePanel
 from augenmerk.viz_app.widgets.commands import Command
-from augenmerk.viz_app.widgets.page_stack import PageStack
+from augenmerk.viz_app.widgets.layouts import PageStack
 from augenmerk.viz_app.worker import InferenceWorker
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 
 from augenmerk.core.analysis.selection import LabelledMap, is_hidden, label_map, merge_words
 from augenmerk.core.errors import AnalysisError
-from augenmerk.core.percent import percent
+from augenmerk.core.quantities import percent
 from augenmerk.core.translation.result import FloatArray, Translation
 
 METHOD = "ALTI+ (Ferrando et al. 2022)"

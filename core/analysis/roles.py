@@ -15,7 +15,7 @@ from typing import Literal
 
 from augenmerk.core.analysis.profiles import HeadProfiles, SampleProfiles
 from augenmerk.core.model.heads import Head
-from augenmerk.core.percent import percent
+from augenmerk.core.quantities import percent
 from augenmerk.core.storage import open_file, read_text, write_text
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
 

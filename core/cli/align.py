@@ -23,8 +23,8 @@ from augenmerk.core.cli.interventions import add_head_scalings, parse_head, read
 from augenmerk.core.cli.notes import print_notes
 from augenmerk.core.cli.options import add_checkpoint, load_translator
 from augenmerk.core.errors import ConfigError
-from augenmerk.core.percent import percent
 from augenmerk.core.plain_text import one_line
+from augenmerk.core.quantities import percent
 from augenmerk.core.storage import write_text
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
 from augenmerk.core.translation.experiment_json import part_to_json

@@ -10,8 +10,8 @@ from augenmerk.core.cli.options import add_device, load_translator
 from augenmerk.core.config import PRESETS, ModelConfig, preset
 from augenmerk.core.errors import CheckpointError, ConfigError
 from augenmerk.core.model.size import MODULES, Size, preset_vocabulary_sizes, size_rows, total
-from augenmerk.core.percent import percent
 from augenmerk.core.plain_text import one_line
+from augenmerk.core.quantities import percent
 from augenmerk.core.text.languages import language_name
 from augenmerk.core.text.word_counts import RARE_BELOW
 from augenmerk.core.translation.source import encode_source

@@ -24,9 +24,9 @@ from augenmerk.core.cli.stopping import ECHO_SECONDS, stop_on_interrupt
 from augenmerk.core.config import DEFAULT_PRESET, PRESETS, RunConfig, TrainingConfig, preset
 from augenmerk.core.config.dotted import dotted_settings, with_dotted
 from augenmerk.core.config.toml import read_toml
-from augenmerk.core.durations import duration
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.plain_text import printable
+from augenmerk.core.quantities import duration
 
 if TYPE_CHECKING:
     from augenmerk.core.training.distributed import World

@@ -24,8 +24,8 @@ from augenmerk.core.cli.notes import print_notes
 from augenmerk.core.cli.options import add_beam, add_checkpoint, load_translator
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.imports import collector_paused
-from augenmerk.core.percent import percent
 from augenmerk.core.plain_text import one_line, printable
+from augenmerk.core.quantities import percent
 from augenmerk.core.storage import atomic_path, check_writable
 from augenmerk.core.threads import compute_on
 from augenmerk.core.translation.experiment import CausalMaskLifted, Experiment, GivenTarget, Output

@@ -8,7 +8,7 @@ from typing import Any
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.config import DataConfig, RunConfig, TrainingConfig
 from augenmerk.core.errors import CheckpointError, ConfigError
-from augenmerk.core.percent import percent
+from augenmerk.core.quantities import percent
 from augenmerk.core.strict_json import shown
 from augenmerk.core.training.schedules import cooldown_factor, fitted_cooldown_epochs
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.config import ModelConfig, TrainingConfig
-from augenmerk.core.percent import percent
+from augenmerk.core.quantities import percent
 
 MAX_WARMUP_SHARE = 1 / 4
 """Of the steps of a run that fits its schedule."""

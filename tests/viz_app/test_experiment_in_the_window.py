@@ -35,8 +35,7 @@ from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import intervene, toggle_head
 from augenmerk.viz_app.state.experiment_state import Stale
 from augenmerk.viz_app.state.map_view import Pair
-from augenmerk.viz_app.translate.page import TranslatePage
-from augenmerk.viz_app.widgets.veil import Veil
+from augenmerk.viz_app.translate.page import TranslatePage, Veil
 from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import FakeTranslator

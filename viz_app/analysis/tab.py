@@ -8,16 +8,15 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
-from augenmerk.core.durations import duration
+from augenmerk.core.quantities import duration
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.request_state import Progress, RequestState
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales
 from augenmerk.viz_app.views.live_panel import LivePanel
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
-from augenmerk.viz_app.widgets.focus import set_visible
 from augenmerk.viz_app.widgets.layouts import column_of, row_of
-from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.widgets.parts import label, set_visible
 from augenmerk.viz_app.worker import ExperimentController
 
 TOLD_AFTER_S = 5.0

@@ -22,11 +22,9 @@ from augenmerk.viz_app.documents.lesson import OpenLesson, as_line, as_title
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
 from augenmerk.viz_app.views.commands import SCENE_COMMANDS
 from augenmerk.viz_app.widgets.commands import BoundCommand, add_shortcut
-from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
-from augenmerk.viz_app.widgets.flow_layout import FlowLayout
-from augenmerk.viz_app.widgets.focus import set_visible
-from augenmerk.viz_app.widgets.max_lines_label import MaxLinesLabel
-from augenmerk.viz_app.widgets.parts import flat_button, label
+from augenmerk.viz_app.widgets.labels import ElidingLabel, MaxLinesLabel
+from augenmerk.viz_app.widgets.layouts import FlowLayout
+from augenmerk.viz_app.widgets.parts import flat_button, label, set_visible
 
 MAX_LINES = 3
 NO_SCENE = "Add scene saves the current screen here: the sentence, its changes and the view of the maps."

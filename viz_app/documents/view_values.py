@@ -11,8 +11,17 @@ from augenmerk.core.errors import ExperimentFileError
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair
-from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS, MapViewSettings, Order, Picture, Scope
-from augenmerk.viz_app.state.zoom import AUTO, FIT, MAX_PX, Zoom
+from augenmerk.viz_app.state.map_view_settings import (
+    AUTO,
+    FIT,
+    MAX_CELL_PX,
+    SHOWN_MAPS,
+    MapViewSettings,
+    Order,
+    Picture,
+    Scope,
+    Zoom,
+)
 
 CHOICES: dict[str, tuple[object, ...]] = {
     "measure": tuple(MEASURES),
@@ -131,10 +140,10 @@ def _several(value: object) -> frozenset[Head]:
 
 def _zoom(value: object) -> Zoom:
     is_flag = isinstance(value, bool)
-    if isinstance(value, int | float) and not is_flag and (value in (AUTO, FIT) or 0 < value <= MAX_PX):
+    if isinstance(value, int | float) and not is_flag and (value in (AUTO, FIT) or 0 < value <= MAX_CELL_PX):
         return float(value)
     raise ExperimentFileError(
-        f"view.zoom is {value!r}. Use the height of a cell, at most {MAX_PX:g}, or {AUTO:g} or {FIT:g}."
+        f"view.zoom is {value!r}. Use the height of a cell, at most {MAX_CELL_PX:g}, or {AUTO:g} or {FIT:g}."
     )
 
 

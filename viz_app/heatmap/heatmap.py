@@ -14,7 +14,7 @@ from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_selection import MARKS, token_shift_of_queries
 from augenmerk.viz_app.state.map_view import Band, MapView, Pair
-from augenmerk.viz_app.state.zoom import zoomed
+from augenmerk.viz_app.state.map_view_settings import zoomed
 from augenmerk.viz_app.theme import Theme
 
 WHEEL_STEP = 120

@@ -14,9 +14,9 @@ from augenmerk.viz_app.heatmap.map_image import draw_map, hatch, map_image, pain
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Band, MapView, Marks, Pair, Place
+from augenmerk.viz_app.state.map_view_settings import AUTO, FIT, LEGIBLE_PX, MIN_LEGIBLE_PX, Zoom
 from augenmerk.viz_app.state.marks import marks_of_large_map
 from augenmerk.viz_app.state.sentence_text import visible
-from augenmerk.viz_app.state.zoom import AUTO, FIT, LEGIBLE_PX, MIN_LEGIBLE_PX, Zoom
 from augenmerk.viz_app.theme import Theme
 
 MAX_CELL = 72.0
@@ -162,7 +162,7 @@ def lay_out(
         view: the map.
         size: of the widget.
         theme: for its font.
-        zoom: see `viz_app.state.zoom`.
+        zoom: see `viz_app.state.map_view_settings.Zoom`.
         scroll: how far the map is scrolled; clipped to what there is.
         has_strip: whether the sum of rows is shown below.
         is_signed: whether the numbers at the colour bar have signs.

@@ -10,8 +10,7 @@ from augenmerk.viz_app.learn.figures.figure import LearnContext
 from augenmerk.viz_app.learn.predict_view import PredictView
 from augenmerk.viz_app.learn.values import values_of
 from augenmerk.viz_app.theme import scaled
-from augenmerk.viz_app.widgets.flow_layout import FlowLayout
-from augenmerk.viz_app.widgets.layouts import column_of
+from augenmerk.viz_app.widgets.layouts import FlowLayout, column_of
 
 TRY_SPACING = 8
 

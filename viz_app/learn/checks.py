@@ -11,7 +11,7 @@ from psygnal import Signal
 from augenmerk.core.analysis.lens import LogitLens
 from augenmerk.core.config import preset
 from augenmerk.core.model.size import preset_vocabulary_sizes, size_rows
-from augenmerk.core.percent import percent_in_words
+from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.translation.experiment import (
     CausalMaskLifted,
     Experiment,

@@ -12,8 +12,7 @@ from augenmerk.viz_app.learn.figures.figure import LearnContext
 from augenmerk.viz_app.learn.values import UNKNOWN, values_of
 from augenmerk.viz_app.state.request_state import RequestState
 from augenmerk.viz_app.theme import scaled
-from augenmerk.viz_app.widgets.flow_layout import FlowLayout
-from augenmerk.viz_app.widgets.layouts import column_of
+from augenmerk.viz_app.widgets.layouts import FlowLayout, column_of
 from augenmerk.viz_app.widgets.parts import label
 
 CHOICE_SPACING = 10

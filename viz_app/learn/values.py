@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from augenmerk.core.percent import percent_in_words
+from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.translation.result import MAP_KINDS, Translation
 from augenmerk.viz_app.state.experiment_state import ExperimentState

@@ -18,14 +18,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from augenmerk.core.durations import duration
+from augenmerk.core.quantities import duration
 from augenmerk.core.text.languages import UNDETERMINED, language_code, language_name
 from augenmerk.viz_app.models.import_job import Imported, ImportJob, InspectJob
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.request_state import Progress
 from augenmerk.viz_app.theme import GAP, PAGE_MARGIN
-from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
 from augenmerk.viz_app.widgets.dialogs import ask_what_to_open, ask_where_to_save
+from augenmerk.viz_app.widgets.menu_button import ChoiceMenu
 from augenmerk.viz_app.widgets.parts import label
 from augenmerk.viz_app.widgets.progress_line import ProgressLine
 from augenmerk.viz_app.worker import Failure, InferenceWorker, Request

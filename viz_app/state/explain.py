@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from augenmerk.core.analysis.measures import MEASURES, Measure
-from augenmerk.core.percent import percent, percent_in_words
+from augenmerk.core.quantities import percent, percent_in_words
 from augenmerk.core.text.vocabulary import MARKS
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState

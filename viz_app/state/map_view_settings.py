@@ -19,7 +19,6 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
 from augenmerk.viz_app.state.evented_options import option
 from augenmerk.viz_app.state.map_view import QUERIES_DOWN, Axes
-from augenmerk.viz_app.state.zoom import AUTO, Zoom
 
 Scale = Literal["shared", "layer", "own"]
 SCALES: tuple[Scale, ...] = ("shared", "layer", "own")
@@ -28,6 +27,16 @@ Order = Literal["layer", "role", "clarity"]
 Scope = Literal["head", "layer", "all", "chosen"]
 ShownMaps = Literal["original", "changed", "difference"]
 SHOWN_MAPS: tuple[ShownMaps, ...] = ("original", "changed", "difference")
+Zoom = float
+"""How large the cells of the large map are: a height in pixels, or `AUTO` or `FIT`."""
+AUTO: Zoom = -1.0
+"""The whole map where its labels stay legible that way; else cells that are, and the map scrolls."""
+FIT: Zoom = 0.0
+"""The whole map, however small its cells."""
+MIN_LEGIBLE_PX = 9.0
+LEGIBLE_PX = 11.0
+MAX_CELL_PX = 96.0
+ZOOM_STEP = 1.25
 
 
 @dataclass
@@ -46,7 +55,7 @@ class MapViewSettings:
         several: the set, all of one kind.
         shown: the maps of the original translation, of the changed one, or their difference.
         picture: whether the large map is drawn as a heatmap or as lines.
-        zoom: how large the cells of the large map are, see `viz_app.state.zoom`.
+        zoom: how large the cells of the large map are, see `Zoom`.
         line_threshold: lines for less than this part of the last colour's weight are left out.
         order: of the heads in the grid: by layer, by role, or the clearest first.
         shown_role: heads with another role are pale in the grid; None: none is.
@@ -124,3 +133,8 @@ class MapViewSettings:
         self.several = frozenset()
         if self.scope == "chosen":
             self.scope = "head"
+
+
+def zoomed(side: float, num_steps: float) -> Zoom:
+    """Cells larger by so many steps, smaller if negative, from the height they have now."""
+    return float(min(side * ZOOM_STEP**num_steps, MAX_CELL_PX))

@@ -7,8 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.theme import GAP, scaled, scales
 from augenmerk.viz_app.views.commands import TOGGLE_ANALYSIS
-from augenmerk.viz_app.widgets.focus import set_visible
-from augenmerk.viz_app.widgets.parts import flat_button
+from augenmerk.viz_app.widgets.parts import flat_button, set_visible
 
 NARROW = 1240
 """Pixels below which thumbnails, large map and tabs do not fit side by side."""

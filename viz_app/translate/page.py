@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from augenmerk.viz_app.export.exportable import ExportSource
@@ -11,7 +11,7 @@ from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import edit_text, open_experiment
 from augenmerk.viz_app.state.experiment_state import Stale
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
-from augenmerk.viz_app.theme import GAP, scales
+from augenmerk.viz_app.theme import GAP, current_theme, scales
 from augenmerk.viz_app.translate.arrangement import Arrangement
 from augenmerk.viz_app.translate.no_model_message import NoModelMessage
 from augenmerk.viz_app.views.commands import HEAD_COMMANDS, MAPS, SCENE_COMMANDS
@@ -20,9 +20,10 @@ from augenmerk.viz_app.views.heads import HeadsPanel
 from augenmerk.viz_app.views.sentence import SentencePanel, typing_hint
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
 from augenmerk.viz_app.widgets.dialogs import show_failure
-from augenmerk.viz_app.widgets.focus import set_visible
-from augenmerk.viz_app.widgets.veil import Veil
+from augenmerk.viz_app.widgets.parts import set_visible
 from augenmerk.viz_app.worker import ExperimentController, Failure
+
+VEIL_OPACITY = 0.6
 
 
 class TranslatePage(QWidget):
@@ -216,3 +217,30 @@ CANCEL_OR_UNPIN = Command[TranslatePage](
     local_keys=("Esc",),
     group=MAPS,
 )
+
+
+class Veil(QWidget):
+    """Covers its parent and takes its mouse events while it is shown."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._covered = parent
+        self.setAttribute(Qt.WidgetAttribute.WA_NoSystemBackground)
+        parent.installEventFilter(self)
+        self.hide()
+
+    def cover(self, is_wanted: bool) -> None:
+        """Lies over the parent, or not."""
+        self.setGeometry(self._covered.rect())
+        self.setVisible(is_wanted)
+        self.raise_()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Follows the size of the parent."""
+        if event.type() == QEvent.Type.Resize and watched is self._covered:
+            self.setGeometry(self._covered.rect())
+        return False
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Washes the colours out."""
+        QPainter(self).fillRect(event.rect(), current_theme().color("background", VEIL_OPACITY))

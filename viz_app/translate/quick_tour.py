@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from augenmerk.core.model.heads import Head
-from augenmerk.core.percent import percent_in_words
+from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, Translation
 from augenmerk.viz_app.state.experiment_editor import intervene, reset

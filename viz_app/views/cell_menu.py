@@ -7,9 +7,8 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.state.experiment_editor import toggle_head
-from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.experiment_state import ExperimentState, partner, query_tokens
 from augenmerk.viz_app.state.map_view import Pair
-from augenmerk.viz_app.state.view_intents import partner, query_tokens
 from augenmerk.viz_app.views.row_editor import RowEditor
 
 

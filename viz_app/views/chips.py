@@ -17,7 +17,7 @@ from augenmerk.viz_app.state.marks import key_shares, word_of_query
 from augenmerk.viz_app.state.sentence_text import new_words, visible
 from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, is_theme_change, scaled
 from augenmerk.viz_app.views.alternatives_card import AlternativesCard
-from augenmerk.viz_app.widgets.flow_layout import flow
+from augenmerk.viz_app.widgets.layouts import flow
 from augenmerk.viz_app.widgets.scroll_areas import ContentHeightScrollArea
 
 INSET = 3  # where the text of the lines above begins

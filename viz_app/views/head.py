@@ -26,13 +26,10 @@ from augenmerk.viz_app.views.commands import SWITCH_HEAD
 from augenmerk.viz_app.views.explanation import Explanation
 from augenmerk.viz_app.views.head_controls import HeadControls, PickLine, SizeControls, TokensMenu
 from augenmerk.viz_app.views.query_key import QueryKeyCard
-from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
-from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
-from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.labels import ElidingLabel, StableHeightLabel
 from augenmerk.viz_app.widgets.layouts import Space, column_of
-from augenmerk.viz_app.widgets.menu_button import MenuButton
-from augenmerk.viz_app.widgets.parts import flat_button, label
-from augenmerk.viz_app.widgets.stable_height_label import StableHeightLabel
+from augenmerk.viz_app.widgets.menu_button import ChoiceMenu, MenuButton
+from augenmerk.viz_app.widgets.parts import flat_button, label, set_visible
 from augenmerk.viz_app.worker.experiment_controller import ExperimentController
 
 SCOPES = {

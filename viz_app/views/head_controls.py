@@ -20,14 +20,13 @@ from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.evented_options import on_redraw
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Axes
+from augenmerk.viz_app.state.map_view_settings import FIT
 from augenmerk.viz_app.state.weight_explanation import WeightExplanation
-from augenmerk.viz_app.state.zoom import FIT
 from augenmerk.viz_app.theme import scaled, scales
-from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
-from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.labels import ElidingLabel
 from augenmerk.viz_app.widgets.layouts import column_of, row_of
 from augenmerk.viz_app.widgets.menu_button import MenuButton
-from augenmerk.viz_app.widgets.parts import flat_button, label
+from augenmerk.viz_app.widgets.parts import flat_button, label, set_visible
 
 MAX_THRESHOLD_PERCENT = 60
 HIDING = {

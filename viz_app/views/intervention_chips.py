@@ -14,10 +14,8 @@ from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS, ShownMaps
 from augenmerk.viz_app.theme import scales
 from augenmerk.viz_app.views.commands import NEXT_MAPS, REDO, UNDO
 from augenmerk.viz_app.widgets.commands import add_shortcut
-from augenmerk.viz_app.widgets.flow_layout import FlowLayout
-from augenmerk.viz_app.widgets.focus import set_visible
-from augenmerk.viz_app.widgets.layouts import row_of
-from augenmerk.viz_app.widgets.parts import flat_button, label, tab_button, take_out
+from augenmerk.viz_app.widgets.layouts import FlowLayout, row_of
+from augenmerk.viz_app.widgets.parts import flat_button, label, set_visible, tab_button, take_out
 from augenmerk.viz_app.widgets.scroll_areas import ContentHeightScrollArea
 
 CHIP_SPACING = 5

@@ -10,10 +10,9 @@ from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.weight_explanation import WeightExplanation, query_key_view
 from augenmerk.viz_app.theme import scaled
 from augenmerk.viz_app.views.product_bars import ProductBars
-from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
-from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.labels import ElidingLabel
 from augenmerk.viz_app.widgets.layouts import column_of, row_of
-from augenmerk.viz_app.widgets.parts import flat_button, label
+from augenmerk.viz_app.widgets.parts import flat_button, label, set_visible
 from augenmerk.viz_app.worker.experiment_controller import ExperimentController
 from augenmerk.viz_app.worker.jobs import TraceJob
 

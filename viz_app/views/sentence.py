@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QSizePolicy, QWidget
 
-from augenmerk.core.durations import duration
+from augenmerk.core.quantities import duration
 from augenmerk.core.text.languages import a_sentence_in
 from augenmerk.core.translation.coverage import Coverage
 from augenmerk.core.translation.experiment import GivenTarget
@@ -33,12 +33,10 @@ from augenmerk.viz_app.views.chips import ChipsArea, WordChips
 from augenmerk.viz_app.views.examples_menu import ExamplesMenu
 from augenmerk.viz_app.views.intervention_chips import InterventionChips, ShownMapsSwitch
 from augenmerk.viz_app.views.sentence_input import SentenceInput, SentenceMarks, TargetLine
-from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
-from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
-from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.labels import ElidingLabel
 from augenmerk.viz_app.widgets.layouts import column_of, row_of
-from augenmerk.viz_app.widgets.menu_button import MenuButton
-from augenmerk.viz_app.widgets.parts import flat_button, label, labelled_row, take_out
+from augenmerk.viz_app.widgets.menu_button import ChoiceMenu, MenuButton
+from augenmerk.viz_app.widgets.parts import flat_button, label, labelled_row, set_visible, take_out
 
 BUSY_DELAY_MS = 250
 LONG_TEXT = 150

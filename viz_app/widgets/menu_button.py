@@ -1,8 +1,13 @@
-"""A button that opens a menu."""
+"""Buttons that open a menu: of commands, or of which one entry is chosen."""
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QCursor
+from collections.abc import Mapping
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction, QActionGroup, QCursor, QKeyEvent
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+
+ARROW_KEYS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
 
 class MenuButton(QToolButton):
@@ -25,3 +30,86 @@ class MenuButton(QToolButton):
         if not self.rect().contains(self.mapFromGlobal(QCursor.pos())):
             self.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)
             self.update()
+
+
+class ChoiceMenu(MenuButton):
+    """Shows the chosen entry; pressing it offers the others.
+
+    Args:
+        tip: what is chosen here.
+        entries: by name, what stands on the button when it is chosen, and what stands in the menu.
+        prefix: stands on the button before the entry.
+        has_arrow_keys: whether up and down choose the neighbouring entry, and Return opens the menu. Else these keys
+            are left to the page.
+
+    Attributes:
+        actions_by_name: the entries.
+        choice: the name of the entry that is shown.
+
+    Signals:
+        chosen(str): the name of the entry that the user chose, also if it was shown already. Call `show_choice`.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(
+        self,
+        tip: str,
+        entries: Mapping[str, tuple[str, str]],
+        prefix: str = "",
+        parent: QWidget | None = None,
+        *,
+        has_arrow_keys: bool = False,
+    ) -> None:
+        super().__init__("", tip, parent)
+        self._prefix, self._has_arrow_keys = prefix, has_arrow_keys
+        self.choice = ""
+        self.actions_by_name: dict[str, QAction] = {}
+        self._entries: dict[str, tuple[str, str]] = {}
+        self.set_entries(entries)
+
+    def set_entries(self, entries: Mapping[str, tuple[str, str]]) -> None:
+        """Offers other entries, if they are others. Call `show_choice` afterwards."""
+        if list(entries.items()) == list(self._entries.items()):  # a menu costs more than the maps
+            return
+        self._entries = dict(entries)
+        menu = QMenu(self)
+        menu.setToolTipsVisible(True)
+        group = QActionGroup(menu)
+        self.actions_by_name = {}
+        for name, (_, text) in entries.items():
+            action = QAction(text, group, checkable=True)
+            action.setToolTip("")
+            action.triggered.connect(partial(self._choose, name))
+            menu.addAction(action)
+            self.actions_by_name[name] = action
+        old = self.menu()
+        self.setMenu(menu)
+        if old is not None:
+            old.deleteLater()
+
+    def show_choice(self, name: str) -> None:
+        """Puts an entry on the button; a name that is not offered, as it is."""
+        text, _ = self._entries.get(name, (name, ""))
+        text, action = f"{self._prefix}{text} ▾", self.actions_by_name.get(name)
+        if name == self.choice and text == self.text() and (action is None or action.isChecked()):
+            return
+        self.choice = name
+        self.setText(text)
+        if action is not None:
+            action.setChecked(True)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """See `has_arrow_keys`."""
+        key, names = Qt.Key(event.key()), list(self._entries)
+        if self._has_arrow_keys and key in ARROW_KEYS and self.choice in names:
+            neighbour = names[max(0, min(len(names) - 1, names.index(self.choice) + ARROW_KEYS[key]))]
+            if neighbour != self.choice:
+                self.chosen.emit(neighbour)
+        elif self._has_arrow_keys and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.showMenu()
+        else:
+            super().keyPressEvent(event)
+
+    def _choose(self, name: str, _checked: bool = False) -> None:
+        self.chosen.emit(name)

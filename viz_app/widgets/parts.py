@@ -1,4 +1,4 @@
-"""Functions that make small widgets and rows."""
+"""Functions that make small widgets and rows, and that move or hide widgets."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLayout, QToolButton, QWidget
@@ -56,3 +56,11 @@ def label(role: str, text: str = "", *, wraps: bool = False) -> QLabel:
     made.setProperty("role", role)
     made.setWordWrap(wraps)
     return made
+
+
+def set_visible(widget: QWidget, is_visible: bool, focus_to: QWidget) -> None:
+    """Shows or hides a widget. Focus that was in it goes to another one: else Qt chooses the next of the window."""
+    focused = widget.window().focusWidget()  # also of a window that is not active now
+    if not is_visible and focused is not None and (focused is widget or widget.isAncestorOf(focused)):
+        focus_to.setFocus()
+    widget.setVisible(is_visible)

@@ -4,7 +4,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from augenmerk.core.percent import percent
+from augenmerk.core.quantities import percent
 from augenmerk.viz_app.theme import current_theme
 
 

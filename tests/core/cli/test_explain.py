@@ -14,7 +14,7 @@ from augenmerk.core.analysis.profiles import profile_heads
 from augenmerk.core.analysis.selection import Selection
 from augenmerk.core.cli.main import main
 from augenmerk.core.model.heads import Head
-from augenmerk.core.percent import percent
+from augenmerk.core.quantities import percent
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, HeadScaled
 from augenmerk.core.translation.translator import Translator

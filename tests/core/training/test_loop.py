@@ -28,7 +28,7 @@ from augenmerk.core.corpora.batches import Batch, collate, validation_batches
 from augenmerk.core.corpora.prepared import EncodedPairs, PreparedCorpus, prepare_copy_task
 from augenmerk.core.errors import AugenmerkError, CheckpointError, ConfigError, DeviceError, StorageError, TrainingError
 from augenmerk.core.evaluation.loss import CorpusLoss
-from augenmerk.core.percent import percent
+from augenmerk.core.quantities import percent
 from augenmerk.core.text.tokenizers import SpacyTokenizer
 from augenmerk.core.training import epochs as epochs_module
 from augenmerk.core.training import validation as validation_module

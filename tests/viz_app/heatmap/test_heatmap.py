@@ -22,7 +22,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_selection import SelectionMode
 from augenmerk.viz_app.state.map_source import top_value
 from augenmerk.viz_app.state.map_view import Pair, Place
-from augenmerk.viz_app.state.zoom import FIT
+from augenmerk.viz_app.state.map_view_settings import FIT
 from augenmerk.viz_app.theme import Theme
 from tests.viz_app.synthetic import make_translation
 

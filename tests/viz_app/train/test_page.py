@@ -11,7 +11,7 @@ from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
-import augenmerk.viz_app.state.view_intents
+import augenmerk.viz_app.state.experiment_state
 import augenmerk.viz_app.train.playback
 from augenmerk.core.checkpoint.history import EpochRecord, write_history
 from augenmerk.core.config import preset
@@ -681,7 +681,7 @@ def test_the_film_never_changes_its_head_by_itself(
     selection = page.state.playback.maps.selection
     chosen = selection.head
     others = ((layer, head) for layer in range(2) for head in range(2) if (layer, head) != (chosen.layer, chosen.head))
-    for module in (augenmerk.viz_app.train.playback, augenmerk.viz_app.state.view_intents):
+    for module in (augenmerk.viz_app.train.playback, augenmerk.viz_app.state.experiment_state):
         monkeypatch.setattr(module, "clearest_head", lambda _: next(others))  # of each later frame it is another one
     script.allow(11)
     wait_for_step(qtbot, page, 11)

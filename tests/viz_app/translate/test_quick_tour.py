@@ -6,7 +6,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.analysis.roles import POSITION_SHARE
 from augenmerk.core.model.heads import Head
-from augenmerk.core.percent import percent_in_words
+from augenmerk.core.quantities import percent_in_words
 from augenmerk.viz_app.application import may_offer_quick_tour
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.main_window import MainWindow

@@ -6,7 +6,7 @@ from typing import Literal
 from augenmerk.core.analysis.comparing import MapDifference, NothingInCommonError, difference
 from augenmerk.core.analysis.selection import LabelledMap
 from augenmerk.core.errors import AnalysisError
-from augenmerk.core.percent import percent
+from augenmerk.core.quantities import percent
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy
 from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.viz_app.analysis.compare.second_model import SecondModel

@@ -26,10 +26,9 @@ from augenmerk.viz_app.state.map_text import title
 from augenmerk.viz_app.state.sentence_text import breakable, pieces_of, source_as_read
 from augenmerk.viz_app.views.marked_text import marked, number, styled
 from augenmerk.viz_app.views.sentence_input import one_line_edit
-from augenmerk.viz_app.widgets.focus import set_visible
 from augenmerk.viz_app.widgets.layouts import add_parts, column_of, row_of
 from augenmerk.viz_app.widgets.menu_button import MenuButton
-from augenmerk.viz_app.widgets.parts import flat_button, label, tab_button
+from augenmerk.viz_app.widgets.parts import flat_button, label, set_visible, tab_button
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 
 CHECKPOINT_FILTER = "Checkpoints (*.safetensors);;All files (*)"

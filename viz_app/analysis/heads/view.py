@@ -21,11 +21,9 @@ from augenmerk.viz_app.state.languages import target_code
 from augenmerk.viz_app.state.map_text import KIND_NAMES
 from augenmerk.viz_app.state.request_state import RequestState
 from augenmerk.viz_app.theme import scaled
-from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
-from augenmerk.viz_app.widgets.flow_layout import FlowLayout
-from augenmerk.viz_app.widgets.focus import set_visible
-from augenmerk.viz_app.widgets.layouts import add_parts
-from augenmerk.viz_app.widgets.parts import label, tab_button
+from augenmerk.viz_app.widgets.layouts import FlowLayout, add_parts
+from augenmerk.viz_app.widgets.menu_button import ChoiceMenu
+from augenmerk.viz_app.widgets.parts import label, set_visible, tab_button
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 from augenmerk.viz_app.widgets.table import Table
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from augenmerk.core.analysis.contributions import METHOD
-from augenmerk.core.percent import percent
+from augenmerk.core.quantities import percent
 from augenmerk.core.translation.experiment import SourceWordRemoved, SourceWordReplaced
 from augenmerk.viz_app.analysis.source.job import SourceJob, WithoutWordsJob
 from augenmerk.viz_app.analysis.source.state import OutputShare, SourceFindings, SourceState, SourceWord

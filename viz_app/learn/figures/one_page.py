@@ -13,9 +13,9 @@ from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.stack import GROUPS, NORM, Box, Side, about, boxes_of
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, scaled
-from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
 from augenmerk.viz_app.widgets.layouts import row_of
+from augenmerk.viz_app.widgets.menu_button import ChoiceMenu
 from augenmerk.viz_app.widgets.parts import label
 
 OWN, OPEN = "this page's model", "open model"

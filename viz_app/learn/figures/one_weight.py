@@ -10,7 +10,7 @@ from PySide6.QtGui import QFont, QFontMetrics, QHelpEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QToolTip, QWidget
 
 from augenmerk.core.analysis.trace import Trace
-from augenmerk.core.percent import percent_in_words
+from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.translation.experiment import SoftmaxTemperature
 from augenmerk.core.translation.result import FloatArray, Translation

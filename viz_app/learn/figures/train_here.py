@@ -10,7 +10,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QSpinBox, QWidget
 
 from augenmerk.core.config import preset
-from augenmerk.core.percent import percent_in_words
+from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.training.events import PhaseStarted, ProbeTranslated, StepDone, TrainingEvent, TrainingStarted
 from augenmerk.core.training.request import TrainingRequest
 from augenmerk.core.translation.result import FloatArray, Translation

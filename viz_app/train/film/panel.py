@@ -17,13 +17,11 @@ from augenmerk.viz_app.train.film.strip import FilmStrip
 from augenmerk.viz_app.train.film.tabs import PanelTabs
 from augenmerk.viz_app.train.playback import moment_name
 from augenmerk.viz_app.train.state import TrainState
-from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
-from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
 from augenmerk.viz_app.widgets.empty_state import EmptyState
-from augenmerk.viz_app.widgets.focus import set_visible
+from augenmerk.viz_app.widgets.labels import ElidingLabel, MaxLinesLabel
 from augenmerk.viz_app.widgets.layouts import Space, column_of, row_of
-from augenmerk.viz_app.widgets.max_lines_label import MaxLinesLabel
-from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.widgets.menu_button import ChoiceMenu
+from augenmerk.viz_app.widgets.parts import label, set_visible
 
 PLAY_SECONDS = 7.0
 """Duration of a film, unless it has very few or very many frames."""

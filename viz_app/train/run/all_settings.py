@@ -12,9 +12,9 @@ from augenmerk.core.errors import ConfigError
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
 from augenmerk.viz_app.train.run.choices import RunChoices
 from augenmerk.viz_app.train.run.form import RunForm, number_edit, show_setting, value_menu
-from augenmerk.viz_app.widgets.choice_menu import ChoiceMenu
-from augenmerk.viz_app.widgets.eliding_label import ElidingLabel
+from augenmerk.viz_app.widgets.labels import ElidingLabel
 from augenmerk.viz_app.widgets.layouts import column_of, row_of
+from augenmerk.viz_app.widgets.menu_button import ChoiceMenu
 from augenmerk.viz_app.widgets.parts import flat_button, label
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 

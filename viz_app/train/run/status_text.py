@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from augenmerk.core.durations import duration
+from augenmerk.core.quantities import duration
 from augenmerk.core.training.events import StopRequest
 from augenmerk.viz_app.train.run.choices import with_tilde
 from augenmerk.viz_app.train.state import Run, Status

@@ -14,7 +14,7 @@ from augenmerk.core.analysis.alti import contributions_of
 from augenmerk.core.analysis.contributions import METHOD
 from augenmerk.core.analysis.occlusion import occlude_source_words
 from augenmerk.core.model.heads import Head
-from augenmerk.core.percent import percent
+from augenmerk.core.quantities import percent
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Experiment,

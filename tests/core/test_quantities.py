@@ -1,11 +1,35 @@
-"""Shares are written in one way everywhere: "30%"."""
-
+import math
 import re
 from pathlib import Path
 
 import pytest
 
-from augenmerk.core.percent import percent, percent_in_words
+from augenmerk.core.quantities import duration, percent, percent_in_words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "0 s"),
+        (41.2, "41 s"),
+        (59.7, "1 min 00 s"),
+        (185, "3 min 05 s"),
+        (7620, "2 h 07 min"),
+        (math.inf, "–"),
+        (math.nan, "–"),
+        (-1, "–"),
+    ],
+)
+def test_duration_is_said_as_people_say_it(seconds: float, words: str) -> None:
+    assert duration(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.41, "410 ms"), (0.9996, "1.0 s"), (3.21, "3.2 s"), (9.96, "10 s"), (61, "1 min 01 s")]
+)
+def test_short_times_keep_what_matters_where_it_is_asked_for(seconds: float, words: str) -> None:
+    assert duration(seconds, exact=True) == words
+
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = sorted(path for folder in ("core", "viz_app") for path in (ROOT / folder).rglob("*.py"))

@@ -1,12 +1,15 @@
-"""A label of one line, or a few, that elides text that does not fit; the tool tip then has the whole text."""
+"""Labels for texts that may not fit: one elides the text, one scrolls it, one keeps room for it."""
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QTextLayout, QTextOption
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QTextLayout, QTextOption
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.widgets.scroll_areas import ContentHeightScrollArea
 
 
 class ElidingLabel(QLabel):
-    """A label that prefers the width of its whole text but can be narrower.
+    """A label that prefers the width of its whole text but can be narrower; the tool tip then has the whole text.
 
     Args:
         role: one of the roles of `viz_app.theme`.
@@ -106,3 +109,86 @@ class ElidingLabel(QLabel):
         painter.setPen(self.palette().windowText().color())
         painter.setFont(self.font())
         painter.drawText(self.contentsRect(), Qt.AlignmentFlag.AlignVCenter | self.alignment(), shown)
+
+
+class MaxLinesLabel(ContentHeightScrollArea):
+    """As high as its text, `max_lines` at most, always a whole number of lines.
+
+    Attributes:
+        label: the text.
+    """
+
+    def __init__(self, role: str, max_lines: int, parent: QWidget | None = None) -> None:
+        """`role`: of the text, see `viz_app.theme`."""
+        self.label = label(role, wraps=True)
+        self._max_lines = max_lines
+        super().__init__(self.label, lambda: self._max_lines * self._line_height(), parent)
+        self.label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def text(self) -> str:
+        """The whole text."""
+        return self.label.text()
+
+    def set_text(self, text: str) -> None:
+        """Shows `text` from its beginning."""
+        if text != self.text():
+            self.label.setText(text)
+            self.verticalScrollBar().setValue(0)
+            self.fit()
+
+    def set_max_lines(self, max_lines: int) -> None:
+        """How many lines are shown at most."""
+        if max_lines != self._max_lines:
+            self._max_lines = max_lines
+            self.fit()
+
+    def fit(self) -> None:
+        """Scrolls by whole lines."""
+        self.label.ensurePolished()
+        self.verticalScrollBar().setSingleStep(self._line_height())
+        super().fit()
+
+    def content_height(self) -> int:
+        """At least one line."""
+        return max(self._line_height(), super().content_height())
+
+    def _line_height(self) -> int:
+        return self.label.fontMetrics().lineSpacing()
+
+
+class StableHeightLabel(QWidget):
+    """As high as the highest text so far at the current width and font.
+
+    The label is in no layout, so that a new text does not cause a new layout of the page.
+
+    Args:
+        label: the label, with word wrap.
+    """
+
+    def __init__(self, label: QLabel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._label = label
+        self._width, self._font = 0, ""
+        self._heights: dict[str, int] = {}
+        label.setParent(self)
+        label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+
+    def show_text(self, text: str, width: int, longest: str = "") -> None:
+        """Shows a text, wrapped at `width` pixels, with room for a longer one that may soon take its place."""
+        self._label.ensurePolished()
+        font = self._label.font().toString()
+        if (width, font) != (self._width, self._font):
+            self._width, self._font, self._heights = width, font, {}
+        for each in filter(lambda each: each not in self._heights, (longest or text, text)):
+            self._label.setText(each)
+            self._heights[each] = max(0, self._label.heightForWidth(width))  # below 0 before there is a width
+        self._label.setText(text)
+        needed = max(self._heights.values())
+        if needed != self.minimumHeight():
+            self.setFixedHeight(needed)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The label fills the widget."""
+        super().resizeEvent(event)
+        self._label.resize(event.size())

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
-from augenmerk.viz_app.widgets.flow_layout import FlowLayout, flow
+from augenmerk.viz_app.widgets.layouts import FlowLayout, flow
 
 NUM_WIDGETS = 20
 

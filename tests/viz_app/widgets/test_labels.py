@@ -1,0 +1,136 @@
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.train.film.panel import FilmPanel
+from augenmerk.viz_app.train.state import TrainState
+from augenmerk.viz_app.widgets.labels import ElidingLabel, MaxLinesLabel, StableHeightLabel
+from augenmerk.viz_app.widgets.parts import label
+from tests.viz_app.train.scripted import probe
+
+
+def test_a_long_text_ends_in_an_ellipsis_and_a_tool_tip(qtbot: QtBot, theme: Theme) -> None:
+    label = ElidingLabel("muted", "training copy-task-small · epoch 3 of 500")
+    qtbot.addWidget(label)
+    label.resize(label.sizeHint())
+    label.grab()
+    assert label.shown_text() == label.text()
+    assert label.toolTip() == ""
+    label.resize(100, 20)
+    label.grab()
+    assert label.shown_text().endswith("…")
+    assert label.toolTip() == label.text()
+
+
+def test_a_path_is_cut_in_its_middle(qtbot: QtBot, theme: Theme) -> None:
+    label = ElidingLabel("small", "~/.local/share/augenmerk/runs/notebook-1", elide=Qt.TextElideMode.ElideMiddle)
+    qtbot.addWidget(label)
+    label.resize(120, 20)
+    assert label.shown_text().startswith("~/")
+    assert label.shown_text().endswith("-1")
+
+
+def test_the_longest_form_that_fits_is_shown_and_the_tip_has_the_whole(qtbot: QtBot) -> None:
+    label = ElidingLabel("small", "a line with many words in it\na shorter line\nshort")
+    qtbot.addWidget(label)
+    label.resize(label.sizeHint())
+    label.show()
+    assert label.shown_text() == "a line with many words in it"
+    assert label.sizeHint().height() == ElidingLabel("small", "one line").sizeHint().height()
+    for form in ("a shorter line", "short"):
+        label.resize(label.fontMetrics().horizontalAdvance(form) + 2, label.height())
+        assert label.shown_text() == form
+    label.grab()
+    assert label.toolTip() == "a line with many words in it"
+
+
+def test_a_path_of_several_lines_is_seen_whole_and_needs_no_tip(qtbot: QtBot, theme: Theme) -> None:
+    path = "~/experiments/a_long_name_without_any_space_or_hyphen_in_it/notebook-2026-11-22-0718"
+    label = ElidingLabel("small", path, elide=Qt.TextElideMode.ElideMiddle)
+    qtbot.addWidget(label)
+    label.set_max_lines(4)
+    label.resize(200, label.heightForWidth(200))
+    label.grab()
+    lines = label.shown_text().split("\n")
+    assert "".join(lines) == path
+    assert 1 < len(lines) <= 4
+    assert all(label.fontMetrics().horizontalAdvance(line) <= 200 for line in lines)
+    assert label.toolTip() == ""
+    label.set_max_lines(2)
+    label.grab()
+    assert "…" in label.shown_text()
+    assert label.toolTip() == path
+
+
+LONG = "dah " * 99
+LARGE = 'QLabel[role="sentence"] { font-size: 20px; }'
+
+
+@pytest.mark.parametrize("width", [180, 300, 620])
+def test_long_text_is_cut_between_lines_and_scrolls_by_lines(qtbot: QtBot, theme: Theme, width: int) -> None:
+    text = MaxLinesLabel("sentence", 3)
+    text.setStyleSheet(LARGE)
+    qtbot.addWidget(text)
+    text.set_text("a man .")
+    text.resize(width, 30)
+    with qtbot.waitExposed(text):
+        text.show()
+    line = text.label.fontMetrics().lineSpacing()
+    assert text.height() == line
+    text.set_text(LONG)
+    assert text.height() == 3 * line
+    qtbot.waitUntil(lambda: text.verticalScrollBar().maximum() > 0)
+    assert text.verticalScrollBar().maximum() % line == 0
+    assert text.verticalScrollBar().singleStep() == line
+    assert text.text() == LONG
+    text.verticalScrollBar().setValue(2 * line)
+    text.set_text(LONG + "dah")
+    assert text.verticalScrollBar().value() == 0
+
+
+@pytest.mark.parametrize(("width", "height"), [(560, 260), (640, 300), (640, 340), (900, 420)])
+@pytest.mark.heavy
+def test_heads_keep_their_room_below_a_long_translation(qtbot: QtBot, theme: Theme, width: int, height: int) -> None:
+    state = TrainState()
+    for epoch, said in enumerate((". .", LONG)):
+        state.apply(probe(epoch, said))
+    panel = FilmPanel(state)
+    panel.setStyleSheet(LARGE)
+    qtbot.addWidget(panel)
+    panel.setFixedSize(width, height)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    line = panel.text.label.fontMetrics().lineSpacing()
+    qtbot.waitUntil(lambda: panel.text.height() % line == 0)
+    assert panel.area.height() >= 50
+    assert panel.text.geometry().bottom() < panel.area.y()
+    assert panel.text.height() >= line
+    assert panel.area.mapTo(panel, panel.area.rect().bottomLeft()).y() < panel.height()
+
+
+SHORT, LONG = "one line", " ".join(["many words"] * 30)
+
+
+@pytest.fixture
+def text_label(qtbot: QtBot) -> StableHeightLabel:
+    made = StableHeightLabel(label("muted", wraps=True))
+    qtbot.addWidget(made)
+    return made
+
+
+def test_it_keeps_the_height_of_the_longest_text_until_the_width_changes(text_label: StableHeightLabel) -> None:
+    text_label.show_text(SHORT, 300)
+    low = text_label.minimumHeight()
+    text_label.show_text(LONG, 300)
+    high = text_label.minimumHeight()
+    assert 0 < low < high
+    text_label.show_text(SHORT, 300)
+    assert text_label.minimumHeight() == text_label.maximumHeight() == high
+    text_label.show_text(SHORT, 301)
+    assert text_label.minimumHeight() == low
+
+
+def test_without_a_width_it_has_no_height(text_label: StableHeightLabel) -> None:
+    text_label.show_text(SHORT, 0)
+    assert text_label.minimumHeight() >= 0
