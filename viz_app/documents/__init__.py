@@ -1,1 +1,1 @@
-"""Experiments as files: saving, opening, and what is kept until the next start."""
+"""Experiments as files: saving, opening, and restoring at the next start."""

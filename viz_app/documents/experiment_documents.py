@@ -55,7 +55,7 @@ class ExperimentDocuments(QObject):
         self.dialog: QFileDialog | None = None
 
     def fill_menu(self, menu: QMenu) -> None:
-        """Adds what can be done with the current experiment."""
+        """Adds the commands for the current experiment."""
         for command in EXPERIMENT_COMMANDS:
             command.on(self).add_to(menu)
         recent = menu.addMenu("Recent experiments")
@@ -67,7 +67,7 @@ class ExperimentDocuments(QObject):
     # --- saving --------------------------------------------------------------------------------------------------
 
     def ask_where_to_save(self) -> None:
-        """By dialog."""
+        """Asks for a file and saves the experiment in it."""
         if self._state.result is None:
             self.done.emit(NOTHING)
             return
@@ -76,7 +76,7 @@ class ExperimentDocuments(QObject):
         )
 
     def save(self, path: Path) -> None:
-        """Writes the experiment, or says in a dialog why not."""
+        """Writes the experiment; a dialog reports a failure."""
         try:
             write_experiment_file(saved_experiment(self._state), path)
         except AugenmerkError as error:
@@ -86,11 +86,11 @@ class ExperimentDocuments(QObject):
         self.done.emit(f"saved {path.name}")
 
     def copy_as_python(self) -> None:
-        """Code that runs the experiment, to the clipboard."""
+        """Copies Python code that runs the experiment."""
         self._copy(to_python, "copied as Python")
 
     def copy_as_command_line(self) -> None:
-        """A command that runs the experiment, to the clipboard."""
+        """Copies a command that runs the experiment."""
         self._copy(to_command, "copied as a command line")
 
     def _copy(self, write: Callable[[Experiment, Path | None], str], done: str) -> None:
@@ -105,13 +105,13 @@ class ExperimentDocuments(QObject):
     # --- opening -------------------------------------------------------------------------------------------------
 
     def ask_what_to_open(self) -> None:
-        """By dialog."""
+        """Asks for a file and opens it."""
         self._remember_dialog(
             ask_what_to_open(self._window, "Open an experiment", self._folder(), self.open, ";;".join(FORMATS.values()))
         )
 
     def open(self, path: Path, *, is_shipped: bool = False) -> None:
-        """Shows the experiment or the lesson of a file, or says in a dialog why not; then the screen stays as it is.
+        """Shows the experiment or lesson of a file; a dialog reports a failure, and the screen stays unchanged.
 
         Args:
             path: of the file.

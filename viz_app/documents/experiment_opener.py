@@ -1,4 +1,4 @@
-"""Shows saved experiments with the models that they were made with."""
+"""Shows saved experiments with their own models."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from augenmerk.viz_app.worker import Failure, InferenceWorker, Request
 
 
 class ExperimentOpener(QObject):
-    """Looks for the model of an experiment, has it opened, and shows the experiment.
+    """Finds and opens the model of an experiment, then shows the experiment.
 
     Signals:
         failed(Failure): a file was not opened; a dialog says why.
@@ -45,16 +45,16 @@ class ExperimentOpener(QObject):
         self.show(saved, path)
 
     def show_scene(self, saved: SavedExperiment, path: Path | None) -> None:
-        """Shows a scene of a lesson: with it the undo history begins anew."""
+        """Shows a scene of a lesson, with a new undo history."""
         self._scene = saved
         self.show(saved, path)
 
     def forget_missing_models(self) -> None:
-        """Models that were not found are looked for again."""
+        """Forgets failed searches, so that models are looked for again."""
         self._not_found.clear()
 
     def refuse(self, failure: Failure) -> None:
-        """Says in a dialog why a file was not opened."""
+        """Reports in a dialog why a file was not opened."""
         show_failure(self._window, "The experiment was not opened", failure)
         self.failed.emit(failure)
 
@@ -120,6 +120,6 @@ class ExperimentOpener(QObject):
             self._state.report(misfits)
 
     def _misfits(self, saved: SavedExperiment) -> str:
-        """Which heads of the view the model in use does not have, in a sentence; empty if it has all."""
+        """A sentence naming the heads of the view that the current model lacks; empty if it lacks none."""
         model = self._state.model
         return heads_missing(saved.view, model.run.model) if model is not None else ""

@@ -1,4 +1,4 @@
-"""Looks for the model that an experiment was made with. Runs in the worker's thread."""
+"""The search for the model of an experiment, in the worker's thread."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from augenmerk.viz_app.worker import JobScope, OpenTranslator, ShouldStop, Tell
 
 @dataclass(frozen=True)
 class FoundModel:
-    """A checkpoint with the digest that was looked for; `path` None is the bundled model."""
+    """The checkpoint with the wanted digest; `path` is None for the bundled model."""
 
     path: Path | None
 

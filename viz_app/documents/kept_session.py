@@ -1,4 +1,4 @@
-"""Keeps what is on the screen between two starts."""
+"""Keeps the experiment on the screen until the next start."""
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -28,7 +28,7 @@ class KeptSession(QObject):
         state.result_changed.connect(self._keep_soon)
 
     def keep(self) -> None:
-        """Keeps what is on the screen until the next start, unless that start reopens another model."""
+        """Saves the experiment on the screen, unless the next start reopens another model."""
         self.timer.stop()
         model = self._state.model
         if model is not None and self._preferences.is_stand_in(model.path):
@@ -36,12 +36,12 @@ class KeptSession(QObject):
         keep_session(self._state, self._preferences.session_path)
 
     def _keep_soon(self) -> None:
-        """Results that follow each other within seconds, as somebody types, are kept by one writing."""
+        """Saves soon; results that follow within seconds, as the user types, are saved once."""
         if self._state.result is not None and not self.timer.isActive():
             self.timer.start()
 
     def restore(self) -> bool:
-        """What was on the screen the last time is asked for once a model is open; False if nothing was kept."""
+        """Submits the previous session's experiment once a model is open; False if none was kept."""
         saved = read_session(self._state, self._preferences.session_path)
         if saved is None:
             return False
@@ -50,7 +50,7 @@ class KeptSession(QObject):
         return True
 
     def earlier_sentence(self) -> str:
-        """The sentence that older versions kept alone; empty if there is none, or it is too long to be shown again."""
+        """The sentence kept by an older version; empty if there is none or it is too long."""
         text = self._preferences.sentence
         if len(text) <= MAX_CHARACTERS:
             return text

@@ -1,4 +1,4 @@
-"""The lesson that is open: its scenes, which one is shown, whether it was changed. No Qt."""
+"""The open lesson: its scenes, the current scene, unsaved changes. No Qt."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +20,7 @@ NEW_TITLE = "New lesson"
 
 
 class OpenLesson:
-    """A lesson, or none, and the place in it.
+    """The open lesson, if any, and the current scene.
 
     Attributes:
         lesson: None while none is open.
@@ -46,37 +46,37 @@ class OpenLesson:
 
     @property
     def scenes(self) -> tuple[Scene, ...]:
-        """Those of the open lesson; none if none is open."""
+        """The scenes of the open lesson; empty if none is open."""
         return self.lesson.scenes if self.lesson is not None else ()
 
     @property
     def scene(self) -> Scene | None:
-        """The one that is shown."""
+        """The current scene."""
         return self.scenes[self.place] if self.scenes else None
 
     @property
     def place_text(self) -> str:
-        """Which scene of how many: "2 of 5"."""
+        """The place of the current scene: "2 of 5"."""
         return f"{self.place + 1} of {len(self.scenes)}" if self.scenes else "no scene yet"
 
     def open(self, lesson: Lesson, path: Path | None, origin: Path | None = None) -> None:
-        """Takes the place of the lesson before; its first scene is shown."""
+        """Replaces the open lesson and shows the first scene."""
         self.restore(lesson, path, origin, 0)
         self._choose()
 
     def restore(self, lesson: Lesson, path: Path | None, origin: Path | None, place: int) -> None:
-        """The same at a scene, or the last one if there are fewer; what is on the screen stays there."""
+        """Reopens a lesson at a scene, or at its last one, without changing the screen."""
         self.lesson, self.path, self.origin, self.is_changed = lesson, path, origin or path, False
         self.place = max(0, min(place, len(lesson.scenes) - 1))
         self.changed.emit()
 
     def close(self) -> None:
-        """No lesson is open any more."""
+        """Closes the lesson."""
         self.lesson, self.path, self.origin, self.place, self.is_changed = None, None, None, 0, False
         self.changed.emit()
 
     def mark_saved(self, path: Path) -> None:
-        """It stands in this file as it is."""
+        """Records that the lesson was saved to this file."""
         self.path, self.origin, self.is_changed = path, path, False
         self.changed.emit()
 
@@ -93,12 +93,12 @@ class OpenLesson:
         return self.place + 1 < len(self.scenes)
 
     def step(self, by: int) -> None:
-        """Shows the scene so many further, if there is one."""
+        """Moves by a number of scenes, if there is such a scene."""
         if 0 <= self.place + by < len(self.scenes):
             self.go_to(self.place + by)
 
     def go_to(self, place: int) -> None:
-        """Shows a scene; the one that is shown already, as it was saved."""
+        """Shows a scene as saved, even if it is the current one."""
         self.place = place
         self.changed.emit()
         self._choose()
@@ -110,7 +110,7 @@ class OpenLesson:
     # --- changing ------------------------------------------------------------------------------------------------
 
     def add(self, scene: Scene) -> None:
-        """Puts a scene after the one that is shown, and shows it; begins a lesson if none is open.
+        """Inserts a scene after the current one and shows it; begins a lesson if none is open.
 
         Raises:
             ExperimentFileError: a file could not hold it.
@@ -123,19 +123,19 @@ class OpenLesson:
         self._change(replace(self.lesson or Lesson(NEW_TITLE), scenes=tuple(scenes)), place)
 
     def rename(self, title: str) -> None:
-        """Another title of the lesson. Raises `ExperimentFileError`."""
+        """Changes the lesson's title. Raises `ExperimentFileError`."""
         assert self.lesson is not None
         self._change(replace(self.lesson, title=title), self.place)
 
     def change_scene(self, **changes: Any) -> None:
-        """Replaces fields of the scene that is shown. Raises `ExperimentFileError`."""
+        """Replaces fields of the current scene. Raises `ExperimentFileError`."""
         assert self.lesson is not None
         scenes = list(self.scenes)
         scenes[self.place] = replace(scenes[self.place], **changes)
         self._change(replace(self.lesson, scenes=tuple(scenes)), self.place)
 
     def move(self, by: int) -> None:
-        """The scene that is shown stands so many places further, if it can; it is still the one that is shown."""
+        """Moves the current scene within the lesson by a number of places, if possible."""
         place = self.place + by
         if self.lesson is None or not 0 <= place < len(self.scenes):
             return
@@ -144,7 +144,7 @@ class OpenLesson:
         self._change(replace(self.lesson, scenes=tuple(scenes)), place)
 
     def delete(self) -> None:
-        """Takes the scene that is shown out of the lesson; the next one is shown, or the last."""
+        """Removes the current scene and shows the next one, or the last."""
         if self.lesson is None or not self.scenes:
             return
         scenes = list(self.scenes)
@@ -153,7 +153,7 @@ class OpenLesson:
         self._choose()
 
     def _change(self, lesson: Lesson, place: int) -> None:
-        """What no file could hold is refused before anything changes."""
+        """Replaces the lesson; refuses one that no file could hold before anything changes."""
         if lesson == self.lesson:
             return
         lesson_to_bytes(lesson)
@@ -162,11 +162,11 @@ class OpenLesson:
 
 
 def as_line(text: str, max_characters: int = MAX_TEXT_CHARACTERS) -> str:
-    """What was typed or pasted as one line that a lesson can hold."""
+    """Typed or pasted text as one line that fits into a lesson."""
     words = "".join(each if each.isprintable() or each.isspace() else "" for each in text).split()
     return " ".join(words)[:max_characters].rstrip()
 
 
 def as_title(text: str) -> str:
-    """The same for a title, which is shorter."""
+    """Typed or pasted text as a title that fits into a lesson."""
     return as_line(text, MAX_TITLE_CHARACTERS)

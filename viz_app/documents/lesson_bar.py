@@ -1,4 +1,4 @@
-"""The bar that shows a lesson: which scene, its words, the way to the others; in edit mode what can be done with it."""
+"""The lesson bar: the current scene, its text, navigation, and in edit mode the editing commands."""
 
 from collections.abc import Mapping
 
@@ -85,12 +85,12 @@ class LessonBar(QFrame):
         return self._lesson.lesson is not None and not self.is_editing
 
     def step_scene(self, by: int) -> bool:
-        """Shows the scene that many places further; False if no scene is shown."""
+        """Moves by a number of scenes; False if no scene is shown."""
         self._lesson.step(by)
         return bool(self._lesson.scenes)
 
     def rebuild(self) -> None:
-        """Shows the lesson as it is now."""
+        """Updates the bar to the lesson."""
         lesson = self._lesson
         set_visible(self, lesson.lesson is not None, focus_to=self.focus_to or self.window())
         if lesson.lesson is None:
@@ -132,7 +132,7 @@ class LessonBar(QFrame):
         self.rebuild()
 
     def show_other_model(self, name: str) -> None:
-        """Says that the scene is about the model called so, which is not the one that is open; empty for nothing."""
+        """Shows that the scene belongs to the model of this name, which is not open; hides it if empty."""
         self.other_model.setText(f"This scene uses the model “{name}”, but another model is open." if name else "")
         self.other_model.setVisible(bool(name))
 
@@ -173,7 +173,7 @@ class LessonBar(QFrame):
 
 
 class SceneDialog(QDialog):
-    """Asks for the words of a scene.
+    """Asks for the text of a scene.
 
     Attributes:
         title, text, question: the fields.

@@ -85,16 +85,16 @@ class LessonDocuments(QObject):
         self.bar.offer_editing({name: (text, command.on(self)) for name, (text, command) in EDIT_ROW.items()})
 
     def add_scene(self) -> None:
-        """Asks for the words of a scene with what is on the screen now; the lesson is edited then."""
+        """Asks for the text of a new scene of the current experiment, and begins editing."""
         self.editing.ask_for_scene(lambda: self.bar.edit_button.setChecked(True))
 
     @property
     def own_settings(self) -> MapViewSettings:
-        """How maps are shown; while scenes are, how the user had chosen before."""
+        """The map settings; while scenes are shown, those that the user had chosen before."""
         return self._former_settings or self._state.settings
 
     def scene_words(self) -> str | None:
-        """Place, title and text of the scene that is shown, in two lines; None if no lesson is."""
+        """Place, title and text of the current scene, in two lines; None without a lesson."""
         scene = self.lesson.scene
         if scene is None:
             return None
@@ -103,7 +103,7 @@ class LessonDocuments(QObject):
     # --- opening and closing -------------------------------------------------------------------------------------
 
     def open(self, lesson: Lesson, path: Path | None, origin: Path | None = None) -> None:
-        """Shows a lesson that was read. Unsaved changes first.
+        """Shows a lesson, after asking about unsaved changes.
 
         Args:
             lesson: what was read.
@@ -118,7 +118,7 @@ class LessonDocuments(QObject):
         (self.bar.on_button if self.lesson.can_step_on else self.bar.close_button).setFocus()
 
     def restore(self, *, shows_scene: bool) -> Failure | None:
-        """Opens the lesson that was open at the last end, at its scene; returns why that is not possible, once.
+        """Reopens the previous session's lesson at its scene; returns the reason if that fails, once.
 
         Args:
             shows_scene: whether the scene is shown as it was saved; else what is on the screen stays there.
@@ -142,13 +142,13 @@ class LessonDocuments(QObject):
         return None
 
     def _name_model(self) -> None:
-        """Says which model a scene is about while another is open: its words need not hold for that one."""
+        """Shows the model of a scene while another one is open, for which its text may be wrong."""
         scene, model = self.lesson.scene, self._state.model
         is_other = scene is not None and model is not None and scene.saved.model.digest != model.digest
         self.bar.show_other_model(scene.saved.model.name if scene is not None and is_other else "")
 
     def _keep_place(self) -> None:
-        """What the next start needs; a new lesson that was never saved has no file to come back from."""
+        """Records the open lesson for the next start; a lesson that was never saved is left out."""
         origin = self.lesson.origin
         if origin is None:
             self._preferences.lesson_name = ""
@@ -158,7 +158,7 @@ class LessonDocuments(QObject):
         self._preferences.lesson_name, self._preferences.lesson_place = name, self.lesson.place
 
     def close(self) -> None:
-        """Closes the lesson; its experiment stays, shown in the user's own way. Unsaved changes first."""
+        """Closes the lesson after asking about unsaved changes; its experiment stays, with the user's map settings."""
         self.once_saved(self._close)
 
     def _close(self) -> None:
@@ -171,7 +171,7 @@ class LessonDocuments(QObject):
             show_as(self._state, own)
 
     def once_saved(self, act: Callable[[], object]) -> bool:
-        """Does something that ends the lesson: at once if nothing is unsaved, else when the user has decided.
+        """Calls a function that ends the lesson: at once if nothing is unsaved, else after the user's decision.
 
         Returns:
             whether it was done at once.
@@ -222,19 +222,19 @@ class LessonDocuments(QObject):
     # --- saving --------------------------------------------------------------------------------------------------
 
     def save(self, *, then: Callable[[], object] = lambda: None) -> None:
-        """Writes the lesson to its file, or asks for one; `then` is done once it is written."""
+        """Writes the lesson to its file, or asks for one; calls `then` once it is written."""
         if self.lesson.path is None:
             self.ask_where_to_save(then=then)
         else:
             self.save_to(self.lesson.path, then=then)
 
     def ask_where_to_save(self, *, then: Callable[[], object] = lambda: None) -> None:
-        """By dialog."""
+        """Asks for a file and saves the lesson in it."""
         if self.lesson.lesson is not None:
             self.ask_for_file("Save the lesson", FORMATS, lambda path: self.save_to(path, then=then))
 
     def ask_for_file(self, title: str, formats: Mapping[str, str], act: Callable[[Path], object]) -> None:
-        """Asks where a file of the open lesson goes."""
+        """Asks for the path of a file of the open lesson."""
         assert self.lesson.lesson is not None
         recent = self._preferences.recent_experiments.paths
         folder = recent[0].parent if recent else Path()
@@ -242,7 +242,7 @@ class LessonDocuments(QObject):
         self.show_dialog(ask_where_to_save(self._window, title, folder / name, act, formats))
 
     def save_to(self, path: Path, *, then: Callable[[], object] = lambda: None) -> None:
-        """Writes the lesson, or says in a dialog why not."""
+        """Writes the lesson; a dialog reports a failure."""
         lesson = self.lesson.lesson
         if lesson is None:
             return
@@ -412,7 +412,7 @@ def _fill(menu: QMenu, documents: LessonDocuments, shipped: Sequence[Path]) -> N
 
 
 def shipped_commands(experiments: ExperimentDocuments, paths: Sequence[Path]) -> list[BoundCommand]:
-    """One command for each of these lessons, with its title; they are read for that, which takes a while."""
+    """One command per lesson, with its title; reads all files, which takes a while."""
     return [
         Command[Path](f"{PREFIX}{title_of(path)}", partial(experiments.open, is_shipped=True), group="Files").on(path)
         for path in paths
@@ -426,7 +426,7 @@ def shipped_lessons() -> tuple[Path, ...]:
 
 
 def title_of(path: Path) -> str:
-    """What a shipped lesson is called in the menu: its own title, or the name of a file that cannot be read."""
+    """The menu title of a shipped lesson: its own, or its file name if it cannot be read."""
     try:
         return as_title(read_lesson_file(path).title)
     except ExperimentFileError:

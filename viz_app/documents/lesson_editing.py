@@ -1,4 +1,4 @@
-"""Changes the open lesson: its scenes, their words, its title."""
+"""Changes the open lesson: its scenes, their text, its title."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ from augenmerk.viz_app.worker import Failure
 
 
 class LessonEditing(QObject):
-    """Asks in dialogs, and changes the lesson, or says in a dialog why not.
+    """Asks in dialogs and changes the lesson; a dialog reports a failure.
 
     Args:
         state: what is on the screen.
@@ -38,7 +38,7 @@ class LessonEditing(QObject):
         self._state, self._lesson, self._window, self._show_dialog = state, lesson, window, show_dialog
 
     def ask_for_scene(self, then: Callable[[], object]) -> None:
-        """Asks for the words of a scene with what is on the screen now, and adds it; `then` is done after that."""
+        """Asks for the text of a scene of the current experiment, adds it, then calls `then`."""
         if self._state.result is None:
             self.done.emit(NOTHING)
             return
@@ -53,12 +53,12 @@ class LessonEditing(QObject):
         self._show_dialog(dialog)
 
     def update_scene(self) -> None:
-        """What is on the screen now takes the place of the scene's experiment and view."""
+        """Replaces the scene's experiment and view by those on the screen."""
         if self._lesson.scene is not None and self._state.result is not None:
             self._try(lambda: self._lesson.change_scene(saved=saved_experiment(self._state)))
 
     def ask_for_texts(self) -> None:
-        """Asks for other words for the scene that is shown."""
+        """Asks for another text of the current scene."""
         scene = self._lesson.scene
         if scene is None:
             return
@@ -79,7 +79,7 @@ class LessonEditing(QObject):
         self._show_dialog(dialog)
 
     def _try(self, act: Callable[[], None]) -> None:
-        """Changes the lesson, or says in a dialog why not."""
+        """Changes the lesson; a dialog reports a failure."""
         try:
             act()
         except ExperimentFileError as error:

@@ -1,4 +1,4 @@
-"""What page and worksheet of a lesson show: every scene computed, with the model in use, as in the window."""
+"""The content of a lesson's page and worksheet: every scene computed with the current model, as in the window."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -75,7 +75,7 @@ def _map(scene: Scene, computed: SceneResult, model: ModelInfo) -> SceneMap | No
 
 
 def _state_of(scene: Scene, computed: SceneResult, model: ModelInfo) -> ExperimentState:
-    """What the window would hold while it shows the scene."""
+    """The state of a window that shows the scene."""
     state = ExperimentState()
     state.begin_model(model)
     state.submit(open_experiment(scene.saved.experiment, forgets_history=True), asks=False)

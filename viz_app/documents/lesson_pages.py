@@ -24,7 +24,7 @@ AskForFile = Callable[[str, Mapping[str, str], Callable[[Path], object]], object
 
 
 class LessonExport(QObject):
-    """Computes all scenes with the model in use, and writes what was made of them, or says in a dialog why not.
+    """Computes all scenes with the current model and writes files of them; a dialog reports a failure.
 
     Args:
         state: with the model in use.
@@ -52,12 +52,12 @@ class LessonExport(QObject):
         self._ask_for_file = ask_for_file
 
     def ask_for_page(self) -> None:
-        """Asks where the page goes."""
+        """Asks for the path of the page."""
         if self._lesson.scenes:
             self._ask_for_file("Export the lesson", PAGES, self.save_page)
 
     def save_page(self, path: Path) -> None:
-        """Computes all scenes with the model in use, and writes the page; or says in a dialog why not."""
+        """Computes all scenes with the current model and writes the page; a dialog reports a failure."""
 
         def write(lesson: Lesson, results: tuple[SceneResult, ...], model: ModelInfo) -> None:
             save_lesson_page(lesson.title, scene_parts(lesson, results, model), path)
@@ -65,7 +65,7 @@ class LessonExport(QObject):
         self._compute_then("page", path, write)
 
     def ask_for_worksheet(self) -> None:
-        """Asks where the worksheet goes, and in which format."""
+        """Asks for the path and format of the worksheet."""
         if self._lesson.scenes:
             self._ask_for_file("Export a worksheet", WORKSHEETS, self.save_worksheet)
 
@@ -80,7 +80,7 @@ class LessonExport(QObject):
     def _compute_then(
         self, what: str, path: Path, write: Callable[[Lesson, tuple[SceneResult, ...], ModelInfo], None]
     ) -> None:
-        """Computes all scenes, then writes what was made of them, or says in a dialog why not."""
+        """Computes all scenes, then writes a file of them; a dialog reports a failure."""
         lesson, model = self._lesson.lesson, self._state.model
         if lesson is None or model is None:
             self.done.emit(NOTHING)

@@ -12,7 +12,7 @@ from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS
 
 
 def is_experiment(path: Path) -> bool:
-    """Whether a file is an experiment by its content; by its name where that says nothing, or cannot be read."""
+    """Whether a file is an experiment, by its content, or by its name if the content is unreadable or unclear."""
     try:
         kind = kind_of_file(path)
     except ExperimentFileError:
@@ -29,7 +29,7 @@ def read_lesson(state: ExperimentState, path: Path) -> Lesson:
 
 
 def read_for_window(state: ExperimentState, path: Path) -> SavedExperiment | Lesson:
-    """What a file holds. Raises `ExperimentFileError`, which names the file, if the window cannot show it."""
+    """The experiment of a file. Raises `ExperimentFileError`, naming the file, if the window cannot show it."""
     read = read_document(path)
     try:
         _check(state, read)

@@ -1,4 +1,4 @@
-"""What was on the screen, kept until the next start. No Qt."""
+"""The experiment on the screen, kept until the next start. No Qt."""
 
 import logging
 from pathlib import Path
@@ -21,14 +21,14 @@ logger = logging.getLogger(__name__)
 
 
 def saved_experiment(state: ExperimentState) -> SavedExperiment:
-    """The experiment in use, how it is shown, and which model it was asked of."""
+    """The current experiment, its view and its model."""
     model = state.model
     reference = ModelReference(model.title, model.digest or NO_DIGEST) if model else ModelReference("none", NO_DIGEST)
     return SavedExperiment(state.experiment, reference, view_values(state))
 
 
 def keep_session(state: ExperimentState, path: Path) -> None:
-    """Writes what is on the screen; what cannot be written is told in the log alone: nobody asked for it.
+    """Writes the experiment on the screen; failures go to the log only, as the user did not ask for this.
 
     The window does not wait for the disk, as this is done while somebody types; a file without an end is set aside.
     """
@@ -40,7 +40,7 @@ def keep_session(state: ExperimentState, path: Path) -> None:
 
 
 def read_session(state: ExperimentState, path: Path) -> SavedExperiment | None:
-    """What was kept at the end of the last session; None if nothing was.
+    """The previous session; None if none was kept.
 
     A file that cannot be read or makes no sense is set aside, for whoever wants to look at it, and the app starts
     without.
@@ -59,7 +59,7 @@ def read_session(state: ExperimentState, path: Path) -> SavedExperiment | None:
 
 
 def set_aside_sentence(text: str, path: Path) -> None:
-    """Writes a sentence that is too long to be shown again beside the session, for whoever wants to look at it."""
+    """Writes a sentence that is too long to be restored to a file next to the session."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path.with_name("sentence.txt" + ASIDE), text)

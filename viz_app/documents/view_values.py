@@ -1,4 +1,4 @@
-"""How an experiment is shown, as the values that an experiment file keeps, and back. No Qt."""
+"""Converts the view of an experiment to the values in its file, and back. No Qt."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -67,7 +67,7 @@ def check_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
 
 
 def apply_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
-    """Shows maps in that way; the pinned cell, or none, once the next result is there. `check_view` goes before."""
+    """Applies a view checked by `check_view`; the pinned cell follows with the next result."""
     for name in _kept_options(state):
         if name in values:
             setattr(state.settings, name, values[name])
@@ -84,7 +84,7 @@ def apply_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
 
 
 def show_as(state: ExperimentState, settings: MapViewSettings) -> None:
-    """Shows maps in the way of other settings; heads shown together only if the maps that are shown have them all."""
+    """Copies map settings; heads shown together only if the current maps have them all."""
     values = {each.name: getattr(settings, each.name) for each in fields(settings)}
     for head in settings.several:
         num_layers, num_heads = state.maps.shape(head.kind) if state.result is not None else (0, 0)
@@ -96,7 +96,7 @@ def show_as(state: ExperimentState, settings: MapViewSettings) -> None:
 
 
 def heads_missing(values: Mapping[str, Any], config: ModelConfig) -> str:
-    """Which heads of the view a model does not have, in a sentence; empty if it has all. After `check_view`."""
+    """A sentence naming the heads of a checked view that a model lacks; empty if it lacks none."""
     wanted = {_head(values["head"], "head")} if "head" in values else set()
     wanted |= _several(values.get("several", ()))
     missing = []
@@ -113,7 +113,7 @@ def heads_missing(values: Mapping[str, Any], config: ModelConfig) -> str:
 
 
 def _kept_options(state: ExperimentState) -> dict[str, tuple[object, ...] | None]:
-    """By name the choices of each option that is kept; None for a flag."""
+    """The choices of each saved option by its name; None for a flag."""
     found: dict[str, tuple[object, ...] | None] = {}
     for each in fields(state.settings):
         if each.metadata.get("key"):

@@ -1,1 +1,1 @@
-"""What leaves the app: the menu, figures by matplotlib, the page for the browser, `augenmerk figure`."""
+"""Export: the menu, figures by matplotlib, the page for the browser, `augenmerk figure`."""

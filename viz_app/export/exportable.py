@@ -1,4 +1,4 @@
-"""What the export menu asks of a page."""
+"""The interface between the export menu and a page."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 
 
 class RunSource(Protocol):
-    """What of a training run is in sight, and can be exported."""
+    """The exportable contents of a training run."""
 
     @property
     def name(self) -> str:
@@ -42,7 +42,7 @@ class RunSource(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ExportSource:
-    """What of a page is in sight, and can be exported.
+    """The exportable contents of a page.
 
     Attributes:
         page: all of it.
@@ -67,8 +67,8 @@ class ExportSource:
 
 
 class Exportable(Protocol):
-    """A page of which something can be exported."""
+    """A page with exportable contents."""
 
     def export_source(self) -> ExportSource:
-        """What is in sight now; asked anew for each export."""
+        """The contents in view now; read again for each export."""
         ...

@@ -209,7 +209,7 @@ def save_html(found: Measured, heads: Sequence[tuple[int, int]], options: argpar
 
 
 def title_of(kind: MapKind, heads: Sequence[tuple[int, int]], num_heads: int, how: Combination) -> str:
-    """What the large map is, in words."""
+    """A description of the large map."""
     if len(heads) == 1:
         return f"{KIND_TITLES[kind]} · layer {heads[0][0] + 1} · head {heads[0][1] + 1}"
     layers = {layer for layer, _ in heads}
@@ -218,7 +218,7 @@ def title_of(kind: MapKind, heads: Sequence[tuple[int, int]], num_heads: int, ho
 
 
 def caption(found: Measured, title: str, options: argparse.Namespace, *, rows: str = "", hidden: str = "") -> str:
-    """Model, sentence, map, measure, label mode and whatever else was done, in one line."""
+    """Model, sentence, map, measure, label mode and changes, in one line."""
     facts = {
         "model": found.model,
         "sentence": found.translation.source_text,
@@ -243,7 +243,7 @@ def _view(maps: FloatArray, found: Measured, kind: MapKind, options: argparse.Na
 
 
 def _experiment(translation: Translation) -> dict[str, str]:
-    """What was changed, if anything was."""
+    """A description of the changes; empty without any."""
     interventions = translation.experiment.interventions
     return {"experiment": "; ".join(map(str, interventions))} if interventions else {}
 

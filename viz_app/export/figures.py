@@ -1,4 +1,4 @@
-"""Whatever leaves the app as a picture: matplotlib without Qt, for the window, notebooks and papers."""
+"""Figures by matplotlib, without Qt, for the window, notebooks and papers."""
 
 import io
 import math

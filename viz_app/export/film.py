@@ -1,4 +1,4 @@
-"""How the maps of a head, or of several, change in a training, as a film: GIF by Pillow, MP4 by the system's ffmpeg.
+"""Films of how maps change during training: GIF by Pillow, MP4 by the system's ffmpeg.
 
 No Qt, and no figure of matplotlib, only its font: a film is drawn and written in any thread.
 """
@@ -112,24 +112,24 @@ class Film:
 
 
 def ffmpeg_path() -> str | None:
-    """Where the system's ffmpeg is; None if it has none."""
+    """The path of the system's ffmpeg; None if it has none."""
     return shutil.which(FFMPEG)
 
 
 def formats() -> tuple[str, ...]:
-    """Endings of films that can be written here."""
+    """The file name endings of films that this system can write."""
     return FORMATS if ffmpeg_path() is not None else FORMATS[:1]
 
 
 def chosen_shots(count: int) -> list[int]:
-    """Which of so many moments a film shows: all, or `MAX_SHOTS` of them, evenly, with the first and the last."""
+    """The indices of the moments in a film: all, or `MAX_SHOTS` evenly spaced, with the first and the last."""
     if count <= MAX_SHOTS:
         return list(range(count))
     return [round(number * (count - 1) / (MAX_SHOTS - 1)) for number in range(MAX_SHOTS)]
 
 
 def shot_ms(num_shots: int) -> int:
-    """How long a moment is shown, in thousandths of a second; a GIF counts hundredths."""
+    """The duration of a moment in milliseconds, a multiple of 10, as a GIF counts hundredths of a second."""
     return 10 * round(min(MAX_SHOT_MS, max(MIN_SHOT_MS, 1000 * FILM_SECONDS / max(num_shots, 1))) / 10)
 
 
@@ -262,7 +262,7 @@ def _write_mp4(
 
 
 def _feed(process: "subprocess.Popen[bytes]", images: Iterator[Image.Image], num_last: int, watch: "_Watch") -> None:
-    """Hands ffmpeg the pictures, the last one several times. Where it ends early, its exit status tells more."""
+    """Writes the pictures to ffmpeg, the last one several times. If ffmpeg ends early, its exit status is the error."""
     assert process.stdin is not None
     content = b""
     try:
@@ -279,7 +279,7 @@ def _feed(process: "subprocess.Popen[bytes]", images: Iterator[Image.Image], num
 
 
 class _Watch:
-    """Ends a process that takes nothing for too long, or is not wanted any more.
+    """Ends a process that stalls or was cancelled.
 
     Attributes:
         has_stalled: whether it did.
@@ -294,7 +294,7 @@ class _Watch:
         self._thread.start()
 
     def touch(self) -> None:
-        """It took something."""
+        """Records progress."""
         self._last = time.monotonic()
 
     def end(self) -> None:
@@ -311,7 +311,7 @@ class _Watch:
 
 
 def _encoder(ffmpeg: str) -> str:
-    """The best that this ffmpeg has. Raises `StorageError`."""
+    """The best encoder of this ffmpeg. Raises `StorageError`."""
     command = [ffmpeg, "-hide_banner", "-encoders"]
     try:
         listed = subprocess.run(
@@ -480,7 +480,7 @@ class _FilmPainter:
         image.paste(color, (*place, place[0] + mask.width, place[1] + mask.height), mask)
 
     def _draw_bar(self, image: Image.Image, draw: ImageDraw.ImageDraw) -> None:
-        """What the colours mean."""
+        """Draws the colour bar."""
         left, top = self._map_right + 16, self._map_top
         top_value = self._film.shots[0].drawings[0].top
         ramp = Image.fromarray(rgb_table(PAPER)[::-1, None].astype(np.uint8), "RGB")
@@ -492,7 +492,7 @@ class _FilmPainter:
             draw.text((left + BAR_WIDTH + 5, y), text, GREY, _font(SMALL_PX), anchor="lm")
 
     def _draw_place(self, draw: ImageDraw.ImageDraw, number: int) -> None:
-        """How far the film is."""
+        """Draws the progress of the film."""
         y, right = self._line_top + 2, self.size[0] - MARGIN
         share = number / max(len(self._film.shots) - 1, 1)
         x = MARGIN + share * (right - MARGIN)

@@ -1,4 +1,4 @@
-"""While a film is written: how far it is, and a way to stop it."""
+"""The progress dialog of a film being written."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ WIDTH_PX = 380
 
 @dataclass(frozen=True, eq=False)
 class FilmJob(ModelFreeJob):
-    """Writes a film. The answer is the file."""
+    """Writes a film; the result is its file."""
 
     film: Film
     target: Path
@@ -30,7 +30,7 @@ class FilmJob(ModelFreeJob):
 
 
 class FilmDialog(QDialog):
-    """Writes one film in a thread of its own, then closes. It keeps the film that it was given.
+    """Writes one film in its own thread, then closes.
 
     Attributes:
         status, progress: what is done, and how far it is.
@@ -69,7 +69,7 @@ class FilmDialog(QDialog):
         scales(self.setMinimumWidth, WIDTH_PX)
 
     def begin(self) -> None:
-        """Shows itself and begins."""
+        """Shows the dialog and begins."""
         self.setWindowModality(Qt.WindowModality.WindowModal)
         self.show()
         self._request = self._worker.submit(
@@ -77,13 +77,13 @@ class FilmDialog(QDialog):
         )
 
     def reject(self) -> None:
-        """Stops it; what is running ends within a moment."""
+        """Stops the film, which ends within a moment."""
         if self._request is not None:
             self._request.cancel()
         super().reject()
 
     def done(self, result: int) -> None:
-        """The thread ends with the dialog."""
+        """Ends the thread with the dialog."""
         self._worker.close()
         super().done(result)
 

@@ -39,7 +39,7 @@ PARTS = Path(__file__).parent / "page"
 
 @dataclass(frozen=True, eq=False)
 class PageContent:
-    """What a page holds.
+    """The content of a page.
 
     Attributes:
         translation: whose maps these are.
@@ -65,7 +65,7 @@ class PageContent:
 
 
 def save_page(content: PageContent, target: Path) -> None:
-    """Writes the page. Raises `StorageError` if that cannot be."""
+    """Writes the page. Raises `StorageError`."""
     write_text(target, page_html(content))
 
 
@@ -79,7 +79,7 @@ def page_html(content: PageContent) -> str:
 
 
 def data_text(content: PageContent) -> str:
-    """What the page's script reads, as JSON that cannot end its element."""
+    """The input of the page's script, as JSON that cannot end its element."""
     return json.dumps(_data(content), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
@@ -146,7 +146,7 @@ def _kind(content: PageContent, kind: MapKind, blocks: list[str]) -> dict[str, A
 
 
 def _marks(content: PageContent, kind: MapKind, mode: LabelMode, view: MapView) -> list[list[dict[str, Any]]]:
-    """What the experiment changes on each map, [L][H]."""
+    """The experiment's changes to each map: [L][H]."""
     num_layers, num_heads = content.maps[kind].shape[:2]
     found = [
         [marks_of_experiment(view, content.translation, kind, [(layer, head)], mode) for head in range(num_heads)]

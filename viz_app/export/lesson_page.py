@@ -43,7 +43,7 @@ class ScenePart:
 
 
 def save_lesson_page(title: str, parts: Sequence[ScenePart], target: Path) -> None:
-    """Writes the page. Raises `StorageError` if that cannot be."""
+    """Writes the page. Raises `StorageError`."""
     write_text(target, lesson_page_html(title, parts))
 
 

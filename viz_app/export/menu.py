@@ -48,7 +48,7 @@ SaveTo = Callable[[Saving, Path], None]
 
 
 class ExportMenu(QMenu):
-    """Exports what the page in sight shows.
+    """Exports the contents of the current page.
 
     Args:
         page_in_sight: the page that the user looks at; asked anew for each export.
@@ -84,28 +84,28 @@ class ExportMenu(QMenu):
 
     @property
     def saving(self) -> Saving:
-        """Writes files of what is in sight now."""
+        """Writes files of the contents in view."""
         return Saving(self._page_in_sight().export_source(), has_caption=self._preferences.exports_captions)
 
     def shutdown(self) -> None:
-        """The window is closed: a film that is being written is given up."""
+        """Cancels a film being written when the window closes."""
         if self.film_dialog is not None:
             self.film_dialog.reject()
 
     def fit(self) -> None:
-        """Shows what the page in sight has."""
+        """Shows the exports that the current page offers."""
         self._fit_entries()
         self._enable_all()
 
     def offers(self, name: str) -> bool:
-        """Whether the entry of that name can export something now."""
+        """Whether the entry of this name can export something now."""
         source = self._page_in_sight().export_source()
         if name in OF_RUNS:
             return source.run is not None and (name not in OF_FILMS or source.run.has_film)
         return name not in OF_MAPS or source.has_maps
 
     def ask(self, name: str) -> None:
-        """Asks where the export of that name goes; says so if there is nothing to export."""
+        """Asks for the path of an export by its name; reports if there is nothing to export."""
         if not self.offers(name):
             self.done.emit(OF_RUNS.get(name, NOTHING))
         elif name in OF_FILMS:
@@ -116,7 +116,7 @@ class ExportMenu(QMenu):
             self._ask(partial(self.try_to, save), kinds, file_name)
 
     def save_film(self, heads: FilmHeads, saving: Saving, target: Path) -> None:
-        """Writes the film of these heads in a thread of its own, or says in a dialog why not."""
+        """Writes the film of these heads in its own thread; a dialog reports a failure."""
         film = saving.film(heads)
         if film is None or self.film_dialog is not None:
             return
@@ -138,21 +138,21 @@ class ExportMenu(QMenu):
         dialog.begin()
 
     def copy_picture(self) -> None:
-        """The large map, as it stands in the window, to the clipboard."""
+        """Copies the large map as a picture, as drawn in the window."""
         large_map = self._page_in_sight().export_source().large_map
         if self._has_maps() and large_map is not None:
             QGuiApplication.clipboard().setPixmap(large_map.grab())
             self.done.emit("copied the map as a picture")
 
     def copy_table(self) -> None:
-        """The numbers to the clipboard, with tabs, as spreadsheets read them."""
+        """Copies the numbers, separated by tabs for spreadsheets."""
         snapshot = self.saving.snapshot
         if self._has_maps() and snapshot is not None:
             QGuiApplication.clipboard().setText(as_table(snapshot.view, "\t"))
             self.done.emit("copied the numbers as a table")
 
     def try_to(self, save: SaveTo, saving: Saving, target: Path) -> None:
-        """Saves, or says in a dialog why not."""
+        """Saves a file; a dialog reports a failure."""
         QGuiApplication.setOverrideCursor(Qt.CursorShape.WaitCursor)
         try:
             save(saving, target)
@@ -181,7 +181,7 @@ class ExportMenu(QMenu):
         self._preferences.exports_captions = self.entries["caption"].isChecked()
 
     def _fit_entries(self) -> None:
-        """Names the large map as it is drawn, and offers what there is."""
+        """Updates the name of the large map and the available entries."""
         source = self._page_in_sight().export_source()
         is_lines = source.state is not None and source.state.settings.picture == "lines"
         drawn = "as lines" if is_lines else "as a heatmap"
@@ -206,19 +206,19 @@ class ExportMenu(QMenu):
             self.entries[name].setToolTip(how if has_mp4 else f"{how}. {NO_FFMPEG}.")
 
     def _enable_all(self) -> None:
-        """Keys say why nothing is exported; an entry that is disabled would not."""
+        """Enables all entries, so that their keys can report why nothing is exported."""
         for action in self.entries.values():
             action.setEnabled(True)
 
     def _has_maps(self) -> bool:
-        """Whether there is a map to be exported; if not, says so."""
+        """Whether there is a map to export; reports if there is none."""
         has_maps = self._page_in_sight().export_source().has_maps
         if not has_maps:
             self.done.emit(NOTHING)
         return has_maps
 
     def _file_name(self, saving: Saving, name: str) -> str:
-        """What is proposed for a file."""
+        """The proposed path of a file."""
         run, snapshot = saving.source.run, saving.snapshot
         if run is not None and name in OF_RUNS:
             return run.film_name(OF_FILMS[name]) if name in OF_FILMS else f"{run.name}-{name}"
@@ -238,7 +238,7 @@ class ExportMenu(QMenu):
         self.dialog = dialog
 
     def _save_as(self, write: SaveTo, saving: Saving, target: Path, suffix: str) -> None:
-        """A name without an ending gets that of the chosen format; the dialog did not ask about a file so named."""
+        """Writes a file, adding the chosen format's ending if there is none; asks before replacing another file."""
         if target.suffix:
             write(saving, target)
             return
@@ -260,7 +260,7 @@ class ExportMenu(QMenu):
 
 
 def _export(name: str, text: str, tip: str = "", keys: str = "") -> Command[ExportMenu]:
-    """Asks where a file goes."""
+    """Asks for the path of a file."""
     return Command(
         f"{PREFIX}{text}",
         lambda menu: menu.ask(name),

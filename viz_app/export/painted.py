@@ -1,4 +1,4 @@
-"""What the painter draws, as a picture file with a caption: PNG, SVG or PDF."""
+"""Painted maps as picture files with a caption: PNG, SVG or PDF."""
 
 import html
 import re

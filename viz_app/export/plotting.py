@@ -10,7 +10,7 @@ _importing = threading.Lock()
 
 
 def import_matplotlib() -> None:
-    """Imports what the charts need of matplotlib, except for its Qt part. Call it before any other import of it."""
+    """Imports matplotlib for the charts, without its Qt part. Call this before any other import of matplotlib."""
     with _importing:
         import matplotlib.backends.backend_agg
         import matplotlib.figure  # noqa: F401

@@ -1,4 +1,4 @@
-"""What a page shows, as files: pictures, numbers, and a page for the browser."""
+"""Saves the contents of a page: pictures, numbers, and a page for the browser."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -108,7 +108,7 @@ class Saving:
             self.source.run.save_charts(target, has_caption=self.has_caption)
 
     def save_metrics(self, target: Path) -> None:
-        """What was recorded of every step of a run. Raises `StorageError`."""
+        """Saves the metrics of every step of a run. Raises `StorageError`."""
         if self.source.run is not None:
             self.source.run.save_metrics(target)
 

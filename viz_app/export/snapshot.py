@@ -1,4 +1,4 @@
-"""The map as it is shown, to be taken along: as numbers, with a caption. No Qt, no matplotlib."""
+"""The displayed map as numbers with a caption. No Qt, no matplotlib."""
 
 import csv
 import io
@@ -35,7 +35,7 @@ SHOWN_NAMES: dict[ShownMaps, str] = {
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """One map and all that is needed to know what it is.
+    """One map and the facts that identify it.
 
     Attributes:
         drawing: values, labels, marks.
@@ -82,7 +82,7 @@ def take_snapshot(state: ExperimentState, model: str) -> Snapshot | None:
 
 
 def facts_of(state: ExperimentState, model: str) -> dict[str, str]:
-    """What is true of all maps that are shown: model, sentence, translation, what was changed."""
+    """The facts about all displayed maps: model, sentence, translation, changes."""
     translation, result = state.maps.translation, state.result
     if translation is None or result is None:
         return {"model": model}

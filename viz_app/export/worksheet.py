@@ -1,4 +1,4 @@
-"""A lesson as a worksheet: sentences, maps and questions with space to write, without what the scenes say. No Qt.
+"""A lesson as a worksheet: sentences, maps and questions with space to write, without the scenes' texts. No Qt.
 
 The map of a scene is printed with it, as an SVG drawing within the page, or as a table of percentages in Markdown; the
 cell that the scene points to is not marked.
@@ -46,7 +46,7 @@ GRID_COLOR, HATCH_COLOR = "#d8dbe0", "#9aa0a8"
 
 @dataclass(frozen=True, eq=False)
 class SceneMap:
-    """What is printed of a scene besides its words.
+    """The printed contents of a scene besides its text.
 
     Attributes:
         drawing: the map, as the window would show it, without the cell that the scene points to.
@@ -191,7 +191,7 @@ def _table(scene_map: SceneMap) -> str:
 
 
 def _notes(scene: Scene, scene_map: SceneMap | None) -> list[str]:
-    """What belongs to the experiment besides its sentence: where to look, what is changed, what comes of it."""
+    """The experiment besides its sentence: the place to look at, the changes, the translation."""
     experiment, view = scene.saved.experiment, scene.saved.view
     notes = []
     match view.get("head"):

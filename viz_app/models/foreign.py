@@ -1,4 +1,4 @@
-"""Which files and folders are models of other projects. No torch, no Qt: it is asked before a model is opened."""
+"""Recognizes files and folders with models of other projects. No torch, no Qt: runs before a model is opened."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ _CONFIGS = ("config.json", "config.yaml")
 
 
 def foreign_source(path: Path) -> Path | None:
-    """What is to be imported if somebody opens `path`; None if it is no model of another project.
+    """The file or folder to import when `path` is opened; None if it is no model of another project.
 
     A file of a folder of Hugging Face or JoeyNMT stands for its folder. Whether the model can be read shows when it
     is. A folder named like an experiment is none: it is refused as an experiment.
@@ -33,7 +33,7 @@ def foreign_source(path: Path) -> Path | None:
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether a safetensors file has a description of ours. One that is damaged is left to who reads ours."""
+    """Whether a safetensors file is a checkpoint of Augenmerk, or is damaged, which its reader reports."""
     try:
         with open_tensor_file(path, "numpy") as file:
             return file.description is not None

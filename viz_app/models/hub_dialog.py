@@ -60,7 +60,7 @@ class HubDialog(ImportDialog):
 
     @property
     def source(self) -> str | None:
-        """The name that was chosen or typed; None unless it can be one."""
+        """The chosen or typed name; None if it is not a valid name."""
         name = self.name_edit.text().strip()
         return name if _NAME.fullmatch(name) else None
 
@@ -80,7 +80,7 @@ class HubDialog(ImportDialog):
         self.target.propose(free_target(self._preferences, name, file_name))
 
     def _begin(self) -> None:
-        """One that was imported before, and is to stay where it is, is opened."""
+        """Opens a model that was imported earlier, unless another target was chosen; else imports it."""
         name = self.source
         if name is None or not self.import_button.isEnabled():
             return

@@ -1,4 +1,4 @@
-"""The dialog that imports a model of another project: what it is, where it is saved, how far it is."""
+"""The dialog that imports a model of another project: description, target file, progress."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -101,11 +101,11 @@ class ImportDialog(QDialog):
 
     @property
     def source(self) -> str | Path | None:
-        """What is to be imported; None if nothing is named yet."""
+        """The model to import; None while none is named."""
         return self._source
 
     def reject(self) -> None:
-        """Cancels: what runs ends at its next stage, and nothing of it arrives here."""
+        """Cancels the import, which ends at its next stage; its result is dropped."""
         if self._request is not None:
             self._request.cancel()
         super().reject()
@@ -130,7 +130,7 @@ class ImportDialog(QDialog):
                 self._offer_precisions(precision_entries(source.stat().st_size, None))
 
     def _show_about(self) -> None:
-        """What it is, and what it takes as far as that is known."""
+        """Shows the known facts about the model and the cost of importing it."""
         source, summary = self._source, self._summary
         if source is None:
             return
@@ -295,14 +295,14 @@ class ImportDialog(QDialog):
             widget.setSizePolicy(policy)
 
     def _fit(self) -> None:
-        """As high as its texts now are."""
+        """Fits the height to the current texts."""
         self._column.activate()
         width = max(self.width(), WIDTH_PX)
         self.resize(width, max(self._column.totalHeightForWidth(width), self._column.totalMinimumSize().height()))
 
 
 class FileField(QWidget):
-    """A path that is typed, or chosen in a dialog.
+    """A field for a path, typed or chosen in a dialog.
 
     Attributes:
         edit: where it is typed.
@@ -323,17 +323,17 @@ class FileField(QWidget):
 
     @property
     def path(self) -> Path | None:
-        """What it names; None while it is empty."""
+        """The path; None while the field is empty."""
         text = self.edit.text().strip()
         return Path(text).expanduser() if text else None
 
     def take(self, path: Path) -> None:
-        """The user chose this path."""
+        """Sets a path chosen by the user."""
         self.is_chosen = True
         self.edit.setText(str(path))
 
     def propose(self, path: Path) -> None:
-        """Names a path, unless the user did."""
+        """Proposes a path, unless the user chose one."""
         if not self.is_chosen:
             self.edit.setText(str(path))
 
@@ -350,7 +350,7 @@ def add_row(form: QFormLayout, row: int, name: str, field: QWidget) -> None:
 
 
 def describe(summary: "ImportSummary") -> str:
-    """What a model is and what it takes, in a line or two, and what of its settings is not applied."""
+    """A model's format, languages, size and cost of importing, and notes on settings that are not applied."""
     source, target = (
         "an unknown language" if code == UNDETERMINED else language_name(code) for code in summary.languages
     )
@@ -368,7 +368,7 @@ def describe(summary: "ImportSummary") -> str:
 
 
 def precision_entries(full_bytes: float | None, known: "ImportSummary | None") -> dict[str, tuple[str, str]]:
-    """What the choice of bits offers.
+    """The entries of the menu for 16 or 32 bits.
 
     Args:
         full_bytes: size of the file in 32 bits, or that of a PyTorch file, which has 32 bits as far as it was published

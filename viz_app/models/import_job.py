@@ -1,4 +1,4 @@
-"""What importing asks of the worker's thread: what a model is, and the model as a file of ours."""
+"""Jobs of the import in the worker's thread: inspecting a model, and converting it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class InspectJob(ModelFreeJob):
-    """What can be told of a folder before its weights are read."""
+    """Inspects a model without reading its weights."""
 
     source: Path
 
@@ -29,7 +29,7 @@ class InspectJob(ModelFreeJob):
 
 @dataclass(frozen=True)
 class Imported:
-    """A model that was imported: the file that it became, and what that is, in words."""
+    """An imported model: its file, and a description."""
 
     path: Path
     about: str
@@ -37,7 +37,7 @@ class Imported:
 
 @dataclass(frozen=True, eq=False)
 class ImportJob(ModelFreeJob):
-    """Imports a model, by path or by its name at Hugging Face, and saves it.
+    """Imports a model by path or Hugging Face name, and saves it.
 
     Attributes:
         source: as of `core.interop.importing.import_model`.
@@ -91,6 +91,6 @@ class ImportJob(ModelFreeJob):
 
 
 def _about(summary: "ImportSummary", num_bytes: int) -> str:
-    """One line on what was written."""
+    """A one-line description of the written file."""
     why = ", as 16 cannot hold them" if summary.precision_note else ""
     return f"Imported {summary.name}: {num_bytes / 1e6:,.1f} MB, weights in {summary.bits} bits{why}"

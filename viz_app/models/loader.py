@@ -22,7 +22,7 @@ MODEL_FILTER = "Models (*.safetensors *.pt *.pth *.bin *.ckpt config.json config
 
 
 class ModelLoader(QObject):
-    """Asks the worker for models. The one in use stays until the next is ready.
+    """Opens models in the worker. The current model stays in use until the next is ready.
 
     Attributes:
         model: the model in use, or None.
@@ -56,7 +56,7 @@ class ModelLoader(QObject):
 
     @property
     def recent(self) -> tuple[Path, ...]:
-        """Checkpoints that were opened, the newest first."""
+        """Recently opened checkpoints, newest first."""
         return self._preferences.recent_models.paths
 
     def reopen(self, path: Path | None) -> None:
@@ -65,7 +65,7 @@ class ModelLoader(QObject):
         self._load(path)
 
     def open(self, path: Path | None) -> None:
-        """Opens a checkpoint, None for the bundled one; a model of another project is imported, if it never was."""
+        """Opens a checkpoint, or the bundled one for None; imports a model of another project the first time."""
         source = foreign_source(path) if path is not None else None
         if source is not None:
             path = self._imported_before(source)
@@ -76,7 +76,7 @@ class ModelLoader(QObject):
         self._load(path)
 
     def choose_bundled(self) -> None:
-        """Asks for the bundled model."""
+        """Opens the bundled model."""
         self.file_chosen.emit(None)
 
     def stand_in(self) -> None:
@@ -102,11 +102,11 @@ class ModelLoader(QObject):
         self.loading.emit((path or bundled_model_path()).stem)
 
     def choose_file(self) -> None:
-        """Asks for a file by dialog."""
+        """Asks for a file in a dialog."""
         self._choose("Open a model", QFileDialog.FileMode.ExistingFile)
 
     def choose_folder(self) -> None:
-        """Asks for a folder by dialog: models of Hugging Face and JoeyNMT are folders."""
+        """Asks for a folder in a dialog: models of Hugging Face and JoeyNMT are folders."""
         self._choose("Open the folder of a model", QFileDialog.FileMode.Directory)
 
     def choose_name(self) -> None:
@@ -123,13 +123,13 @@ class ModelLoader(QObject):
         ask_what_to_open(self._window, title, folder, self.file_chosen.emit, MODEL_FILTER, mode)
 
     def _import_worker(self) -> InferenceWorker:
-        """A thread of its own: the model in use goes on answering meanwhile."""
+        """Starts an import in its own thread; the current model stays available."""
         if self._importer is None:
             self._importer = self._worker.sibling(self)
         return self._importer
 
     def _imported_before(self, source: Path) -> Path | None:
-        """The file that it became, unless it has changed since."""
+        """The file of an earlier import, unless the original has changed since."""
         path = self._preferences.imports.file_of(source)
         return path if path is not None and _changed(source) <= _changed(path) else None
 
@@ -184,7 +184,7 @@ MODEL_COMMANDS = (
 
 
 def _changed(path: Path) -> float:
-    """When a file was last written, or the newest file of a folder; as late as can be if that cannot be told."""
+    """The time of the last change to a file, or to the newest file of a folder; infinite if unknown."""
     try:
         files = [each for each in path.iterdir() if each.is_file()] if path.is_dir() else [path]
         return max((each.stat().st_mtime for each in files), default=0.0)

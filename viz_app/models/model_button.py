@@ -1,4 +1,4 @@
-"""The button that names the model in use; its menu opens another."""
+"""The button with the current model's name; its menu opens another."""
 
 from pathlib import Path
 
@@ -23,27 +23,27 @@ class ModelButton(MenuButton):
         self.show_name("no model")
 
     def show_name(self, name: str) -> None:
-        """Names the model in use, or says that there is none."""
+        """Shows the current model's name, or that none is open."""
         self._name = name
         self._show()
 
     def set_device(self, device: str) -> None:
-        """Where the model runs and why, for the tool tip."""
+        """Sets the device and the reason for it, shown in the tool tip."""
         self._device = device
         self._show()
 
     def set_brief(self, is_brief: bool) -> None:
-        """Where there is little room the name stands alone; the tool tip then has the sizes, too."""
+        """Shows the name alone if there is little room; the sizes move to the tool tip."""
         if is_brief != self._is_brief:
             self._is_brief = is_brief
             self._show()
 
     def saved_if_brief(self) -> int:
-        """How much narrower it could be."""
+        """The width that hiding the sizes would save, in pixels."""
         return 0 if self._is_brief else self._width_of_sizes()
 
     def saved_now(self) -> int:
-        """How much narrower it is than with the sizes."""
+        """The width saved by hiding the sizes, in pixels."""
         return self._width_of_sizes() if self._is_brief else 0
 
     def _width_of_sizes(self) -> int:
@@ -57,7 +57,7 @@ class ModelButton(MenuButton):
         self.setToolTip("\n".join((*known, *device, "Open another model")))
 
     def menu_of_bigger_models(self, parent: QWidget) -> QMenu:
-        """The same menu for whoever finds the model in use too small: without the bundled one, which is."""
+        """The menu without the bundled model, for users who need a bigger one."""
         menu = QMenu(parent)
         menu.aboutToShow.connect(lambda: self._fill(menu, offers_bundled=False))
         return menu
@@ -77,7 +77,7 @@ class ModelButton(MenuButton):
 
 
 def _short_folder(path: Path) -> str:
-    """The folder, home as ~, long ones cut in front."""
+    """The folder for display, with ~ for home and a long beginning cut off."""
     folder = str(path.parent)
     home = str(Path.home())
     folder = "~" + folder[len(home) :] if folder.startswith(home) else folder
