@@ -29,7 +29,7 @@ def read_lesson(state: ExperimentState, path: Path) -> Lesson:
 
 
 def read_for_window(state: ExperimentState, path: Path) -> SavedExperiment | Lesson:
-    """The experiment of a file. Raises `ExperimentFileError`, naming the file, if the window cannot show it."""
+    """The experiment or lesson of a file. Raises `ExperimentFileError`, naming the file, if it cannot be shown."""
     read = read_document(path)
     try:
         _check(state, read)

@@ -1,1 +1,1 @@
-"""The Learn page: chapters, each a text beside a live figure, about the sentence that the reader typed."""
+"""The Learn page: chapters of text next to live figures, about the reader's own sentence."""

@@ -1,4 +1,4 @@
-"""What chapters do to the experiment on the screen: when they are entered, by a button, after a prediction. No Qt."""
+"""Changes that chapters make to the experiment: on entry, by a button, after a prediction. No Qt."""
 
 import random
 from collections.abc import Callable, Mapping
@@ -47,17 +47,17 @@ def pin(state: ExperimentState, value: str) -> None:
 
 
 def type_text(state: ExperimentState, value: str) -> None:
-    """Another sentence."""
+    """Shows another sentence."""
     state.submit(experiment_editor.edit_text(value))
 
 
 def shuffle_words(state: ExperimentState, value: str) -> None:
-    """The words of the sentence in another order; see `shuffled`."""
+    """Shuffles the words of the sentence; see `shuffled`."""
     state.submit(experiment_editor.edit_text(shuffled(state.experiment.source_text, value)))
 
 
 def set_temperature(state: ExperimentState, value: str) -> None:
-    """The softmax temperature of the chosen head; 1 as it was."""
+    """Sets the softmax temperature of the chosen head; 1 is the original."""
     head, temperature = state.selection.head, float(value)
     if temperature == 1:
         state.submit(experiment_editor.remove(*(each for each in state.experiment.temperatures if each.head == head)))
@@ -66,20 +66,20 @@ def set_temperature(state: ExperimentState, value: str) -> None:
 
 
 def give_own_translation(state: ExperimentState, value: str) -> None:
-    """The model's own translation is given to it, rather than chosen word by word."""
+    """Forces the model's own translation instead of decoding word by word."""
     if state.original is not None and not isinstance(state.experiment.output, GivenTarget):
         state.submit(experiment_editor.set_output(GivenTarget(state.original.text)))
 
 
 def lift_mask(state: ExperimentState, value: str) -> None:
-    """The decoder sees later target tokens; its own translation is given to it for that."""
+    """Lifts the causal mask, with the model's own translation forced."""
     give_own_translation(state, "")
     if isinstance(state.experiment.output, GivenTarget):
         state.submit(experiment_editor.intervene(CausalMaskLifted()))
 
 
 def remove_word(state: ExperimentState, value: str) -> None:
-    """A word is taken out of the sentence; the model's own translation of the whole one is given to it."""
+    """Removes a word from the sentence, with the model's own translation of the whole sentence forced."""
     place = place_to_remove(state.original) if state.original is not None else None
     if place is not None:
         give_own_translation(state, "")
@@ -87,7 +87,7 @@ def remove_word(state: ExperimentState, value: str) -> None:
 
 
 def force_second(state: ExperimentState, value: str) -> None:
-    """The second-best token where the model is least sure."""
+    """Forces the second-best token where the model is least certain."""
     if state.original is not None and (step := unsure_step(state.original)) is not None:
         state.submit(experiment_editor.force(step, state.original.alternatives[step][1].entry))
 
@@ -103,7 +103,7 @@ def name_rows(state: ExperimentState, value: str) -> None:
 
 
 def reset(state: ExperimentState, value: str) -> None:
-    """Takes all changes back, a given translation too."""
+    """Resets all changes, including a forced translation."""
     if state.experiment.interventions:
         state.submit(experiment_editor.reset)
     if isinstance(state.experiment.output, GivenTarget):
@@ -128,14 +128,14 @@ ACTIONS: Final[dict[str, Callable[[ExperimentState, str], None]]] = {
 
 
 class ChapterActions:
-    """Performs the actions of a chapter; what they put in place of the reader's sentence stays the chapter's."""
+    """Performs the actions of a chapter; sentences that they show do not become the reader's."""
 
     def __init__(self, state: ExperimentState, own: OwnSentence) -> None:
         self._state, self._own = state, own
         self._left: dict[str, str] = {}
 
     def perform(self, actions: Mapping[str, str]) -> None:
-        """Does what is listed, in its order; names that are no actions are passed over.
+        """Performs the listed actions in order, skipping unknown names.
 
         Heads and cells cannot be found in maps that an earlier action has just replaced: `go_on` does the rest.
         """
@@ -149,17 +149,17 @@ class ChapterActions:
                     ACTIONS[name](self._state, value)
 
     def go_on(self) -> None:
-        """Another result is shown: does what is left."""
+        """Performs the remaining actions on a new result."""
         if self._left:
             self.perform(self._left)
 
     def forget(self) -> None:
-        """Leaves undone what is left."""
+        """Drops the remaining actions."""
         self._left = {}
 
 
 def _is_found_in_maps(name: str, value: str) -> bool:
-    """Whether the action looks for a head or a cell, rather than to name it."""
+    """Whether the action searches the result for a head or a cell."""
     if name == "pin":
         return value == "strongest"
     return name in ("head", "off") and value != "chosen" and value.count(":") < 2
@@ -179,7 +179,7 @@ def shuffled(text: str, seed: str) -> str:
 
 
 def find_head(state: ExperimentState, name: str) -> Head | None:
-    """The head that is named; None if the model has none such.
+    """The head of this name; None if the model has no such head.
 
     Args:
         state: whose maps are looked at.

@@ -44,7 +44,7 @@ VALUE = re.compile(r"\{([a-z-]+)\}")
 
 
 class ChapterError(AugenmerkError):
-    """A chapter's text is not in the form described above."""
+    """Raised if a chapter's text is not in the form described above."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Try:
 
 @dataclass(frozen=True)
 class Predict:
-    """A question that is answered before one looks.
+    """A question that the reader answers before looking.
 
     Attributes:
         check: what computes the answer.
@@ -130,12 +130,12 @@ class Chapter:
 
 
 def chapters_folder(language: str = LANGUAGE) -> Path:
-    """Where the texts of a language lie."""
+    """The folder with the texts of a language."""
     return resource_path("learn") / language
 
 
 def languages() -> tuple[str, ...]:
-    """The codes of the languages that have texts, English first."""
+    """The codes of the available languages, English first."""
     try:
         folders = sorted(path for path in resource_path("learn").iterdir() if path.is_dir())
     except OSError:
@@ -156,7 +156,7 @@ def read_chapters(language: str = LANGUAGE) -> tuple[Chapter, ...]:
 
 
 def _in_language(path: Path, language: str) -> Chapter:
-    """The chapter of an English file, in another language if it can be."""
+    """The chapter of an English file, in another language if available."""
     own = chapters_folder(language) / path.name
     if language != LANGUAGE and own.is_file():
         try:

@@ -1,4 +1,4 @@
-"""The list of chapters at the left of the Learn page, with the menu of languages."""
+"""The list of chapters on the left of the Learn page, with the language menu."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -16,7 +16,7 @@ WIDTH, NARROW_WIDTH = 238, 50
 
 
 class ChapterList(QFrame):
-    """A button for each chapter; in a narrow list its number alone.
+    """A button for each chapter; a narrow list shows only numbers.
 
     Attributes:
         buttons: in the order of the chapters.
@@ -49,17 +49,17 @@ class ChapterList(QFrame):
         self.show_chapters(chapters, language)
 
     def show_chapters(self, chapters: Sequence[Chapter], language: str) -> None:
-        """Names the chapters, as many as before, in a language."""
+        """Shows the titles of the same chapters in another language."""
         self._chapters = chapters
         self.language_menu.show_choice(language)
         self._name_buttons()
 
     def show_place(self, place: int) -> None:
-        """Marks the chapter that is open."""
+        """Marks the open chapter."""
         self.buttons[place].setChecked(True)
 
     def set_narrow(self, is_narrow: bool) -> None:
-        """Whether there is room for numbers alone."""
+        """Shows only numbers, or titles too."""
         self._is_narrow = is_narrow
         self.setFixedWidth(scaled(NARROW_WIDTH if is_narrow else WIDTH))
         self._name_buttons()

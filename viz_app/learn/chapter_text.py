@@ -1,4 +1,4 @@
-"""The left side of a chapter: title, claim, paragraphs, buttons and questions, one below the other."""
+"""The left side of a chapter: title, claim, paragraphs, buttons and questions."""
 
 from functools import partial
 
@@ -16,7 +16,7 @@ TRY_SPACING = 8
 
 
 class ChapterText(QWidget):
-    """Its values follow the experiment that is shown.
+    """The text of a chapter; its values follow the current experiment.
 
     Attributes:
         title: the name of the chapter.

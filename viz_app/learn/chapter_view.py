@@ -1,4 +1,4 @@
-"""One chapter: its text at the left, its live figures at the right."""
+"""One chapter: text on the left, live figures on the right."""
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
@@ -25,7 +25,7 @@ SCROLL_BAR_WIDTH = 10
 
 
 class ChapterView(QWidget):
-    """Texts follow the experiment that is shown, as do the figures.
+    """Text and figures of one chapter; both follow the current experiment.
 
     Attributes:
         chapter: what is shown.
@@ -65,7 +65,7 @@ class ChapterView(QWidget):
         return next((figure.map for figure in self.figures if isinstance(figure, MapFigure)), None)
 
     def enter(self) -> None:
-        """The reader has come here: the experiment is as the chapter wants it, about the reader's sentence."""
+        """Prepares the chapter's experiment with the reader's sentence when the reader opens it."""
         self._has_begun = False
         self._context.own.restore()
         self._actions.forget()
@@ -79,7 +79,7 @@ class ChapterView(QWidget):
         self._share_later()
 
     def shutdown(self) -> None:
-        """The page is closed."""
+        """Ends the figures' work when the page closes."""
         for figure in self.figures:
             figure.shutdown()
 
@@ -100,7 +100,7 @@ class ChapterView(QWidget):
                 area.keep_in_sight(None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Text and figures fit the page anew; on a narrow page the figures are below the text."""
+        """Fits text and figures to the page; on a narrow page the figures are below the text."""
         super().resizeEvent(event)
         if self.isVisible():  # a picture of the window resizes what is hidden, too
             self._arrange()

@@ -1,4 +1,4 @@
-"""What chapters ask the model."""
+"""The jobs of chapters for the model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class RunJob:
 
 @dataclass(frozen=True, eq=False)
 class LensJob:
-    """What the decoder would say after each of its layers."""
+    """The decoder's prediction after each layer."""
 
     translation: Translation
     scope: ClassVar[JobScope] = "sentence"
@@ -47,7 +47,7 @@ class LensJob:
 
 @dataclass(frozen=True, eq=False)
 class LogitPartsJob:
-    """What the score of each word is the sum of."""
+    """The parts of each word's logit."""
 
     translation: Translation
     scope: ClassVar[JobScope] = "sentence"
@@ -61,7 +61,7 @@ class LogitPartsJob:
 
 @dataclass(frozen=True, eq=False)
 class BeamTreeJob:
-    """What a beam search looks at."""
+    """The tree of a beam search."""
 
     source_text: str
     beam: Beam
@@ -76,7 +76,7 @@ class BeamTreeJob:
 
 @dataclass(frozen=True, eq=False)
 class HeadCosts:
-    """What a translation loses without each head.
+    """The loss of a translation without each head.
 
     Attributes:
         translation: of the sentence with nothing changed.
@@ -137,7 +137,7 @@ class PositionsJob:
 
 @dataclass(frozen=True, eq=False)
 class Smoothing:
-    """What label smoothing asks of a vocabulary of five, the first of them padding, the third the right word.
+    """Label smoothing on a vocabulary of five: the first is padding, the third the right word.
 
     Attributes:
         target: [5], the distribution that the loss compares with.
@@ -153,7 +153,7 @@ class Smoothing:
 
 @dataclass(frozen=True, eq=False)
 class SmoothingJob:
-    """The curve of The Annotated Transformer: what over-confidence costs."""
+    """The curve of The Annotated Transformer: the loss of an over-confident model."""
 
     scope: ClassVar[JobScope] = "model"
 

@@ -1,4 +1,4 @@
-"""The Learn page: a list of chapters, the reader's sentence, and the chapter that is open."""
+"""The Learn page: the chapter list, the reader's sentence, and the open chapter."""
 
 from functools import partial
 
@@ -29,7 +29,7 @@ NARROW_PAGE = 1264
 
 
 class LearnPage(QWidget):
-    """Has an experiment and a bundled model of its own: nothing that is done here changes the other pages.
+    """The Learn page, with its own experiment and bundled model; it changes no other page.
 
     Attributes:
         state: the experiment that the chapters are about.
@@ -104,12 +104,12 @@ class LearnPage(QWidget):
 
     @property
     def place(self) -> int:
-        """Of the chapter that is open, counted from 0."""
+        """The index of the open chapter, from 0."""
         return self._place
 
     @property
     def view(self) -> ChapterView | None:
-        """The chapter in sight; None while there is nothing to be seen."""
+        """The visible chapter; None while there is none."""
         return self._views.get(self._place) if self.state.result is not None else None
 
     def open_chapter(self, place: int) -> None:
@@ -129,7 +129,7 @@ class LearnPage(QWidget):
         self._views[place].enter()
 
     def show_language(self, code: str) -> None:
-        """The texts in another language; where a chapter has none, it stays in English."""
+        """Shows the texts in another language; untranslated chapters stay in English."""
         if code == self._language:
             return
         self._language = code
@@ -157,13 +157,13 @@ class LearnPage(QWidget):
         return ExportSource(self, self.state, large_map, model.title if model is not None else "", title)
 
     def shutdown(self) -> None:
-        """Ends whatever the chapters run, and the thread of the bundled model."""
+        """Ends the chapters' work and the thread of the bundled model."""
         for view in self._views.values():
             view.shutdown()
         self._worker.close()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """The bundled model is opened when it is first wanted."""
+        """Opens the bundled model on first use."""
         super().showEvent(event)
         if not self._has_asked and not event.spontaneous():
             self._has_asked = True

@@ -1,4 +1,4 @@
-"""A question that is answered before one looks; the answer is computed then."""
+"""A question that the reader answers before looking; *Look* computes the answer."""
 
 from functools import partial
 
@@ -20,7 +20,7 @@ NO_SUCH_HEAD = "the head that you click on"
 
 
 class PredictView(QFrame):
-    """A question, its choices, *Look*, and what turned out.
+    """A question, its choices, *Look*, and the verdict.
 
     Attributes:
         question: the text.
@@ -70,12 +70,12 @@ class PredictView(QFrame):
 
     @property
     def check(self) -> str:
-        """The name of the check that answers it."""
+        """The name of the check that answers the question."""
         return self._predict.check
 
     @property
     def chosen(self) -> str | None:
-        """The name of the choice."""
+        """The name of the selected choice."""
         return next((name for name, button in self.choices.items() if button.isChecked()), None)
 
     def refresh(self) -> None:
@@ -97,12 +97,12 @@ class PredictView(QFrame):
 
     @property
     def _subject(self) -> tuple[str, ...]:
-        """What the question is about: the sentence, and the head and the query, if it asks about these."""
+        """The subject of the question: the sentence, and the head and query if they matter."""
         names = values_of(self._state, {"head", "query"} & {*self._predict.question.values, *self._check.about})
         return self._state.experiment.source_text, *(names[name] for name in sorted(names))
 
     def _is_another(self, subject: tuple[str, ...]) -> bool:
-        """Whether the question is about something else now; what is not known at the moment has not changed."""
+        """Whether the subject has changed; parts that are currently unknown count as unchanged."""
         pairs = zip(subject, self._asked_of, strict=True)
         return any(now != before and UNKNOWN not in (now, before) for now, before in pairs)
 
@@ -112,12 +112,12 @@ class PredictView(QFrame):
 
     @property
     def _is_askable(self) -> bool:
-        """Whether all that the question is about is there: a sentence may have no such word, or nothing be pinned."""
+        """Whether the subject exists; a sentence may lack such a word, or no cell may be pinned."""
         return UNKNOWN not in values_of(self._state, {"source-text", *self._predict.question.values}).values()
 
     @property
     def _has_head(self) -> bool:
-        """Whether the chosen head is one that the question can be about."""
+        """Whether the question applies to the chosen head."""
         return self._predict.options.get("kind", self._state.selection.head.kind) == self._state.selection.head.kind
 
     def _allow(self) -> None:

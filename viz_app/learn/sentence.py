@@ -1,4 +1,4 @@
-"""The sentence of the Learn page: the reader's own, and those that chapters show in its place for a while. No Qt."""
+"""The sentence of the Learn page: the reader's own, or temporarily one of a chapter. No Qt."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -57,7 +57,7 @@ class OwnSentence:
 
     @property
     def language_problem(self) -> str:
-        """Why the model cannot read that sentence, in a clause; empty if it can, or nothing is known yet."""
+        """The reason why the model cannot read that sentence; empty if it can or if this is unknown."""
         theirs = self._window_state.model if self._window_state is not None else None
         ours = self._state.model
         if theirs is None or ours is None:
@@ -105,7 +105,7 @@ class OwnSentence:
             self._state.submit(edit_text(self.text))
 
     def begin(self) -> None:
-        """Begins with the sentence that the reader has been working with on the Translate page, if it can be used."""
+        """Begins with the sentence of the Translate page, if it can be used."""
         text = self.offered
         num_words = len(text.split())
         if num_words > MAX_WORDS:
@@ -164,7 +164,7 @@ class OwnSentence:
 
 
 def _num_tokens(translation: Translation) -> int:
-    """Of the longer side."""
+    """The length of the longer side, in tokens."""
     return max(len(translation.source_tokens), len(translation.predicted_tokens))
 
 

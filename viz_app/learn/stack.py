@@ -1,4 +1,4 @@
-"""The stacks of a model as boxes, and what to say about each module. No Qt."""
+"""The stacks of a model as boxes, and a description of each module. No Qt."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -79,7 +79,7 @@ def boxes_of(config: ModelConfig, side: Side, num_tokens: int) -> tuple[Box, ...
 
 
 def about(module: Module, config: ModelConfig, rows: tuple[SizeRow, ...]) -> str:
-    """What a module does, and what its size depends on."""
+    """A description of a module and of what determines its size."""
     shared = next((row.shared_with for row in rows if row.module == module and row.shared_with is not None), None)
     match module:
         case "source embedding" | "target embedding":
@@ -116,7 +116,7 @@ def _activation(config: ModelConfig) -> str:
 
 
 def largest_group(rows: tuple[SizeRow, ...]) -> tuple[str, dict[str, Size]]:
-    """Which of three parts has the most parameters, and the sizes of all three: tokens, attention, feed-forward."""
+    """The largest of three parts, and the sizes of all three: tokens, attention, feed-forward."""
     parts: dict[str, tuple[Module, ...]] = {
         "tokens": (*GROUPS["embeddings and positions"], "output"),
         "attention": GROUPS["attention"],

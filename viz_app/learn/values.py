@@ -1,4 +1,4 @@
-"""The values that stand in the texts of chapters: what the experiment on the screen gives. No Qt."""
+"""Values of the current experiment for the texts of chapters. No Qt."""
 
 from collections.abc import Callable, Iterable
 from typing import Final
@@ -13,20 +13,20 @@ UNKNOWN, NO_BREAK = "…", "\u00a0"
 
 
 def place_to_remove(translation: Translation) -> int | None:
-    """Of the last source word with a letter or a digit in it; None if there is none."""
+    """The index of the last source word with a letter or digit; None if there is none."""
     words = translation.source_words
     return next((place for place in reversed(range(len(words))) if any(map(str.isalnum, words[place].text))), None)
 
 
 def removable_word(state: ExperimentState, translation: Translation) -> str:
-    """The source word that can be taken out, also while it is."""
+    """The source word that can be removed, also while it is removed."""
     whole = state.original or translation
     place = place_to_remove(whole)
     return UNKNOWN if place is None else whole.source_words[place].text
 
 
 def unsure_step(translation: Translation) -> int | None:
-    """Where the best two candidates are the closest, counted from 0, of the steps where both begin a word."""
+    """The step, from 0, with the closest best two candidates, among steps where both begin a word."""
     gaps = {
         step: first.probability - second.probability
         for step, (first, second, *_) in enumerate(translation.alternatives)
@@ -36,7 +36,7 @@ def unsure_step(translation: Translation) -> int | None:
 
 
 def unsure_step_number(state: ExperimentState, translation: Translation) -> str:
-    """The step where the model is least sure, counted from 1."""
+    """The step where the model is least certain, from 1."""
     step = unsure_step(state.original or translation)
     return UNKNOWN if step is None else str(step + 1)
 
@@ -47,25 +47,25 @@ def _candidate(translation: Translation, rank: int) -> str:
 
 
 def num_heads(state: ExperimentState, translation: Translation) -> str:
-    """How many heads the model has in all."""
+    """The number of heads in the model."""
     shapes = [state.maps.shape(kind) for kind in MAP_KINDS]
     return str(sum(num_layers * num_heads for num_layers, num_heads in shapes))
 
 
 def heads_per_layer(state: ExperimentState, translation: Translation) -> str:
-    """How many heads of one kind a layer has."""
+    """The number of heads of one kind per layer."""
     assert state.model is not None
     return str(state.model.run.model.num_heads)
 
 
 def width(state: ExperimentState, translation: Translation) -> str:
-    """How many numbers the vector of a position has."""
+    """The width of the model."""
     assert state.model is not None
     return str(state.model.run.model.width)
 
 
 def head_width(state: ExperimentState, translation: Translation) -> str:
-    """In how many dimensions a head compares."""
+    """The width of a head's queries and keys."""
     assert state.model is not None
     config = state.model.run.model
     return str(config.width // config.num_heads)
@@ -90,7 +90,7 @@ def key(state: ExperimentState, translation: Translation) -> str:
 
 
 def weight(state: ExperimentState, translation: Translation) -> str:
-    """The pinned weight, in per cent."""
+    """The pinned weight in percent."""
     found = pinned_weight(state, translation)
     return UNKNOWN if found is None else percent_in_words(found).replace(" ", NO_BREAK)
 

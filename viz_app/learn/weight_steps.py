@@ -1,4 +1,4 @@
-"""One query of one head, from its vector to what the head gives: every number on the way. No Qt.
+"""One query of one head, from its vector to the head's output, with every number between. No Qt.
 
 Vaswani et al. 2017, equation 1: softmax(q·k / √K)·v, for one query.
 """
@@ -15,7 +15,7 @@ from augenmerk.core.translation.result import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class WeightSteps:
-    """The way of one query of one head.
+    """The steps of the attention of one query in one head.
 
     Attributes:
         query: [K].
@@ -43,7 +43,7 @@ class WeightSteps:
 
 
 def weight_steps(trace: Trace, head: Head, query: int) -> WeightSteps:
-    """The numbers behind one row of a map.
+    """The steps that lead to one row of a map.
 
     Args:
         trace: of the pair.

@@ -1,1 +1,1 @@
-"""The live figures of the chapters: one module for each, and their list (`registry`)."""
+"""The live figures of the chapters: one module each, and their list (`registry`)."""

@@ -1,4 +1,4 @@
-"""Every head by how clearly it points, and by what it costs the translation to switch it off."""
+"""All heads by clarity of their maps and by the cost of switching them off."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How words are chosen: the best candidates of every step, and the tree of a beam search."""
+"""The choice of words: the best candidates of every step, and the tree of a beam search."""
 
 from collections.abc import Mapping, Sequence
 
@@ -400,7 +400,7 @@ def _draw_chip(
 
 
 def chip_text(theme: Theme, token: str, width: int, *, is_bold: bool) -> str:
-    """What a chip of this width shows of a token: all of it, in a column that is as wide as its widest token."""
+    """The text of a chip of this width: the token, shortened unless the column is as wide as its widest token."""
     metrics = QFontMetrics(theme.font("body", bold=is_bold))
     return metrics.elidedText(_shown(token), Qt.TextElideMode.ElideRight, width - theme.scaled(CELL_PADDING) + 1)
 

@@ -1,4 +1,4 @@
-"""What all live figures of the chapters have in common."""
+"""The base class of all live figures."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ WAITING_DELAY_MS = 250
 
 @dataclass(frozen=True)
 class LearnContext:
-    """What chapters work with.
+    """The state and services that chapters use.
 
     Attributes:
         state: the experiment that the Learn page shows: the reader's sentence.
@@ -39,7 +39,7 @@ class LearnContext:
 
 
 class ChapterFigure(LivePanel):
-    """A live figure: a caption, and the thing itself. It is also redrawn when another pair is pinned.
+    """A live figure with its caption, redrawn for each result and pinned pair.
 
     Attributes:
         caption: one line above it: what is drawn.
@@ -75,15 +75,15 @@ class ChapterFigure(LivePanel):
 
     @property
     def translation(self) -> Translation | None:
-        """What is shown; None while there is nothing."""
+        """The displayed translation; None while there is none."""
         return self.state.translation
 
     def to_ask(self) -> tuple[object, Job] | None:
-        """What to ask the model, after its subject; None if there is nothing to ask. Its answer goes to `take`."""
+        """The subject and the job for the model; None if no job is needed. `take` receives the result."""
         return None
 
     def take(self, answer: Any) -> None:
-        """Keeps the model's answer, before it is drawn."""
+        """Keeps a job's result before drawing."""
 
     def about(self, translation: Translation | None, job: Callable[[Translation], Job]) -> tuple[object, Job] | None:
         """A question about a translation, for `to_ask`; None if there is none, or if an earlier model made it."""
@@ -92,7 +92,7 @@ class ChapterFigure(LivePanel):
         return translation, job(translation)
 
     def refresh(self) -> None:
-        """Asks the model if its answer is not known yet; else draws."""
+        """Draws, or first requests a result that is still missing."""
         asked = self.to_ask()
         if asked is None or asked[0] == self._subject:
             self.redraw()
@@ -107,13 +107,13 @@ class ChapterFigure(LivePanel):
         self.ask(job, take_and_show)
 
     def set_available_height(self, height: int) -> None:
-        """So many pixels of the page are for this figure; a figure that can be drawn larger uses them."""
+        """Sets the height available to the figure, in pixels; scalable figures fill it."""
 
     def set_height_limit(self, height: int) -> None:
-        """A figure beside a map: with so many pixels nothing scrolls; one that can be drawn smaller does so."""
+        """Sets the height, in pixels, up to which the page does not scroll; scalable figures shrink to it."""
 
     def shutdown(self) -> None:
-        """The page is closed: whatever runs is ended."""
+        """Ends running work when the page closes."""
 
     def _show_waiting(self) -> None:
         """Only where it takes long enough to be noticed."""

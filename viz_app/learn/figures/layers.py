@@ -1,4 +1,4 @@
-"""The logit lens as a table: what the decoder would say after each layer."""
+"""The logit lens as a table: the decoder's prediction after each layer."""
 
 from collections.abc import Mapping
 

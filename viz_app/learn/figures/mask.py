@@ -1,4 +1,4 @@
-"""The causal mask: which tokens the decoder may see while it predicts the next one."""
+"""The causal mask: the tokens visible to the decoder at each prediction."""
 
 from collections.abc import Mapping
 

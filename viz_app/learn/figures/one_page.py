@@ -1,4 +1,4 @@
-"""The whole model on one page: both stacks as boxes, and what each module has and costs."""
+"""The whole model on one page: both stacks as boxes, with parameters and cost of each module."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -45,7 +45,7 @@ class MeasuredModel:
 
     @property
     def rows(self) -> tuple[SizeRow, ...]:
-        """What its modules have and cost."""
+        """Parameters and cost of the modules."""
         return size_rows(self.config, *self.vocabulary_sizes, *self.lengths)
 
 
@@ -197,7 +197,7 @@ class SizeTable(QWidget):
 
     @property
     def texts(self) -> list[tuple[str, ...]]:
-        """What stands in the lines in sight."""
+        """The texts of the visible lines."""
         return [tuple(cell.text() for cell in line) for line in self.lines if not line[0].isHidden()]
 
     def show_sizes(self, sizes: Mapping[str, Size], sum_name: str, summed: Size, whole: Size) -> None:
@@ -429,7 +429,7 @@ class StackDrawing(QWidget):
             painter.drawLine(QPointF(cross.left(), end), QPointF(cross.left() - 6, end + away))
 
     def _paint_ends(self, painter: QPainter) -> None:
-        """What goes in, and what comes out."""
+        """Draws the inputs and the outputs."""
         assert self._measured is not None
         theme, height = current_theme(), _text_height()
         painter.setPen(theme.color("muted"))

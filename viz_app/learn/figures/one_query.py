@@ -1,4 +1,4 @@
-"""One query, and where each head of a layer looks for it: several places, each of them sharply."""
+"""One query and the attention of each head in a layer: sharp, but at different places."""
 
 from collections.abc import Mapping
 

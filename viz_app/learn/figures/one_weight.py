@@ -170,7 +170,7 @@ class PinnedNumbers(QWidget):
         self.update()
 
     def num_shown(self) -> int:
-        """How many numbers of each vector fit."""
+        """The number of vector components that fit."""
         metrics = QFontMetrics(current_theme().font("small"))
         left_over = self.width() - self._name_width(metrics) - metrics.horizontalAdvance(self._rest(0)) - scaled(GAP)
         return max(1, min(int(left_over // self._cell(metrics)), self._num_numbers))

@@ -1,4 +1,4 @@
-"""How the model knows where a token stands: the waves that are added to its embedding."""
+"""The position of a token in the model: waves added to its embedding."""
 
 from collections.abc import Mapping
 
@@ -55,7 +55,7 @@ class PositionsFigure(ChapterFigure):
         self._fit()
 
     def _fit(self) -> None:
-        """What is too much is taken from the chart first, then from the cells."""
+        """Shrinks the chart first, then the cells."""
         num_rows = sum(len(matrix.row_labels) for matrix in self.matrix.matrices)
         chart, cells = CHART_HEIGHTS[1], min(MATRIX_HEIGHT, MAX_CELL * num_rows)
         self.chart.setFixedHeight(scaled(chart))

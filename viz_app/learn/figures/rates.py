@@ -1,4 +1,4 @@
-"""Learning rates over the steps of a training, and what label smoothing asks for."""
+"""Learning rates over the steps of a training, and the targets of label smoothing."""
 
 from collections.abc import Mapping
 

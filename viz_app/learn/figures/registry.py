@@ -1,4 +1,4 @@
-"""All live figures, by the names that the texts of chapters use. A new figure is one more line here."""
+"""All live figures by their names in chapters. Add a new figure here."""
 
 from typing import Final
 

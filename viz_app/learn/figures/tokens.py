@@ -1,4 +1,4 @@
-"""Words, their pieces, and the ids that the model really reads."""
+"""Words, their pieces, and the ids that the model reads."""
 
 from collections.abc import Mapping
 
@@ -94,7 +94,7 @@ def _sides(
 
 
 def _label(role: str, text: str, factor: float) -> QLabel:
-    """With letters so much larger than its role has them."""
+    """A label with letters enlarged by a factor."""
     shown = label(role)
     shown.setText(text)
     if factor != 1.0:

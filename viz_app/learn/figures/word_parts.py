@@ -1,4 +1,4 @@
-"""What the score of a word is the sum of: how far each head, network and bias puts it before its rival."""
+"""The parts of a word's logit: the lead over its rival by each head, network and bias."""
 
 import math
 from collections.abc import Mapping
@@ -119,7 +119,7 @@ class WordPartsFigure(ChapterFigure):
 
 
 def said_of(parts: LogitParts, step: int) -> str:
-    """By how much the word is ahead of its rival, and what that makes of the probability."""
+    """The word's lead over its rival, as a logit difference and as a ratio of probabilities."""
     difference = float(parts.differences[step])
     word = parts.translation.predicted_tokens[step].replace(WORD_MARK, "")
     rival = parts.rivals[step].token.replace(WORD_MARK, "")
@@ -133,7 +133,7 @@ def said_of(parts: LogitParts, step: int) -> str:
 
 
 def said_of_before(parts: LogitParts, unchanged: LogitParts | None, step: int) -> str:
-    """By how much the word was ahead of the same rival with nothing changed; empty if that is not to be compared."""
+    """The word's lead over the same rival without changes; empty if the two cannot be compared."""
     if unchanged is None or not parts.translation.experiment.interventions:
         return ""
     if unchanged.translation.source_ids != parts.translation.source_ids:
