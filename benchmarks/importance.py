@@ -13,7 +13,7 @@ import torch
 from augenmerk.core.analysis import importance
 from augenmerk.core.analysis.importance import HeadImportance, head_importance
 from augenmerk.core.device import choose_device
-from augenmerk.core.inference.validity import PLAIN_VARIABLE
+from augenmerk.core.inference.compiled import PLAIN_VARIABLE
 from augenmerk.core.model.interventions import all_heads
 from augenmerk.core.translation.result import MAP_KINDS
 from augenmerk.core.translation.translator import Translator

@@ -14,8 +14,7 @@ from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.device import DeviceChoice, choose_device
 from augenmerk.core.errors import AnalysisError, CheckpointError, ExperimentError, TextError
-from augenmerk.core.inference.compiled import Model
-from augenmerk.core.inference.validity import Compiler
+from augenmerk.core.inference.compiled import Compiler, Model
 from augenmerk.core.model.finite import require_finite
 from augenmerk.core.model.interventions import compile_interventions
 from augenmerk.core.plain_text import name_of

@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 
 from augenmerk.core.inference import compiled as compiled_module
-from augenmerk.core.inference.compiled import CompiledTransformer
-from augenmerk.core.inference.validity import PLAIN_VARIABLE, Compiler
+from augenmerk.core.inference.compiled import PLAIN_VARIABLE, CompiledTransformer, Compiler
 from augenmerk.core.model.heads import Head
 from augenmerk.core.model.interventions import SentenceChanges, compile_interventions
 from augenmerk.core.model.transformer import Transformer

@@ -12,8 +12,7 @@ import pytest
 import torch
 
 from augenmerk.core.errors import AnalysisError, AugenmerkError, ExperimentError, TextError
-from augenmerk.core.inference.compiled import CachedState
-from augenmerk.core.inference.validity import PLAIN_VARIABLE
+from augenmerk.core.inference.compiled import PLAIN_VARIABLE, CachedState
 from augenmerk.core.model.heads import Head
 from augenmerk.core.model.transformer import DecoderState
 from augenmerk.core.translation.compilation import max_steps

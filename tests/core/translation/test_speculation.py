@@ -13,9 +13,8 @@ from torch.nn import functional
 
 from augenmerk.core.inference import compiled as compiled_module
 from augenmerk.core.inference import products
-from augenmerk.core.inference.compiled import CachedState, CompiledTransformer
+from augenmerk.core.inference.compiled import PLAIN_VARIABLE, CachedState, CompiledTransformer
 from augenmerk.core.inference.products import RoundedProduct, has_rounded_products
-from augenmerk.core.inference.validity import PLAIN_VARIABLE
 from augenmerk.core.model.heads import ATTENTION_KINDS
 from augenmerk.core.model.interventions import compile_interventions
 from augenmerk.core.translation import speculation

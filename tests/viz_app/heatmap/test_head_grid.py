@@ -18,8 +18,7 @@ from augenmerk.viz_app.heatmap.colormap import (
     signed_color_table,
     signed_indices,
 )
-from augenmerk.viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
-from augenmerk.viz_app.heatmap.head_grid_paint import numbered_heads
+from augenmerk.viz_app.heatmap.head_grid import HeadGrid, HeadGridArea, numbered_heads
 from augenmerk.viz_app.heatmap.map_image import map_image
 from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState

@@ -13,7 +13,7 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, HeadScaled
 from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.heatmap.head_grid_paint import lacks_difference
+from augenmerk.viz_app.heatmap.head_grid import lacks_difference
 from augenmerk.viz_app.state.experiment_editor import intervene, show_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_selection import HoveredLabel
