@@ -88,6 +88,6 @@ def test_sentences_about_queries_and_keys_take_their_words_from_the_axes(
     ]
     told = " ".join(texts).lower()
     assert not {"row", "rows", "column", "columns"} & set(told.replace(":", " ").replace(".", " ").split())
-    assert {"Querys", "Keys"} <= {part.about for part in parts}
+    assert {"Querys:", "Keys:"} <= {part.about for part in parts}
     assert "Each QUERY: " in texts[0]
     assert "querys: token read" in told
