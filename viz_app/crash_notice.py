@@ -7,8 +7,9 @@ from PySide6.QtGui import QFontDatabase, QGuiApplication
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from augenmerk.viz_app.crash_log import CrashReport
-from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
+from augenmerk.viz_app.theme import PANEL_MARGIN, set_role
 from augenmerk.viz_app.widgets.labels import ElidingLabel
+from augenmerk.viz_app.widgets.layouts import row_of
 from augenmerk.viz_app.widgets.parts import flat_button, label
 
 HINT = "This report stays on this computer. It helps to find the cause: copy it when you report the problem."
@@ -40,17 +41,12 @@ class CrashNotice(QFrame):
         self.delete_button = flat_button("Delete", "Delete it from this computer")
         self.close_button = flat_button("✕", "Keep it, and do not offer it again")
         self.close_button.setAccessibleName("Close this notice")
-        row = QHBoxLayout(self)
-        scales(row.setContentsMargins, PANEL_MARGIN, 4, PANEL_MARGIN - 6, 4)
-        row.addWidget(self.text, 1)
-        for button, act in (
-            (self.view_button, self._view),
-            (self.copy_button, self._copy),
-            (self.delete_button, self._delete),
-            (self.close_button, self._dismiss),
-        ):
-            button.clicked.connect(act)
-            row.addWidget(button)
+        self.view_button.clicked.connect(self._view)
+        self.copy_button.clicked.connect(self._copy)
+        self.delete_button.clicked.connect(self._delete)
+        self.close_button.clicked.connect(self._dismiss)
+        buttons = (self.view_button, self.copy_button, self.delete_button, self.close_button)
+        row_of((self.text, 1), *buttons, margins=(PANEL_MARGIN, 4, PANEL_MARGIN - 6, 4), within=self)
 
     @property
     def report(self) -> str:

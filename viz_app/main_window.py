@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QActionGroup, QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
-from PySide6.QtWidgets import QMainWindow, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QMenu, QWidget
 
 from augenmerk.viz_app.analysis.area import AnalysisPanel
 from augenmerk.viz_app.analysis.tab import AnalysisContext
@@ -32,7 +32,7 @@ from augenmerk.viz_app.shutdown import ShutdownSequence
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.theme import GAP, PAGE_MARGIN, scales, style_sheet_set_aside
+from augenmerk.viz_app.theme import GAP, PAGE_MARGIN, style_sheet_set_aside
 from augenmerk.viz_app.top_bar import TopBar
 from augenmerk.viz_app.translate.page import CANCEL_OR_UNPIN, TranslatePage
 from augenmerk.viz_app.translate.presentation import PRESENTATION_COMMANDS, Presentation
@@ -42,6 +42,7 @@ from augenmerk.viz_app.views.sentence_input import INPUT_COMMANDS
 from augenmerk.viz_app.widgets.commands import BoundCommand, Command, CommandRegistry, run_by_key
 from augenmerk.viz_app.widgets.dialogs import show_about
 from augenmerk.viz_app.widgets.explain import TermExplainer
+from augenmerk.viz_app.widgets.layouts import column_of
 from augenmerk.viz_app.widgets.scroll_areas import WindowScrollArea
 from augenmerk.viz_app.worker import ExperimentController, InferenceWorker
 
@@ -302,17 +303,10 @@ class MainWindow(QMainWindow):
         self.setMinimumSize(*MIN_SIZE)
         self.translate_page.show_above(self.lessons.bar)
         central = QWidget()
-        column = QVBoxLayout(central)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.top_bar)
-        self.notices = QVBoxLayout()
-        pages = QVBoxLayout()
-        scales(pages.setContentsMargins, PAGE_MARGIN, 0, PAGE_MARGIN, PAGE_MARGIN - 4)
-        scales(pages.setSpacing, GAP)
-        pages.addLayout(self.notices)
-        pages.addWidget(self.pages.stack)
-        column.addLayout(pages, 1)
+        self.notices = column_of()
+        margins = PAGE_MARGIN, 0, PAGE_MARGIN, PAGE_MARGIN - 4
+        pages = column_of(self.notices, self.pages.stack, spacing=GAP, margins=margins)
+        column_of(self.top_bar, (pages, 1), spacing=0, within=central)
         self._content = WindowScrollArea(central, CONTENT_SIZE, NARROW_CONTENT_SIZE)
         self.setCentralWidget(self._content)
         self.resize(1440, 900)

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QSize, QTimer
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QButtonGroup, QLabel, QSizePolicy, QToolButton, QWidget
 
 from augenmerk.viz_app.models.loader import ModelLoader
 from augenmerk.viz_app.models.model_button import ModelButton
 from augenmerk.viz_app.theme import PAGE_MARGIN, scaled, scales
 from augenmerk.viz_app.widgets.commands import BoundCommand
 from augenmerk.viz_app.widgets.labels import ElidingLabel
+from augenmerk.viz_app.widgets.layouts import Space, row_of
 from augenmerk.viz_app.widgets.menu_button import MenuButton
 
 NOTICE_MS, NARROW = 5_000, 880
@@ -111,21 +112,10 @@ class TopBar(QWidget):
         name = self._name = QLabel("Augenmerk")
         name.setProperty("role", "title")
         scales(name.setContentsMargins, 0, 0, 22, 0)  # hidden with it
-        row = QHBoxLayout(self)
-        scales(row.setContentsMargins, PAGE_MARGIN, 8, PAGE_MARGIN - 6, 8)
-        scales(row.setSpacing, 4)
-        row.addWidget(name)
         group = QButtonGroup(self)
         for tab in self.tabs:
             group.addButton(tab)
-            row.addWidget(tab)
         self.tabs[0].setChecked(True)
-        row.addStretch(1)
-        row.addWidget(self.status)
-        row.addSpacing(14)
-        row.addWidget(self.model_button)
-        row.addSpacing(10)
-        row.addWidget(self.device)
-        row.addSpacing(10)
-        row.addWidget(self.menu_button)
+        state = self.status, Space(14), self.model_button, Space(10), self.device, Space(10), self.menu_button
+        row_of(name, *self.tabs, 1, *state, spacing=4, margins=(PAGE_MARGIN, 8, PAGE_MARGIN - 6, 8), within=self)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)

@@ -7,7 +7,6 @@ from PySide6.QtWidgets import (
     QApplication,
     QButtonGroup,
     QFrame,
-    QSizePolicy,
     QStackedWidget,
     QToolButton,
     QWidget,
@@ -17,7 +16,7 @@ from augenmerk.viz_app.analysis.registry import TABS
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.theme import PANEL_MARGIN, scaled
 from augenmerk.viz_app.views.commands import TOGGLE_ANALYSIS
-from augenmerk.viz_app.widgets.layouts import FlowLayout, column_of, row_of
+from augenmerk.viz_app.widgets.layouts import column_of, row_of, wrapping_row
 from augenmerk.viz_app.widgets.parts import flat_button, tab_button
 
 MIN_WIDTH, USUAL_WIDTH = 340, 430
@@ -132,17 +131,12 @@ class AnalysisPanel(QFrame):
             self._focus_before = old
 
     def _lay_out(self) -> None:
-        names = QWidget()
-        flow = FlowLayout(0, names)
-        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        policy.setHeightForWidth(True)
-        names.setSizePolicy(policy)
         for index, tab in enumerate(self._classes):
             button = tab_button(tab.name, tab.tip)
             button.clicked.connect(lambda _=False, chosen=index: self.show_tab(chosen))
             self._group.addButton(button)
             self.buttons.append(button)
-            flow.addWidget(button)
+        names = wrapping_row(self.buttons, spacing=0)
         close = (self.close_button, 0, Qt.AlignmentFlag.AlignTop)
         header = row_of((names, 1), close, spacing=0, margins=(PANEL_MARGIN - 8, 8, 6, 2))
         column_of(header, (self._pages, 1), spacing=0, within=self)

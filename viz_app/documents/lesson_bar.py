@@ -9,11 +9,9 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFormLayout,
     QFrame,
-    QHBoxLayout,
     QLineEdit,
     QPlainTextEdit,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -23,7 +21,7 @@ from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
 from augenmerk.viz_app.views.commands import SCENE_COMMANDS
 from augenmerk.viz_app.widgets.commands import BoundCommand, add_shortcut
 from augenmerk.viz_app.widgets.labels import ElidingLabel, MaxLinesLabel
-from augenmerk.viz_app.widgets.layouts import FlowLayout
+from augenmerk.viz_app.widgets.layouts import FlowLayout, Space, column_of, row_of
 from augenmerk.viz_app.widgets.parts import flat_button, label, set_visible
 
 MAX_LINES = 3
@@ -137,25 +135,13 @@ class LessonBar(QFrame):
         self.other_model.setVisible(bool(name))
 
     def _lay_out(self) -> None:
-        words = QVBoxLayout()
-        scales(words.setSpacing, 2)
-        words.addWidget(self.title)
-        words.addWidget(self.text)
-        words.addWidget(self.other_model)
-        row = QHBoxLayout()
-        scales(row.setSpacing, 6)
+        words = column_of(self.title, self.text, self.other_model, spacing=2)
         middle = Qt.AlignmentFlag.AlignVCenter
-        for part in (self.back_button, self.place, self.on_button):
-            row.addWidget(part, 0, middle)
-        row.addSpacing(10)
-        row.addLayout(words, 1)
-        for button in (self.again_button, self.edit_button, self.close_button):
-            row.addWidget(button, 0, middle)
-        column = QVBoxLayout(self)
-        scales(column.setContentsMargins, PANEL_MARGIN - 8, 6, PANEL_MARGIN - 8, 6)
-        scales(column.setSpacing, 4)
-        column.addLayout(row)
-        column.addWidget(self.edit_row)
+        before = [(part, 0, middle) for part in (self.back_button, self.place, self.on_button)]
+        after = [(part, 0, middle) for part in (self.again_button, self.edit_button, self.close_button)]
+        row = row_of(*before, Space(10), (words, 1), *after, spacing=6)
+        margins = PANEL_MARGIN - 8, 6, PANEL_MARGIN - 8, 6
+        column_of(row, self.edit_row, spacing=4, margins=margins, within=self)
 
     def _connect(self) -> None:
         lesson = self._lesson

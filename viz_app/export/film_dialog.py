@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QPushButton, QWidget
 
 from augenmerk.viz_app.export.film import Film, save_film
 from augenmerk.viz_app.state.request_state import Progress
 from augenmerk.viz_app.theme import GAP, PAGE_MARGIN, scales
+from augenmerk.viz_app.widgets.layouts import column_of, row_of
 from augenmerk.viz_app.widgets.parts import label
 from augenmerk.viz_app.widgets.progress_line import ProgressLine
 from augenmerk.viz_app.worker import Failure, InferenceWorker, ModelFreeJob, Request, ShouldStop, Tell
@@ -57,15 +58,9 @@ class FilmDialog(QDialog):
         self.progress.set_fraction(None)
         self.cancel_button = QPushButton("Cancel")
         self.cancel_button.clicked.connect(self.reject)
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(self.cancel_button)
-        column = QVBoxLayout(self)
-        scales(column.setContentsMargins, PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN)
-        scales(column.setSpacing, GAP)
-        column.addWidget(self.status)
-        column.addWidget(self.progress)
-        column.addLayout(buttons)
+        margins = PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN
+        buttons = row_of(1, self.cancel_button)
+        column_of(self.status, self.progress, buttons, spacing=GAP, margins=margins, within=self)
         scales(self.setMinimumWidth, WIDTH_PX)
 
     def begin(self) -> None:

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
     QFormLayout,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
     QVBoxLayout,
@@ -25,6 +24,7 @@ from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.request_state import Progress
 from augenmerk.viz_app.theme import GAP, PAGE_MARGIN
 from augenmerk.viz_app.widgets.dialogs import ask_what_to_open, ask_where_to_save
+from augenmerk.viz_app.widgets.layouts import add_parts, row_of
 from augenmerk.viz_app.widgets.menu_button import ChoiceMenu
 from augenmerk.viz_app.widgets.parts import label
 from augenmerk.viz_app.widgets.progress_line import ProgressLine
@@ -276,17 +276,11 @@ class ImportDialog(QDialog):
             self._form.setRowVisible(field, False)  # until it is needed
         self.import_button.setProperty("role", "primary")
         self.import_button.setDefault(True)
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(self.cancel_button)
-        buttons.addWidget(self.import_button)
         column = self._column
         column.setContentsMargins(PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN)
         column.setSpacing(GAP)
-        for widget in (self.about, self._fields, self.problem, self.status, self.progress):
-            column.addWidget(widget)
-        column.addStretch(1)
-        column.addLayout(buttons)
+        add_parts(column, self.about, self._fields, self.problem, self.status, self.progress)
+        add_parts(column, 1, row_of(1, self.cancel_button, self.import_button))
         for widget in (self.problem, self.status, self.progress):
             widget.hide()
         for widget in (self.status, self.progress):  # Cancel stays where it is when they appear
@@ -316,10 +310,7 @@ class FileField(QWidget):
         self.edit.textEdited.connect(self._on_edited)
         choose_button = QPushButton(button)
         choose_button.clicked.connect(lambda: choose())
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.edit, 1)
-        row.addWidget(choose_button)
+        row_of((self.edit, 1), choose_button, within=self)
 
     @property
     def path(self) -> Path | None:

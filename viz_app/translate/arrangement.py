@@ -2,11 +2,12 @@
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
+from PySide6.QtWidgets import QSplitter, QWidget
 
 from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.theme import GAP, scaled, scales
+from augenmerk.viz_app.theme import GAP, scaled
 from augenmerk.viz_app.views.commands import TOGGLE_ANALYSIS
+from augenmerk.viz_app.widgets.layouts import row_of
 from augenmerk.viz_app.widgets.parts import flat_button, set_visible
 
 NARROW = 1240
@@ -48,11 +49,7 @@ class Arrangement(QSplitter):
         self.thumbnails_button = flat_button("Thumbnails ▸", THUMBNAILS_TIP)
         self.thumbnails_button.setVisible(False)
         self.buttons = QWidget()
-        row = QHBoxLayout(self.buttons)
-        row.setContentsMargins(0, 0, 0, 0)
-        scales(row.setSpacing, 2)
-        row.addWidget(self.thumbnails_button)
-        row.addWidget(self.analysis_button)
+        row_of(self.thumbnails_button, self.analysis_button, spacing=2, within=self.buttons)
         self.maps = QSplitter(Qt.Orientation.Horizontal)
         self.maps.addWidget(heads)
         self.maps.addWidget(head)

@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from augenmerk.viz_app.export.exportable import ExportSource
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import edit_text, open_experiment
 from augenmerk.viz_app.state.experiment_state import Stale
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
-from augenmerk.viz_app.theme import GAP, current_theme, scales
+from augenmerk.viz_app.theme import GAP, current_theme
 from augenmerk.viz_app.translate.arrangement import Arrangement
 from augenmerk.viz_app.translate.no_model_message import NoModelMessage
 from augenmerk.viz_app.views.commands import HEAD_COMMANDS, MAPS, SCENE_COMMANDS
@@ -20,6 +20,7 @@ from augenmerk.viz_app.views.heads import HeadsPanel
 from augenmerk.viz_app.views.sentence import SentencePanel, typing_hint
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
 from augenmerk.viz_app.widgets.dialogs import show_failure
+from augenmerk.viz_app.widgets.layouts import column_of
 from augenmerk.viz_app.widgets.parts import set_visible
 from augenmerk.viz_app.worker import ExperimentController, Failure
 
@@ -148,12 +149,7 @@ class TranslatePage(QWidget):
 
     def _lay_out(self) -> None:
         self.sentence.rows.add_button(self._arrangement.buttons)
-        self._column = column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        scales(column.setSpacing, GAP)
-        column.addWidget(self.sentence)
-        column.addWidget(self._arrangement, 1)
-        column.addWidget(self.message, 1)
+        self._column = column_of(self.sentence, (self._arrangement, 1), (self.message, 1), spacing=GAP, within=self)
 
     def _connect(self) -> None:
         state, field = self.state, self.sentence.input

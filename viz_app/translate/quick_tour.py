@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import percent_in_words
@@ -14,8 +14,9 @@ from augenmerk.viz_app.state.experiment_editor import intervene, reset
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import clearest_head
 from augenmerk.viz_app.state.map_view import MapView, Pair
-from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
+from augenmerk.viz_app.theme import PANEL_MARGIN, set_role
 from augenmerk.viz_app.widgets.commands import Command, add_shortcut
+from augenmerk.viz_app.widgets.layouts import row_of
 from augenmerk.viz_app.widgets.parts import flat_button
 
 MIN_WEIGHT = 0.5
@@ -81,13 +82,9 @@ class QuickTour(QFrame):
         self.ended.connect(self._stop_listening)
         self._count = QLabel()
         set_role(self._count, "small")
-        row = QHBoxLayout(self)
-        scales(row.setContentsMargins, PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8)
-        scales(row.setSpacing, 12)
-        row.addWidget(self.text, 1)
-        row.addWidget(self._count)
-        row.addWidget(self.next_button)
-        row.addWidget(self.skip_button)
+        margins = PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8
+        parts = (self.text, 1), self._count, self.next_button, self.skip_button
+        row_of(*parts, spacing=12, margins=margins, within=self)
         self._steps = (
             Step(self._pin_strongest, self._say_strongest, "Another head"),
             Step(self._choose_positional, self._say_positional, "Switch one off"),

@@ -5,11 +5,11 @@ import math
 
 from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QEnterEvent
-from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from augenmerk.core.translation.result import Translation, Word
 from augenmerk.viz_app.state.sentence_text import visible
-from augenmerk.viz_app.theme import scales
+from augenmerk.viz_app.widgets.layouts import column_of
 
 NUM_SHOWN = 5
 CLOSE_DELAY_MS = 250
@@ -39,9 +39,7 @@ class AlternativesCard(QFrame):
         self.label.setTextFormat(Qt.TextFormat.RichText)
         self.label.setTextInteractionFlags(Qt.TextInteractionFlag.LinksAccessibleByMouse)
         self.label.linkActivated.connect(self._on_link)
-        layout = QVBoxLayout(self)
-        scales(layout.setContentsMargins, 12, 8, 12, 10)
-        layout.addWidget(self.label)
+        column_of(self.label, margins=(12, 8, 12, 10), within=self)
         self._timer = QTimer(self, singleShot=True, interval=CLOSE_DELAY_MS)
         self._timer.timeout.connect(self.hide)
 

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import Translation
@@ -18,6 +18,7 @@ from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import scaled, scales
 from augenmerk.viz_app.views.sentence_input import SentenceInput
+from augenmerk.viz_app.widgets.layouts import column_of
 from augenmerk.viz_app.widgets.menu_button import MenuButton
 from augenmerk.viz_app.widgets.parts import label
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
@@ -49,9 +50,7 @@ class GalleryPopup(QFrame):
         self.setAccessibleName("Examples")
         self.buttons: list[TwoLineButton] = []
         content = QWidget()
-        column = QVBoxLayout(content)
-        scales(column.setContentsMargins, MARGIN, MARGIN, MARGIN, MARGIN)
-        scales(column.setSpacing, 2)
+        column = column_of(spacing=2, margins=(MARGIN, MARGIN, MARGIN, MARGIN), within=content)
         for group, members in groupby(examples, key=lambda example: example.group):
             heading = label("heading")
             heading.setText(group)
@@ -63,9 +62,7 @@ class GalleryPopup(QFrame):
                 self.buttons.append(button)
                 column.addWidget(button)
         column.addStretch(1)
-        around = QVBoxLayout(self)
-        scales(around.setContentsMargins, 1, 1, 1, 1)
-        around.addWidget(VerticalScrollArea(content))
+        column_of(VerticalScrollArea(content), margins=(1, 1, 1, 1), within=self)
         self._content = content
 
     def open_below(self, button: QWidget) -> None:

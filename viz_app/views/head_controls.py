@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QBoxLayout,
     QButtonGroup,
     QCheckBox,
-    QHBoxLayout,
     QMenu,
     QRadioButton,
     QSlider,
@@ -242,11 +241,7 @@ class SizeControls(QWidget):
         self.threshold.setAccessibleName("Weakest line that is drawn")
         self.threshold.valueChanged.connect(self._choose_threshold)
         self._caption = label("small")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        scales(row.setSpacing, 4)
-        for widget in (self.zoom_out, self.zoom_fit, self.zoom_in, self._caption, self.threshold):
-            row.addWidget(widget)
+        row_of(self.zoom_out, self.zoom_fit, self.zoom_in, self._caption, self.threshold, spacing=4, within=self)
         self.rebuild()
         for changed in (state.settings.events.picture, state.settings.events.line_threshold):
             changed.connect(self.rebuild, max_args=0)

@@ -4,7 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 
 from augenmerk.core.analysis.roles import ROLES, Role, SampleRoles
 from augenmerk.core.translation.result import Translation
@@ -13,7 +13,7 @@ from augenmerk.viz_app.state.evented_options import on_redraw
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import GAP, PANEL_MARGIN, scaled, scales
 from augenmerk.viz_app.widgets.labels import ElidingLabel
-from augenmerk.viz_app.widgets.layouts import column_of
+from augenmerk.viz_app.widgets.layouts import column_of, row_of
 from augenmerk.viz_app.widgets.menu_button import ChoiceMenu
 from augenmerk.viz_app.widgets.parts import label
 
@@ -62,10 +62,7 @@ class HeadsPanel(QFrame):
         self.title = label("heading")
         self.title.setText("All heads")
         self._menus = QWidget()
-        menus = QHBoxLayout(self._menus)
-        scales(menus.setContentsMargins, 0, 0, 4, 0)
-        for menu in (self.order_menu, self.role_menu, self.scale_menu):
-            menus.addWidget(menu)
+        row_of(self.order_menu, self.role_menu, self.scale_menu, margins=(0, 0, 4, 0), within=self._menus)
         self._header = QGridLayout()
         scales(self._header.setSpacing, 2)
         self._header.setColumnStretch(1, 1)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QWidget
 
 from augenmerk.core.errors import ExperimentError
 from augenmerk.core.model.heads import Head
@@ -13,6 +13,7 @@ from augenmerk.viz_app.state.experiment_editor import intervene, remove
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import scaled, scales
 from augenmerk.viz_app.widgets.bars import Bar, BarList
+from augenmerk.viz_app.widgets.layouts import column_of, row_of
 from augenmerk.viz_app.widgets.parts import label
 
 WIDTH, MAX_HEIGHT = 300, 340
@@ -61,14 +62,8 @@ class RowEditor(QFrame):
         area.viewport().setAutoFillBackground(False)
         self.bars.setAutoFillBackground(False)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.set_button)
-        buttons.addWidget(self.reset_button)
-        column = QVBoxLayout(self)
-        scales(column.setContentsMargins, 12, 10, 12, 10)
-        for widget in (title, what, area, self.problem):
-            column.addWidget(widget)
-        column.addLayout(buttons)
+        buttons = row_of(self.set_button, self.reset_button)
+        column_of(title, what, area, self.problem, buttons, margins=(12, 10, 12, 10), within=self)
         self.problem.hide()
         self._show_bars()
         area.setFixedHeight(min(self.bars.height(), scaled(MAX_HEIGHT)))

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from augenmerk.viz_app.theme import scaled, scales
 from augenmerk.viz_app.widgets.empty_state import EmptyState
+from augenmerk.viz_app.widgets.layouts import column_of
 from augenmerk.viz_app.widgets.parts import label
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
 
@@ -317,9 +318,7 @@ class ShortcutSheet(QDialog):
             is_last = _in_columns(groups, self.num_columns + 1).sizeHint().width() > room.width()
             if size.height() <= room.height() or is_last:
                 break
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(VerticalScrollArea(content, takes_keys=True))
+        column_of(VerticalScrollArea(content, takes_keys=True), within=self)
         beside = scaled(SCROLL_BAR_WIDTH) if size.height() > room.height() else 0
         self.resize(min(size.width() + beside, room.width()), min(size.height(), room.height()))
 

@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from augenmerk.viz_app.theme import scales
+from augenmerk.viz_app.widgets.layouts import add_parts, row_of
 
 MAX_WIDTH_PX = 560
 """Of the message: lines of about 80 characters."""
@@ -26,15 +27,8 @@ class EmptyState(QFrame):
         scales(self.label.setMaximumWidth, MAX_WIDTH_PX)
         self._buttons = QWidget()
         self._row = QHBoxLayout(self._buttons)
-        column = QVBoxLayout(self)
-        column.addStretch(2)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        row.addWidget(self.label, 1000)  # up to its greatest width; the rest is split between both sides
-        row.addStretch(1)
-        column.addLayout(row)
-        column.addWidget(self._buttons, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addStretch(3)
+        row = row_of(1, (self.label, 1000), 1)  # up to its greatest width; the rest is split between both sides
+        add_parts(QVBoxLayout(self), 2, row, (self._buttons, 0, Qt.AlignmentFlag.AlignHCenter), 3)
         self._buttons.hide()
 
     def add_button(self, text: str, *, is_primary: bool = False) -> QPushButton:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
 from augenmerk.viz_app.theme import scales
@@ -173,6 +173,18 @@ class FlowLayout(QHBoxLayout):
         if self._sizes is None:
             self._sizes = [_size(widget) for widget in self._shown()]
         return self._sizes
+
+
+def wrapping_row(widgets: Iterable[QWidget], *, spacing: int) -> QWidget:
+    """A widget with these widgets in lines that wrap, as high as its lines are at its width."""
+    row = QWidget()
+    flow_layout = FlowLayout(spacing, row)
+    for widget in widgets:
+        flow_layout.addWidget(widget)
+    policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+    policy.setHeightForWidth(True)
+    row.setSizePolicy(policy)
+    return row
 
 
 def _size(widget: QWidget) -> QSize:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QButtonGroup, QFileDialog, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QButtonGroup, QFileDialog, QToolButton, QWidget
 
 from augenmerk.core.analysis.profiles import SampleProfiles
 from augenmerk.core.analysis.roles import SampleRoles
@@ -21,7 +21,7 @@ from augenmerk.viz_app.state.languages import target_code
 from augenmerk.viz_app.state.map_text import KIND_NAMES
 from augenmerk.viz_app.state.request_state import RequestState
 from augenmerk.viz_app.theme import scaled
-from augenmerk.viz_app.widgets.layouts import FlowLayout, add_parts
+from augenmerk.viz_app.widgets.layouts import add_parts, wrapping_row
 from augenmerk.viz_app.widgets.menu_button import ChoiceMenu
 from augenmerk.viz_app.widgets.parts import label, set_visible, tab_button
 from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
@@ -276,19 +276,13 @@ class HeadsTab(AnalysisTab):
         self.state.intents.choose_head(head)
 
     def _lay_out(self) -> None:
-        choices = QWidget()
-        row = FlowLayout(2, choices)
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
-        policy.setHeightForWidth(True)
-        choices.setSizePolicy(policy)
         group = QButtonGroup(self)
         for question, (text, tip) in QUESTIONS.items():
             button = tab_button(text, f"<p>{tip}.</p><p>{MEANINGS[question]}</p>")
             button.clicked.connect(lambda _=False, chosen=question: self._on_question(chosen))
             group.addButton(button)
             self.question_buttons[question] = button
-            row.addWidget(button)
-        row.addWidget(self.sample_menu)
+        choices = wrapping_row((*self.question_buttons.values(), self.sample_menu), spacing=2)
         self._area = VerticalScrollArea(self.cells)
         self._filler = QWidget()
         self.column.insertWidget(0, choices)

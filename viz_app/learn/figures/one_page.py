@@ -14,7 +14,7 @@ from augenmerk.viz_app.learn.stack import GROUPS, NORM, Box, Side, about, boxes_
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, scaled
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
-from augenmerk.viz_app.widgets.layouts import row_of
+from augenmerk.viz_app.widgets.layouts import add_parts, row_of
 from augenmerk.viz_app.widgets.menu_button import ChoiceMenu
 from augenmerk.viz_app.widgets.parts import label
 
@@ -81,10 +81,8 @@ class OnePageFigure(ChapterFigure):
         self.says = label("small", wraps=True)
         self.table = SizeTable()
         (source, target), (source_length, target_length) = self.sliders, self._lengths
-        self.column.addLayout(row_of(self.menu, source_length, (source, 1), target_length, (target, 1)))
-        self.column.addWidget(self.stack)
-        self.column.addWidget(self.table)
-        self.column.addWidget(self.says)
+        row = row_of(self.menu, source_length, (source, 1), target_length, (target, 1))
+        add_parts(self.column, row, self.stack, self.table, self.says)
         if context.window_state is not None:
             context.window_state.model_changed.connect(self.redraw_in_sight)
 

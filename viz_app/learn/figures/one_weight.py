@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QSlider, QToolTip, QWidget
 
 from augenmerk.core.analysis.trace import Trace
 from augenmerk.core.quantities import percent_in_words
@@ -20,6 +20,7 @@ from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.weight_steps import WeightSteps, weight_steps
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.theme import current_theme, scaled
+from augenmerk.viz_app.widgets.layouts import add_parts, row_of
 from augenmerk.viz_app.widgets.parts import label
 from augenmerk.viz_app.worker import Job
 from augenmerk.viz_app.worker.jobs import TraceJob
@@ -65,14 +66,8 @@ class OneWeightFigure(ChapterFigure):
         self.temperature.setAccessibleName("Softmax temperature")
         self.temperature.valueChanged.connect(self._on_temperature)
         self._temperature_text = label("small")
-        row = QHBoxLayout()
-        name = label("muted", "temperature")
-        row.addWidget(name)
-        row.addWidget(self.temperature, 1)
-        row.addWidget(self._temperature_text)
-        self.column.addWidget(self.numbers)
-        self.column.addWidget(self.table)
-        self.column.addLayout(row)
+        row = row_of(label("muted", "temperature"), (self.temperature, 1), self._temperature_text)
+        add_parts(self.column, self.numbers, self.table, row)
 
     def set_height_limit(self, height: int) -> None:
         """A low page has lower lines."""

@@ -1,10 +1,11 @@
 """The introduction in place of the charts before the first run: what a training does, step by step."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
 from augenmerk.viz_app.train.run.choices import RunChoices
+from augenmerk.viz_app.widgets.layouts import column_of
 
 WIDTH_PX = 600  # lines of about 80 characters
 
@@ -23,13 +24,9 @@ class Intro(QFrame):
         title = QLabel("Train a Transformer, and watch it learn")
         set_role(title, "title")
         title.setWordWrap(True)
-        column = QVBoxLayout()
-        scales(column.setSpacing, 22)
-        column.addWidget(title)
-        column.addLayout(self._steps)
         words = QWidget()
         scales(words.setMaximumWidth, WIDTH_PX)
-        words.setLayout(column)
+        words.setLayout(column_of(title, self._steps, spacing=22))
         outer = QGridLayout(self)
         scales(outer.setContentsMargins, PANEL_MARGIN, PANEL_MARGIN, PANEL_MARGIN, PANEL_MARGIN)
         outer.setRowStretch(0, 2)
