@@ -8,18 +8,24 @@ import base64
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
-from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, Literal, Protocol, get_args
 
 import sentencepiece
 
-from augenmerk.core.text.marian import Piece, label_of_piece, pieces_of_text, spelled, word_ranges
+from augenmerk.core.text.marian import (
+    ForeignCodec,
+    Piece,
+    label_of_piece,
+    pieces_of_text,
+    spelled,
+    stored_vocabulary,
+    word_ranges,
+)
 from augenmerk.core.text.subword_check import check_foreign_model, restricted_model
 from augenmerk.core.text.subword_nmt import Merges
 from augenmerk.core.text.subwords import WORD_MARK
-from augenmerk.core.text.text_codec import DecodedWord, EncodedWord, TextCodec
-from augenmerk.core.text.tokenizers import SymbolTokenizer
+from augenmerk.core.text.text_codec import DecodedWord, EncodedWord
 from augenmerk.core.text.vocabulary import Vocabulary
 
 Level = Literal["word", "char", "sentencepiece", "subword-nmt"]
@@ -126,7 +132,7 @@ class _SubwordNmt:
         return " ".join(pieces).replace(self._separator + " ", "").removesuffix(self._separator)
 
 
-class JoeyNMTCodec(TextCodec):
+class JoeyNMTCodec(ForeignCodec):
     """One side of a pair as JoeyNMT's models read and write it.
 
     Args:
@@ -156,7 +162,7 @@ class JoeyNMTCodec(TextCodec):
         lowercase: bool = False,
         normalizes: bool = False,
     ) -> None:
-        super().__init__(language, SymbolTokenizer(), "keep", vocabulary)
+        super().__init__(language, vocabulary)
         self._level, self._model, self._codes, self._separator = level, model, codes, separator
         self._lowercase, self._normalizes = lowercase, normalizes
         self._cutter = self._make_cutter()
@@ -204,28 +210,20 @@ class JoeyNMTCodec(TextCodec):
         ]
 
     def _encoded(self, pieces: Sequence[Piece], characters: Sequence[Piece], length: int) -> EncodedWord:
-        unknown_id = self.vocabulary.unknown_id
-        assert unknown_id is not None
-        ids = tuple(self.vocabulary.ids.get(piece.text, unknown_id) for piece in pieces)
         start, end = pieces[0].start, max(piece.end for piece in pieces)
         covered = characters[start:end]
-        return EncodedWord(
-            text=self._spelled([piece.text for piece in pieces]),
-            ids=ids,
-            labels=tuple(self._label(piece.text, is_first=place == 0) for place, piece in enumerate(pieces)),
-            unknown=tuple(token_id == unknown_id for token_id in ids),
+        texts = [piece.text for piece in pieces]
+        return self._word_of(
+            self._spelled(texts),
+            texts,
             char_start=covered[0].start if covered else characters[start].start if start < len(characters) else length,
             char_end=covered[-1].end if covered else characters[start].start if start < len(characters) else length,
         )
 
-    def _label(self, piece: str, *, is_first: bool) -> str:
+    def _label(self, piece: str, *, is_first: bool = False) -> str:
         if self._level == "sentencepiece":
             return label_of_piece(piece, is_first=is_first)
         return piece or _SHOWN_SPACE
-
-    def encode_words(self, words: Sequence[str]) -> list[int]:
-        """The ids of these words with spaces between them."""
-        return [token for word in self.encode_text(" ".join(words)) for token in word.ids]
 
     def decode(self, ids: Sequence[int]) -> list[DecodedWord]:
         """The words that `ids` spell, without special tokens except the unknown one."""
@@ -253,19 +251,6 @@ class JoeyNMTCodec(TextCodec):
         characters = [Piece(each, place, place + 1) for place, each in enumerate(text)]
         return "".join(each.text for each in _without_extra_spaces(characters))
 
-    def join(self, words: Sequence[str]) -> str:
-        """The words with spaces between them; `text_of` knows more."""
-        return " ".join(words)
-
-    @cached_property
-    def labels(self) -> tuple[str, ...]:
-        """All tokens for display: pieces of SentencePiece without its mark, later ones of a word after a dot."""
-        special_ids = self.vocabulary.special_ids
-        return tuple(
-            token if token_id in special_ids else self._label(token, is_first=False)
-            for token_id, token in enumerate(self.vocabulary.tokens)
-        )
-
     def to_dict(self) -> dict[str, Any]:
         """The codec as JSON-ready values; its language is among the settings."""
         return {
@@ -281,9 +266,7 @@ class JoeyNMTCodec(TextCodec):
     @classmethod
     def from_dict(cls, language: str, values: dict[str, Any]) -> "JoeyNMTCodec":
         """The inverse of `to_dict`. Raises `ValueError`, `TypeError`, `KeyError` or `RuntimeError` if it is damaged."""
-        vocabulary = Vocabulary.from_dict(values["vocabulary"])
-        if vocabulary.unknown_id is None or vocabulary.end_id is None:
-            raise ValueError("the vocabulary has no unknown token, or no end token")
+        vocabulary = stored_vocabulary(values)
         if values["level"] not in get_args(Level):
             raise ValueError(f"the level is {values['level']!r}, which is not known")
         if not isinstance(values["separator"], str) or not isinstance(values["codes"], str | None):

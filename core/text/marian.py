@@ -42,7 +42,43 @@ class Piece:
     end: int
 
 
-class MarianCodec(TextCodec):
+class ForeignCodec(TextCodec):
+    """One side of a pair of an imported model, whose own segmenter cuts whole lines into pieces."""
+
+    def __init__(self, language: str, vocabulary: Vocabulary) -> None:
+        super().__init__(language, SymbolTokenizer(), "keep", vocabulary)
+
+    def encode_words(self, words: Sequence[str]) -> list[int]:
+        """The ids of these words with spaces between them."""
+        return [token for word in self.encode_text(" ".join(words)) for token in word.ids]
+
+    def join(self, words: Sequence[str]) -> str:
+        """The words with spaces between them; `text_of` knows more."""
+        return " ".join(words)
+
+    def _word_of(self, text: str, pieces: Sequence[str], char_start: int, char_end: int) -> EncodedWord:
+        unknown_id = self.vocabulary.unknown_id
+        assert unknown_id is not None
+        ids = tuple(self.vocabulary.ids.get(piece, unknown_id) for piece in pieces)
+        return EncodedWord(
+            text=text,
+            ids=ids,
+            labels=tuple(self._label(piece, is_first=place == 0) for place, piece in enumerate(pieces)),
+            unknown=tuple(token_id == unknown_id for token_id in ids),
+            char_start=char_start,
+            char_end=char_end,
+        )
+
+
+def stored_vocabulary(values: dict[str, Any]) -> Vocabulary:
+    """The vocabulary of a stored `ForeignCodec`. Raises `ValueError`, `TypeError` or `KeyError` if it is damaged."""
+    vocabulary = Vocabulary.from_dict(values["vocabulary"])
+    if vocabulary.unknown_id is None or vocabulary.end_id is None:
+        raise ValueError("the vocabulary has no unknown token, or no end token")
+    return vocabulary
+
+
+class MarianCodec(ForeignCodec):
     """One side of a pair as Marian's models read and write it.
 
     Args:
@@ -62,7 +98,7 @@ class MarianCodec(TextCodec):
         *,
         cleans_up: bool = False,
     ) -> None:
-        super().__init__(language, SymbolTokenizer(), "keep", vocabulary)
+        super().__init__(language, vocabulary)
         self._models = (reads, writes)
         self._cleans_up = cleans_up
         self._reader = sentencepiece.SentencePieceProcessor(model_proto=reads)
@@ -112,21 +148,12 @@ class MarianCodec(TextCodec):
             yield self._encoded(pieces[start:end])
 
     def _encoded(self, pieces: Sequence[Piece]) -> EncodedWord:
-        unknown_id = self.vocabulary.unknown_id
-        assert unknown_id is not None
-        ids = tuple(self.vocabulary.ids.get(piece.text, unknown_id) for piece in pieces)
-        return EncodedWord(
-            text=spelled([piece.text for piece in pieces]),
-            ids=ids,
-            labels=tuple(label_of_piece(piece.text, is_first=place == 0) for place, piece in enumerate(pieces)),
-            unknown=tuple(token_id == unknown_id for token_id in ids),
-            char_start=min(piece.start for piece in pieces),
-            char_end=max(piece.end for piece in pieces),
-        )
+        texts = [piece.text for piece in pieces]
+        start, end = min(piece.start for piece in pieces), max(piece.end for piece in pieces)
+        return self._word_of(spelled(texts), texts, start, end)
 
-    def encode_words(self, words: Sequence[str]) -> list[int]:
-        """The ids of these words with spaces between them."""
-        return [token for word in self.encode_text(" ".join(words)) for token in word.ids]
+    def _label(self, piece: str, *, is_first: bool = False) -> str:
+        return label_of_piece(piece, is_first=is_first)
 
     def decode(self, ids: Sequence[int]) -> list[DecodedWord]:
         """The words that `ids` spell, without special tokens except the unknown one."""
@@ -154,19 +181,6 @@ class MarianCodec(TextCodec):
         text: str = self._writer.decode_pieces(pieces).replace(WORD_MARK, " ").strip()
         return _cleaned(text) if self._cleans_up else text
 
-    def join(self, words: Sequence[str]) -> str:
-        """The words with spaces between them; `text_of` knows more."""
-        return " ".join(words)
-
-    @cached_property
-    def labels(self) -> tuple[str, ...]:
-        """All tokens for display: pieces without SentencePiece's mark, later pieces of a word after a dot."""
-        special_ids = self.vocabulary.special_ids
-        return tuple(
-            token if token_id in special_ids else label_of_piece(token, is_first=False)
-            for token_id, token in enumerate(self.vocabulary.tokens)
-        )
-
     def to_dict(self) -> dict[str, Any]:
         """The codec as JSON-ready values; its language is among the settings."""
         reads, writes = (None if model is None else base64.b64encode(model).decode("ascii") for model in self._models)
@@ -180,9 +194,7 @@ class MarianCodec(TextCodec):
     @classmethod
     def from_dict(cls, language: str, values: dict[str, Any]) -> "MarianCodec":
         """The inverse of `to_dict`. Raises `ValueError`, `TypeError`, `KeyError` or `RuntimeError` if it is damaged."""
-        vocabulary = Vocabulary.from_dict(values["vocabulary"])
-        if vocabulary.unknown_id is None or vocabulary.end_id is None:
-            raise ValueError("the vocabulary has no unknown token, or no end token")
+        vocabulary = stored_vocabulary(values)
         reads, writes = (
             None if values[name] is None else base64.b64decode(values[name], validate=True)
             for name in ("reads", "writes")

@@ -155,11 +155,9 @@ class TextCodec:
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """All tokens for display: pieces without sentencepiece's mark, later pieces of a word after a dot."""
-        if self.subwords is None:
-            return self.vocabulary.tokens
         special_ids = self.vocabulary.special_ids
         return tuple(
-            token if token_id in special_ids else piece_label(token)
+            token if token_id in special_ids else self._label(token)
             for token_id, token in enumerate(self.vocabulary.tokens)
         )
 
@@ -181,6 +179,10 @@ class TextCodec:
             words = [self.vocabulary.tokens[self.vocabulary.start_id], *words]
         return self.join(words)
 
+    def _label(self, piece: str, *, is_first: bool = False) -> str:
+        """A piece for display; `is_first` if it begins a word."""
+        return piece if self.subwords is None else piece_label(piece)
+
     def _spelled(self, word: str) -> str:
         return word if self.spelling is None else self.spelling.restore(word)
 
@@ -191,11 +193,10 @@ class TextCodec:
         ids = [self.vocabulary.ids.get(piece, unknown_id) for piece in pieces]
         if None in ids:
             return EncodedWord(word, (), (), (), token.start, token.end)
-        labels = pieces if self.subwords is None else tuple(map(piece_label, pieces))
         return EncodedWord(
             text=word,
             ids=tuple(token_id for token_id in ids if token_id is not None),
-            labels=labels,
+            labels=tuple(map(self._label, pieces)),
             unknown=tuple(token_id == unknown_id for token_id in ids),
             char_start=token.start,
             char_end=token.end,
