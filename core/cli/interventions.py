@@ -1,6 +1,8 @@
 """Options for interventions, and the experiment they describe. Commands count from 1, Python from 0."""
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from augenmerk.core.cli.options import read_beam
@@ -175,74 +177,72 @@ def parse_head(text: str) -> Head:
 
 def parse_head_scaled(text: str) -> HeadScaled:
     """Parse HEAD=FACTOR. Raises `argparse.ArgumentTypeError`."""
-    head, factor = _two_parts(text, "a head and a factor", "cross:2:5=0.5")
-    try:
+    with _form(text, "a head and a factor", "cross:2:5=0.5"):
+        head, factor = _two_parts(text)
         return HeadScaled(parse_head(head), _number(factor))
-    except (ValueError, ExperimentError) as error:
-        raise _refusal(text, "a head and a factor", "cross:2:5=0.5", error) from error
 
 
 def parse_temperature(text: str) -> SoftmaxTemperature:
     """Parse HEAD=T. Raises `argparse.ArgumentTypeError`."""
-    head, temperature = _two_parts(text, "a head and a temperature", "cross:2:5=2")
-    try:
+    with _form(text, "a head and a temperature", "cross:2:5=2"):
+        head, temperature = _two_parts(text)
         return SoftmaxTemperature(parse_head(head), float(temperature))
-    except (ValueError, ExperimentError) as error:
-        raise _refusal(text, "a head and a temperature", "cross:2:5=2", error) from error
 
 
 def parse_attention_row(text: str) -> AttentionRow:
     """Parse HEAD:ROW=WEIGHTS. Raises `argparse.ArgumentTypeError`."""
-    what, example = "a head, a row and weights separated by commas", "cross:2:5:3=0,1,0"
-    place, weights = _two_parts(text, what, example)
-    head, _, row = place.rpartition(":")
-    if not head:
-        raise _refusal(text, what, example)
-    try:
+    with _form(text, "a head, a row and weights separated by commas", "cross:2:5:3=0,1,0"):
+        place, weights = _two_parts(text)
+        head, _, row = place.rpartition(":")
+        if not head:
+            raise ValueError
         return AttentionRow(parse_head(head), parse_index(row), tuple(map(_number, weights.split(","))))
-    except (ValueError, ExperimentError) as error:
-        raise _refusal(text, what, example, error) from error
 
 
 def parse_forced_word(text: str) -> tuple[int, str]:
     """Parse STEP=WORD; the returned step counts from 0. Raises `argparse.ArgumentTypeError`."""
-    step, word = _two_parts(text, "a step and a word", "3=dog")
-    try:
+    with _form(text, "a step and a word", "3=dog"):
+        step, word = _two_parts(text)
         return parse_index(step), word
-    except ValueError as error:
-        raise _refusal(text, "a step and a word", "3=dog", error) from error
 
 
 def parse_forced_token(text: str) -> ForcedToken:
     """Parse STEP=TOKEN. Raises `argparse.ArgumentTypeError`."""
-    step, token = _two_parts(text, "a step and a token", "3=▁dog")
-    try:
+    with _form(text, "a step and a token", "3=▁dog"):
+        step, token = _two_parts(text)
         return ForcedToken(parse_index(step), token)
-    except (ValueError, ExperimentError) as error:
-        raise _refusal(text, "a step and a token", "3=▁dog", error) from error
 
 
 def parse_word_removed(text: str) -> SourceWordRemoved:
     """Parse N. Raises `argparse.ArgumentTypeError`."""
-    try:
+    with _form(text, "the number of a word", "2"):
         return SourceWordRemoved(parse_index(text))
-    except (ValueError, ExperimentError) as error:
-        raise _refusal(text, "the number of a word", "2", error) from error
 
 
 def parse_word_replaced(text: str) -> SourceWordReplaced:
     """Parse N=TEXT. Raises `argparse.ArgumentTypeError`."""
-    place, replacement = _two_parts(text, "the number of a word and a text", "2=Katze")
-    try:
+    with _form(text, "the number of a word and a text", "2=Katze"):
+        place, replacement = _two_parts(text)
         return SourceWordReplaced(parse_index(place), replacement)
-    except (ValueError, ExperimentError) as error:
-        raise _refusal(text, "the number of a word and a text", "2=Katze", error) from error
 
 
-def _two_parts(text: str, what: str, example: str) -> tuple[str, str]:
+@contextmanager
+def _form(text: str, what: str, example: str) -> Iterator[None]:
+    """Turn errors inside the context into `argparse.ArgumentTypeError`, with the form that `text` must have."""
+    try:
+        yield
+    except ExperimentError as error:
+        raise argparse.ArgumentTypeError(f"{_shown(text)}: {error}") from error
+    except ValueError as error:
+        reason = f": {error}" if str(error) else ""
+        message = f"{_shown(text)} cannot be read{reason}. Write {what}, such as {example}"
+        raise argparse.ArgumentTypeError(message) from error
+
+
+def _two_parts(text: str) -> tuple[str, str]:
     first, equals, second = text.partition("=")
     if not (first and equals and second):
-        raise _refusal(text, what, example)
+        raise ValueError
     return first, second
 
 
@@ -259,13 +259,6 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError:
         raise ValueError(f"{_shown(text)} is not a number") from None
-
-
-def _refusal(text: str, what: str, example: str, error: Exception | None = None) -> argparse.ArgumentTypeError:
-    if isinstance(error, ExperimentError):
-        return argparse.ArgumentTypeError(f"{_shown(text)}: {error}")
-    reason = f": {error}" if error else ""
-    return argparse.ArgumentTypeError(f"{_shown(text)} cannot be read{reason}. Write {what}, such as {example}")
 
 
 def _shown(text: str) -> str:
