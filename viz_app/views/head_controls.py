@@ -1,11 +1,13 @@
 """The controls under the large map: what its queries are called, what is left out, how large it is."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QBoxLayout,
     QButtonGroup,
     QCheckBox,
@@ -15,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from augenmerk.core.analysis.selection import LabelMode
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.evented_options import on_redraw
 from augenmerk.viz_app.state.experiment_state import ExperimentState
@@ -28,6 +31,8 @@ from augenmerk.viz_app.widgets.menu_button import MenuButton
 from augenmerk.viz_app.widgets.parts import flat_button, label, set_visible
 
 MAX_THRESHOLD_PERCENT = 60
+MODES: tuple[LabelMode, ...] = ("predicted", "read")
+"""How queries are named, in the order of the menu."""
 HIDING = {
     "hides_wrapping": "Hide start and end",
     "hides_punctuation": "Hide punctuation",
@@ -64,6 +69,50 @@ class TokenTips:
         )
 
 
+class TokenChoices:
+    """Connects buttons or menu entries with the settings of how tokens are named, hidden and merged.
+
+    Args:
+        state: has the settings.
+        controls: checkable, by name: "predicted", "read", and the names in `HIDING`. The first two exclude each other.
+    """
+
+    def __init__(self, state: ExperimentState, controls: Mapping[str, QAction] | Mapping[str, QAbstractButton]) -> None:
+        self._state, self._controls = state, controls
+        self.rebuild()
+        for mode in MODES:
+            controls[mode].toggled.connect(partial(self._choose_label_mode, mode))
+        for name in HIDING:
+            controls[name].toggled.connect(partial(setattr, state.settings, name))
+        state.result_changed.connect(self.rebuild)
+        state.selection.events.head.connect(self.name_axes, max_args=0)
+        on_redraw(state.settings, ("maps",), self.rebuild)
+
+    def rebuild(self) -> None:
+        """Another result, or another choice."""
+        settings = self._state.settings
+        self._controls[settings.label_mode].setChecked(True)
+        for name in HIDING:
+            self._controls[name].setChecked(getattr(settings, name))
+        self._controls["merges_words"].setVisible(map_text.splits_words(self._state))
+        self.name_axes()
+
+    def name_axes(self) -> None:
+        """Tips follow which axis carries the queries. Queries of the encoder have one name."""
+        tips = TokenTips.of(self._state.settings.axes)
+        is_encoder = self._state.selection.head.kind == "encoder"
+        for name, control in self._controls.items():
+            tip = tips.encoder if is_encoder and name in MODES else getattr(tips, name)
+            if tip != control.toolTip():
+                control.setToolTip(tip)
+        for mode in MODES:
+            self._controls[mode].setEnabled(not is_encoder)
+
+    def _choose_label_mode(self, mode: LabelMode, is_chosen: bool) -> None:
+        if is_chosen:
+            self._state.settings.label_mode = mode
+
+
 class HeadControls(QWidget):
     """One line, or two where there is no room.
 
@@ -85,44 +134,20 @@ class HeadControls(QWidget):
         self._group.addButton(self.predicted_button)
         self._queries_label, self._hide_label = label("muted"), label("muted")
         self._hide_label.setText("hide:")
+        hiding = (self.hide_wrapping, self.hide_punctuation, self.merge_words)
+        buttons = {
+            "predicted": self.predicted_button,
+            "read": self.read_button,
+            **dict(zip(HIDING, hiding, strict=True)),
+        }
+        self._choices = TokenChoices(state, buttons)
         self.name_axes()
-        self.rebuild()
-        self.read_button.toggled.connect(self._choose_label_mode)
-        self.hide_wrapping.toggled.connect(partial(setattr, state.settings, "hides_wrapping"))
-        self.hide_punctuation.toggled.connect(partial(setattr, state.settings, "hides_punctuation"))
-        self.merge_words.toggled.connect(partial(setattr, state.settings, "merges_words"))
         self._lay_out()
-        state.result_changed.connect(self.rebuild)
-        state.selection.events.head.connect(self._show_kind, max_args=0)
-        on_redraw(state.settings, ("maps",), self.rebuild)
-
-    def rebuild(self) -> None:
-        """Another result, or another choice."""
-        settings = self._state.settings
-        (self.read_button if settings.label_mode == "read" else self.predicted_button).setChecked(True)
-        self.hide_wrapping.setChecked(settings.hides_wrapping)
-        self.hide_punctuation.setChecked(settings.hides_punctuation)
-        self.merge_words.setChecked(settings.merges_words)
-        self.merge_words.setVisible(map_text.splits_words(self._state))
-        self._show_kind()
-
-    def _show_kind(self) -> None:
-        """Queries of the encoder have one name."""
-        is_encoder = self._state.selection.head.kind == "encoder"
-        for button, tip in ((self.read_button, self._tips.read), (self.predicted_button, self._tips.predicted)):
-            button.setEnabled(not is_encoder)
-            tip = self._tips.encoder if is_encoder else tip
-            if tip != button.toolTip():
-                button.setToolTip(tip)
 
     def name_axes(self) -> None:
         """The words follow which axis carries the queries."""
-        axes = self._state.settings.axes
-        self._tips = TokenTips.of(axes)
-        self._queries_label.setText(f"{axes.query}s:")
-        self.hide_wrapping.setToolTip(self._tips.hides_wrapping)
-        self.hide_punctuation.setToolTip(self._tips.hides_punctuation)
-        self.merge_words.setToolTip(self._tips.merges_words)
+        self._queries_label.setText(f"{self._state.settings.axes.query}s:")
+        self._choices.name_axes()
 
     def fit(self, width: int) -> None:
         """One line if it fits into this width, else two."""
@@ -133,9 +158,6 @@ class HeadControls(QWidget):
         if direction != self._line.direction():
             self._line.setDirection(direction)
             scales(self._line.setSpacing, 18 if fits else 4)
-
-    def _choose_label_mode(self, is_read: bool) -> None:
-        self._state.settings.label_mode = "read" if is_read else "predicted"
 
     def _lay_out(self) -> None:
         self._naming = row_of(self._queries_label, self.predicted_button, self.read_button, 0, spacing=10)
@@ -158,58 +180,28 @@ class TokensMenu(MenuButton):
         menu.setToolTipsVisible(True)
         self.actions_by_name: dict[str, QAction] = {}
         group = QActionGroup(menu)
-        for mode in ("predicted", "read"):
-            action = self._add(menu, mode)
-            action.setActionGroup(group)
-            action.triggered.connect(partial(self._choose_label_mode, mode))
+        for mode in MODES:
+            self._add(menu, mode).setActionGroup(group)
         menu.addSeparator()
         for name, text in HIDING.items():
-            action = self._add(menu, name, text)
-            action.toggled.connect(partial(setattr, state.settings, name))
+            self._add(menu, name, text)
         self.setMenu(menu)
+        self._choices = TokenChoices(state, self.actions_by_name)
         self.name_axes()
-        self.rebuild()
-        state.result_changed.connect(self.rebuild)
-        state.selection.events.head.connect(self._show_kind, max_args=0)
-        on_redraw(state.settings, ("maps",), self.rebuild)
-
-    def rebuild(self) -> None:
-        """Another result, or another choice."""
-        settings, actions = self._state.settings, self.actions_by_name
-        for mode in ("predicted", "read"):
-            actions[mode].setChecked(settings.label_mode == mode)
-        self._show_kind()
-        for name in HIDING:
-            actions[name].setChecked(getattr(settings, name))
-        actions["merges_words"].setVisible(map_text.splits_words(self._state))
-
-    def _show_kind(self) -> None:
-        """Queries of the encoder have one name."""
-        is_encoder = self._state.selection.head.kind == "encoder"
-        for mode, tip in (("predicted", self._tips.predicted), ("read", self._tips.read)):
-            action, tip = self.actions_by_name[mode], self._tips.encoder if is_encoder else tip
-            if tip != action.toolTip():
-                action.setEnabled(not is_encoder)
-                action.setToolTip(tip)
 
     def name_axes(self) -> None:
         """The words follow which axis carries the queries."""
         query = self._state.settings.axes.query
-        self._tips = TokenTips.of(self._state.settings.axes)
         self.setToolTip(f"How {query}s are named, and which tokens are hidden")
-        for mode in ("predicted", "read"):
+        for mode in MODES:
             self.actions_by_name[mode].setText(f"{query.capitalize()}s: token {mode}")
-        for name in HIDING:
-            self.actions_by_name[name].setToolTip(getattr(self._tips, name))
+        self._choices.name_axes()
 
     def _add(self, menu: QMenu, name: str, text: str = "") -> QAction:
         action = menu.addAction(text)
         action.setCheckable(True)
         self.actions_by_name[name] = action
         return action
-
-    def _choose_label_mode(self, mode: str, _: bool = True) -> None:
-        self._state.settings.label_mode = "read" if mode == "read" else "predicted"
 
 
 class SizeControls(QWidget):
