@@ -61,6 +61,7 @@ class ChapterFigure(LivePanel):
         super().__init__(context.state, context.controller, self.title, parent)
         self.context, self.options = context, options
         self._subject: object = None
+        self._height_limit = 0
         self.setProperty("role", "panel")
         self.waiting = label("small", "computing…")
         self.waiting.setVisible(False)
@@ -110,7 +111,19 @@ class ChapterFigure(LivePanel):
         """Sets the height available to the figure, in pixels; scalable figures fill it."""
 
     def set_height_limit(self, height: int) -> None:
-        """Sets the height, in pixels, up to which the page does not scroll; scalable figures shrink to it."""
+        """Sets the height, in pixels, up to which the page does not scroll; 0 for none. Scalable figures shrink."""
+        self._height_limit = height
+        self.shrink()
+
+    def shrink(self) -> None:
+        """Redraws a scalable figure smaller by `excess_px`."""
+
+    @property
+    def excess_px(self) -> int:
+        """How much higher than its limit the figure is."""
+        if self._height_limit <= 0:
+            return 0
+        return max(0, self.column.totalHeightForWidth(self.width()) - self._height_limit)
 
     def shutdown(self) -> None:
         """Ends running work when the page closes."""

@@ -45,19 +45,13 @@ class MaskFigure(ChapterFigure):
         self.published.toggled.connect(self._on_published)
         self.column.addWidget(self.matrix)
         self.column.addLayout(row_of((self.says, 1), (self.published, 0, Qt.AlignmentFlag.AlignTop)))
-        self._limit = 0
         self._say(None)
 
-    def set_height_limit(self, height: int) -> None:
+    def shrink(self) -> None:
         """A low page has lower cells."""
-        self._limit = height
-        self._fit()
-
-    def _fit(self) -> None:
         self.matrix.set_heights(MATRIX_HEIGHT, MAX_CELL)
-        if self._limit > 0:
-            excess = (self.column.totalHeightForWidth(self.width()) - self._limit) / current_theme().scale
-            self.matrix.set_heights(max(LEAST_MATRIX_HEIGHT, MATRIX_HEIGHT - max(0, round(excess))), MAX_CELL)
+        excess = round(self.excess_px / current_theme().scale)
+        self.matrix.set_heights(max(LEAST_MATRIX_HEIGHT, MATRIX_HEIGHT - excess), MAX_CELL)
 
     def redraw(self) -> None:
         """Another translation, or the mask was lifted or put back."""
@@ -70,14 +64,14 @@ class MaskFigure(ChapterFigure):
             self.title.setText(f"The same mask over {NUM_PUBLISHED} positions, as in The Annotated Transformer")
             seen = np.tril(np.ones((NUM_PUBLISHED, NUM_PUBLISHED), dtype=np.float32))
             self.matrix.show_matrices((Matrix(seen, places, places),), top=1.0)
-            self._fit()
+            self.shrink()
             return
         tokens = tuple(token.replace(WORD_MARK, "") for token in translation.read_tokens)
         predicted = tuple(token.replace(WORD_MARK, "") for token in translation.predicted_tokens)
         seen = np.ones((len(tokens), len(tokens)), dtype=np.float32)
         self.title.setText("The mask is lifted: the decoder sees everything" if is_lifted else self.caption)
         self.matrix.show_matrices((Matrix(seen if is_lifted else np.tril(seen), predicted, tokens),), top=1.0)
-        self._fit()
+        self.shrink()
 
     def _on_published(self) -> None:
         self.redraw()

@@ -45,12 +45,11 @@ class OneQueryFigure(ChapterFigure):
         self.matrix.clicked.connect(self._choose)
         self.column.addWidget(self.matrix)
 
-    def set_height_limit(self, height: int) -> None:
+    def shrink(self) -> None:
         """A low page has lower rows."""
         self.matrix.set_heights(AIMED_HEIGHT, CELLS[1])
-        excess = (self.column.totalHeightForWidth(self.width()) - height) / current_theme().scale
-        if height > 0 and excess > 0:
-            self.matrix.set_heights(max(LEAST_HEIGHT, round(AIMED_HEIGHT - excess)), CELLS[1])
+        excess = self.excess_px / current_theme().scale
+        self.matrix.set_heights(max(LEAST_HEIGHT, round(AIMED_HEIGHT - excess)), CELLS[1])
 
     def redraw(self) -> None:
         """Another sentence, head or query."""

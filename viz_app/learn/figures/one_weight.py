@@ -55,7 +55,6 @@ class OneWeightFigure(ChapterFigure):
         super().__init__(context, options, parent)
         self._trace: Trace | None = None
         self._traced: Translation | None = None
-        self._limit = 0
         self.numbers = PinnedNumbers()
         self.table = WeightTable()
         self.table.key_clicked.connect(self._pin_key)
@@ -69,16 +68,12 @@ class OneWeightFigure(ChapterFigure):
         row = row_of(label("muted", "temperature"), (self.temperature, 1), self._temperature_text)
         add_parts(self.column, self.numbers, self.table, row)
 
-    def set_height_limit(self, height: int) -> None:
+    def shrink(self) -> None:
         """A low page has lower lines."""
-        self._limit = height
-        self._fit()
-
-    def _fit(self) -> None:
         self.table.set_line(scaled(LINE))
-        if self._limit > 0 and self.table.num_lines > 0:
-            excess = max(0, self.column.totalHeightForWidth(self.width()) - self._limit)
-            self.table.set_line(max(scaled(LEAST_LINE), scaled(LINE) - math.ceil(excess / self.table.num_lines)))
+        if self.table.num_lines > 0:
+            lower = math.ceil(self.excess_px / self.table.num_lines)
+            self.table.set_line(max(scaled(LEAST_LINE), scaled(LINE) - lower))
 
     def to_ask(self) -> tuple[object, Job] | None:
         """Queries, keys and values of the translation that is shown."""
@@ -113,7 +108,7 @@ class OneWeightFigure(ChapterFigure):
         tokens = tuple(token.replace(WORD_MARK, "") for token in keys)
         self.numbers.show_steps(steps, tokens, query, pinned.key)
         self.table.show_steps(steps, tokens, query, pinned.key)
-        self._fit()
+        self.shrink()
 
     def _pin_key(self, key: int) -> None:
         pinned = self.state.selection.pinned

@@ -35,7 +35,6 @@ class PositionsFigure(ChapterFigure):
         super().__init__(context, options, parent)
         self.tables: PositionTables | None = None
         self.chart = LineChart("Sinusoidal positions", "position", "value")
-        self._limit = 0
         self._of_model = label("heading", wraps=True)
         style = MatrixStyle(
             colors="signed",
@@ -47,26 +46,19 @@ class PositionsFigure(ChapterFigure):
         self.column.addWidget(self.chart)
         self.column.addWidget(self._of_model)
         self.column.addWidget(self.matrix)
-        self._fit()
+        self.shrink()
 
-    def set_height_limit(self, height: int) -> None:
-        """A low page has a lower chart, and lower cells."""
-        self._limit = height
-        self._fit()
-
-    def _fit(self) -> None:
+    def shrink(self) -> None:
         """Shrinks the chart first, then the cells."""
         num_rows = sum(len(matrix.row_labels) for matrix in self.matrix.matrices)
         chart, cells = CHART_HEIGHTS[1], min(MATRIX_HEIGHT, MAX_CELL * num_rows)
         self.chart.setFixedHeight(scaled(chart))
         self.matrix.set_heights(cells, MAX_CELL)
-        if self._limit > 0:
-            needed = self.column.totalHeightForWidth(self.width())
-            excess = round((needed - self._limit) / current_theme().scale)
-            lower = min(max(excess, 0), CHART_HEIGHTS[1] - CHART_HEIGHTS[0])
-            self.chart.setFixedHeight(scaled(chart - lower))
-            if excess > lower:
-                self.matrix.set_heights(max(cells - (excess - lower), min(cells, LEAST_MATRIX_HEIGHT)), MAX_CELL)
+        excess = round(self.excess_px / current_theme().scale)
+        lower = min(excess, CHART_HEIGHTS[1] - CHART_HEIGHTS[0])
+        self.chart.setFixedHeight(scaled(chart - lower))
+        if excess > lower:
+            self.matrix.set_heights(max(cells - (excess - lower), min(cells, LEAST_MATRIX_HEIGHT)), MAX_CELL)
 
     def to_ask(self) -> tuple[object, Job] | None:
         """The tables are the model's, whatever the sentence."""
@@ -97,4 +89,4 @@ class PositionsFigure(ChapterFigure):
         columns = tuple(str(dimension) if dimension % 8 == 0 else "" for dimension in range(values.shape[1]))
         top = float(np.abs(values).max())
         self.matrix.show_matrices((Matrix(values, rows, columns),), top=top)
-        self._fit()
+        self.shrink()
