@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NoReturn, TextIO, cast
+from typing import Any, Literal, NoReturn, TextIO
 
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.memory import is_out_of_memory
@@ -30,9 +30,9 @@ _NO_SPACE = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno
 def run_guarded(command: Callable[[], int]) -> int:
     """Run a command and return its exit status. User errors become one message on standard error and status 2."""
     status = 0
-    with _forgiving_errors():
+    with _replaced("stderr", _ForgivingErrors):
         try:
-            with _watched_output():
+            with _replaced("stdout", _WatchedOutput):
                 try:
                     status = _run(command)
                 except SystemExit:  # after --help, or a refused option
@@ -177,18 +177,18 @@ class _ForgivingErrors:
 
 
 @contextmanager
-def _forgiving_errors() -> Iterator[None]:
-    """Replace standard error by `_ForgivingErrors` inside the context."""
-    stream = sys.stderr
+def _replaced(name: Literal["stdout", "stderr"], replacement: Callable[[TextIO], object]) -> Iterator[None]:
+    """Replace a stream of `sys` inside the context. The replacement accepts any character."""
+    stream = getattr(sys, name)
     if stream is None:  # a program without a console
         yield
         return
     _take_any_character(stream)
-    sys.stderr = cast(TextIO, _ForgivingErrors(stream))
+    setattr(sys, name, replacement(stream))
     try:
         yield
     finally:
-        sys.stderr = stream
+        setattr(sys, name, stream)
 
 
 def _take_any_character(stream: TextIO) -> None:
@@ -206,21 +206,6 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
 
 
 codecs.register_error("augenmerk-escape", _escaped)
-
-
-@contextmanager
-def _watched_output() -> Iterator[None]:
-    """Replace standard output by `_WatchedOutput`, which accepts any character, inside the context."""
-    stream = sys.stdout
-    if stream is None:  # a program without a console
-        yield
-        return
-    _take_any_character(stream)
-    sys.stdout = cast(TextIO, _WatchedOutput(stream))
-    try:
-        yield
-    finally:
-        sys.stdout = stream
 
 
 def _discard_output() -> None:
