@@ -29,11 +29,12 @@ class TokenTranslator:
         )
         self._forbidden = [[str(token)] for token in translator.rules.forbidden_ids]
 
-    def translate(self, sources: Sequence[Sequence[int]], batch_size: int = 64) -> list[list[int]]:
-        """The chosen ids, including the end token."""
+    def translate(self, sources: Sequence[Sequence[int]], batch_size: int = 64, beam: int = 1) -> list[list[int]]:
+        """The chosen ids, including the end token; with a beam, of the most probable hypothesis whatever its length."""
         results = self._translator.translate_batch(
             [[str(token) for token in source] for source in sources],
-            beam_size=1,
+            beam_size=beam,
+            length_penalty=0,
             max_batch_size=batch_size,
             suppress_sequences=self._forbidden,
             return_end_token=True,

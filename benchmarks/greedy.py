@@ -1,4 +1,4 @@
-"""Greedy translation against CTranslate2, in float32 on one thread, with the bundled weights on both sides.
+"""Greedy and beam search against CTranslate2, in float32 on one thread, with the bundled weights on both sides.
 
 Ours yields every map, probability and alternative of a single sentence; CTranslate2 yields tokens. Of a batch both
 yield tokens. It counts how many outputs are the same, and refuses to compare if hardly any are.
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch
 
-from augenmerk.core.translation.corpus import CORPUS_BATCH, translate_ids
+from augenmerk.core.translation.corpus import batch_size_for, translate_ids
 from augenmerk.core.translation.decoding import batches_by_length
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.examples import example_sentences
@@ -21,6 +21,7 @@ from benchmarks.ratio import Ratio, paired_medians
 
 LENGTHS = (13, 40)
 NUM_SINGLE, NUM_IN_BATCH = 3, 1000
+BEAMS = 1, 4
 REQUIRED_SINGLE, REQUIRED_BATCH, AIM = 1 / 1.1, 1.0, 1.2
 
 
@@ -32,7 +33,10 @@ def run() -> list[Ratio]:
         with tempfile.TemporaryDirectory() as folder:
             translator = Translator.load(None, "cpu")
             other = TokenTranslator(translator, Path(folder))
-            return [*(_single(translator, other, length) for length in LENGTHS), _batch(translator, other)]
+            return [
+                *(_single(translator, other, length) for length in LENGTHS),
+                *(_batch(translator, other, beam) for beam in BEAMS),
+            ]
     finally:
         torch.set_num_threads(num_threads)
 
@@ -64,26 +68,31 @@ def _sentences(num_tokens: int) -> list[str]:
     return short if num_tokens < 20 else [*joined, *longer][:60]
 
 
-def _batch(translator: Translator, other: TokenTranslator) -> Ratio:
+def _batch(translator: Translator, other: TokenTranslator, beam: int) -> Ratio:
     texts = [text for length in LENGTHS for text in _sentences(length)]
     sources = [translator.translate(text).source_ids for text in texts if len(text.split()) < 25]
     sources = (sources * NUM_IN_BATCH)[:NUM_IN_BATCH]
 
     def ours() -> list[list[int]]:
-        return tokens_of_batch(translator, sources)
+        return tokens_of_batch(translator, sources, beam)
 
-    _check(ours(), other.translate(sources))
-    name = f"{len(sources)} sentences, tokens / CTranslate2"
-    medians = paired_medians(ours, lambda: other.translate(sources), repeats=3, warmup=1)
+    def theirs() -> list[list[int]]:
+        return other.translate(sources, beam=beam)
+
+    _check(ours(), theirs())
+    name = f"{len(sources)} sentences, {'greedy' if beam == 1 else f'beam {beam}'}, tokens / CTranslate2"
+    medians = paired_medians(ours, theirs, repeats=3, warmup=1)
     return Ratio(name, *medians, REQUIRED_BATCH, AIM, "CPU seconds, 1 thread")
 
 
-def tokens_of_batch(translator: Translator, sources: Sequence[Sequence[int]]) -> list[list[int]]:
+def tokens_of_batch(translator: Translator, sources: Sequence[Sequence[int]], beam: int = 1) -> list[list[int]]:
     """What `Translator.translate_corpus` does from ids to ids."""
     model, run, rules = translator.current_model(), translator.run_config, translator.rules
     found: dict[int, list[int]] = {}
-    for group in batches_by_length([len(source) for source in sources], CORPUS_BATCH):
-        found.update(zip(group, translate_ids(model, [sources[place] for place in group], run, rules), strict=True))
+    num_in_batch = batch_size_for(model, beam, max(LENGTHS))
+    for group in batches_by_length([len(source) for source in sources], num_in_batch):
+        rows = [sources[place] for place in group]
+        found.update(zip(group, translate_ids(model, rows, run, rules, beam=beam), strict=True))
     return [found[place] for place in range(len(sources))]
 
 

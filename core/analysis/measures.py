@@ -202,7 +202,7 @@ MEASURES: dict[Measure, MeasureDescription] = {
         rows_sum_to_one=True,
     ),
 }
-"""Every measure, by name; its order is that of menus and options. See "A new measure" in docs/architecture.md."""
+"""Every measure, by name; its order is that of menus and options. See "A measure" in docs/architecture.md."""
 BESIDE_WEIGHT: tuple[tuple[Measure, MapKind], ...] = tuple(
     (measure, kind) for kind in MAP_KINDS for measure in measures_of(kind) if measure != "weight"
 )

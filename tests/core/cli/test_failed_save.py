@@ -138,7 +138,7 @@ sys.exit(status)
     assert done.returncode == 2, done.stderr
     assert f"Cannot write {tmp_path / 'run' / LAST}: " in done.stderr
     assert "File too large" in done.stderr
-    assert "Training ends at step 4: nobody is at this terminal" in done.stderr
+    assert "Training stops at step 4. Free some space" in done.stderr
     assert "from the last checkpoint with --resume" in done.stderr
     assert done.stderr.count("Cannot write") == 1
     assert "Traceback" not in done.stderr

@@ -68,7 +68,7 @@ def malicious(kind: str, path: Path, touched: Path) -> None:
 def test_code_is_refused_and_never_runs(kind: str, tmp_path: Path) -> None:
     path, touched = tmp_path / "model.pt", tmp_path / "touched"
     malicious(kind, path, touched)
-    with pytest.raises(ModelImportError, match=r"which are never run \(posix\.system\)\. A PyTorch file") as raised:
+    with pytest.raises(ModelImportError, match=r"which are never run \(posix\.system\)\. Use a PyTorch file") as raised:
         read_pickled(path)
     assert "torch.load" not in str(raised.value), "how to run it is not shown"
     assert not touched.exists()
