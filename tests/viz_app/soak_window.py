@@ -186,7 +186,7 @@ class Soak:
         self._wait_until(lambda: page.view is not None)
         for place in range(len(page.chapters)):
             page.open_chapter(place)
-            self._wait_until(lambda: not page.state.run.request.is_running)
+            self._wait_until(lambda: not page.state.request.is_running)
             self._wait(150)
 
     def _train(self) -> None:

@@ -54,8 +54,8 @@ def test_hands_are_answered_while_a_real_training_goes_on(window: MainWindow, qt
     _train(window, qtbot, tmp_path / "runs")
     page, training = window.translate_page, window.pages.train
     assert training is not None
-    assert training.state.latest_step is not None
-    first_step = training.state.latest_step.step
+    assert training.state.run.latest_step is not None
+    first_step = training.state.run.latest_step.step
     translations = []
     window.translation_shown.connect(translations.append)
     hands = Hands(window)
@@ -68,7 +68,7 @@ def test_hands_are_answered_while_a_real_training_goes_on(window: MainWindow, qt
     assert hands.num_scrolled >= 12
     assert hands.num_places_seen >= 2
     qtbot.waitUntil(lambda: _shown(page) == hands.typed.strip(), timeout=60_000)
-    assert training.state.latest_step.step > first_step
+    assert training.state.run.latest_step.step > first_step
     assert training.is_running()
 
 

@@ -90,7 +90,7 @@ def test_a_model_that_does_not_fit_is_refused_before_anything_is_written(tmp_pat
     wider = dataclasses.replace(further(), model=RUN.model.replace(feed_forward_width=64, num_heads=2))
     with pytest.raises(CheckpointError, match="num_heads is 4 there and 2 here; feed_forward_width is 32 there and 64"):
         record(wider, tmp_path / "run", initial=initial)
-    with pytest.raises(CheckpointError, match="The corpus gives another vocabulary than the model to begin with"):
+    with pytest.raises(CheckpointError, match="The corpus gives another vocabulary than that of the initial model"):
         record(further(), tmp_path / "run", initial=initial, corpus=text_corpus(RUN, 20))
     with pytest.raises(CheckpointError, match=f"begins with the model {'0' * 64}; the one given is"):
         record(further(initial_model="0" * 64), tmp_path / "run", initial=initial)
