@@ -1,8 +1,14 @@
-"""Durations and shares in words."""
+"""Numbers, durations and shares as text."""
 
 import math
 
 UNKNOWN = "–"
+
+
+def number(value: float, decimals: int = 2, *, signed: bool = False) -> str:
+    """The rounded value with a typographic minus sign; zero never has one."""
+    value = round(value, decimals) + 0.0
+    return f"{value:{'+' if signed else ''}.{decimals}f}".replace("-", "−")
 
 
 def duration(seconds: float, *, exact: bool = False) -> str:

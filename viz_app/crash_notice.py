@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QPlainTextEdit, QPus
 
 from augenmerk.viz_app.crash_log import CrashReport
 from augenmerk.viz_app.theme import PANEL_MARGIN, set_role
-from augenmerk.viz_app.widgets.labels import ElidingLabel
+from augenmerk.viz_app.widgets.buttons import flat_button
+from augenmerk.viz_app.widgets.labels import ElidingLabel, label
 from augenmerk.viz_app.widgets.layouts import row_of
-from augenmerk.viz_app.widgets.parts import flat_button, label
 
 HINT = "This report stays on this computer. It helps to find the cause: copy it when you report the problem."
 

@@ -42,8 +42,7 @@ from augenmerk.viz_app.views.sentence_input import INPUT_COMMANDS
 from augenmerk.viz_app.widgets.commands import BoundCommand, Command, CommandRegistry, run_by_key
 from augenmerk.viz_app.widgets.dialogs import show_about
 from augenmerk.viz_app.widgets.explain import TermExplainer
-from augenmerk.viz_app.widgets.layouts import column_of
-from augenmerk.viz_app.widgets.scroll_areas import WindowScrollArea
+from augenmerk.viz_app.widgets.layouts import WindowScrollArea, column_of
 from augenmerk.viz_app.worker import ExperimentController, InferenceWorker
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QButtonGroup, QLabel, QSizePolicy, QToolButton, QW
 from augenmerk.viz_app.models.loader import ModelLoader
 from augenmerk.viz_app.models.model_button import ModelButton
 from augenmerk.viz_app.theme import PAGE_MARGIN, scaled, scales
+from augenmerk.viz_app.widgets.buttons import MenuButton
 from augenmerk.viz_app.widgets.commands import BoundCommand
 from augenmerk.viz_app.widgets.labels import ElidingLabel
 from augenmerk.viz_app.widgets.layouts import Space, row_of
-from augenmerk.viz_app.widgets.menu_button import MenuButton
 
 NOTICE_MS, NARROW = 5_000, 880
 

@@ -13,7 +13,7 @@ from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.examples import Example, GalleryError, example_sentences, gallery
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.examples_menu import GalleryPopup, cell_of
-from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
 from tests.viz_app.conftest import MakeWindow
 from tools.check_gallery import weights_of
 

@@ -47,7 +47,7 @@ from augenmerk.viz_app.widgets.commands import (
     shown_keys,
 )
 from augenmerk.viz_app.widgets.explain import as_html, at_scale, entries_of, explanation_of, own_text
-from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
 from tests.viz_app.conftest import MakeWindow
 
 PLAIN_WORDS = Path(__file__).with_name("plain_words.txt")

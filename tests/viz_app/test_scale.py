@@ -18,7 +18,7 @@ from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import intervene
 from augenmerk.viz_app.theme import SCALES, Theme, current_theme, scales
 from augenmerk.viz_app.widgets.labels import ElidingLabel
-from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea, WindowScrollArea
+from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, WindowScrollArea
 from tests.viz_app.conftest import MakeWindow
 
 TIMEOUT_MS = 20_000

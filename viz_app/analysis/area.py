@@ -16,8 +16,8 @@ from augenmerk.viz_app.analysis.registry import TABS
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.theme import PANEL_MARGIN, scaled
 from augenmerk.viz_app.views.commands import TOGGLE_ANALYSIS
+from augenmerk.viz_app.widgets.buttons import flat_button, tab_button
 from augenmerk.viz_app.widgets.layouts import column_of, row_of, wrapping_row
-from augenmerk.viz_app.widgets.parts import flat_button, tab_button
 
 MIN_WIDTH, USUAL_WIDTH = 340, 430
 

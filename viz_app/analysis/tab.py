@@ -15,8 +15,8 @@ from augenmerk.viz_app.state.request_state import Progress, RequestState
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales
 from augenmerk.viz_app.views.live_panel import LivePanel
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
-from augenmerk.viz_app.widgets.layouts import column_of, row_of
-from augenmerk.viz_app.widgets.parts import label, set_visible
+from augenmerk.viz_app.widgets.labels import label
+from augenmerk.viz_app.widgets.layouts import column_of, row_of, set_visible
 from augenmerk.viz_app.worker import ExperimentController
 
 TOLD_AFTER_S = 5.0

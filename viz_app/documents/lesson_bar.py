@@ -19,10 +19,10 @@ from augenmerk.core.translation.lesson_file import MAX_TITLE_CHARACTERS
 from augenmerk.viz_app.documents.lesson import OpenLesson, as_line, as_title
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
 from augenmerk.viz_app.views.commands import SCENE_COMMANDS
+from augenmerk.viz_app.widgets.buttons import flat_button
 from augenmerk.viz_app.widgets.commands import BoundCommand, add_shortcut
-from augenmerk.viz_app.widgets.labels import ElidingLabel, MaxLinesLabel
-from augenmerk.viz_app.widgets.layouts import FlowLayout, Space, column_of, row_of
-from augenmerk.viz_app.widgets.parts import flat_button, label, set_visible
+from augenmerk.viz_app.widgets.labels import ElidingLabel, MaxLinesLabel, label
+from augenmerk.viz_app.widgets.layouts import FlowLayout, Space, column_of, row_of, set_visible
 
 MAX_LINES = 3
 NO_SCENE = "Add scene saves the current screen here: the sentence, its changes and the view of the maps."

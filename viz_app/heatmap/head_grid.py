@@ -33,7 +33,7 @@ from augenmerk.viz_app.state.map_text import KIND_DIRECTIONS, KIND_NAMES
 from augenmerk.viz_app.state.map_view import Band
 from augenmerk.viz_app.state.marks import lit_keys, lit_queries, marks_of_heads
 from augenmerk.viz_app.theme import Theme, current_theme, is_theme_change, scaled
-from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
 
 MIN_THUMBNAIL = 25  # below this height the grid scrolls, with thumbnails of a comfortable size
 SCROLLING_THUMBNAIL = 46

@@ -21,7 +21,7 @@ from augenmerk.viz_app.state.map_view import MapView
 from augenmerk.viz_app.state.marks import lit_keys, lit_queries
 from augenmerk.viz_app.state.sentence_text import visible
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
 
 HEADER = 24
 MIN_LINE, MAX_LINE = 16.0, 34.0

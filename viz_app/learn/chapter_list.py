@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QPushButton
 from augenmerk.core.text.languages import language_name
 from augenmerk.viz_app.learn.chapter import Chapter, languages
 from augenmerk.viz_app.theme import scaled
+from augenmerk.viz_app.widgets.buttons import ChoiceMenu
 from augenmerk.viz_app.widgets.layouts import column_of
-from augenmerk.viz_app.widgets.menu_button import ChoiceMenu
 
 WIDTH, NARROW_WIDTH = 238, 50
 

@@ -12,9 +12,7 @@ from augenmerk.viz_app.learn.figures.map import MapFigure
 from augenmerk.viz_app.learn.figures.registry import FIGURES
 from augenmerk.viz_app.learn.predict_view import PredictView
 from augenmerk.viz_app.theme import GAP, current_theme, scaled
-from augenmerk.viz_app.widgets.layouts import column_of, row_of
-from augenmerk.viz_app.widgets.parts import take_out
-from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea, area_around
+from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, area_around, column_of, row_of, take_out
 
 TEXT_SHARE, FIGURE_SHARE = 3, 4
 STACKED = 800

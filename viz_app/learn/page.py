@@ -17,11 +17,11 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import GAP, scaled
-from augenmerk.viz_app.views.intervention_chips import HINT_WITHOUT_HEADS
+from augenmerk.viz_app.views.chips import HINT_WITHOUT_HEADS
 from augenmerk.viz_app.views.sentence import SentencePanel
-from augenmerk.viz_app.widgets.empty_state import EmptyState
+from augenmerk.viz_app.widgets.buttons import flat_button
+from augenmerk.viz_app.widgets.labels import EmptyState, label
 from augenmerk.viz_app.widgets.layouts import column_of, row_of
-from augenmerk.viz_app.widgets.parts import flat_button, label
 from augenmerk.viz_app.worker import ExperimentController, Failure, InferenceWorker, LoadJob, Request
 
 USE = "Use the sentence from Translate"

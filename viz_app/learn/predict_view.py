@@ -12,8 +12,8 @@ from augenmerk.viz_app.learn.figures.figure import LearnContext
 from augenmerk.viz_app.learn.values import UNKNOWN, values_of
 from augenmerk.viz_app.state.request_state import RequestState
 from augenmerk.viz_app.theme import scaled
+from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import FlowLayout, column_of
-from augenmerk.viz_app.widgets.parts import label
 
 CHOICE_SPACING = 10
 NO_SUCH_HEAD = "the head that you click on"

@@ -23,10 +23,10 @@ from augenmerk.viz_app.models.import_job import Imported, ImportJob, InspectJob
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.request_state import Progress
 from augenmerk.viz_app.theme import GAP, PAGE_MARGIN
+from augenmerk.viz_app.widgets.buttons import ChoiceMenu
 from augenmerk.viz_app.widgets.dialogs import ask_what_to_open, ask_where_to_save
+from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import add_parts, row_of
-from augenmerk.viz_app.widgets.menu_button import ChoiceMenu
-from augenmerk.viz_app.widgets.parts import label
 from augenmerk.viz_app.widgets.progress_line import ProgressLine
 from augenmerk.viz_app.worker import Failure, InferenceWorker, Request
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QMenu, QWidget
 
 from augenmerk.viz_app.models.loader import MODEL_COMMANDS, OPEN_BUNDLED, ModelLoader
-from augenmerk.viz_app.widgets.menu_button import MenuButton
+from augenmerk.viz_app.widgets.buttons import MenuButton
 
 MAX_FOLDER_LENGTH = 48
 

@@ -9,6 +9,7 @@ from psygnal import SignalGroupDescriptor
 
 from augenmerk.core.analysis.query_key import QueryKeyDetail, query_key_detail
 from augenmerk.core.analysis.trace import Trace
+from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.request_state import RequestState
@@ -67,13 +68,13 @@ class QueryKeyView:
     def sentence(self) -> str:
         """What the numbers are, and how the logit becomes the weight."""
         detail, width = self.detail, len(self.detail.products)
-        sums = f"Σ of {width} products qᵢ·kᵢ / √{width} = logit {_signed(detail.logit)}."
+        sums = f"Σ of {width} products qᵢ·kᵢ / √{width} = logit {number(detail.logit)}."
         biases = " ".join(filter(None, ("q and k include their biases; nothing else is added.", self.whose)))
         if not detail.is_visible:
             return f"{sums} The mask hides this key from the query: its weight is 0. {biases}"
         whole = float(np.logaddexp.reduce(self.row_logits))
-        score = _signed(detail.logit) + ("" if detail.temperature == 1 else f" / {detail.temperature:g}")
-        softmax = f"exp({score} − {_signed(whole)}) = weight {detail.weight:.3f}"
+        score = number(detail.logit) + ("" if detail.temperature == 1 else f" / {detail.temperature:g}")
+        softmax = f"exp({score} − {number(whole)}) = weight {detail.weight:.3f}"
         tempered = "" if detail.temperature == 1 else f" at temperature {detail.temperature:g}"
         return f"{sums} Softmax over the keys{tempered}: {softmax}. {biases}"
 
@@ -81,9 +82,9 @@ class QueryKeyView:
         """One product in words."""
         detail, root = self.detail, len(self.detail.products)
         return (
-            f"dimension {dimension + 1}: {_signed(detail.query_vector[dimension])} × "
-            f"{_signed(detail.key_vector[dimension])} / √{root} = {_signed(detail.products[dimension], 3)}\n"
-            f"sum up to here {_signed(self.running[dimension], 3)}"
+            f"dimension {dimension + 1}: {number(detail.query_vector[dimension])} × "
+            f"{number(detail.key_vector[dimension])} / √{root} = {number(detail.products[dimension], 3)}\n"
+            f"sum up to here {number(self.running[dimension], 3)}"
         )
 
 
@@ -132,8 +133,3 @@ def _tokens(state: ExperimentState, translation: Translation) -> tuple[str, str]
     if mode == "predicted":
         return f"predicting {translation.predicted_tokens[pair.query]}", key
     return f"reading {translation.read_tokens[pair.query]}", key
-
-
-def _signed(value: float, digits: int = 2) -> str:
-    """With a typographic minus."""
-    return f"{value:.{digits}f}".replace("-", "−")

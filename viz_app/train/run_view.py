@@ -14,8 +14,7 @@ from augenmerk.viz_app.train.film.panel import FilmPanel
 from augenmerk.viz_app.train.film.samples import SamplesPanel
 from augenmerk.viz_app.train.film.tabs import LowerPanel
 from augenmerk.viz_app.train.state import TrainState
-from augenmerk.viz_app.widgets.layouts import column_of, row_of
-from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, column_of, row_of
 
 WIDE_PX = 1180
 """From this width on film and translations stand side by side."""

@@ -15,9 +15,9 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import clearest_head
 from augenmerk.viz_app.state.map_view import MapView, Pair
 from augenmerk.viz_app.theme import PANEL_MARGIN, set_role
+from augenmerk.viz_app.widgets.buttons import flat_button
 from augenmerk.viz_app.widgets.commands import Command, add_shortcut
 from augenmerk.viz_app.widgets.layouts import row_of
-from augenmerk.viz_app.widgets.parts import flat_button
 
 MIN_WEIGHT = 0.5
 SELECTING = ("label_mode", "hides_wrapping", "hides_punctuation", "merges_words")

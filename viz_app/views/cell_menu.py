@@ -1,15 +1,22 @@
 """The context menu of the large map: what can be done to the head, and to the query under the mouse."""
 
+from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QPoint
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QFrame, QMenu, QPushButton, QScrollArea, QWidget
 
+from augenmerk.core.errors import ExperimentError
 from augenmerk.core.model.heads import Head
-from augenmerk.viz_app.state.experiment_editor import toggle_head
+from augenmerk.core.translation.experiment import AttentionRow
+from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.state.experiment_editor import intervene, remove, toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState, partner, query_tokens
 from augenmerk.viz_app.state.map_view import Pair
-from augenmerk.viz_app.views.row_editor import RowEditor
+from augenmerk.viz_app.theme import scaled, scales
+from augenmerk.viz_app.widgets.bars import Bar, BarList
+from augenmerk.viz_app.widgets.labels import label
+from augenmerk.viz_app.widgets.layouts import column_of, row_of
 
 
 class CellMenu(QMenu):
@@ -71,3 +78,128 @@ class CellMenu(QMenu):
 
     def _switch(self, head: Head, _: bool = False) -> None:
         self._state.submit(toggle_head(head))
+
+
+WIDTH, MAX_HEIGHT = 300, 340
+TIP = "Click a word to give it all the weight, or its bar to set a share; the rest is distributed."
+
+
+class RowEditor(QFrame):
+    """The row of one query of a head, as weights that can be changed: at first those of the changed maps.
+
+    Attributes:
+        head, query: which row.
+        weights: as they are set here, one for each key that the query sees; they sum to 1.
+        bars: the keys with their weights.
+        set_button: puts the row into the experiment.
+        reset_button: takes it out again: the row as the model has it.
+        problem: why the row was refused; empty if it was not.
+    """
+
+    def __init__(self, state: ExperimentState, head: Head, query: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setProperty("role", "card")
+        self._state, self.head, self.query = state, head, query
+        translation = state.translation
+        assert translation is not None
+        self._keys = keys_seen(translation, head, query)
+        self.weights = [
+            float(each) for each in translation.maps.of_kind(head.kind)[head.layer, head.head, query, : len(self._keys)]
+        ]
+        title, what = label("heading", wraps=True), label("small", wraps=True)
+        title.setText(f"{head.short_name}: the row of “{query_name(translation, head, query)}”")
+        what.setText(TIP)
+        self.bars = BarList("Weights of this row", TIP)
+        self.bars.label_clicked.connect(self.give_all)
+        self.bars.bar_clicked.connect(self.give)
+        self.problem = label("warm", wraps=True)
+        self.set_button = QPushButton("Set row")
+        self.set_button.setProperty("role", "primary")
+        self.set_button.clicked.connect(self.set_row)
+        self.reset_button = QPushButton("Restore the model's row")
+        self.reset_button.clicked.connect(self.reset_row)
+        self.reset_button.setEnabled(self._row_set is not None)
+        area = QScrollArea()
+        area.setWidget(self.bars)
+        area.setWidgetResizable(True)
+        area.viewport().setAutoFillBackground(False)
+        self.bars.setAutoFillBackground(False)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        buttons = row_of(self.set_button, self.reset_button)
+        column_of(title, what, area, self.problem, buttons, margins=(12, 10, 12, 10), within=self)
+        self.problem.hide()
+        self._show_bars()
+        area.setFixedHeight(min(self.bars.height(), scaled(MAX_HEIGHT)))
+        scales(self.setFixedWidth, WIDTH)
+
+    def open_at(self, point: QPoint) -> None:
+        """Shows it with its corner at a point of the screen, or as near as the screen allows."""
+        self.adjustSize()
+        room = self.screen().availableGeometry()
+        self.move(
+            max(room.left(), min(point.x(), room.right() - self.width())),
+            max(room.top(), min(point.y(), room.bottom() - self.height())),
+        )
+        self.show()
+
+    def give_all(self, index: int) -> None:
+        """Gives all weight to one key."""
+        self.give(index, 1.0)
+
+    def give(self, index: int, share: float) -> None:
+        """Gives a key this share; what is left is shared out among the others as they had it before."""
+        self.weights = with_share(self.weights, index, share)
+        self._show_bars()
+
+    def set_row(self) -> None:
+        """Puts the row into the experiment; if it is refused, says why."""
+        try:
+            self._state.submit(intervene(AttentionRow(self.head, self.query, tuple(self.weights))))
+        except ExperimentError as error:
+            self.problem.setText(str(error))
+            self.problem.show()
+            self.adjustSize()
+        else:
+            self.close()
+
+    def reset_row(self) -> None:
+        """Takes the row out of the experiment."""
+        if self._row_set is not None:
+            self._state.submit(remove(self._row_set))
+        self.close()
+
+    @property
+    def _row_set(self) -> AttentionRow | None:
+        rows = self._state.experiment.attention_rows
+        return next((row for row in rows if row.head == self.head and row.row == self.query), None)
+
+    def _show_bars(self) -> None:
+        self.bars.show_bars(
+            [Bar(key, weight, f"{weight:.2f}") for key, weight in zip(self._keys, self.weights, strict=True)]
+        )
+
+
+def keys_seen(translation: Translation, head: Head, query: int) -> tuple[str, ...]:
+    """The tokens whose keys a query sees: all of the source, or the target tokens read so far."""
+    return translation.read_tokens[: query + 1] if head.kind == "decoder" else translation.source_tokens
+
+
+def query_name(translation: Translation, head: Head, query: int) -> str:
+    """The token that a query reads, and for the decoder the one that is predicted there."""
+    if head.kind == "encoder":
+        return translation.source_tokens[query]
+    return f"{translation.read_tokens[query]} → {translation.predicted_tokens[query]}"
+
+
+def with_share(weights: Sequence[float], index: int, share: float) -> list[float]:
+    """Weights with one of them set, the others scaled so that all sum to 1; evenly where they were all 0."""
+    others = sum(weights) - weights[index]
+    if len(weights) == 1:
+        return [1.0]
+    left = 1.0 - share
+    even = left / (len(weights) - 1)
+    return [
+        share if place == index else weight / others * left if others > 1e-12 else even
+        for place, weight in enumerate(weights)
+    ]

@@ -18,11 +18,9 @@ from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import scaled, scales
 from augenmerk.viz_app.views.sentence_input import SentenceInput
-from augenmerk.viz_app.widgets.layouts import column_of
-from augenmerk.viz_app.widgets.menu_button import MenuButton
-from augenmerk.viz_app.widgets.parts import label
-from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
-from augenmerk.viz_app.widgets.two_line_button import TwoLineButton
+from augenmerk.viz_app.widgets.buttons import MenuButton, TwoLineButton
+from augenmerk.viz_app.widgets.labels import label
+from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, column_of
 
 GALLERY_ENTRY = "What attention shows: a gallery…"
 MORE_SENTENCES = "More sentences, without a note"

@@ -12,10 +12,9 @@ from augenmerk.viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
 from augenmerk.viz_app.state.evented_options import on_redraw
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import GAP, PANEL_MARGIN, scaled, scales
-from augenmerk.viz_app.widgets.labels import ElidingLabel
+from augenmerk.viz_app.widgets.buttons import ChoiceMenu
+from augenmerk.viz_app.widgets.labels import ElidingLabel, label
 from augenmerk.viz_app.widgets.layouts import column_of, row_of
-from augenmerk.viz_app.widgets.menu_button import ChoiceMenu
-from augenmerk.viz_app.widgets.parts import label
 
 SCALES = {
     "shared": ("shared", "Shared: the last colour is weight 1 everywhere (of norms: the largest of the kind)"),

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QSizePolicy, QWidget
 
-from augenmerk.core.quantities import duration
+from augenmerk.core.quantities import duration, number
 from augenmerk.core.text.languages import a_sentence_in
 from augenmerk.core.translation.coverage import Coverage
 from augenmerk.core.translation.experiment import GivenTarget
@@ -29,14 +29,12 @@ from augenmerk.viz_app.state.sentence_text import (
     word_spans,
 )
 from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales, set_role
-from augenmerk.viz_app.views.chips import ChipsArea, WordChips
+from augenmerk.viz_app.views.chips import ChipsArea, InterventionChips, ShownMapsSwitch, WordChips
 from augenmerk.viz_app.views.examples_menu import ExamplesMenu
-from augenmerk.viz_app.views.intervention_chips import InterventionChips, ShownMapsSwitch
 from augenmerk.viz_app.views.sentence_input import SentenceInput, SentenceMarks, TargetLine
-from augenmerk.viz_app.widgets.labels import ElidingLabel
-from augenmerk.viz_app.widgets.layouts import column_of, row_of
-from augenmerk.viz_app.widgets.menu_button import ChoiceMenu, MenuButton
-from augenmerk.viz_app.widgets.parts import flat_button, label, labelled_row, set_visible, take_out
+from augenmerk.viz_app.widgets.buttons import ChoiceMenu, MenuButton, flat_button
+from augenmerk.viz_app.widgets.labels import ElidingLabel, label
+from augenmerk.viz_app.widgets.layouts import column_of, labelled_row, row_of, set_visible, take_out
 
 BUSY_DELAY_MS = 250
 LONG_TEXT = 150
@@ -568,7 +566,7 @@ def facts_in_words(result: ExperimentResult | None) -> str:
         if result.own is not None:
             lines.append(f"the model's own {_per_token(result.own)}")
         return "\n".join(lines)
-    first = f"log-probability {_signed(translation.log_probability)}"
+    first = f"log-probability {number(translation.log_probability)}"
     if not result.is_changed:
         return f"{first}\n{duration(translation.seconds, exact=True)}"
     before, now = result.original.log_probability, sum(result.original_log_probabilities)
@@ -596,18 +594,13 @@ def _original_text(result: ExperimentResult) -> str:
 
 def _per_token(translation: Translation) -> str:
     total, num_tokens = translation.log_probability, max(len(translation.log_probabilities), 1)
-    return f"{_signed(total)} ({_signed(total / num_tokens)} per token)"
+    return f"{number(total)} ({number(total / num_tokens)} per token)"
 
 
 def _from_to(before: float, now: float) -> str:
     """Both numbers; with three decimals where two would hide that they differ."""
-    digits = 3 if before != now and _signed(before) == _signed(now) else 2
-    return f"{_signed(before, digits)} → {_signed(now, digits)}"
-
-
-def _signed(value: float, digits: int = 2) -> str:
-    """The number with a typographic minus."""
-    return f"{value:.{digits}f}".replace("-", "−")
+    digits = 3 if before != now and number(before) == number(now) else 2
+    return f"{number(before, digits)} → {number(now, digits)}"
 
 
 class CoverageNotice(QWidget):

@@ -21,10 +21,8 @@ from PySide6.QtWidgets import (
 )
 
 from augenmerk.viz_app.theme import scaled, scales
-from augenmerk.viz_app.widgets.empty_state import EmptyState
-from augenmerk.viz_app.widgets.layouts import column_of
-from augenmerk.viz_app.widgets.parts import label
-from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.viz_app.widgets.labels import EmptyState, label
+from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, column_of
 
 PALETTE_SIZE = 520, 380
 MAX_SHOWN = 40

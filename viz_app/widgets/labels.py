@@ -2,10 +2,10 @@
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QTextLayout, QTextOption
-from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from augenmerk.viz_app.widgets.parts import label
-from augenmerk.viz_app.widgets.scroll_areas import ContentHeightScrollArea
+from augenmerk.viz_app.theme import scales
+from augenmerk.viz_app.widgets.layouts import ContentHeightScrollArea, add_parts, row_of
 
 
 class ElidingLabel(QLabel):
@@ -192,3 +192,50 @@ class StableHeightLabel(QWidget):
         """The label fills the widget."""
         super().resizeEvent(event)
         self._label.resize(event.size())
+
+
+def label(role: str, text: str = "", *, wraps: bool = False) -> QLabel:
+    """A label of plain text; `role` is one of those of `viz_app.theme`."""
+    made = QLabel(text)
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    made.setProperty("role", role)
+    made.setWordWrap(wraps)
+    return made
+
+
+MAX_WIDTH_PX = 560
+"""Of the message: lines of about 80 characters."""
+
+
+class EmptyState(QFrame):
+    """A message in the middle, and buttons below it.
+
+    Attributes:
+        label: the message.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.label = QLabel()
+        self.label.setProperty("role", "muted")
+        self.label.setTextFormat(Qt.TextFormat.PlainText)
+        self.label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.label.setWordWrap(True)
+        scales(self.label.setMaximumWidth, MAX_WIDTH_PX)
+        self._buttons = QWidget()
+        self._row = QHBoxLayout(self._buttons)
+        row = row_of(1, (self.label, 1000), 1)  # up to its greatest width; the rest is split between both sides
+        add_parts(QVBoxLayout(self), 2, row, (self._buttons, 0, Qt.AlignmentFlag.AlignHCenter), 3)
+        self._buttons.hide()
+
+    def add_button(self, text: str, *, is_primary: bool = False) -> QPushButton:
+        """A button below the message, shown while `show_text` says so."""
+        button = QPushButton(text)
+        button.setProperty("role", "primary" if is_primary else "")
+        self._row.addWidget(button)
+        return button
+
+    def show_text(self, text: str, *, shows_buttons: bool = False) -> None:
+        """Shows another message, with the buttons or without."""
+        self.label.setText(text)
+        self._buttons.setVisible(shows_buttons)

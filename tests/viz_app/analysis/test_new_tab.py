@@ -12,7 +12,7 @@ from augenmerk.viz_app.analysis.registry import TABS
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.widgets.bars import Bar, BarList
-from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
 from tests.viz_app.analysis.conftest import MakeContext, settle
 
 

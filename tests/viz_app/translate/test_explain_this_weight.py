@@ -11,7 +11,7 @@ from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.state.experiment_editor import edit_text, toggle_head, undo
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.translate.page import TranslatePage
-from augenmerk.viz_app.views.query_key import HEIGHT
+from augenmerk.viz_app.views.head import HEIGHT
 from tests.viz_app.conftest import MakeWindow
 
 

@@ -12,7 +12,7 @@ from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.state.experiment_editor import reset, toggle_head
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.translate.page import TranslatePage
-from augenmerk.viz_app.views.intervention_chips import HINT
+from augenmerk.viz_app.views.chips import HINT
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import FakeTranslator
 

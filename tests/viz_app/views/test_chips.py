@@ -9,8 +9,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.translation.experiment import Experiment, ForcedToken
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.views.alternatives_card import alternatives_html
-from augenmerk.viz_app.views.chips import WordChips
+from augenmerk.viz_app.views.chips import WordChips, alternatives_html
 from tests.viz_app.synthetic import make_result, make_translation
 
 BLUE = "#0000ff"

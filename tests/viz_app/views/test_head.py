@@ -20,9 +20,9 @@ from augenmerk.viz_app.state.map_selection import HoveredLabel
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import ShownMaps
 from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.views.cell_menu import RowEditor, with_share
+from augenmerk.viz_app.views.chips import ShownMapsSwitch
 from augenmerk.viz_app.views.head import HeadPanel
-from augenmerk.viz_app.views.intervention_chips import ShownMapsSwitch
-from augenmerk.viz_app.views.row_editor import RowEditor, with_share
 from augenmerk.viz_app.worker.experiment_controller import ExperimentController
 from augenmerk.viz_app.worker.inference import InferenceWorker
 from tests.checkpoints import write_untrained_checkpoint

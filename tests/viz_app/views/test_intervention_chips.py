@@ -7,7 +7,7 @@ from augenmerk.core.translation.experiment import ForcedToken, GivenTarget, Head
 from augenmerk.viz_app.state.experiment_editor import force, intervene, remove, set_output, toggle_head, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.views.intervention_chips import InterventionChips
+from augenmerk.viz_app.views.chips import InterventionChips
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
 
 OFF = HeadScaled(Head("cross", 1, 4))

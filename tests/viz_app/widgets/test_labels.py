@@ -5,8 +5,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.train.film.panel import FilmPanel
 from augenmerk.viz_app.train.state import TrainState
-from augenmerk.viz_app.widgets.labels import ElidingLabel, MaxLinesLabel, StableHeightLabel
-from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.widgets.labels import ElidingLabel, MaxLinesLabel, StableHeightLabel, label
 from tests.viz_app.train.scripted import probe
 
 

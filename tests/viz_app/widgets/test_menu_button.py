@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QToolButton
 from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.widgets.menu_button import ChoiceMenu, MenuButton
+from augenmerk.viz_app.widgets.buttons import ChoiceMenu, MenuButton
 
 ENTRIES = {"one": ("one", "One"), "two": ("two", "Two")}
 

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from augenmerk.viz_app.widgets.parts import set_visible
+from augenmerk.viz_app.widgets.layouts import set_visible
 
 
 @pytest.mark.parametrize("is_active", [True, False])

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QVBoxLayout, QWid
 from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.widgets.scroll_areas import ContentHeightScrollArea, VerticalScrollArea
+from augenmerk.viz_app.widgets.layouts import ContentHeightScrollArea, VerticalScrollArea
 
 
 def test_area_is_as_high_as_its_content_up_to_the_greatest_height(qtbot: QtBot, theme: Theme) -> None:

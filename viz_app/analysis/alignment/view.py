@@ -12,9 +12,8 @@ from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
 from augenmerk.viz_app.state.evented_options import on_redraw
 from augenmerk.viz_app.state.languages import target_code
 from augenmerk.viz_app.state.map_text import title
-from augenmerk.viz_app.widgets.layouts import add_parts, row_of
-from augenmerk.viz_app.widgets.parts import label, set_visible
-from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.viz_app.widgets.labels import label
+from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, row_of, set_visible
 from augenmerk.viz_app.widgets.table import Table
 
 if TYPE_CHECKING:

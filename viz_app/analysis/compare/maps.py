@@ -3,11 +3,11 @@
 from PySide6.QtWidgets import QWidget
 
 from augenmerk.core.analysis.selection import LabelledMap
+from augenmerk.core.quantities import number
 from augenmerk.viz_app.analysis.compare.state import ComparedMaps
 from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
-from augenmerk.viz_app.views.marked_text import number
+from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import column_of, row_of
-from augenmerk.viz_app.widgets.parts import label
 
 HINT = "Point at a cell to see its value in all three maps."
 Cell = tuple[int, int]

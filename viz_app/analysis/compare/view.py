@@ -1,6 +1,7 @@
 """The tab *Compare*: two sentences in one model, or one sentence in two checkpoints."""
 
 import html
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -16,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from augenmerk.core.quantities import number
 from augenmerk.viz_app.analysis.compare.job import CompareJob
 from augenmerk.viz_app.analysis.compare.maps import CompareMaps
 from augenmerk.viz_app.analysis.compare.second_model import SecondModel
@@ -23,13 +25,12 @@ from augenmerk.viz_app.analysis.compare.state import READS_FIRST, CompareState, 
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.state.evented_options import on_redraw
 from augenmerk.viz_app.state.map_text import title
-from augenmerk.viz_app.state.sentence_text import breakable, pieces_of, source_as_read
-from augenmerk.viz_app.views.marked_text import marked, number, styled
+from augenmerk.viz_app.state.sentence_text import Piece, breakable, changed_pieces, pieces_of, source_as_read
+from augenmerk.viz_app.theme import Palette
 from augenmerk.viz_app.views.sentence_input import one_line_edit
-from augenmerk.viz_app.widgets.layouts import add_parts, column_of, row_of
-from augenmerk.viz_app.widgets.menu_button import MenuButton
-from augenmerk.viz_app.widgets.parts import flat_button, label, set_visible, tab_button
-from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.viz_app.widgets.buttons import MenuButton, flat_button, tab_button
+from augenmerk.viz_app.widgets.labels import label
+from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of, set_visible
 
 CHECKPOINT_FILTER = "Checkpoints (*.safetensors);;All files (*)"
 QUESTIONS: dict[Question, tuple[str, str]] = {
@@ -189,9 +190,9 @@ class CompareTab(AnalysisTab):
         cells = [tuple(f"{muted}{name}</span>" for name in rows[0])]
         if self.comparing.question == "sentence":
             before, after = ([word.text for word in each.source_words] for each in (first, second))
-            source = styled(pieces_of(before, after, second.source_text), colors.text, colors.muted, colors.warm)
+            source = _styled(pieces_of(before, after, second.source_text), colors)
             cells.append((html.escape(breakable(source_as_read(comparison.first))), source))
-        words = marked(first, second, colors.text, colors.muted, colors.warm) or "nothing: it ends at once"
+        words = _styled(changed_pieces(first, second), colors) if second.target_words else "nothing: it ends at once"
         facts = [f"{muted}({number(each.log_probability)}" for each in (first, second)]
         reads = ", reads the first" if self.comparing.reads_first else ", given"
         given = [", given" if first.is_given else "", reads if second.is_given else ""]
@@ -291,3 +292,15 @@ class CompareTab(AnalysisTab):
             (self._filler, 1),
             self.maps.value,
         )
+
+
+def _styled(pieces: Sequence[Piece], colors: Palette) -> str:
+    """Pieces as rich text: new words bold, lost ones struck through."""
+    styles = {
+        "same": f"color:{colors.text}",
+        "new": f"font-weight:bold;color:{colors.warm}",
+        "gone": f"color:{colors.muted};text-decoration:line-through",
+    }
+    return "".join(
+        f"<span style='{styles[piece.mark]}'>{html.escape(breakable(piece.text))}</span>" for piece in pieces
+    )

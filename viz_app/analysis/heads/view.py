@@ -21,10 +21,9 @@ from augenmerk.viz_app.state.languages import target_code
 from augenmerk.viz_app.state.map_text import KIND_NAMES
 from augenmerk.viz_app.state.request_state import RequestState
 from augenmerk.viz_app.theme import scaled
-from augenmerk.viz_app.widgets.layouts import add_parts, wrapping_row
-from augenmerk.viz_app.widgets.menu_button import ChoiceMenu
-from augenmerk.viz_app.widgets.parts import label, set_visible, tab_button
-from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.viz_app.widgets.buttons import ChoiceMenu, tab_button
+from augenmerk.viz_app.widgets.labels import label
+from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, set_visible, wrapping_row
 from augenmerk.viz_app.widgets.table import Table
 
 if TYPE_CHECKING:

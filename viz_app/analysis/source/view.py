@@ -6,17 +6,15 @@ from typing import ClassVar
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from augenmerk.core.analysis.contributions import METHOD
-from augenmerk.core.quantities import percent
+from augenmerk.core.quantities import number, percent
 from augenmerk.core.translation.experiment import SourceWordRemoved, SourceWordReplaced
 from augenmerk.viz_app.analysis.source.job import SourceJob, WithoutWordsJob
 from augenmerk.viz_app.analysis.source.state import OutputShare, SourceFindings, SourceState, SourceWord
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
-from augenmerk.viz_app.views.marked_text import number
 from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.widgets.bars import Bar, BarList
-from augenmerk.viz_app.widgets.layouts import add_parts, column_of, row_of
-from augenmerk.viz_app.widgets.parts import label
-from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.viz_app.widgets.labels import label
+from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of
 
 LEAST_SCALE = 0.5
 """A full bar of the source words is never less than this loss of log-probability, in nats: what rounds to 0.00 has no

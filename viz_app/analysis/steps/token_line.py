@@ -9,8 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from augenmerk.viz_app.state.sentence_text import visible
 from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, scaled
-from augenmerk.viz_app.widgets.layouts import flow
-from augenmerk.viz_app.widgets.scroll_areas import ContentHeightScrollArea
+from augenmerk.viz_app.widgets.layouts import ContentHeightScrollArea, flow
 
 SPACING = 4
 PADDING = 6

@@ -20,9 +20,9 @@ from augenmerk.viz_app.state.sentence_text import visible
 from augenmerk.viz_app.theme import scaled, scales
 from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.widgets.bars import Bar, BarList
-from augenmerk.viz_app.widgets.layouts import FlowLayout, Space, add_parts, column_of, row_of
-from augenmerk.viz_app.widgets.parts import flat_button, label
-from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.viz_app.widgets.buttons import flat_button
+from augenmerk.viz_app.widgets.labels import label
+from augenmerk.viz_app.widgets.layouts import FlowLayout, Space, VerticalScrollArea, add_parts, column_of, row_of
 
 PLAY_INTERVAL_MS = 700
 LOW_TAB = 520

@@ -15,8 +15,8 @@ from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.job import HeadCosts, HeadCostsJob
 from augenmerk.viz_app.state.head_roles import clarity
 from augenmerk.viz_app.theme import current_theme, scaled, scales
+from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.line_chart import LineChart
-from augenmerk.viz_app.widgets.parts import label
 from augenmerk.viz_app.worker import Job
 
 X_TITLE = "clarity (0: points at nothing clearly, 1: points clearly)"

@@ -14,7 +14,7 @@ from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.job import BeamTreeJob
 from augenmerk.viz_app.state.experiment_editor import force
 from augenmerk.viz_app.theme import CHIP_RADIUS, PANEL_MARGIN, Theme, current_theme, scaled
-from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.worker import Job
 
 NUM_CANDIDATES = 4

@@ -13,7 +13,7 @@ from augenmerk.viz_app.learn.sentence import OwnSentence
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales
 from augenmerk.viz_app.views.live_panel import LivePanel
-from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.worker import ExperimentController, Job
 
 WAITING_DELAY_MS = 250

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
 from augenmerk.core.model.heads import KIND_TITLES, Head
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
-from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.widgets.labels import label
 
 HEADINGS = ("", "queries from", "keys and values from", "mask", "each map: rows × columns")
 

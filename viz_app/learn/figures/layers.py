@@ -12,7 +12,7 @@ from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, Ma
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.job import LensJob
 from augenmerk.viz_app.theme import scaled
-from augenmerk.viz_app.widgets.parts import label
+from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.worker import Job
 
 NUM_IN_TIP = 5

@@ -10,8 +10,9 @@ from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.theme import current_theme
+from augenmerk.viz_app.widgets.buttons import flat_button
+from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import row_of
-from augenmerk.viz_app.widgets.parts import flat_button, label
 
 NUM_PUBLISHED = 20
 MATRIX_HEIGHT, LEAST_MATRIX_HEIGHT, MAX_CELL = 230, 140, 26

@@ -13,10 +13,10 @@ from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.stack import GROUPS, NORM, Box, Side, about, boxes_of
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, scaled
+from augenmerk.viz_app.widgets.buttons import ChoiceMenu
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
+from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import add_parts, row_of
-from augenmerk.viz_app.widgets.menu_button import ChoiceMenu
-from augenmerk.viz_app.widgets.parts import label
 
 OWN, OPEN = "this page's model", "open model"
 """Names of choices; the others are those of presets."""

@@ -20,8 +20,8 @@ from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.weight_steps import WeightSteps, weight_steps
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.theme import current_theme, scaled
+from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import add_parts, row_of
-from augenmerk.viz_app.widgets.parts import label
 from augenmerk.viz_app.worker import Job
 from augenmerk.viz_app.worker.jobs import TraceJob
 

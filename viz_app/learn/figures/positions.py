@@ -9,8 +9,8 @@ from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, Ma
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.job import PositionsJob, PositionTables
 from augenmerk.viz_app.theme import current_theme, scaled
+from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.line_chart import Curve, LineChart
-from augenmerk.viz_app.widgets.parts import label
 from augenmerk.viz_app.worker import Job
 
 DIMENSIONS = (4, 5, 6, 7)

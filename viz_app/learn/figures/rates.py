@@ -11,8 +11,8 @@ from augenmerk.viz_app.learn.job import Smoothing, SmoothingJob
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import scales
 from augenmerk.viz_app.widgets.bars import Bar, BarList
+from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.line_chart import Curve, LineChart
-from augenmerk.viz_app.widgets.parts import label
 from augenmerk.viz_app.worker import Job
 
 SETTINGS = ((512, 4000), (512, 8000), (256, 4000))

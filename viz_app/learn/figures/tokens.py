@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 from augenmerk.core.translation.result import Translation, Word
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales
+from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import FlowLayout
-from augenmerk.viz_app.widgets.parts import label
 
 WORD_GAP = 10
 MAX_FACTOR = 2.2

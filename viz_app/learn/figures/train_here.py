@@ -17,8 +17,8 @@ from augenmerk.core.translation.result import FloatArray, Translation
 from augenmerk.viz_app.heatmap.map_image import map_image, ramp_of
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.theme import current_theme, scaled
+from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import row_of
-from augenmerk.viz_app.widgets.parts import label
 from augenmerk.viz_app.worker import TrainingFailure, TrainingRun
 
 PRESET = "copy-task-small"

@@ -13,8 +13,9 @@ from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.job import LogitPartsJob
 from augenmerk.viz_app.theme import GAP
 from augenmerk.viz_app.widgets.bars import Bar, BarList
+from augenmerk.viz_app.widgets.buttons import tab_button
+from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import FlowLayout, column_of, row_of
-from augenmerk.viz_app.widgets.parts import label, tab_button
 from augenmerk.viz_app.worker import Job
 
 NUM_HEADS_SHOWN = 6

@@ -14,8 +14,8 @@ from augenmerk.viz_app.train.charts.panel import ChartPanel
 from augenmerk.viz_app.train.charts.picture import ShownChart
 from augenmerk.viz_app.train.charts.run_menu import CompareMenu
 from augenmerk.viz_app.train.state import TrainState
+from augenmerk.viz_app.widgets.buttons import MenuButton
 from augenmerk.viz_app.widgets.layouts import column_of
-from augenmerk.viz_app.widgets.menu_button import MenuButton
 
 
 class ChartPair(QFrame):

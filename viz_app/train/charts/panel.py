@@ -22,9 +22,9 @@ from augenmerk.viz_app.train.charts.settings import (
 )
 from augenmerk.viz_app.train.curves import RunCurves
 from augenmerk.viz_app.train.state import Run
+from augenmerk.viz_app.widgets.buttons import ChoiceMenu
+from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import Part, column_of, row_of
-from augenmerk.viz_app.widgets.menu_button import ChoiceMenu
-from augenmerk.viz_app.widgets.parts import label
 
 SCALE_ENTRIES = {"linear": ("linear", "Linear"), "log": ("log", "Logarithmic")}
 SMOOTHING_ENTRIES = {

@@ -10,7 +10,7 @@ from augenmerk.core.errors import AugenmerkError
 from augenmerk.viz_app.train.charts.comparison import PUBLISHED, PUBLISHED_STEPS_PER_EPOCH, Comparison, runs_to_offer
 from augenmerk.viz_app.train.run_files import RunOnDisk, runs_in
 from augenmerk.viz_app.train.state import TrainState
-from augenmerk.viz_app.widgets.menu_button import MenuButton
+from augenmerk.viz_app.widgets.buttons import MenuButton
 
 NO_RUNS, NO_OTHER_RUNS = "no runs in this folder yet", "no other runs in this folder"
 

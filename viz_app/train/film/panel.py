@@ -17,11 +17,9 @@ from augenmerk.viz_app.train.film.strip import FilmStrip
 from augenmerk.viz_app.train.film.tabs import PanelTabs
 from augenmerk.viz_app.train.playback import moment_name
 from augenmerk.viz_app.train.state import TrainState
-from augenmerk.viz_app.widgets.empty_state import EmptyState
-from augenmerk.viz_app.widgets.labels import ElidingLabel, MaxLinesLabel
-from augenmerk.viz_app.widgets.layouts import Space, column_of, row_of
-from augenmerk.viz_app.widgets.menu_button import ChoiceMenu
-from augenmerk.viz_app.widgets.parts import label, set_visible
+from augenmerk.viz_app.widgets.buttons import ChoiceMenu
+from augenmerk.viz_app.widgets.labels import ElidingLabel, EmptyState, MaxLinesLabel, label
+from augenmerk.viz_app.widgets.layouts import Space, column_of, row_of, set_visible
 
 PLAY_SECONDS = 7.0
 """Duration of a film, unless it has very few or very many frames."""

@@ -7,9 +7,9 @@ from augenmerk.core.training.events import SampleTranslated
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
 from augenmerk.viz_app.train.film.tabs import PanelTabs
 from augenmerk.viz_app.train.state import TrainState
-from augenmerk.viz_app.widgets.layouts import Space, column_of, row_of
-from augenmerk.viz_app.widgets.parts import flat_button, label
-from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.viz_app.widgets.buttons import flat_button
+from augenmerk.viz_app.widgets.labels import label
+from augenmerk.viz_app.widgets.layouts import Space, VerticalScrollArea, column_of, row_of
 
 WAITING = "At each validation a sample of the validation sentences is translated: its BLEU and five translations."
 EMPTY = "This run has no saved translations."

@@ -5,8 +5,9 @@ from typing import Literal
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QToolButton, QWidget
 
+from augenmerk.viz_app.widgets.buttons import tab_button
+from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import row_of
-from augenmerk.viz_app.widgets.parts import label, tab_button
 
 LowerPanel = Literal["film", "samples"]
 LOWER_NAMES: dict[LowerPanel, str] = {"film": "Film of attention", "samples": "Sample translations"}

@@ -12,11 +12,9 @@ from augenmerk.core.errors import ConfigError
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
 from augenmerk.viz_app.train.run.choices import RunChoices
 from augenmerk.viz_app.train.run.form import RunForm, number_edit, show_setting, value_menu
-from augenmerk.viz_app.widgets.labels import ElidingLabel
-from augenmerk.viz_app.widgets.layouts import column_of, row_of
-from augenmerk.viz_app.widgets.menu_button import ChoiceMenu
-from augenmerk.viz_app.widgets.parts import flat_button, label
-from augenmerk.viz_app.widgets.scroll_areas import VerticalScrollArea
+from augenmerk.viz_app.widgets.buttons import ChoiceMenu, flat_button
+from augenmerk.viz_app.widgets.labels import ElidingLabel, label
+from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, column_of, row_of
 
 NAME_PX, CONTROL_PX = 190, 130
 Edit = Callable[[str, str], None]

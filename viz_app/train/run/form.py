@@ -32,10 +32,9 @@ from augenmerk.viz_app.train.run.choices import (
 )
 from augenmerk.viz_app.train.run.devices import DEFAULT_DEVICES, DeviceOption
 from augenmerk.viz_app.views.sentence_input import one_line_edit
-from augenmerk.viz_app.widgets.labels import ElidingLabel
+from augenmerk.viz_app.widgets.buttons import ChoiceMenu, flat_button
+from augenmerk.viz_app.widgets.labels import ElidingLabel, label
 from augenmerk.viz_app.widgets.layouts import column_of, row_of
-from augenmerk.viz_app.widgets.menu_button import ChoiceMenu
-from augenmerk.viz_app.widgets.parts import flat_button, label
 
 _DATA_LABELS: dict[DataKind, str] = {
     "multi30k": "Multi30k",

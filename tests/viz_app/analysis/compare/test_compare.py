@@ -22,6 +22,7 @@ from augenmerk.core.analysis.selection import Selection
 from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.config import preset
 from augenmerk.core.model.heads import Head
+from augenmerk.core.quantities import number
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Experiment,
@@ -39,7 +40,6 @@ from augenmerk.viz_app.analysis.compare.view import CompareTab
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, remove, set_output, toggle_head
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
-from augenmerk.viz_app.views.marked_text import number
 from tests.core.translators import SHAPE, untrained
 from tests.viz_app.analysis.conftest import MakeContext, ShowTab, load, settle
 

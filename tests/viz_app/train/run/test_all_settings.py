@@ -17,7 +17,7 @@ from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.train.page import TrainPage
 from augenmerk.viz_app.train.run.all_settings import AllSettings, SettingRow
 from augenmerk.viz_app.train.state import Status
-from augenmerk.viz_app.widgets.menu_button import ChoiceMenu
+from augenmerk.viz_app.widgets.buttons import ChoiceMenu
 
 MakePage = Callable[[], TrainPage]
 
