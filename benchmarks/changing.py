@@ -66,7 +66,7 @@ def _page_of(translation: Translation, folder: str) -> "TranslatePage":
     from augenmerk.viz_app.state.experiment_state import ExperimentState
     from augenmerk.viz_app.state.map_view_settings import MapViewSettings
     from augenmerk.viz_app.translate.page import TranslatePage
-    from augenmerk.viz_app.worker import ExperimentController, InferenceWorker
+    from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker
 
     preferences = Preferences(QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat))
     state = ExperimentState(preferences.restored(MapViewSettings()))

@@ -16,16 +16,15 @@ from PySide6.QtWidgets import QApplication, QStyle, QWidget
 from augenmerk.core.errors import AugenmerkError, ModelImportError, StorageError, TextError
 from augenmerk.core.resources import resource_path
 from augenmerk.core.storage import NotARegularFileError, atomic_path, read_bytes
-from augenmerk.viz_app.crash_log import crashes_recorded, default_folder, earlier_reports
-from augenmerk.viz_app.crash_notice import CrashNotice
+from augenmerk.viz_app.crash_reports import CrashNotice, crashes_recorded, default_folder, earlier_reports
 from augenmerk.viz_app.documents.reading import is_experiment
 from augenmerk.viz_app.main_window import MainWindow
-from augenmerk.viz_app.models.foreign import foreign_source
+from augenmerk.viz_app.models.loader import foreign_source
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.shutdown import ended_by_signals, fatal_errors_told
 from augenmerk.viz_app.theme import Theme, ThemeChoice
 from augenmerk.viz_app.widgets.dialogs import show_failure
-from augenmerk.viz_app.worker import Failure
+from augenmerk.viz_app.worker.inference import Failure
 from augenmerk.viz_app.worker.training import interpreter_shared_fairly
 
 SCREENSHOT_LIMIT_MS = 180_000

@@ -12,7 +12,6 @@ from augenmerk.viz_app.analysis.area import AnalysisPanel
 from augenmerk.viz_app.analysis.tab import AnalysisContext
 from augenmerk.viz_app.appearance import SCALE_COMMANDS, THEME_COMMANDS, Appearance
 from augenmerk.viz_app.documents.experiment_documents import EXPERIMENT_COMMANDS, ExperimentDocuments
-from augenmerk.viz_app.documents.kept_session import KeptSession
 from augenmerk.viz_app.documents.lesson_documents import (
     LESSON_COMMANDS,
     LessonDocuments,
@@ -21,10 +20,10 @@ from augenmerk.viz_app.documents.lesson_documents import (
     shipped_lessons,
 )
 from augenmerk.viz_app.documents.reading import is_experiment
+from augenmerk.viz_app.documents.session import KeptSession
 from augenmerk.viz_app.export.menu import EXPORTS, ExportMenu
 from augenmerk.viz_app.learn.chapter import read_chapters
-from augenmerk.viz_app.models.foreign import foreign_source
-from augenmerk.viz_app.models.loader import MODEL_COMMANDS, ModelLoader
+from augenmerk.viz_app.models.loader import MODEL_COMMANDS, ModelLoader, foreign_source
 from augenmerk.viz_app.opening import Opening, Requested
 from augenmerk.viz_app.page_host import LEARN, PAGE_COMMANDS, PAGE_HOST_COMMANDS, TRAIN, TRANSLATE, PageHost
 from augenmerk.viz_app.preferences import Preferences
@@ -43,7 +42,7 @@ from augenmerk.viz_app.widgets.commands import BoundCommand, Command, CommandReg
 from augenmerk.viz_app.widgets.dialogs import show_about
 from augenmerk.viz_app.widgets.explain import TermExplainer
 from augenmerk.viz_app.widgets.layouts import WindowScrollArea, column_of
-from augenmerk.viz_app.worker import ExperimentController, InferenceWorker
+from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker
 
 if TYPE_CHECKING:
     from augenmerk.viz_app.train.page import TrainPage

@@ -7,8 +7,8 @@ from PySide6.QtCore import QObject, Signal
 
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.viz_app.documents.experiment_documents import ExperimentDocuments
-from augenmerk.viz_app.documents.kept_session import KeptSession
 from augenmerk.viz_app.documents.lesson_documents import LessonDocuments
+from augenmerk.viz_app.documents.session import KeptSession
 from augenmerk.viz_app.examples import example_sentences
 from augenmerk.viz_app.models.loader import ModelLoader
 from augenmerk.viz_app.preferences import Preferences
@@ -16,7 +16,7 @@ from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.top_bar import TopBar
 from augenmerk.viz_app.translate.page import TranslatePage
 from augenmerk.viz_app.widgets.dialogs import show_failure
-from augenmerk.viz_app.worker import Failure
+from augenmerk.viz_app.worker.inference import Failure
 
 TRANSLATING = "Translating…\nYou can type another sentence meanwhile."
 

@@ -11,7 +11,7 @@ from augenmerk.viz_app.views.commands import REDO, SENTENCE, TOGGLE_ANALYSIS, UN
 from augenmerk.viz_app.views.sentence import SentencePanel
 from augenmerk.viz_app.widgets.commands import Command
 from augenmerk.viz_app.widgets.layouts import PageStack
-from augenmerk.viz_app.worker import InferenceWorker
+from augenmerk.viz_app.worker.inference import InferenceWorker
 
 if TYPE_CHECKING:
     from augenmerk.viz_app.learn.page import LearnPage

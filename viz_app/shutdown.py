@@ -25,13 +25,13 @@ from PySide6.QtCore import (
 from PySide6.QtWidgets import QMainWindow
 
 from augenmerk.core.cli.guard import USER_ERROR
-from augenmerk.viz_app.documents.kept_session import KeptSession
 from augenmerk.viz_app.documents.lesson_documents import LessonDocuments
+from augenmerk.viz_app.documents.session import KeptSession
 from augenmerk.viz_app.export.menu import ExportMenu
 from augenmerk.viz_app.models.loader import ModelLoader
 from augenmerk.viz_app.page_host import PageHost
 from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.worker import ANSWER_SECONDS, THREAD_PREFIX, InferenceWorker
+from augenmerk.viz_app.worker.inference import ANSWER_SECONDS, THREAD_PREFIX, InferenceWorker
 
 SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGXCPU", "SIGBREAK") if hasattr(signal, name)

@@ -12,8 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.worker import InferenceWorker
-from augenmerk.viz_app.worker.inference import Loader
+from augenmerk.viz_app.worker.inference import InferenceWorker, Loader
 from tests.limits import files_limited
 from tests.viz_app.synthetic import FakeTranslator
 

@@ -17,7 +17,8 @@ from PySide6.QtGui import QTextCursor
 
 from augenmerk.core.training.events import StepDone
 from augenmerk.viz_app import application, launch, main_window, page_host
-from augenmerk.viz_app.worker import JobScope, OpenTranslator, Request, ShouldStop, Tell, inference
+from augenmerk.viz_app.worker import inference
+from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, Request, ShouldStop, Tell
 
 SENTENCE = "Ein Satz, der noch nicht übersetzt ist"
 

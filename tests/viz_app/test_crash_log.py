@@ -13,16 +13,22 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
-from augenmerk.viz_app import crash_log
-from augenmerk.viz_app.crash_log import END_OF_HEADER, MAX_BYTES, MAX_FILES, crashes_recorded, earlier_reports
-from augenmerk.viz_app.crash_notice import CrashNotice
+from augenmerk.viz_app import crash_reports
+from augenmerk.viz_app.crash_reports import (
+    END_OF_HEADER,
+    MAX_BYTES,
+    MAX_FILES,
+    CrashNotice,
+    crashes_recorded,
+    earlier_reports,
+)
 from tests.viz_app.conftest import MakeWindow
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CRASH = """
 import ctypes, sys, threading, time
 from pathlib import Path
-from augenmerk.viz_app.crash_log import crashes_recorded
+from augenmerk.viz_app.crash_reports import crashes_recorded
 
 with crashes_recorded(Path(sys.argv[1])):
     threading.Thread(target=time.sleep, args=(60,), name="bystander", daemon=True).start()
@@ -173,4 +179,4 @@ class TestNotice:
         assert not notice.isVisible()
         assert earlier_reports(folder) == []
         (path,) = folder.iterdir()
-        assert path.name.endswith(crash_log._SEEN)
+        assert path.name.endswith(crash_reports._SEEN)

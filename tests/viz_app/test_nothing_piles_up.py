@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.page_host import LEARN, TRAIN, TRANSLATE
 from augenmerk.viz_app.widgets.dialogs import show_failure
-from augenmerk.viz_app.worker import Failure
+from augenmerk.viz_app.worker.inference import Failure
 from tests.viz_app.conftest import MakeWindow
 
 NUM_WARM_UPS, NUM_TIMES = 2, 3

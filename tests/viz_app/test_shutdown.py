@@ -17,7 +17,7 @@ from PySide6.QtCore import QSettings
 
 from augenmerk.core.training.overview import list_runs
 from augenmerk.core.translation.experiment_file import read_experiment_file
-from augenmerk.viz_app.crash_log import earlier_reports
+from augenmerk.viz_app.crash_reports import earlier_reports
 from augenmerk.viz_app.shutdown import SIGNALS
 from augenmerk.viz_app.system_libraries import WINDOW_LIBRARIES, missing_packages
 from tests.signals import use_default_signals

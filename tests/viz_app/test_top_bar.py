@@ -10,7 +10,7 @@ from augenmerk.viz_app.page_host import PAGE_COMMANDS
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.top_bar import TopBar
-from augenmerk.viz_app.worker import InferenceWorker
+from augenmerk.viz_app.worker.inference import InferenceWorker
 from tests.viz_app.synthetic import FakeTranslator
 
 MODEL, DEVICE, NOTICE = (

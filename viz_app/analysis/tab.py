@@ -17,7 +17,7 @@ from augenmerk.viz_app.views.live_panel import LivePanel
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import column_of, row_of, set_visible
-from augenmerk.viz_app.worker import ExperimentController
+from augenmerk.viz_app.worker.inference import ExperimentController
 
 TOLD_AFTER_S = 5.0
 """Seconds after which it can be said how long something still takes."""

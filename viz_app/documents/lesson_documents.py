@@ -1,4 +1,4 @@
-"""Lessons in the window: opened, shown scene by scene, changed, saved, closed."""
+"""Lessons in the window: opened, shown scene by scene, edited, saved, closed."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -12,20 +12,90 @@ from augenmerk.core.errors import AugenmerkError, ExperimentFileError
 from augenmerk.core.resources import resource_path
 from augenmerk.core.translation.experiment_file import SUFFIX
 from augenmerk.core.translation.lesson_file import Lesson, Scene, read_lesson_file, write_lesson_file
-from augenmerk.viz_app.documents.experiment_documents import ExperimentDocuments
+from augenmerk.viz_app.documents.experiment_documents import NOTHING, ExperimentDocuments
 from augenmerk.viz_app.documents.lesson import OpenLesson, as_title
-from augenmerk.viz_app.documents.lesson_bar import LessonBar
-from augenmerk.viz_app.documents.lesson_editing import LessonEditing
-from augenmerk.viz_app.documents.lesson_pages import LessonExport
-from augenmerk.viz_app.documents.reading import read_lesson
-from augenmerk.viz_app.documents.view_values import show_as
+from augenmerk.viz_app.documents.lesson_bar import LessonBar, SceneDialog, TitleDialog
+from augenmerk.viz_app.documents.lesson_export import LessonExport
+from augenmerk.viz_app.documents.reading import read_lesson, show_as
+from augenmerk.viz_app.documents.session import saved_experiment
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import ExperimentEditor, begin_history, resume_history
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.widgets.commands import BoundCommand, Command
 from augenmerk.viz_app.widgets.dialogs import ask_where_to_save, show_failure
-from augenmerk.viz_app.worker import Failure, InferenceWorker
+from augenmerk.viz_app.worker.inference import Failure, InferenceWorker
+
+
+class LessonEditing(QObject):
+    """Asks in dialogs and changes the lesson; a dialog reports a failure.
+
+    Args:
+        state: what is on the screen.
+        lesson: the open lesson.
+        window: what dialogs belong to.
+        show_dialog: opens a dialog.
+
+    Signals:
+        done(str): why there is nothing to ask for.
+    """
+
+    done = Signal(str)
+
+    def __init__(
+        self, state: ExperimentState, lesson: OpenLesson, window: QWidget, show_dialog: Callable[[QDialog], object]
+    ) -> None:
+        super().__init__(window)
+        self._state, self._lesson, self._window, self._show_dialog = state, lesson, window, show_dialog
+
+    def ask_for_scene(self, then: Callable[[], object]) -> None:
+        """Asks for the text of a scene of the current experiment, adds it, then calls `then`."""
+        if self._state.result is None:
+            self.done.emit(NOTHING)
+            return
+        saved = saved_experiment(self._state)
+        dialog = SceneDialog("Add a scene", parent=self._window)
+
+        def add(title: str, text: str, question: str) -> None:
+            self._try(lambda: self._lesson.add(Scene(title, text, saved, question)))
+            then()
+
+        dialog.given.connect(add)
+        self._show_dialog(dialog)
+
+    def update_scene(self) -> None:
+        """Replaces the scene's experiment and view by those on the screen."""
+        if self._lesson.scene is not None and self._state.result is not None:
+            self._try(lambda: self._lesson.change_scene(saved=saved_experiment(self._state)))
+
+    def ask_for_texts(self) -> None:
+        """Asks for another text of the current scene."""
+        scene = self._lesson.scene
+        if scene is None:
+            return
+        dialog = SceneDialog("The texts of this scene", (scene.title, scene.text, scene.question), self._window)
+        dialog.given.connect(
+            lambda title, text, question: self._try(
+                lambda: self._lesson.change_scene(title=title, text=text, question=question)
+            )
+        )
+        self._show_dialog(dialog)
+
+    def ask_for_title(self) -> None:
+        """Asks for another title of the lesson."""
+        if self._lesson.lesson is None:
+            return
+        dialog = TitleDialog(self._lesson.lesson.title, self._window)
+        dialog.given.connect(lambda title: self._try(lambda: self._lesson.rename(title)))
+        self._show_dialog(dialog)
+
+    def _try(self, act: Callable[[], None]) -> None:
+        """Changes the lesson; a dialog reports a failure."""
+        try:
+            act()
+        except ExperimentFileError as error:
+            show_failure(self._window, "The lesson was not changed", Failure.of(error))
+
 
 FORMATS = {SUFFIX.removeprefix("."): f"Lessons (*{SUFFIX})", "": "All files (*)"}
 PREFIX = "Lesson: "

@@ -1,14 +1,173 @@
-"""Experiment and lesson files, checked for what the window can show. No Qt."""
+"""Experiment and lesson files, checked for what the window can show; the view as values of a file. No Qt."""
 
+from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
+from typing import Any, get_args
 
+from augenmerk.core.analysis.measures import MEASURES
+from augenmerk.core.analysis.selection import COMBINATIONS
+from augenmerk.core.config import ModelConfig
 from augenmerk.core.errors import ExperimentFileError
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, SourceWordReplaced
 from augenmerk.core.translation.experiment_file import SUFFIX, SavedExperiment, kind_of_file
 from augenmerk.core.translation.lesson_file import Lesson, read_document
-from augenmerk.viz_app.documents.view_values import check_view
 from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.map_view_settings import (
+    AUTO,
+    FIT,
+    MAX_CELL_PX,
+    SHOWN_MAPS,
+    MapViewSettings,
+    Order,
+    Picture,
+    Scope,
+    Zoom,
+)
 from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS
+
+CHOICES: dict[str, tuple[object, ...]] = {
+    "measure": tuple(MEASURES),
+    "shown": SHOWN_MAPS,
+    "picture": get_args(Picture),
+    "order": get_args(Order),
+    "scope": get_args(Scope),
+    "combination": COMBINATIONS,
+}
+"""Of options that are kept in a file, but not remembered between two starts."""
+MAX_POSITION = 100_000
+
+
+def view_values(state: ExperimentState) -> dict[str, Any]:
+    """The options of the maps, the zoom, the heads shown together or chosen, the pinned cell; all counted from 0."""
+    settings, selection = state.settings, state.selection
+    values: dict[str, Any] = {name: getattr(settings, name) for name in _kept_options(state)}
+    values["zoom"] = settings.zoom
+    values["several"] = tuple(sorted((each.kind, each.layer, each.head) for each in settings.several))
+    values["head"] = (selection.head.kind, selection.head.layer, selection.head.head)
+    if selection.pinned is not None:
+        values["pinned"] = (selection.pinned.query, selection.pinned.key)
+    return values
+
+
+def check_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
+    """Raises `ExperimentFileError` if a value makes no sense, before anything on the screen has changed."""
+    for name, value in values.items():
+        options = _kept_options(state)
+        if name in options:
+            _check_option(name, value, options[name])
+        elif name == "head":
+            _head(value, name)
+        elif name == "several":
+            _several(value)
+        elif name == "zoom":
+            _zoom(value)
+        elif name == "pinned":
+            _pair(value)
+        else:
+            known = ", ".join(sorted((*options, "head", "pinned", "several", "zoom")))
+            raise ExperimentFileError(f"view.{name} is unknown to this version. Use one of {known}.")
+
+
+def apply_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
+    """Applies a view checked by `check_view`; the pinned cell follows with the next result."""
+    for name in _kept_options(state):
+        if name in values:
+            setattr(state.settings, name, values[name])
+    if "zoom" in values:
+        state.settings.zoom = _zoom(values["zoom"])
+    if "head" in values:
+        state.intents.choose_head(_head(values["head"], "head"))
+    if several := _several(values.get("several", ())):  # after the choice of one, which ends showing them together
+        state.settings.several = several
+        state.settings.scope = values.get("scope", "chosen")
+    if "pinned" not in values:  # what was pinned before, in another scene, is not what this one is about
+        state.selection.pinned = None
+    state.intents.pin_with_next_result(_pair(values["pinned"]) if "pinned" in values else None)
+
+
+def show_as(state: ExperimentState, settings: MapViewSettings) -> None:
+    """Copies map settings; heads shown together only if the current maps have them all."""
+    values = {each.name: getattr(settings, each.name) for each in fields(settings)}
+    for head in settings.several:
+        num_layers, num_heads = state.maps.shape(head.kind) if state.result is not None else (0, 0)
+        if head.layer >= num_layers or head.head >= num_heads:
+            values["several"] = frozenset()
+            values["scope"] = "head"
+    for name, value in values.items():
+        setattr(state.settings, name, value)
+
+
+def heads_missing(values: Mapping[str, Any], config: ModelConfig) -> str:
+    """A sentence naming the heads of a checked view that a model lacks; empty if it lacks none."""
+    wanted = {_head(values["head"], "head")} if "head" in values else set()
+    wanted |= _several(values.get("several", ()))
+    missing = []
+    for head in sorted(wanted, key=lambda each: each.short_name):
+        num_layers = config.num_encoder_layers if head.kind == "encoder" else config.num_decoder_layers
+        if head.layer >= num_layers or head.head >= config.num_heads:
+            missing.append(head.short_name)
+    if not missing:
+        return ""
+    return (
+        f"The view has heads that this model lacks: {', '.join(missing)}. It has {config.num_encoder_layers} encoder "
+        f"and {config.num_decoder_layers} decoder layers with {config.num_heads} heads. Another head is shown."
+    )
+
+
+def _kept_options(state: ExperimentState) -> dict[str, tuple[object, ...] | None]:
+    """The choices of each saved option by its name; None for a flag."""
+    found: dict[str, tuple[object, ...] | None] = {}
+    for each in fields(state.settings):
+        if each.metadata.get("key"):
+            found[each.name] = each.metadata["choices"]
+        elif each.name in CHOICES:
+            found[each.name] = CHOICES[each.name]
+    return found
+
+
+def _check_option(name: str, value: object, choices: tuple[object, ...] | None) -> None:
+    if choices is None and not isinstance(value, bool):
+        raise ExperimentFileError(f"view.{name} is {value!r}. Use true or false.")
+    if choices is not None and value not in choices:
+        expected = ", ".join(map(str, choices))
+        raise ExperimentFileError(f"view.{name} is {value!r}. Use one of {expected}.")
+
+
+def _several(value: object) -> frozenset[Head]:
+    heads = [_head(each, "several") for each in value] if isinstance(value, tuple) else None
+    if heads is None or len({each.kind for each in heads}) > 1:
+        raise ExperimentFileError(f"view.several is {value!r}. Use a list of heads of one kind.")
+    return frozenset(heads)
+
+
+def _zoom(value: object) -> Zoom:
+    is_flag = isinstance(value, bool)
+    if isinstance(value, int | float) and not is_flag and (value in (AUTO, FIT) or 0 < value <= MAX_CELL_PX):
+        return float(value)
+    raise ExperimentFileError(
+        f"view.zoom is {value!r}. Use the height of a cell, at most {MAX_CELL_PX:g}, or {AUTO:g} or {FIT:g}."
+    )
+
+
+def _head(value: object, name: str) -> Head:
+    if isinstance(value, tuple) and len(value) == 3 and _are_positions(value[1:]):
+        kind = next((kind for kind in ATTENTION_KINDS if kind == value[0]), None)
+        if kind is not None:
+            return Head(kind, value[1], value[2])
+    raise ExperimentFileError(f"view.{name} is {value!r}. Use a kind, a layer and a head counted from 0.")
+
+
+def _pair(value: object) -> Pair:
+    if isinstance(value, tuple) and len(value) == 2 and _are_positions(value):
+        return Pair(*value)
+    raise ExperimentFileError(f"view.pinned is {value!r}. Use the positions of a query and a key.")
+
+
+def _are_positions(values: tuple[object, ...]) -> bool:
+    return all(type(each) is int and 0 <= each <= MAX_POSITION for each in values)
 
 
 def is_experiment(path: Path) -> bool:

@@ -12,7 +12,7 @@ from augenmerk.viz_app.theme import GAP, PAGE_MARGIN, scales
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import column_of, row_of
 from augenmerk.viz_app.widgets.progress_line import ProgressLine
-from augenmerk.viz_app.worker import Failure, InferenceWorker, ModelFreeJob, Request, ShouldStop, Tell
+from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, ModelFreeJob, Request, ShouldStop, Tell
 
 WIDTH_PX = 380
 

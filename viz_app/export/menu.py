@@ -19,7 +19,7 @@ from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.widgets.commands import Command, with_keys
 from augenmerk.viz_app.widgets.dialogs import ask_where_to_save, show_failure
-from augenmerk.viz_app.worker import Failure
+from augenmerk.viz_app.worker.inference import Failure
 
 PICTURES = {"png": "PNG picture (*.png)", "svg": "SVG, shapes and text (*.svg)", "pdf": "PDF, shapes and text (*.pdf)"}
 NUMBERS = {"csv": "CSV table (*.csv)", "json": "JSON (*.json)", "npz": "NPZ, for NumPy (*.npz)"}

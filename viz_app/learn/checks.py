@@ -28,7 +28,7 @@ from augenmerk.viz_app.learn.stack import largest_group
 from augenmerk.viz_app.learn.values import place_to_remove, unsure_step
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_in_words
-from augenmerk.viz_app.worker.jobs import Job
+from augenmerk.viz_app.worker.inference import Job
 
 Options = Mapping[str, str]
 MANY_TIMES = 1e6

@@ -13,7 +13,7 @@ from augenmerk.core.analysis.logit_parts import LogitParts
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Beam, Experiment, HeadScaled
 from augenmerk.core.translation.result import FloatArray, Translation, read_only
-from augenmerk.viz_app.worker.jobs import JobScope, OpenTranslator, ShouldStop, Tell
+from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, ShouldStop, Tell
 
 NUM_POSITIONS, NUM_SMALL_DIMENSIONS = 100, 20
 SMOOTHING, MAX_ODDS = 0.1, 100

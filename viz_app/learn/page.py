@@ -22,7 +22,7 @@ from augenmerk.viz_app.views.sentence import SentencePanel
 from augenmerk.viz_app.widgets.buttons import flat_button
 from augenmerk.viz_app.widgets.labels import EmptyState, label
 from augenmerk.viz_app.widgets.layouts import column_of, row_of
-from augenmerk.viz_app.worker import ExperimentController, Failure, InferenceWorker, LoadJob, Request
+from augenmerk.viz_app.worker.inference import ExperimentController, Failure, InferenceWorker, LoadJob, Request
 
 USE = "Use the sentence from Translate"
 NARROW_PAGE = 1264

@@ -1,7 +1,9 @@
-"""The dialog that imports a model of another project: description, target file, progress."""
+"""The dialogs that import a model of another project, from files or from Hugging Face, and their jobs."""
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,14 +14,17 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFormLayout,
     QLineEdit,
+    QListWidget,
+    QListWidgetItem,
     QPushButton,
     QVBoxLayout,
     QWidget,
 )
 
+from augenmerk.core.imports import collector_paused
 from augenmerk.core.quantities import duration
+from augenmerk.core.storage import writable
 from augenmerk.core.text.languages import UNDETERMINED, language_code, language_name
-from augenmerk.viz_app.models.import_job import Imported, ImportJob, InspectJob
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.request_state import Progress
 from augenmerk.viz_app.theme import GAP, PAGE_MARGIN
@@ -28,10 +33,94 @@ from augenmerk.viz_app.widgets.dialogs import ask_what_to_open, ask_where_to_sav
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import add_parts, row_of
 from augenmerk.viz_app.widgets.progress_line import ProgressLine
-from augenmerk.viz_app.worker import Failure, InferenceWorker, Request
+from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, ModelFreeJob, Request, ShouldStop, Tell
 
 if TYPE_CHECKING:
-    from augenmerk.core.interop.model import ImportSummary
+    from augenmerk.core.interop.model import ImportSummary  # torch comes with it
+
+
+@dataclass(frozen=True, eq=False)
+class InspectJob(ModelFreeJob):
+    """Inspects a model without reading its weights."""
+
+    source: Path
+
+    def work(self, progress: Tell, should_stop: ShouldStop) -> "ImportSummary":
+        """See `ModelFreeJob.work`."""
+        with collector_paused():
+            from augenmerk.core.interop.recognition import recognize
+
+        return recognize(self.source).summary
+
+
+@dataclass(frozen=True)
+class Imported:
+    """An imported model: its file, and a description."""
+
+    path: Path
+    about: str
+
+
+@dataclass(frozen=True, eq=False)
+class ImportJob(ModelFreeJob):
+    """Imports a model by path or Hugging Face name, and saves it.
+
+    Attributes:
+        source: as of `core.interop.importing.import_model`.
+        target: the file to write.
+        data: a folder with Multi30k, for models whose vocabularies are rebuilt from it.
+        languages: codes of source and target; None for what the files say.
+        num_heads: of models whose files do not say it; None for that of the published system.
+        half_precision: weights in 16 bits or in 32; None as of `core.interop.model.ImportOptions`.
+    """
+
+    source: str | Path
+    target: Path
+    data: Path | None = None
+    languages: tuple[str | None, str | None] = (None, None)
+    num_heads: int | None = None
+    half_precision: bool | None = None
+
+    def work(self, progress: Tell, should_stop: ShouldStop) -> Imported:
+        """See `ModelFreeJob.work`. What was stopped leaves no file that was not there before."""
+        progress(Progress(0, 0, "Preparing"))
+        with collector_paused():
+            from augenmerk.core.interop.importing import import_model
+            from augenmerk.core.interop.model import ImportOptions
+            from augenmerk.core.interop.stopping import ImportStoppedError
+            from augenmerk.core.interop.target import check_target
+
+        with writable(self.target):
+            check_target(self.target, (self.source, self.data))  # before minutes are spent on what cannot be saved
+            model = import_model(
+                self.source,
+                ImportOptions(
+                    data=self.data,
+                    source_language=self.languages[0],
+                    target_language=self.languages[1],
+                    num_heads=self.num_heads,
+                    half_precision=self.half_precision,
+                ),
+                on_phase=lambda text: progress(Progress(0, 0, text)),
+                on_download=lambda name, done, total: progress(Progress(done, total, f"Downloading {name}")),
+                should_stop=should_stop,
+            )
+            if should_stop():
+                raise ImportStoppedError
+            progress(Progress(0, 0, f"Writing {self.target.name}"))
+            was_there = self.target.exists()
+            model.save(self.target)
+            if should_stop() and not was_there:
+                self.target.unlink(missing_ok=True)
+                raise ImportStoppedError
+            return Imported(self.target, _about(model.summary, self.target.stat().st_size))
+
+
+def _about(summary: "ImportSummary", num_bytes: int) -> str:
+    """A one-line description of the written file."""
+    why = ", as 16 cannot hold them" if summary.precision_note else ""
+    return f"Imported {summary.name}: {num_bytes / 1e6:,.1f} MB, weights in {summary.bits} bits{why}"
+
 
 WIDTH_PX = 560
 SUFFIX = ".safetensors"
@@ -403,3 +492,87 @@ def free_target(preferences: Preferences, source: str | Path | None, name: str) 
     while (target := folder / f"{name}{'' if number == 1 else f'-{number}'}{SUFFIX}").exists():
         number += 1
     return target
+
+
+OWNER = "Helsinki-NLP"
+PAIRS = ("de-en", "en-de", "de-fr", "fr-de", "de-es", "es-de", "de-it", "it-de", "de-pl", "pl-de")
+"""Of OPUS-MT, from and to German."""
+# as of core.interop.hub and core.interop.marian, which come with torch
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
+_PAIR = re.compile(r"opus-mt-(?:tc-(?:big|base|bible-big)-|tatoeba-)?[A-Za-z_]+-[A-Za-z_]+$")
+_LIST_HEIGHT_PX = 190
+_ABOUT = (
+    "OPUS-MT models translate any text, one pair of languages each; they have about 75 million parameters: a file of "
+    "150 MB in 16 bits, or 300 MB in 32, and 0.9 GB of memory to import one. "
+    "The model is fetched from Hugging Face once and saved as a file that Augenmerk opens; nothing you type is sent. A "
+    "download that was stopped goes on where it ended."
+)
+
+
+class HubDialog(ImportDialog):
+    """Imports a Marian model by its name.
+
+    Attributes:
+        pairs: the list of pairs.
+        name_edit: the name of the repository. While it names no pair, there are fields for the languages.
+    """
+
+    def __init__(self, worker: InferenceWorker, preferences: Preferences, parent: QWidget | None = None) -> None:
+        super().__init__(None, worker, preferences, parent)
+        self.setWindowTitle("Open a model from Hugging Face")
+        self.about.setText(_ABOUT)
+        self.pairs, self.name_edit = QListWidget(), QLineEdit()
+        self.pairs.setAccessibleName("Pairs of languages")
+        self.pairs.setFixedHeight(_LIST_HEIGHT_PX)
+        for pair in PAIRS:
+            source, target = map(language_name, pair.split("-"))
+            item = QListWidgetItem(f"{source} → {target}")
+            item.setData(Qt.ItemDataRole.UserRole, f"{OWNER}/opus-mt-{pair}")
+            item.setToolTip(f"{OWNER}/opus-mt-{pair}")
+            self.pairs.addItem(item)
+        self.name_edit.setPlaceholderText(f"any Marian model, such as {OWNER}/opus-mt-de-nl")
+        self._form.insertRow(0, self.pairs)
+        add_row(self._form, 1, "Model", self.name_edit)
+        self.pairs.currentItemChanged.connect(self._on_pair)
+        self.pairs.itemActivated.connect(lambda _item: self._begin())
+        self.name_edit.textChanged.connect(self._on_name)
+        self.pairs.setCurrentRow(0)
+        self._fit()
+        self.name_edit.setFocus()
+        self.name_edit.selectAll()  # what is typed takes its place
+
+    @property
+    def source(self) -> str | None:
+        """The chosen or typed name; None if it is not a valid name."""
+        name = self.name_edit.text().strip()
+        return name if _NAME.fullmatch(name) else None
+
+    def _on_pair(self, item: QListWidgetItem | None) -> None:
+        if item is not None:
+            self.name_edit.setText(item.data(Qt.ItemDataRole.UserRole))
+
+    def _on_name(self) -> None:
+        name = self.source
+        self.import_button.setEnabled(name is not None)
+        self.import_button.setText("Open" if name is not None and self._imported_before(name) else "Import")
+        is_pair_unknown = name is not None and _PAIR.search(name) is None
+        if self.source_edit.isHidden() == is_pair_unknown:
+            self._show_languages("its code or English name, if the files do not say it" if is_pair_unknown else "")
+            self._fit()
+        file_name = name.rpartition("/")[2] if name is not None else "model"
+        self.target.propose(free_target(self._preferences, name, file_name))
+
+    def _begin(self) -> None:
+        """Opens a model that was imported earlier, unless another target was chosen; else imports it."""
+        name = self.source
+        if name is None or not self.import_button.isEnabled():
+            return
+        before = self._imported_before(name)
+        if before is not None and not self.target.is_chosen:
+            self.accept()
+            self.imported.emit(before)
+            return
+        super()._begin()
+
+    def _imported_before(self, name: str) -> Path | None:
+        return self._preferences.imports.file_of(name)

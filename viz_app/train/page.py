@@ -27,7 +27,8 @@ from augenmerk.viz_app.train.run.status_text import status_line
 from augenmerk.viz_app.train.run_export import RunExport
 from augenmerk.viz_app.train.state import Run, Status, TrainState
 from augenmerk.viz_app.widgets.layouts import column_of, row_of
-from augenmerk.viz_app.worker import ANSWER_SECONDS, TrainingBody
+from augenmerk.viz_app.worker.inference import ANSWER_SECONDS
+from augenmerk.viz_app.worker.training import TrainingBody
 
 if TYPE_CHECKING:
     from augenmerk.viz_app.train.run_view import RunView

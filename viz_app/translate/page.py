@@ -21,7 +21,7 @@ from augenmerk.viz_app.widgets.commands import Command, run_by_key
 from augenmerk.viz_app.widgets.dialogs import show_failure
 from augenmerk.viz_app.widgets.labels import EmptyState
 from augenmerk.viz_app.widgets.layouts import column_of, row_of, set_visible
-from augenmerk.viz_app.worker import ExperimentController, Failure
+from augenmerk.viz_app.worker.inference import ExperimentController, Failure
 
 VEIL_OPACITY = 0.6
 

@@ -64,8 +64,7 @@ from augenmerk.viz_app.views.commands import SWITCH_HEAD
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu, MenuButton, flat_button
 from augenmerk.viz_app.widgets.labels import ElidingLabel, StableHeightLabel, label
 from augenmerk.viz_app.widgets.layouts import Space, column_of, row_of, set_visible
-from augenmerk.viz_app.worker.experiment_controller import ExperimentController
-from augenmerk.viz_app.worker.jobs import TraceJob
+from augenmerk.viz_app.worker.inference import ExperimentController, TraceJob
 
 SCOPES = {
     "head": ("this head", "This head alone"),

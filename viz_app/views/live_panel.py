@@ -12,7 +12,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.request_state import RequestState
 from augenmerk.viz_app.theme import Theme, current_theme, is_theme_change
 from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.worker import ABOUT_A_RESULT, ExperimentController, Job, Request
+from augenmerk.viz_app.worker.inference import ABOUT_A_RESULT, ExperimentController, Job, Request
 
 
 class LivePanel(QFrame):

@@ -1,31 +1,190 @@
 """One thread that opens models and answers questions to them, the most urgent first."""
 
+import logging
 import queue
 import threading
+import traceback
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
 
 from PySide6.QtCore import QObject, Qt, Signal
 
+from augenmerk.core.analysis.measures import BESIDE_WEIGHT, MeasuredMaps, measure_maps
 from augenmerk.core.analysis.roles import read_sample_roles
+from augenmerk.core.analysis.trace import Trace
+from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.imports import collector_paused
 from augenmerk.core.threads import compute_on
-from augenmerk.core.translation.result import TranslationStoppedError
+from augenmerk.core.translation.result import ExperimentResult, Translation, TranslationStoppedError
+from augenmerk.viz_app.state.experiment_state import ExperimentRequest, ExperimentState
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.state.request_state import Progress
-from augenmerk.viz_app.worker.failure import Failure
-from augenmerk.viz_app.worker.jobs import (
-    ABOUT_A_RESULT,
-    Job,
-    JobInterrupted,
-    JobScope,
-    LoadJob,
-    ModelFreeJob,
-    OpenTranslator,
-)
+from augenmerk.viz_app.state.request_state import Progress, RequestState
+
+if TYPE_CHECKING:
+    from augenmerk.core.translation.translator import Translator
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why something did not work, for people.
+
+    Attributes:
+        message: what was given, what was expected, what to do.
+        details: the traceback of an error nobody foresaw; empty for one the user can mend.
+    """
+
+    message: str
+    details: str = ""
+
+    @classmethod
+    def of(cls, error: Exception) -> "Failure":
+        """An `AugenmerkError` speaks for itself; anything else keeps its traceback."""
+        if isinstance(error, AugenmerkError):
+            return cls(str(error))
+        logger.error("Unexpected error in a worker thread", exc_info=error)
+        text = str(error) or type(error).__name__
+        return cls(f"An unexpected error occurred: {text}", "".join(traceback.format_exception(error)))
+
+
+JobScope = Literal["load", "experiment", "sentence", "model", "details"]
+"""What a question is about, and so how long it makes sense: opening a model; computing an experiment; an experiment's
+result, until there is another; the model in use, until another is open; details of an experiment's result that are of
+use, but that nobody waits for: they give way to every other question."""
+ABOUT_A_RESULT: tuple[JobScope, ...] = ("sentence", "details")
+"""Scopes of questions that another result makes pointless."""
+OpenTranslator: TypeAlias = "Translator"
+"""The model in use. Its module imports torch, which only the worker's thread may load."""
+Tell = Callable[[Progress], None]
+ShouldStop = Callable[[], bool]
+
+
+class Job(Protocol):
+    """A question.
+
+    Attributes:
+        scope: what it is about; see `JobScope`.
+    """
+
+    scope: ClassVar[JobScope]
+
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> object:
+        """The answer.
+
+        Args:
+            translator: the model in use; nobody else uses it meanwhile.
+            progress: may be told how far it is.
+            should_stop: to be asked at least once for each sentence. If it says so, raise `JobInterrupted` with what
+                is left to do, or `TranslationStoppedError` to begin again: what is more urgent goes first.
+
+        Raises:
+            AugenmerkError: there is no answer; the message says why.
+        """
+        ...
+
+
+class JobInterrupted(Exception):
+    """Something more urgent waits.
+
+    Attributes:
+        rest: the job that goes on from here.
+    """
+
+    def __init__(self, rest: Job) -> None:
+        super().__init__()
+        self.rest = rest
+
+
+@dataclass(frozen=True, eq=False)
+class LoadJob:
+    """A model is to be opened. The worker itself does it: see `InferenceWorker`.
+
+    Attributes:
+        path: the checkpoint; None for the bundled model.
+        device: see `core.device`.
+    """
+
+    path: Path | None
+    device: str = "auto"
+    scope: ClassVar[JobScope] = "load"
+
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> object:
+        """Never called: there need not be a translator yet."""
+        raise NotImplementedError
+
+
+class ModelFreeJob(ABC):
+    """A question that no model is needed for; a worker that has none answers it too."""
+
+    scope: ClassVar[JobScope] = "model"
+
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> object:
+        """See `Job.run`."""
+        return self.work(progress, should_stop)
+
+    @abstractmethod
+    def work(self, progress: Tell, should_stop: ShouldStop) -> object:
+        """The answer; arguments and errors are as of `Job.run`."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExperimentJob:
+    """An experiment beside its baseline; see `Translator.compare`. What is shown already saves work, and is a draft."""
+
+    asked: ExperimentRequest
+    scope: ClassVar[JobScope] = "experiment"
+
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> ExperimentResult:
+        """See `Job.run`."""
+        known = self.asked.known
+        return translator.compare(
+            self.asked.experiment,
+            original=known.original if known is not None else None,
+            own=(known.own or known.original) if known is not None else None,
+            drops_misfits=self.asked.drops_misfits,
+            draft=known.changed if known is not None else None,  # while the user types, nearly right
+            should_stop=should_stop,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class MeasureJob:
+    """The maps of a translation in every measure beside the weight."""
+
+    translation: Translation
+    scope: ClassVar[JobScope] = "sentence"
+
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> MeasuredMaps:
+        """See `Job.run`."""
+        from augenmerk.core.analysis.capture import trace_translation
+
+        trace = trace_translation(translator, self.translation)
+        maps = {}
+        for each, kind in BESIDE_WEIGHT:
+            if should_stop():
+                raise JobInterrupted(self)
+            maps[each, kind] = measure_maps(trace, each, kind)
+        return MeasuredMaps(self.translation, maps)
+
+
+@dataclass(frozen=True, eq=False)
+class TraceJob:
+    """Queries and keys of every head while a pair was read."""
+
+    translation: Translation
+    scope: ClassVar[JobScope] = "sentence"
+
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> Trace:
+        """See `Job.run`."""
+        from augenmerk.core.analysis.capture import trace_translation
+
+        return trace_translation(translator, self.translation)
+
 
 URGENCY: dict[JobScope, int] = {"load": 0, "experiment": 1, "sentence": 2, "model": 3, "details": 4}
 
@@ -218,7 +377,7 @@ class _Opened:
 
 
 class InferenceWorker(QObject):
-    """Answers requests (`viz_app.worker.requests`) in a thread of its own; their callbacks run in the GUI thread.
+    """Answers `Request`s in a thread of its own; their callbacks run in the GUI thread.
 
     A model that fails to open, or is superseded by another before it is open, leaves the earlier one in place. A
     request gives way to anything more urgent and then goes on. What arrives for a request that is over is dropped
@@ -359,3 +518,92 @@ def _describe(translator: OpenTranslator) -> ModelInfo:
         translator.target_codes,
         translator.history,
     )
+
+
+class ExperimentController(QObject):
+    """The way from one `ExperimentState` to the worker and back.
+
+    Attributes:
+        state: whose experiment is computed, and whose questions are asked.
+
+    Signals:
+        failed(Failure): an experiment was refused, or something unexpected went wrong.
+    """
+
+    failed = Signal(object)
+
+    def __init__(self, state: ExperimentState, worker: InferenceWorker, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.state = state
+        self._worker = worker
+        self._computing: Request | None = None
+        self._measuring: Request | None = None
+        state.experiment_asked.connect(self._compute)
+        state.experiment_cancelled.connect(self._cancel)
+        state.measuring.asked.connect(self._measure)
+        state.measuring.cancelled.connect(self._cancel_measuring)
+
+    def ask(
+        self,
+        job: Job,
+        awaiting: RequestState,
+        on_result: Callable[[Any], object],
+        *,
+        on_partial: Callable[[Any], object] | None = None,
+    ) -> Request | None:
+        """Asks a question on behalf of the widget that shows `awaiting`, which follows the request to its end.
+
+        Args:
+            job: the question.
+            awaiting: begins now, and ends before `on_result` is called, or with the problem.
+            on_result: called with the answer.
+            on_partial: called with what is known so far, whenever the job reports it.
+
+        Returns:
+            None if the question is about a result that the model in use did not make: it was not asked.
+        """
+        if job.scope in ABOUT_A_RESULT and self.state.current is None:
+            return None
+
+        def progress(value: Progress) -> None:
+            if on_partial is not None and value.partial is not None:
+                on_partial(value.partial)
+            awaiting.advance(value)
+
+        def result(value: object) -> None:
+            awaiting.finish()
+            on_result(value)
+
+        request = self._worker.submit(
+            Request(
+                job,
+                self.state,
+                on_result=result,
+                on_error=lambda failure: awaiting.finish(failure.message),
+                on_progress=progress,
+                on_superseded=awaiting.finish,
+            )
+        )
+        awaiting.begin(job)  # only now: a request that this one supersedes has just finished
+        return request
+
+    def _compute(self, asked: ExperimentRequest) -> None:
+        self._computing = self._worker.submit(
+            Request(ExperimentJob(asked), self.state, on_result=self.state.accept, on_error=self._refuse)
+        )
+
+    def _cancel(self) -> None:
+        if self._computing is not None:
+            self._computing.cancel()
+
+    def _refuse(self, failure: Failure) -> None:
+        self.state.refuse(failure.message)
+        self.failed.emit(failure)
+
+    def _measure(self, translation: Translation) -> None:
+        measuring = self.state.measuring
+        self._measuring = self.ask(MeasureJob(translation), measuring.request, measuring.take)
+
+    def _cancel_measuring(self) -> None:
+        if self._measuring is not None:
+            self._measuring.cancel()

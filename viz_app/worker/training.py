@@ -21,8 +21,7 @@ from augenmerk.core.training.events import (
 )
 from augenmerk.core.training.failures import InterruptedTrainingError, Proposal
 from augenmerk.core.training.request import TrainingRequest
-from augenmerk.viz_app.worker.failure import Failure
-from augenmerk.viz_app.worker.inference import THREAD_PREFIX
+from augenmerk.viz_app.worker.inference import THREAD_PREFIX, Failure
 
 DRAIN_INTERVAL_MS = 200
 SWITCH_INTERVAL_SECONDS = 0.0005

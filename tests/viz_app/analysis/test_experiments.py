@@ -28,7 +28,7 @@ from augenmerk.viz_app.analysis.steps.view import StepsTab
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.state.experiment_editor import force, intervene, redo, reset, set_output, undo, use_own_decoding
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.worker import ExperimentController
+from augenmerk.viz_app.worker.inference import ExperimentController
 from tests.interventions import heads_switched_off
 from tests.viz_app.analysis.conftest import SENTENCE, MakeContext, settle
 

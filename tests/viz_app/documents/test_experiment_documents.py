@@ -29,17 +29,15 @@ from augenmerk.core.translation.experiment import (
 from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, to_bytes, write_experiment_file
 from augenmerk.core.translation.lesson_file import Lesson, Scene, write_lesson_file
 from augenmerk.viz_app.documents.experiment_documents import ExperimentDocuments
-from augenmerk.viz_app.documents.kept_session import KeptSession
-from augenmerk.viz_app.documents.reading import is_experiment, read_lesson
-from augenmerk.viz_app.documents.session import read_session, saved_experiment
-from augenmerk.viz_app.documents.view_values import view_values
-from augenmerk.viz_app.models.foreign import foreign_source
+from augenmerk.viz_app.documents.reading import is_experiment, read_lesson, view_values
+from augenmerk.viz_app.documents.session import KeptSession, read_session, saved_experiment
+from augenmerk.viz_app.models.loader import foreign_source
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import intervene, open_experiment, reset, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.worker import InferenceWorker, LoadJob, Request
+from augenmerk.viz_app.worker.inference import InferenceWorker, LoadJob, Request
 from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
 

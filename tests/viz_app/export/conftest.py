@@ -16,8 +16,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.head import HeadPanel
 from augenmerk.viz_app.views.heads import HeadsPanel
-from augenmerk.viz_app.worker.experiment_controller import ExperimentController
-from augenmerk.viz_app.worker.inference import InferenceWorker
+from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker
 from tests.viz_app.synthetic import FakeTranslator, make_translation
 
 SENTENCE = "Der schöne große Bär überquert die Straße ."

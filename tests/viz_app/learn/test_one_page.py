@@ -16,7 +16,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.worker import InferenceWorker
+from augenmerk.viz_app.worker.inference import InferenceWorker
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
 

@@ -43,7 +43,7 @@ from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.widgets.layouts import FlowLayout, VerticalScrollArea
-from augenmerk.viz_app.worker import InferenceWorker
+from augenmerk.viz_app.worker.inference import InferenceWorker
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
 

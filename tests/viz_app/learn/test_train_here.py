@@ -17,7 +17,7 @@ from augenmerk.viz_app.learn.figures.train_here import TrainHereFigure, best_cop
 from augenmerk.viz_app.learn.sentence import OwnSentence
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import Theme, current_theme
-from augenmerk.viz_app.worker import ExperimentController, InferenceWorker
+from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker
 from tests.viz_app.synthetic import make_translation
 
 pytestmark = pytest.mark.training

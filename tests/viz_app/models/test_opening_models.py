@@ -29,9 +29,8 @@ from augenmerk.viz_app.analysis.heads.state import SampleChoice
 from augenmerk.viz_app.analysis.sample_languages import check_languages
 from augenmerk.viz_app.application import run_app
 from augenmerk.viz_app.main_window import MainWindow
-from augenmerk.viz_app.models.foreign import foreign_source
-from augenmerk.viz_app.models.hub_dialog import HubDialog
-from augenmerk.viz_app.models.import_dialog import ImportDialog, precision_entries
+from augenmerk.viz_app.models.import_dialog import HubDialog, ImportDialog, precision_entries
+from augenmerk.viz_app.models.loader import foreign_source
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import Stale
 from augenmerk.viz_app.state.languages import languages_of
@@ -300,7 +299,7 @@ def test_cancel_keeps_its_place_when_an_import_begins(
         goes_on.wait(LIMIT_MS / 1000)
         raise AnalysisError("It cannot be read.")
 
-    monkeypatch.setattr("augenmerk.viz_app.models.import_job.ImportJob.work", wait_and_fail)
+    monkeypatch.setattr("augenmerk.viz_app.models.import_dialog.ImportJob.work", wait_and_fail)
     file = tmp_path / "tut6-model.pt"
     save_file(NotebookSeq2Seq(6, 6, width=32, layers=1, heads=2, inner=48).state_dict(), file)
     window = make_window()

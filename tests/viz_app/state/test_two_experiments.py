@@ -15,7 +15,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.state.request_state import RequestState
-from augenmerk.viz_app.worker import ExperimentController, InferenceWorker, LoadJob, Request, TraceJob
+from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker, LoadJob, Request, TraceJob
 from tests.checkpoints import write_untrained_checkpoint
 
 FIRST, SECOND = "Ein Mann steht auf einer Leiter .", "Ein Mann steht ."

@@ -14,7 +14,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.state.weight_explanation import QueryKeyView, WeightExplanation, query_key_view
-from augenmerk.viz_app.worker import TraceJob
+from augenmerk.viz_app.worker.inference import TraceJob
 
 SENTENCE, GIVEN = "Ein Mann schläft.", GivenTarget("A man sleeps.")
 

@@ -28,7 +28,7 @@ from augenmerk.viz_app.train.run import devices
 from augenmerk.viz_app.train.run.devices import DeviceOption
 from augenmerk.viz_app.train.run.status_text import metric_rows
 from augenmerk.viz_app.train.state import Status
-from augenmerk.viz_app.worker import DRAIN_INTERVAL_MS
+from augenmerk.viz_app.worker.training import DRAIN_INTERVAL_MS
 from tests.viz_app.train.scripted import ScriptedTraining, epoch_done, probe
 
 MakePage = Callable[[ScriptedTraining], TrainPage]

@@ -13,7 +13,7 @@ from augenmerk.core.translation.coverage import Coverage, RareWord, RespelledWor
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.glossary import entries_in
 from augenmerk.viz_app.main_window import MainWindow
-from augenmerk.viz_app.models.hub_dialog import HubDialog
+from augenmerk.viz_app.models.import_dialog import HubDialog
 from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.sentence_text import Span, rare_spans, respelled_spans

@@ -23,8 +23,7 @@ from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.cell_menu import RowEditor, with_share
 from augenmerk.viz_app.views.chips import ShownMapsSwitch
 from augenmerk.viz_app.views.head import HeadPanel
-from augenmerk.viz_app.worker.experiment_controller import ExperimentController
-from augenmerk.viz_app.worker.inference import InferenceWorker
+from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker
 from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.synthetic import FakeTranslator, make_translation
 
@@ -530,8 +529,7 @@ def real_panel(qtbot: QtBot, theme: Theme, translator: Translator) -> Iterator[t
     state.submit(show_experiment(given))
     state.accept(translator.compare(given))
     state.selection.choose(Head("cross", 0, 0))
-    from augenmerk.viz_app.worker.inference import Request
-    from augenmerk.viz_app.worker.jobs import LoadJob
+    from augenmerk.viz_app.worker.inference import LoadJob, Request
 
     loaded: list[object] = []
     worker.submit(Request(LoadJob(Path("tiny"), "cpu"), state, on_result=loaded.append))

@@ -21,15 +21,14 @@ from augenmerk.viz_app.state.experiment_editor import (
     toggle_head,
 )
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.request_state import RequestState
-from augenmerk.viz_app.worker import (
+from augenmerk.viz_app.state.request_state import Progress, RequestState
+from augenmerk.viz_app.worker.inference import (
     ExperimentController,
     Failure,
     InferenceWorker,
     JobScope,
     LoadJob,
     OpenTranslator,
-    Progress,
     Request,
     TraceJob,
 )

@@ -16,7 +16,8 @@ from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import ExperimentResult, TranslationStoppedError
 from augenmerk.viz_app.state.experiment_state import ExperimentRequest
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.worker import (
+from augenmerk.viz_app.state.request_state import Progress
+from augenmerk.viz_app.worker.inference import (
     ExperimentJob,
     Failure,
     InferenceWorker,
@@ -25,7 +26,6 @@ from augenmerk.viz_app.worker import (
     JobScope,
     LoadJob,
     OpenTranslator,
-    Progress,
     Request,
 )
 from tests.viz_app.synthetic import FakeTranslator

@@ -18,8 +18,15 @@ from augenmerk.core.training.events import PhaseStarted, SaveFailed, TrainingEve
 from augenmerk.core.training.failures import DivergedError, Proposal
 from augenmerk.core.training.folder import LAST, RUN_SETTINGS
 from augenmerk.core.training.request import TrainingRequest
-from augenmerk.viz_app.worker import DRAIN_INTERVAL_MS, TrainingFailure, TrainingRun
-from augenmerk.viz_app.worker.training import OnEvent, OnSaveFailed, ShouldStop, _read_and_train
+from augenmerk.viz_app.worker.training import (
+    DRAIN_INTERVAL_MS,
+    OnEvent,
+    OnSaveFailed,
+    ShouldStop,
+    TrainingFailure,
+    TrainingRun,
+    _read_and_train,
+)
 from tests.core.training.runs import record, sentences, text_run
 
 

@@ -10,7 +10,7 @@ from augenmerk.core.translation.experiment import Experiment, ForcedToken, Given
 from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.viz_app.analysis.compare.second_model import SecondModel
 from augenmerk.viz_app.analysis.compare.state import Comparison
-from augenmerk.viz_app.worker import JobScope, OpenTranslator, ShouldStop, Tell
+from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, ShouldStop, Tell
 
 if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator

@@ -12,7 +12,8 @@ from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greed
 from augenmerk.core.translation.result import TranslationStoppedError
 from augenmerk.viz_app.analysis.heads.samples import Sample, check_sample, read_sample
 from augenmerk.viz_app.analysis.heads.state import SampleChoice
-from augenmerk.viz_app.worker import JobInterrupted, JobScope, OpenTranslator, Progress, ShouldStop, Tell
+from augenmerk.viz_app.state.request_state import Progress
+from augenmerk.viz_app.worker.inference import JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
 
 if TYPE_CHECKING:
     from augenmerk.core.analysis.importance import HeadImportance

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from augenmerk.core.translation.experiment import Experiment, ForcedToken
-from augenmerk.viz_app.worker import JobScope, OpenTranslator, ShouldStop, Tell
+from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, ShouldStop, Tell
 
 
 @dataclass(frozen=True, eq=False)

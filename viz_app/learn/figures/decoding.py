@@ -15,7 +15,7 @@ from augenmerk.viz_app.learn.job import BeamTreeJob
 from augenmerk.viz_app.state.experiment_editor import force
 from augenmerk.viz_app.theme import CHIP_RADIUS, PANEL_MARGIN, Theme, current_theme, scaled
 from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.worker import Job
+from augenmerk.viz_app.worker.inference import Job
 
 NUM_CANDIDATES = 4
 BEAM = Beam(4, 0.0)

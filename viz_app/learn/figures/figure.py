@@ -14,7 +14,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales
 from augenmerk.viz_app.views.live_panel import LivePanel
 from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.worker import ExperimentController, Job
+from augenmerk.viz_app.worker.inference import ExperimentController, Job
 
 WAITING_DELAY_MS = 250
 

@@ -13,7 +13,7 @@ from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.job import LensJob
 from augenmerk.viz_app.theme import scaled
 from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.worker import Job
+from augenmerk.viz_app.worker.inference import Job
 
 NUM_IN_TIP = 5
 CELL_HEIGHTS, AIMED_HEIGHT, LEAST_HEIGHT, LARGEST_CELL = (30, 54), 260, 120, 130

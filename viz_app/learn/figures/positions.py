@@ -11,7 +11,7 @@ from augenmerk.viz_app.learn.job import PositionsJob, PositionTables
 from augenmerk.viz_app.theme import current_theme, scaled
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.line_chart import Curve, LineChart
-from augenmerk.viz_app.worker import Job
+from augenmerk.viz_app.worker.inference import Job
 
 DIMENSIONS = (4, 5, 6, 7)
 """Of 20, over 100 positions: the figure of The Annotated Transformer."""

@@ -13,7 +13,7 @@ from augenmerk.viz_app.theme import scales
 from augenmerk.viz_app.widgets.bars import Bar, BarList
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.line_chart import Curve, LineChart
-from augenmerk.viz_app.worker import Job
+from augenmerk.viz_app.worker.inference import Job
 
 SETTINGS = ((512, 4000), (512, 8000), (256, 4000))
 """Width and warm-up steps: the three curves of The Annotated Transformer."""

@@ -19,7 +19,7 @@ from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.theme import current_theme, scaled
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import row_of
-from augenmerk.viz_app.worker import TrainingFailure, TrainingRun
+from augenmerk.viz_app.worker.training import TrainingFailure, TrainingRun
 
 PRESET = "copy-task-small"
 APPEARED = 0.5

@@ -16,7 +16,7 @@ from augenmerk.viz_app.widgets.bars import Bar, BarList
 from augenmerk.viz_app.widgets.buttons import tab_button
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import FlowLayout, column_of, row_of
-from augenmerk.viz_app.worker import Job
+from augenmerk.viz_app.worker.inference import Job
 
 NUM_HEADS_SHOWN = 6
 CHIP_SPACING = 2

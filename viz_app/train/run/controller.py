@@ -27,7 +27,8 @@ from augenmerk.viz_app.train.curves import RunCurves
 from augenmerk.viz_app.train.run import settings as run_settings
 from augenmerk.viz_app.train.run_files import known_records, read_run
 from augenmerk.viz_app.train.state import Run, Status, TrainState
-from augenmerk.viz_app.worker import ANSWER_SECONDS, DRAIN_INTERVAL_MS, TrainingBody, TrainingFailure, TrainingRun
+from augenmerk.viz_app.worker.inference import ANSWER_SECONDS
+from augenmerk.viz_app.worker.training import DRAIN_INTERVAL_MS, TrainingBody, TrainingFailure, TrainingRun
 
 SAVE_SECONDS = 60.0
 """For the step in hand, or the validation, and a checkpoint of the largest preset; then nothing more is waited for."""

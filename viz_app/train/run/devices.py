@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from augenmerk.viz_app.export.plotting import import_matplotlib
-from augenmerk.viz_app.worker import THREAD_PREFIX
+from augenmerk.viz_app.worker.inference import THREAD_PREFIX
 
 POLL_INTERVAL_MS = 100
 
