@@ -12,7 +12,7 @@ from PySide6.QtCore import QByteArray, QSettings
 from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import is_bundled_model
 from augenmerk.core.translation.result import MAP_KINDS
-from augenmerk.viz_app.state.evented_options import remembered
+from augenmerk.viz_app.state.map_view_settings import remembered
 from augenmerk.viz_app.theme import SCALES, THEME_CHOICES, ThemeChoice
 
 MAX_RECENT = 8
@@ -203,7 +203,7 @@ class Preferences:
         return is_bundled_model(path) and not is_bundled_model(self.model)
 
     def restored(self, options: OptionsT) -> OptionsT:
-        """The same options with the values that were remembered; see `viz_app.state.evented_options`."""
+        """The same options with the values that were remembered; see `viz_app.state.map_view_settings`."""
         for each in remembered(options):
             choices = each.metadata["choices"]
             value = (_flag if choices is None else _one_of(choices))(self.settings.value(each.metadata["key"]))

@@ -31,7 +31,7 @@ from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.export.menu import EXPORTS, OF_RUNS
 from augenmerk.viz_app.glossary import GlossaryError, entries_in, glossary, parse_glossary
-from augenmerk.viz_app.heatmap.colormap import signed_rgb_table
+from augenmerk.viz_app.heatmap.drawing import signed_rgb_table
 from augenmerk.viz_app.learn.chapter import read_chapters
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.page_host import LEARN, PAGE_COMMANDS, TRAIN

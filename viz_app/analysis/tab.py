@@ -10,8 +10,7 @@ from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
 from augenmerk.core.quantities import duration
 from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.request_state import Progress, RequestState
+from augenmerk.viz_app.state.experiment_state import ExperimentState, Progress, RequestState
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales
 from augenmerk.viz_app.views.live_panel import LivePanel
 from augenmerk.viz_app.widgets.commands import Command, run_by_key

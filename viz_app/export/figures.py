@@ -26,8 +26,8 @@ from augenmerk.core.errors import StorageError
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import atomic_path
 from augenmerk.core.translation.result import FloatArray
-from augenmerk.viz_app.heatmap.colormap import PAPER, missing_rgb, rgb_table, signed_rgb_table
 from augenmerk.viz_app.heatmap.drawing import (
+    PAPER,
     PRINT_COLORS,
     SMALL_SCALE,
     Box,
@@ -36,6 +36,9 @@ from augenmerk.viz_app.heatmap.drawing import (
     Shape,
     mark_shapes,
     marked_labels,
+    missing_rgb,
+    rgb_table,
+    signed_rgb_table,
 )
 from augenmerk.viz_app.state.map_view import NO_MARKS, Strip
 from augenmerk.viz_app.state.sentence_text import visible

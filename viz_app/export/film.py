@@ -23,8 +23,7 @@ from PIL import Image, ImageColor, ImageDraw, ImageFont
 from augenmerk.core.errors import StorageError
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import atomic_path, check_writable
-from augenmerk.viz_app.heatmap.colormap import PAPER, rgb_table
-from augenmerk.viz_app.heatmap.drawing import PRINT_COLORS, Box, Drawing, mark_shapes, marked_labels
+from augenmerk.viz_app.heatmap.drawing import PAPER, PRINT_COLORS, Box, Drawing, mark_shapes, marked_labels, rgb_table
 
 FORMATS = ("gif", "mp4")
 FFMPEG = "ffmpeg"

@@ -26,7 +26,7 @@ from augenmerk.core.model.heads import KIND_TITLES, Head
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import write_text
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
-from augenmerk.viz_app.heatmap.colormap import EMBER, PAPER, missing_rgb, rgb_table, signed_rgb_table
+from augenmerk.viz_app.heatmap.drawing import EMBER, PAPER, missing_rgb, rgb_table, signed_rgb_table
 from augenmerk.viz_app.state.map_source import new_entries, selected, spread
 from augenmerk.viz_app.state.map_view import Band, MapView
 from augenmerk.viz_app.state.marks import marks_of_experiment

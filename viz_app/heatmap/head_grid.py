@@ -24,13 +24,13 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
 from augenmerk.viz_app.heatmap.drawing import SMALL_SCALE, Box, mark_shapes
 from augenmerk.viz_app.heatmap.map_image import ImageStore, draw_thumbnail, paint_shapes, ramp_of, signed_ramp_of
-from augenmerk.viz_app.state.evented_options import on_redraw
 from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_in_short
 from augenmerk.viz_app.state.map_source import MapSource, top_values
 from augenmerk.viz_app.state.map_text import KIND_DIRECTIONS, KIND_NAMES
 from augenmerk.viz_app.state.map_view import Band
+from augenmerk.viz_app.state.map_view_settings import on_redraw
 from augenmerk.viz_app.state.marks import lit_keys, lit_queries, marks_of_heads
 from augenmerk.viz_app.theme import Theme, current_theme, is_theme_change, scaled
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea

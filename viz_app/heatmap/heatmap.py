@@ -1,21 +1,693 @@
 """One attention map, large: labels, colour bar, cross-hair and the value under the mouse, drawn natively."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, lru_cache
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QHelpEvent, QImage, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
-from PySide6.QtWidgets import QScrollBar, QToolTip, QWidget
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, QSizeF, Qt
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QHelpEvent,
+    QImage,
+    QKeyEvent,
+    QLinearGradient,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QScrollBar, QSizePolicy, QToolTip, QWidget
 
-from augenmerk.viz_app.heatmap.drawing import Drawing, large_map
-from augenmerk.viz_app.heatmap.heatmap_paint import SCROLL_BAR, HeatmapLayout, HeatmapPainter, lay_out
-from augenmerk.viz_app.heatmap.large_map import LargeMap, selection_mode_of
-from augenmerk.viz_app.heatmap.map_image import map_image, ramp_of, signed_ramp_of
+from augenmerk.viz_app.heatmap.drawing import (
+    NUM_COLORS,
+    Box,
+    Drawing,
+    Ramp,
+    SignedRamp,
+    color_table,
+    large_map,
+    mark_shapes,
+    marked_labels,
+    signed_color_table,
+)
+from augenmerk.viz_app.heatmap.map_image import draw_map, hatch, map_image, paint_shapes, ramp_of, signed_ramp_of
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_selection import MARKS, token_shift_of_queries
-from augenmerk.viz_app.state.map_view import Band, MapView, Pair
-from augenmerk.viz_app.state.map_view_settings import zoomed
-from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.state.map_view import (
+    MARKS,
+    Band,
+    MapView,
+    Marks,
+    Pair,
+    Place,
+    SelectionMode,
+    token_shift_of_queries,
+)
+from augenmerk.viz_app.state.map_view_settings import AUTO, FIT, LEGIBLE_PX, MIN_LEGIBLE_PX, Zoom, on_redraw, zoomed
+from augenmerk.viz_app.state.marks import marks_of_large_map
+from augenmerk.viz_app.state.sentence_text import visible
+from augenmerk.viz_app.theme import Theme, current_theme, is_theme_change
+
+
+class LargeMap(QWidget):
+    """Shows the large map of an `ExperimentState`; subclasses override `rebuild`, and call it when they are ready."""
+
+    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._state = state
+        self._own_scale: float | None = None
+        self._theme = current_theme()
+        self._view: MapView | None = None
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        state.result_changed.connect(self.rebuild)
+        state.measuring.changed.connect(self.rebuild)
+        on_redraw(state.settings, ("maps", "large map"), self.rebuild)
+        state.selection.events.head.connect(self.rebuild, max_args=0)
+
+    def rebuild(self) -> None:
+        """Makes the picture anew: the map, the theme or the size changed."""
+        raise NotImplementedError
+
+    def set_scale(self, scale: float) -> None:
+        """From now on this map has a scale of its own, whatever that of the interface."""
+        self._own_scale = scale
+        self._follow_theme()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Keys belong to the page."""
+        event.ignore()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Other colours."""
+        super().changeEvent(event)
+        if is_theme_change(event):
+            self._follow_theme()
+
+    def _follow_theme(self) -> None:
+        theme = current_theme() if self._own_scale is None else current_theme().at_scale(self._own_scale)
+        if theme != self._theme:
+            self._theme = theme
+            self.rebuild()
+
+
+def selection_mode_of(event: QMouseEvent) -> SelectionMode:
+    """Ctrl adds one item to the selection, Shift all items up to the clicked one."""
+    if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+        return "also"
+    return "through" if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else "alone"
+
+
+MAX_CELL = 72.0
+MAX_NARROW_CELL = 22.0
+MAX_ROW_LABEL = 150
+MAX_COLUMN_LABEL = 120
+MIN_COLUMN_LABEL = 36
+MAX_LABEL_SHARE = 0.26  # of the height: a low map has short labels
+LABEL_GAP = 7
+COLUMN_ANGLE = -55
+COLUMN_SINE, COLUMN_COSINE = 0.8192, 0.5736
+BAR_WIDTH, BAR_GAP, BAR_LABEL, SIGN_WIDTH = 10, 16, 34, 10
+MIN_LABEL_PX = 10
+EDGE = 6
+STRIP_GAP, MIN_STRIP, MAX_STRIP = 7, 14.0, 24.0
+SCROLL_BAR = 10
+
+
+@dataclass(frozen=True)
+class HeatmapLayout:
+    """Where things stand, in pixels.
+
+    Attributes:
+        window: the part of the widget in which cells show; smaller than `map` where the map scrolls.
+        map: the rectangle of all cells, in sight or not.
+        strip: where the sum of the picked rows is drawn, under the window, in sight or not; None if there is none.
+        cell: width and height of a cell.
+        font: of the labels; smaller where cells are small.
+        row_step, column_step: every how many rows and columns a label fits.
+        row_label_width, column_label_length: room for labels; longer ones are elided.
+        hidden: how much wider and higher the map is than the window; 0 where all of it fits.
+    """
+
+    window: QRectF
+    map: QRectF
+    strip: QRectF | None
+    cell: QPointF
+    font: QFont
+    row_step: int
+    column_step: int
+    row_label_width: int
+    column_label_length: int
+    hidden: QSizeF
+
+    @property
+    def rows_in_sight(self) -> range:
+        """Indices of rows of which the middle is in the window."""
+        return _in_sight(self.window.top() - self.map.top(), self.window.height(), self.cell.y(), self.map.height())
+
+    @property
+    def columns_in_sight(self) -> range:
+        """Indices of columns of which the middle is in the window."""
+        return _in_sight(self.window.left() - self.map.left(), self.window.width(), self.cell.x(), self.map.width())
+
+    def is_in_sight(self, band: Band) -> bool:
+        """Whether the middle of a row or column is in the window."""
+        return band.index in (self.rows_in_sight if band.is_row else self.columns_in_sight)
+
+    def cell_rect(self, place: Place) -> QRectF:
+        """Where a cell stands, in sight or not."""
+        x, y = self.map.left() + place.column * self.cell.x(), self.map.top() + place.row * self.cell.y()
+        return QRectF(x, y, self.cell.x(), self.cell.y())
+
+    def band_rect(self, band: Band) -> QRectF:
+        """Where a row or column stands, as far as the window shows it."""
+        cell, window = self.cell_rect(Place(band.index, band.index)), self.window
+        if band.is_row:
+            return QRectF(window.left(), cell.top(), window.width(), cell.height())
+        return QRectF(cell.left(), window.top(), cell.width(), window.height())
+
+    def place_at(self, point: QPointF) -> Place | None:
+        """The cell under a point."""
+        if not self.window.contains(point):
+            return None
+        column = int((point.x() - self.map.left()) / self.cell.x())
+        row = int((point.y() - self.map.top()) / self.cell.y())
+        is_inside = row < round(self.map.height() / self.cell.y()) and column < round(self.map.width() / self.cell.x())
+        return Place(row, column) if is_inside else None
+
+    def label_at(self, point: QPointF) -> Band | None:
+        """The row or column whose label is under a point; labels of columns are slanted."""
+        window, x, y = self.window, point.x(), point.y()
+        if 0 <= x < window.left() and window.top() <= y < window.bottom():
+            return Band(int((y - self.map.top()) / self.cell.y()), is_row=True)
+        if not 0 <= y < window.top():
+            return None
+        x -= (window.top() - y) * COLUMN_COSINE / COLUMN_SINE
+        if not window.left() <= x < window.right():
+            return None
+        return Band(int((x - self.map.left()) / self.cell.x()), is_row=False)
+
+    def sum_rect(self, entry: int) -> QRectF | None:
+        """Where the strip shows an entry of the keys; None if there is no strip."""
+        if self.strip is None:
+            return None
+        return QRectF(self.strip.left() + entry * self.cell.x(), self.strip.top(), self.cell.x(), self.strip.height())
+
+    def sum_at(self, point: QPointF) -> int | None:
+        """The entry of the keys that the strip shows under a point."""
+        if self.strip is None or not self.strip.contains(point):
+            return None
+        is_in_sight = self.window.left() <= point.x() < self.window.right()
+        return int((point.x() - self.strip.left()) / self.cell.x()) if is_in_sight else None
+
+    @property
+    def bar(self) -> QRectF:
+        """The colour bar, at the right of the window."""
+        return QRectF(self.window.right() + BAR_GAP, self.window.top(), BAR_WIDTH, self.window.height())
+
+    @property
+    def strip_frame(self) -> QRectF | None:
+        """The part of the strip that is in sight."""
+        if self.strip is None:
+            return None
+        return QRectF(self.window.left(), self.strip.top(), self.window.width(), self.strip.height())
+
+
+@dataclass(frozen=True)
+class _Margins:
+    """Room around the cells, and the longest label it has room for."""
+
+    left: int
+    top: int
+    right: int
+    bottom: float
+    row_label_width: int
+    column_label_length: int
+
+
+def lay_out(
+    view: MapView,
+    size: QSize,
+    theme: Theme,
+    zoom: Zoom = AUTO,
+    scroll: QPointF | None = None,
+    *,
+    has_strip: bool = False,
+    is_signed: bool = False,
+) -> HeatmapLayout:
+    """Cells as large as fit, square where that leaves them large enough; labels thin out where cells are small.
+
+    Args:
+        view: the map.
+        size: of the widget.
+        theme: for its font.
+        zoom: see `viz_app.state.map_view_settings.Zoom`.
+        scroll: how far the map is scrolled; clipped to what there is.
+        has_strip: whether the sum of rows is shown below.
+        is_signed: whether the numbers at the colour bar have signs.
+    """
+    font = QFont(theme.font("body"))
+    margins = _margins(view, font, size, theme, has_strip=has_strip, is_signed=is_signed)
+    cell = _cell(view, size, margins, zoom, theme)
+    font.setPixelSize(max(theme.scaled(MIN_LABEL_PX), min(theme.base_px, int(min(cell.x(), cell.y()) * 0.95))))
+    margins = _margins(
+        view, font, size, theme, has_strip=has_strip, is_signed=is_signed
+    )  # a smaller font leaves more room for the cells
+    cell = _cell(view, size, margins, zoom, theme)
+    content = QSizeF(cell.x() * len(view.column_labels), cell.y() * len(view.row_labels))
+    room = _room(size, margins)
+    fits_high, fits_wide = content.height() <= room.height() + 0.5, content.width() <= room.width() + 0.5
+    room = QSizeF(room.width(), room.height() - (0 if fits_wide else SCROLL_BAR))
+    fits_high = fits_high and content.height() <= room.height() + 0.5
+    shown = QSizeF(min(content.width(), room.width()), min(content.height(), room.height()))
+    left = margins.left + max(0.0, (size.width() - margins.left - shown.width() - margins.right) / 2)
+    window = QRectF(left, margins.top, shown.width(), shown.height())
+    hidden = QSizeF(
+        0.0 if fits_wide else content.width() - shown.width(), 0.0 if fits_high else content.height() - shown.height()
+    )
+    moved = scroll or QPointF()
+    origin = window.topLeft() - QPointF(
+        min(max(moved.x(), 0.0), hidden.width()), min(max(moved.y(), 0.0), hidden.height())
+    )
+    line = QFontMetrics(font).height()
+    strip_top = window.bottom() + STRIP_GAP + (0 if fits_wide else SCROLL_BAR)
+    strip = QRectF(origin.x(), strip_top, content.width(), min(max(cell.y(), MIN_STRIP), MAX_STRIP))
+    return HeatmapLayout(
+        window=window,
+        map=QRectF(origin, content),
+        strip=strip if has_strip else None,
+        cell=cell,
+        font=font,
+        row_step=_step(line * 0.86, cell.y()),
+        column_step=_step(line * 0.95 / COLUMN_SINE, cell.x()),
+        row_label_width=margins.row_label_width,
+        column_label_length=margins.column_label_length,
+        hidden=hidden,
+    )
+
+
+def thinned(count: int, step: int, lit: list[int]) -> list[int]:
+    """Indices to label: every `step`-th, and the lit ones, which silence neighbours that are too close."""
+    kept = [index for index in range(0, count, step) if all(index == each or abs(index - each) >= step for each in lit)]
+    return sorted({*kept, *lit})
+
+
+def _margins(view: MapView, font: QFont, size: QSize, theme: Theme, *, has_strip: bool, is_signed: bool) -> _Margins:
+    metrics, key = QFontMetrics(font), font.toString()
+    row_label_width = min(_longest(view.row_labels, key) + 1, theme.scaled(MAX_ROW_LABEL))
+    if has_strip:
+        row_label_width = max(row_label_width, metrics.horizontalAdvance(f"Σ 100 {view.axes.query}s"))
+    column_length = min(_longest(view.column_labels, key) + 1, theme.scaled(MAX_COLUMN_LABEL))
+    column_length = max(theme.scaled(MIN_COLUMN_LABEL), min(column_length, int(size.height() * MAX_LABEL_SHARE)))
+    return _Margins(
+        left=row_label_width + LABEL_GAP + EDGE,
+        top=int(column_length * COLUMN_SINE + metrics.height() * 0.6) + LABEL_GAP,
+        right=max(
+            BAR_GAP + BAR_WIDTH + theme.scaled(BAR_LABEL + SIGN_WIDTH * is_signed), int(column_length * COLUMN_COSINE)
+        ),
+        bottom=EDGE + (STRIP_GAP + MAX_STRIP if has_strip else 0),
+        row_label_width=row_label_width,
+        column_label_length=column_length,
+    )
+
+
+@lru_cache(maxsize=512)
+def elided(label: str, font: str, width: int) -> str:
+    """A label with what does not fit left out. Kept, as labels stay while heads and scales change.
+
+    Args:
+        label: whole.
+        font: as `QFont.toString` has it.
+        width: in pixels.
+    """
+    return _metrics(font).elidedText(visible(label), Qt.TextElideMode.ElideRight, width)
+
+
+@lru_cache(maxsize=64)
+def _longest(labels: tuple[str, ...], font: str) -> int:
+    """The width of the widest of these labels."""
+    return max(map(_metrics(font).horizontalAdvance, map(visible, labels)))
+
+
+def _metrics(font: str) -> QFontMetrics:
+    wanted = QFont()
+    wanted.fromString(font)
+    return QFontMetrics(wanted)
+
+
+def _room(size: QSize, margins: _Margins) -> QSizeF:
+    return QSizeF(
+        max(1.0, size.width() - margins.left - margins.right), max(1.0, size.height() - margins.top - margins.bottom)
+    )
+
+
+def _cell(view: MapView, size: QSize, margins: _Margins, zoom: Zoom, theme: Theme) -> QPointF:
+    """Square, or up to twice as wide as high where many rows would make the map a narrow band."""
+    room = _room(size, margins)
+    width, height = room.width() / len(view.column_labels), room.height() / len(view.row_labels)
+    legible, widest = theme.scaled(MIN_LEGIBLE_PX), theme.scaled(MAX_NARROW_CELL)
+    fitting = min(width, height, theme.scaled(MAX_CELL))
+    if zoom == AUTO:
+        side = fitting if fitting >= legible else theme.scaled(LEGIBLE_PX)
+    else:
+        side = fitting if zoom == FIT else max(fitting, zoom)
+    if zoom == AUTO and side > fitting and width >= legible:
+        return QPointF(min(width, max(side, min(2 * side, widest))), side)  # it need not scroll sideways, too
+    if side > fitting:
+        return QPointF(max(side, min(width, 2 * side, widest)), side)
+    return QPointF(min(width, max(side, min(2 * side, widest))), side)
+
+
+def _step(needed: float, cell: float) -> int:
+    """Every how many cells a label has the room it needs."""
+    return max(1, -int(-needed // max(cell, 0.1)))
+
+
+def _in_sight(offset: float, window: float, cell: float, content: float) -> range:
+    count = round(content / cell)
+    first = max(0, int(offset / cell + 0.5))
+    return range(first, min(count, int((offset + window) / cell + 0.5)))
+
+
+VALUE_GAP = 8
+"""Pixels between a cell and the box with its value."""
+BESIDE_TEXT = 22
+"""Pixels of such a box that its text leaves free, left and right together."""
+
+
+@dataclass
+class HeatmapPainter:
+    """Paints one map as a state has it.
+
+    Attributes:
+        state: for what is under the mouse.
+        theme: colours and fonts.
+        view: the map.
+        drawing: the map, its marks and its strip.
+        layout: where its parts stand.
+        image: its cells.
+    """
+
+    state: ExperimentState
+    theme: Theme
+    view: MapView
+    drawing: Drawing
+    layout: HeatmapLayout
+    image: QImage
+
+    def frames(self, other: "HeatmapPainter") -> bool:
+        """Whether all that stands around the cells, the numbers at the bar apart, is as another painter has it."""
+        one, two = self.drawing, other.drawing
+        is_same = (one.row_labels, one.column_labels, one.marks) == (two.row_labels, two.column_labels, two.marks)
+        return is_same and self.theme is other.theme and self.layout == other.layout and one.strip is two.strip is None
+
+    def has_same_bar(self, other: Drawing) -> bool:
+        """Whether the colour bar and the numbers at it are those of another drawing."""
+        return (self.drawing.top, self.drawing.is_signed) == (other.top, other.is_signed)
+
+    @cached_property
+    def cells(self) -> QRect:
+        """The window: where neither a label nor the colour bar is touched."""
+        return self.layout.window.adjusted(-2, 0, 2, 2).toAlignedRect()
+
+    @cached_property
+    def bar_and_numbers(self) -> QRectF:
+        """All that is at the right of the window: colour bar, its numbers, a scroll bar."""
+        window, numbers = self.layout.window, self.theme.scaled(BAR_LABEL + SIGN_WIDTH * self.drawing.is_signed)
+        return QRectF(window.topRight(), QPointF(self.layout.bar.right() + numbers, window.bottom()))
+
+    @cached_property
+    def cells_and_bar(self) -> QRect:
+        """The window, and what is at its right: where no label of a row or column is touched."""
+        return self.layout.window.united(self.bar_and_numbers).adjusted(-2, 0, 0, 2).toAlignedRect()
+
+    def cell_rect(self, pair: Pair) -> QRectF | None:
+        """Where a query and a key are drawn; None if one of them is hidden."""
+        place = self.view.place_of(pair)
+        return self.layout.cell_rect(place) if place is not None else None
+
+    def paint(self, painter: QPainter, size: QSize, clip: QRect) -> None:
+        """Everything that lies in `clip`, in a widget of this size."""
+        layout, selection = self.layout, self.state.selection
+        painter.save()
+        painter.setClipRect(layout.window)
+        draw_map(painter, layout.map, self.image)
+        if self.drawing.is_signed:
+            self._hatch_missing(painter)
+        painter.restore()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(self.theme.color("border"), 1))
+        painter.drawRect(layout.window)
+        marks = marks_of_large_map(self.state, self.view)
+        shown = selection.hovered or selection.pinned
+        place = self.view.place_of(shown) if shown is not None else None
+        if not self.cells_and_bar.contains(clip):
+            self._paint_labels(painter, replace(marks, pinned=place))
+        if not self.cells.contains(clip):
+            self._paint_bar(painter)
+        self._paint_strip(painter)
+        window = layout.window.translated(-layout.map.topLeft())
+        box = Box(window.left(), window.top(), window.width(), window.height())
+        shapes = mark_shapes(marks, (layout.cell.x(), layout.cell.y()), box)
+        paint_shapes(painter, [shape for shape in shapes if shape.is_beside], layout.map.topLeft(), self.theme)
+        painter.save()
+        painter.setClipRect(layout.window.adjusted(-2, -2, 2, 2))
+        paint_shapes(painter, [shape for shape in shapes if not shape.is_beside], layout.map.topLeft(), self.theme)
+        self._paint_step(painter)
+        if place is not None:
+            self._paint_cross_hair(painter, place)
+        painter.restore()
+        self._paint_value(painter, shown, size)
+
+    @cached_property
+    def _font_key(self) -> str:
+        return self.layout.font.toString()
+
+    def _paint_labels(self, painter: QPainter, marks: Marks) -> None:
+        drawing, layout = self.drawing, self.layout
+        painter.setFont(layout.font)
+        for is_row, labels, step in (
+            (True, drawing.row_labels, layout.row_step),
+            (False, drawing.column_labels, layout.column_step),
+        ):
+            roles = marked_labels(marks, len(labels), is_row=is_row)
+            for index in thinned(len(labels), step, [index for index, role in enumerate(roles) if role == "accent"]):
+                if not layout.is_in_sight(Band(index, is_row)):
+                    continue
+                color = self._label_color(labels[index], roles[index])
+                if is_row:
+                    center = layout.map.top() + (index + 0.5) * layout.cell.y()
+                    self._paint_left_label(painter, center, labels[index], color)
+                else:
+                    self._paint_column_label(painter, index, labels[index], color)
+
+    def _hatch_missing(self, painter: QPainter) -> None:
+        """Cells without a value, each run of them in a row at once."""
+        layout, size = self.layout, self.layout.cell
+        painter.setPen(QPen(self.theme.color("muted", 0.7), 1))
+        for row in layout.rows_in_sight:
+            for first, last in _runs(np.isnan(self.drawing.values[row])):
+                hatch(
+                    painter,
+                    QRectF(
+                        layout.map.left() + first * size.x(),
+                        layout.map.top() + row * size.y(),
+                        (last - first) * size.x(),
+                        size.y(),
+                    ),
+                )
+
+    def _paint_left_label(self, painter: QPainter, center: float, label: str, color: QColor) -> None:
+        layout = self.layout
+        text = elided(label, self._font_key, layout.row_label_width)
+        painter.setPen(color)
+        right = layout.window.left() - LABEL_GAP
+        half = self.theme.scaled(12)
+        place = QRectF(right - layout.row_label_width - 4, center - half, layout.row_label_width + 4, 2 * half)
+        painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+
+    def _paint_column_label(self, painter: QPainter, index: int, label: str, color: QColor) -> None:
+        layout, metrics = self.layout, QFontMetrics(self.layout.font)
+        text = elided(label, self._font_key, layout.column_label_length)
+        painter.save()
+        painter.translate(layout.map.left() + (index + 0.5) * layout.cell.x(), layout.window.top() - LABEL_GAP)
+        painter.rotate(COLUMN_ANGLE)
+        painter.setPen(color)
+        painter.drawText(QPointF(0, metrics.ascent() * 0.38), text)
+        painter.restore()
+
+    def _label_color(self, label: str, role: str) -> QColor:
+        """New tokens have the colour that changed words have everywhere."""
+        is_special = label.startswith("<") and label.endswith(">")
+        return self.theme.color(role or ("muted" if is_special else "text"))
+
+    def _paint_bar(self, painter: QPainter) -> None:
+        bar = self.layout.bar
+        gradient = QLinearGradient(bar.bottomLeft(), bar.topLeft())
+        is_signed = self.drawing.is_signed
+        gradient.setStops(_signed_stops(signed_ramp_of(self.theme)) if is_signed else _stops(ramp_of(self.theme)))
+        painter.fillRect(bar, gradient)
+        painter.setPen(QPen(self.theme.color("border"), 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(bar)
+        painter.setPen(self.theme.color("muted"))
+        painter.setFont(self.theme.font("small"))
+        ascent = QFontMetrics(painter.font()).ascent()
+        number = "1" if self.drawing.top == 1 else f"{self.drawing.top:.2f}"
+        ends = (f"+{number}", f"−{number}") if is_signed else (number, "0")
+        painter.drawText(QPointF(bar.right() + 5, bar.top() + ascent - 2), ends[0])
+        painter.drawText(QPointF(bar.right() + 5, bar.bottom()), ends[1])
+        if is_signed:
+            painter.drawText(QPointF(bar.right() + 5, bar.center().y() + ascent / 2 - 1), "0")
+
+    def _paint_strip(self, painter: QPainter) -> None:
+        """The sum of the picked rows under the map; its last colour is its own largest value, or the map's."""
+        place, strip, layout, frame = self.layout.strip, self.drawing.strip, self.layout, self.layout.strip_frame
+        if place is None or frame is None or strip is None:
+            return
+        image = map_image(strip.values, ramp_of(self.theme), strip.top(self.drawing.top))
+        painter.save()
+        painter.setClipRect(frame)
+        draw_map(painter, place, image)
+        painter.restore()
+        painter.setPen(QPen(self.theme.color("accent"), 1.4))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(frame)
+        painter.setFont(layout.font)
+        self._paint_left_label(painter, frame.center().y(), strip.label, self.theme.color("accent"))
+        painter.setFont(self.theme.font("small"))
+        painter.setPen(self.theme.color("muted"))
+        painter.drawText(QPointF(frame.right() + BAR_GAP, frame.center().y() + 4), f"≤ {strip.largest:.2f}")
+
+    def _paint_step(self, painter: QPainter) -> None:
+        """The query of the decoding step that is looked at, framed as in the line of tokens; changes are warm."""
+        view, selection = self.view, self.state.selection
+        if selection.step is None or selection.head.kind == "encoder":
+            return
+        for band in view.query_bands(view.query_entries([selection.step])):
+            painter.setPen(QPen(self.theme.color("accent"), 2.4))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(self.layout.band_rect(band))
+
+    def _paint_cross_hair(self, painter: QPainter, place: Place) -> None:
+        painter.setPen(QPen(self.theme.color("accent"), 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(self.layout.band_rect(Band(place.row, is_row=True)))
+        painter.drawRect(self.layout.band_rect(Band(place.column, is_row=False)))
+        painter.setPen(QPen(self.theme.color("accent"), 2))
+        painter.drawRect(self.layout.cell_rect(place))
+
+    def _paint_value(self, painter: QPainter, shown: Pair | None, size: QSize) -> None:
+        """A box near the cell, where it covers neither the cell's row nor its column if there is such a place."""
+        strip, entry = self.drawing.strip, self.state.selection.hovered_sum
+        if strip is not None and entry is not None and entry < strip.values.size:
+            place = self.layout.sum_rect(entry)
+            title = f"{strip.title} → {self.view.labelled.keys.labels[entry]}"
+            lines: tuple[str, str] | None = (title, f"{map_text.value_name(self.state)} {strip.values.flat[entry]:.3f}")
+        else:
+            place = self.cell_rect(shown) if shown is not None else None
+            lines = map_text.describe(self.state, shown) if shown is not None else None
+        if place is None or lines is None or not _is_in_sight(place, self.layout):
+            return
+        theme, metrics = self.theme, QFontMetrics(self.theme.font("body"))
+        window, beside = self.layout.window, self.bar_and_numbers
+        free = free_areas(QSizeF(size), window, beside)
+        number_width, height = metrics.horizontalAdvance(lines[1]), 2 * metrics.height() + 14
+        for room in (size.width() - 40, int(free[0].width()) - BESIDE_TEXT):  # shorter, where it covers labels or bar
+            tokens = metrics.elidedText(lines[0], Qt.TextElideMode.ElideMiddle, max(room, number_width))
+            width = max(metrics.horizontalAdvance(tokens), number_width) + BESIDE_TEXT
+            box = value_place(place, QSizeF(width, height), QSizeF(size), window, beside)
+            if any(area.contains(box) for area in free):
+                break
+        x, y = box.left(), box.top()
+        painter.setPen(QPen(theme.color("border"), 1))
+        painter.setBrush(theme.color("panel"))
+        painter.drawRoundedRect(box, 6, 6)
+        painter.setFont(theme.font("body"))
+        painter.setPen(theme.color("text"))
+        painter.drawText(QPointF(x + 11, y + 7 + metrics.ascent()), tokens)
+        painter.setPen(theme.color("muted"))
+        painter.drawText(QPointF(x + 11, y + 7 + metrics.height() + metrics.ascent()), lines[1])
+
+
+def value_place(cell: QRectF, box: QSizeF, widget: QSizeF, cells: QRectF, bar: QRectF) -> QRectF:
+    """Where the box of a value stands: aslant from its cell, as row and column are to stay in sight.
+
+    On a small map it covers other cells of the column rather than labels or the colour bar.
+
+    Args:
+        cell: what it is about.
+        box: its size.
+        widget: the size of the whole.
+        cells: where the map is; what is above are the labels of columns, what is at the left those of rows.
+        bar: what is at its right.
+    """
+    left, right = cell.left() - VALUE_GAP - box.width(), cell.right() + VALUE_GAP
+    above, below = cell.top() - VALUE_GAP - box.height(), cell.bottom() + VALUE_GAP
+    over_cells, behind_bar = free_areas(widget, cells, bar)
+    first, last, far = over_cells.left(), over_cells.right() - box.width(), behind_bar.left()
+    # most maps are darkest from the upper left to the lower right: there it stands last
+    aslant = (left, below), (right, above), (right, below)
+    over_column = (last, above), (first, below), (left, above), (first, above), (last, below)
+    tried = (
+        (over_cells, aslant),
+        (behind_bar, ((far, below), (far, above))),
+        (over_cells, over_column),
+        (_whole(widget), (*aslant, (left, above))),
+    )
+    for area, corners in tried:
+        for x, y in corners:
+            if area.contains(place := QRectF(QPointF(x, y), box)):
+                return place
+    middle = cell.center().x() - box.width() / 2
+    x = min(max(middle, 2), widget.width() - box.width() - 2)
+    return QRectF(QPointF(x, below if below + box.height() < widget.height() - 2 else above), box)
+
+
+def free_areas(widget: QSizeF, cells: QRectF, bar: QRectF) -> tuple[QRectF, QRectF]:
+    """What a box may cover: the cells and what is below them, and the place behind the bar; neither labels nor bar."""
+    bottom_right = _whole(widget).bottomRight()
+    over_cells = QRectF(cells.topLeft(), QPointF(cells.right(), bottom_right.y()))
+    return over_cells, QRectF(bar.topRight(), bottom_right)
+
+
+def _whole(widget: QSizeF) -> QRectF:
+    """What a box may cover at all."""
+    return QRectF(QPointF(0, 0), widget).adjusted(2, 2, -2, -2)
+
+
+def _is_in_sight(place: QRectF, layout: HeatmapLayout) -> bool:
+    """Whether the middle of a cell of the map, or of the strip, can be seen."""
+    middle, frame = place.center(), layout.strip_frame
+    return layout.window.contains(middle) or (frame is not None and frame.contains(middle))
+
+
+@cache
+def _stops(ramp: Ramp) -> list[tuple[float, QColor]]:
+    """Of the colour bar's gradient, from 0 to 1."""
+    colors = color_table(ramp)
+    return [(index / (NUM_COLORS - 1), QColor.fromRgba(colors[index])) for index in range(0, NUM_COLORS, 15)]
+
+
+@cache
+def _signed_stops(ramp: SignedRamp) -> list[tuple[float, QColor]]:
+    """The same from −1 to 1: 0 stands exactly in the middle."""
+    colors = signed_color_table(ramp)[:-1]
+    indices = sorted({*range(0, len(colors), 12), len(colors) // 2, len(colors) - 1})
+    return [(index / (len(colors) - 1), QColor.fromRgba(colors[index])) for index in indices]
+
+
+def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """The stretches that are true, half-open."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], flags.astype(np.int8), [0]))))
+    return [(int(first), int(last)) for first, last in edges.reshape(-1, 2)]
+
 
 WHEEL_STEP = 120
 

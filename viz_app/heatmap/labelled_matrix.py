@@ -20,8 +20,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from augenmerk.core.translation.result import FloatArray
-from augenmerk.viz_app.heatmap.colormap import quantize, rgb_table, signed_indices, signed_rgb_table
-from augenmerk.viz_app.heatmap.heatmap_paint import COLUMN_ANGLE, COLUMN_COSINE, COLUMN_SINE, thinned
+from augenmerk.viz_app.heatmap.drawing import quantize, rgb_table, signed_indices, signed_rgb_table
+from augenmerk.viz_app.heatmap.heatmap import COLUMN_ANGLE, COLUMN_COSINE, COLUMN_SINE, thinned
 from augenmerk.viz_app.heatmap.map_image import ramp_of
 from augenmerk.viz_app.theme import Theme, current_theme, is_theme_change, scaled
 

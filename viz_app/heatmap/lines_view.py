@@ -11,13 +11,12 @@ from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter, QPaintEve
 from PySide6.QtWidgets import QWidget
 
 from augenmerk.core.translation.result import FloatArray
-from augenmerk.viz_app.heatmap.colormap import signed_color_table
-from augenmerk.viz_app.heatmap.large_map import LargeMap, selection_mode_of
+from augenmerk.viz_app.heatmap.drawing import signed_color_table
+from augenmerk.viz_app.heatmap.heatmap import LargeMap, selection_mode_of
 from augenmerk.viz_app.heatmap.map_image import signed_ramp_of
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_selection import MARKS, HoveredLabel, token_shift_of_queries
 from augenmerk.viz_app.state.map_source import top_value
-from augenmerk.viz_app.state.map_view import MapView
+from augenmerk.viz_app.state.map_view import MARKS, HoveredLabel, MapView, token_shift_of_queries
 from augenmerk.viz_app.state.marks import lit_keys, lit_queries
 from augenmerk.viz_app.state.sentence_text import visible
 from augenmerk.viz_app.theme import Theme

@@ -10,19 +10,19 @@ from PySide6.QtCore import QLineF, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPaintEngine, QPainter, QPen
 
 from augenmerk.core.translation.result import FloatArray
-from augenmerk.viz_app.heatmap.colormap import (
+from augenmerk.viz_app.heatmap.drawing import (
     EMBER,
     PAPER,
     SIGNED_EMBER,
     SIGNED_PAPER,
     Ramp,
+    Shape,
     SignedRamp,
     color_table,
     quantize,
     signed_color_table,
     signed_indices,
 )
-from augenmerk.viz_app.heatmap.drawing import Shape
 from augenmerk.viz_app.theme import Theme
 
 NUM_STORED = 24

@@ -10,7 +10,7 @@ from augenmerk.viz_app.learn.chapter import Predict
 from augenmerk.viz_app.learn.checks import CHECKS, Check, Verdict
 from augenmerk.viz_app.learn.figures.figure import LearnContext
 from augenmerk.viz_app.learn.values import UNKNOWN, values_of
-from augenmerk.viz_app.state.request_state import RequestState
+from augenmerk.viz_app.state.experiment_state import RequestState
 from augenmerk.viz_app.theme import scaled
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import FlowLayout, column_of

@@ -26,7 +26,7 @@ from augenmerk.core.quantities import duration
 from augenmerk.core.storage import writable
 from augenmerk.core.text.languages import UNDETERMINED, language_code, language_name
 from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.state.request_state import Progress
+from augenmerk.viz_app.state.experiment_state import Progress
 from augenmerk.viz_app.theme import GAP, PAGE_MARGIN
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu
 from augenmerk.viz_app.widgets.dialogs import ask_what_to_open, ask_where_to_save

@@ -1,10 +1,10 @@
-"""One experiment on the screen: what is asked, what is known of it, and what the user does to it. No Qt.
+"""One experiment on the screen: the requests to the model, its answers, and the edits of the user. No Qt.
 
 Any number of these live side by side: the Translate page has one, the Compare tab a second, the film a third.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, TypeAlias
 
 from psygnal import Signal
@@ -28,12 +28,108 @@ from augenmerk.viz_app.state.experiment_editor import (
 )
 from augenmerk.viz_app.state.head_roles import HeadRoles, clearest_head
 from augenmerk.viz_app.state.languages import languages_of
-from augenmerk.viz_app.state.map_selection import MapSelection
 from augenmerk.viz_app.state.map_source import MapSource
-from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.map_view import MapSelection, Pair
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings, ShownMaps
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.state.request_state import RequestState, Waiting
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """How far a job is.
+
+    Attributes:
+        done, total: counts of what `text` names; the total is 0 if unknown.
+        text: a few words.
+        partial: what is known so far, or None.
+    """
+
+    done: int
+    total: int
+    text: str = ""
+    partial: object = None
+
+
+@dataclass(frozen=True)
+class Idle:
+    """Nothing is awaited."""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """An answer is awaited. All instances are equal, so a newer question changes no phase.
+
+    Attributes:
+        question: what was asked; None if it is not needed.
+    """
+
+    question: object = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Refused:
+    """There is no answer.
+
+    Attributes:
+        problem: why, and what to do.
+    """
+
+    problem: str
+
+
+class RequestState:
+    """At most one answer is awaited.
+
+    Attributes:
+        phase: `Idle`, `Waiting` or `Refused`.
+        progress: how far the answer is; None before the first report.
+
+    Signals (psygnal):
+        changed(phase): there is another phase.
+        progressed(progress): there is another progress.
+    """
+
+    changed = Signal(object)
+    progressed = Signal(object)
+
+    def __init__(self) -> None:
+        self.phase: Idle | Waiting | Refused = Idle()
+        self.progress: Progress | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether an answer is awaited."""
+        return isinstance(self.phase, Waiting)
+
+    @property
+    def problem(self) -> str:
+        """Why there is no answer; empty if there is one, or none was asked for."""
+        return self.phase.problem if isinstance(self.phase, Refused) else ""
+
+    def begin(self, question: object = None) -> None:
+        """An answer was asked for."""
+        self._enter(Waiting(question))
+
+    def advance(self, progress: Progress | None) -> None:
+        """Reports progress."""
+        self.progress = progress
+        self.progressed.emit(progress)
+
+    def finish(self, problem: str = "") -> None:
+        """The answer has come, or will not; `problem` says why not."""
+        self._enter(Refused(problem) if problem else Idle())
+
+    def forget_problem(self) -> None:
+        """Clears the problem. A pending request stays pending."""
+        if not self.is_running:
+            self.finish()
+
+    def _enter(self, phase: Idle | Waiting | Refused) -> None:
+        before, self.phase = self.phase, phase
+        if self.progress is not None:
+            self.advance(None)
+        if phase != before:
+            self.changed.emit(phase)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
-"""What the heads of the maps shown do, and the order that this gives them in the grid. No Qt."""
+"""The roles of the heads of the maps shown, and the order of heads in the grid. No Qt."""
 
-from dataclasses import dataclass
-from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,8 +8,10 @@ from numpy.typing import NDArray
 from augenmerk.core.analysis.profiles import HeadProfiler
 from augenmerk.core.analysis.roles import ROLES, Role, SampleRoles, roles_of
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
+from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind
 from augenmerk.viz_app.state.map_source import MapSource
+
+Direction = Literal["left", "right", "up", "down", "first", "last"]
 
 
 class HeadRoles:
@@ -25,7 +26,6 @@ class HeadRoles:
     def __init__(self, maps: MapSource) -> None:
         self.maps = maps
         self.sample: SampleRoles | None = None
-        self._known: list[_Sentence] = []
 
     def of(self, head: Head) -> Role:
         """What a head does over the sample; in this sentence, if no sample was measured."""
@@ -33,7 +33,7 @@ class HeadRoles:
 
     def here(self, head: Head) -> Role:
         """What a head does in this sentence."""
-        return self._sentence().roles[head.kind][head.layer][head.head]
+        return self._in_sentence()[head.kind][head.layer][head.head]
 
     @property
     def where_they_hold(self) -> str:
@@ -44,7 +44,7 @@ class HeadRoles:
         """How many heads have each role, by the order of `ROLES`."""
         if self.maps.translation is None:
             return {}
-        by_kind = self.sample.by_kind if self.sample is not None else self._sentence().roles
+        by_kind = self.sample.by_kind if self.sample is not None else self._in_sentence()
         found = [role for kinds in by_kind.values() for layer in kinds for role in layer]
         return {role: found.count(role) for role in ROLES if role in found}
 
@@ -52,10 +52,10 @@ class HeadRoles:
         """All heads of a kind, in the chosen order."""
         num_layers, num_heads = self.maps.shape(kind)
         heads = [Head(kind, layer, head) for layer in range(num_layers) for head in range(num_heads)]
-        order = self.maps.settings.order
-        if order == "layer" or self.maps.translation is None:
+        order, translation = self.maps.settings.order, self.maps.translation
+        if order == "layer" or translation is None:
             return heads
-        scores = self._sentence().clarity[kind]
+        scores = self.maps.cache.kept(("clarity", translation, kind), lambda: clarity(translation.maps.of_kind(kind)))
         if order == "clarity":
             return sorted(heads, key=lambda each: -scores[each.layer, each.head])
         names = list(ROLES)
@@ -67,32 +67,32 @@ class HeadRoles:
         width = max(self.maps.shape(kind)[1], 1)
         return [tuple(heads[first : first + width]) for first in range(0, len(heads), width)]
 
-    def _sentence(self) -> "_Sentence":
+    def neighbour(self, direction: Direction) -> Head | None:
+        """The head next to the chosen one in the grid: up and down through layers and kinds; None at an edge."""
+        lines = [line for kind in MAP_KINDS for line in self.lines_of_heads(kind)]
+        head = self.maps.selection.head
+        here = next((number for number, line in enumerate(lines) if head in line), None)
+        if here is None:
+            return None
+        place, last = lines[here].index(head), len(lines[here]) - 1
+        place = {"left": place - 1, "right": place + 1, "first": 0, "last": last}.get(direction, place)
+        here += {"up": -1, "down": 1}.get(direction, 0)
+        if not (0 <= here < len(lines) and 0 <= place <= last):
+            return None
+        return lines[here][min(place, len(lines[here]) - 1)]
+
+    def _in_sentence(self) -> dict[MapKind, tuple[tuple[Role, ...], ...]]:
+        """Layers of roles in the translation shown, by kind."""
         translation = self.maps.translation
         assert translation is not None
-        found = next((each for each in self._known if each.translation is translation), None)
-        if found is None:
-            found = _Sentence(translation)
-            self._known = [found, *self._known[:1]]  # the changed translation and the original one
-        return found
 
+        def find() -> dict[MapKind, tuple[tuple[Role, ...], ...]]:
+            profiler = HeadProfiler()
+            profiler.add(translation)
+            profiles = profiler.result()
+            return {kind: roles_of(profiles.of_kind(kind)) for kind in MAP_KINDS}
 
-@dataclass(frozen=True, eq=False)
-class _Sentence:
-    """What heads do in one translation."""
-
-    translation: Translation
-
-    @cached_property
-    def roles(self) -> dict[MapKind, tuple[tuple[Role, ...], ...]]:
-        profiler = HeadProfiler()
-        profiler.add(self.translation)
-        sample = profiler.result()
-        return {kind: roles_of(sample.of_kind(kind)) for kind in MAP_KINDS}
-
-    @cached_property
-    def clarity(self) -> dict[MapKind, NDArray[np.float64]]:
-        return {kind: clarity(self.translation.maps.of_kind(kind)) for kind in MAP_KINDS}
+        return self.maps.cache.kept(("roles", translation), find)
 
 
 def clarity(maps: FloatArray) -> NDArray[np.float64]:

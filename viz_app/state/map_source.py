@@ -12,8 +12,7 @@ from augenmerk.core.analysis.selection import LabelledMap, Selection, combine, i
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import ExperimentResult, FloatArray, MapKind, Translation, read_only
-from augenmerk.viz_app.state.map_selection import MapSelection
-from augenmerk.viz_app.state.map_view import MapView
+from augenmerk.viz_app.state.map_view import MapSelection, MapView
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings, ShownMaps
 
 MAX_CACHED = 200

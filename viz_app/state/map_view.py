@@ -1,18 +1,21 @@
-"""A labelled map as it is drawn: which axis carries the queries, and what its parts are called. No Qt.
+"""A labelled map as it is drawn, and the cells, rows and columns that are chosen, pinned and picked on it. No Qt.
 
 Query and key are positions in the model's whole map; an entry is an index among the queries or the keys that are shown;
-row and column are places in the drawing. Nothing but this module translates between them, and nothing but `Axes` names
-rows and columns in sentences about queries and keys.
+row and column are places in the drawing. Only this module translates between them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar, Literal
 
 import numpy as np
+from psygnal import SignalGroupDescriptor
 
-from augenmerk.core.analysis.selection import Axis, LabelledMap
-from augenmerk.core.translation.result import FloatArray
+from augenmerk.core.analysis.selection import Axis, LabelledMap, sum_queries
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.result import FloatArray, MapKind, Translation, Word
+from augenmerk.viz_app.state.sentence_text import elided
 
 
 @dataclass(frozen=True)
@@ -207,3 +210,233 @@ class MapView:
     @cached_property
     def _key_entries(self) -> dict[int, int]:
         return {key: entry for entry, keys in enumerate(self.labelled.keys.positions) for key in keys}
+
+
+Side = Literal["source", "target"]
+SelectionMode = Literal["alone", "also", "through"]
+"""A plain click, one with Ctrl, one with Shift."""
+
+QUERY_SIDES: dict[MapKind, Side] = {"encoder": "source", "decoder": "target", "cross": "target"}
+KEY_SIDES: dict[MapKind, Side] = {"encoder": "source", "decoder": "target", "cross": "source"}
+NUM_NAMED = 3
+NUM_LISTED = 4
+SHORTENED = range(24, 3, -1)
+"""To so many characters a token may be shortened where there is little room, longest first."""
+
+
+@dataclass(frozen=True)
+class PickedTokens:
+    """Tokens of one side.
+
+    Attributes:
+        side: source or target.
+        tokens: positions in `source_tokens`, or in `predicted_tokens`; −1 is the start token of the target.
+        last: the one picked last, from which a Shift-click reaches.
+    """
+
+    side: Side = "target"
+    tokens: frozenset[int] = frozenset()
+    last: int | None = None
+
+    def pick(self, side: Side, tokens: Collection[int], mode: SelectionMode = "alone") -> "PickedTokens":
+        """After a click on some tokens that stand for one query or word: a click on all that is picked lets it go."""
+        new = frozenset(tokens)
+        if not new:
+            return self
+        here = self.tokens if side == self.side else frozenset()
+        anchor = self.last if side == self.side else None
+        if mode == "through" and anchor is not None:
+            return PickedTokens(side, here | frozenset(range(min(anchor, *new), max(anchor, *new) + 1)), anchor)
+        if mode != "alone":
+            new = here - new if new <= here else here | new
+        kept = new if new != here else frozenset()
+        return PickedTokens(side, kept, max(tokens) if kept else None)
+
+
+@dataclass(frozen=True, eq=False)
+class QuerySum:
+    """The queries of picked tokens, summed.
+
+    Attributes:
+        entries: the queries of the map shown that went into it.
+        weights: [M], of the keys.
+        query_labels, key_labels: of those queries, and of all keys.
+        axes: what a query is called.
+    """
+
+    entries: tuple[int, ...]
+    weights: FloatArray
+    query_labels: tuple[str, ...]
+    key_labels: tuple[str, ...]
+    axes: Axes
+
+    @classmethod
+    def of(cls, view: MapView, entries: Sequence[int]) -> "QuerySum":
+        """The sum of these queries of a map [Q, M]; at least one is needed."""
+        labelled = view.labelled
+        summed = sum_queries(labelled, entries)
+        names = tuple(labelled.queries.labels[entry] for entry in entries)
+        return cls(tuple(entries), summed.weights[0], names, labelled.keys.labels, view.axes)
+
+    @property
+    def title(self) -> str:
+        """How many queries, and the first of them by name."""
+        query = self.axes.query
+        if len(self.entries) == 1:
+            return f"{query.capitalize()} {self.query_labels[0]}"
+        more = f" … ({len(self.entries) - NUM_NAMED} more)" if len(self.entries) > NUM_NAMED else ""
+        return f"Sum of {len(self.entries)} {query}s: {' + '.join(self.query_labels[:NUM_NAMED])}{more}"
+
+    @property
+    def name(self) -> str:
+        """How many queries, or the one."""
+        return self.title.rpartition(":")[0] or self.title
+
+    @property
+    def short_title(self) -> str:
+        """What stands next to the sum."""
+        return self.query_labels[0] if len(self.entries) == 1 else f"Σ {len(self.entries)} {self.axes.query}s"
+
+    @property
+    def sentence(self) -> str:
+        """The title, and the keys that got most."""
+        return self.sentences[0]
+
+    @property
+    def sentences(self) -> list[str]:
+        """The same in ever fewer words: fewer keys are listed, and then tokens shortened, but never the numbers."""
+        order = sorted(range(len(self.weights)), key=lambda key: -float(self.weights[key]))
+        best = [(self.key_labels[key], f"{self.weights[key]:.2f}") for key in order if self.weights[key] >= 0.005]
+        if not best:
+            return [f"{self.title} → nothing"]
+        listed = [
+            f"{self.title} → {' · '.join(f'{key} {weight}' for key, weight in best[:count])}"
+            for count in range(min(len(best), NUM_LISTED), 0, -1)
+        ]
+        title = f"Sum of {len(self.entries)} {self.axes.query}s"
+        names = [
+            title if len(self.entries) > 1 else f"{self.axes.query.capitalize()} {elided(self.query_labels[0], length)}"
+            for length in SHORTENED
+        ]
+        key, weight = best[0]
+        return [
+            *listed,
+            *(f"{name} → {elided(key, length)} {weight}" for name, length in zip(names, SHORTENED, strict=True)),
+        ]
+
+
+MARKS = ("hovered", "pinned", "picked", "picked_key", "hovered_word", "hovered_label", "hovered_sum", "step")
+"""The fields of `MapSelection` that marks on the large map follow."""
+
+
+@dataclass(frozen=True)
+class HoveredLabel:
+    """A label of the large map, drawn as lines, under the mouse.
+
+    Attributes:
+        index: of the label among those of its side.
+        is_query: whether it stands at the left.
+    """
+
+    index: int
+    is_query: bool
+
+
+@dataclass
+class MapSelection:
+    """The selection. Each change of a field is an event of that name.
+
+    Attributes:
+        head: the chosen head.
+        was_chosen: whether a person chose it; if not, the first translation of a model picks one that shows something.
+        hovered, pinned: a query and a key of the large map.
+        hovered_label: a label under the mouse, where the map is drawn as lines.
+        hovered_sum: an entry of the keys of the large map under the mouse, in the strip of the sum.
+        hovered_word: a word of the translation under the mouse.
+        picked: tokens of which the queries are summed, and which light up in all maps.
+        picked_key: a token that was picked as a key.
+        step: the decoding step that is looked at; None for none.
+    """
+
+    events: ClassVar[SignalGroupDescriptor] = SignalGroupDescriptor()
+
+    head: Head = Head("cross", 0, 0)
+    was_chosen: bool = False
+    hovered: Pair | None = None
+    pinned: Pair | None = None
+    hovered_label: HoveredLabel | None = None
+    hovered_sum: int | None = None
+    hovered_word: Word | None = None
+    picked: PickedTokens = PickedTokens()
+    picked_key: PickedTokens = PickedTokens()
+    step: int | None = None
+
+    @property
+    def has_marks(self) -> bool:
+        """Whether anything is pinned or picked."""
+        return self.pinned is not None or bool(self.picked.tokens) or bool(self.picked_key.tokens)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all labels of the large map are drawn alike."""
+        return self.hovered is None and self.hovered_word is None and not self.has_marks
+
+    def clear_marks(self, *, pinned: Pair | None = None) -> None:
+        """Nothing is hovered, pinned or picked; or this pair alone is pinned."""
+        self.clear_hovered()
+        self.pinned = pinned
+        self.picked = PickedTokens()
+        self.picked_key = PickedTokens()
+
+    def clear_hovered(self) -> None:
+        """Nothing is under the mouse: the large map is about to become another."""
+        self.hovered = self.hovered_sum = self.hovered_label = self.hovered_word = None
+
+    def choose(self, head: Head) -> None:
+        """Chooses a head. A pinned pair stays pinned within the same kind of map."""
+        self.clear_hovered()
+        if head.kind != self.head.kind:
+            self.pinned = None
+        self.was_chosen = True
+        self.head = head
+
+    def pin(self, pair: Pair) -> None:
+        """Pins a pair, or lets it go if it is pinned."""
+        self.pinned = None if pair == self.pinned else pair
+
+    def pick_queries(self, queries: Sequence[int], shift: int, mode: SelectionMode = "alone") -> None:
+        """A click on the label of queries of the chosen map; see `token_shift_of_queries`."""
+        self.picked = self.picked.pick(QUERY_SIDES[self.head.kind], [query - shift for query in queries], mode)
+
+    def pick_word(self, word: Word, mode: SelectionMode = "alone") -> None:
+        """A click on a word of the translation."""
+        self.picked = self.picked.pick("target", range(word.start, word.end), mode)
+
+    def pick_keys(self, keys: Sequence[int]) -> None:
+        """A click on the label of keys of the chosen map."""
+        shift = token_shift_of_keys(self.head.kind)
+        self.picked_key = self.picked_key.pick(KEY_SIDES[self.head.kind], [key - shift for key in keys])
+
+    def is_picked(self, word: Word) -> bool:
+        """Whether a word of the translation is picked."""
+        return self.picked.side == "target" and self.picked.tokens.issuperset(range(word.start, word.end))
+
+
+def token_shift_of_queries(kind: MapKind, label_mode: Literal["read", "predicted"]) -> int:
+    """How many positions behind itself a token's query is: the token read at step t was predicted at t − 1."""
+    return 1 if kind != "encoder" and label_mode == "read" else 0
+
+
+def token_shift_of_keys(kind: MapKind) -> int:
+    """The same for keys: the decoder's keys are always tokens that were read."""
+    return 1 if kind == "decoder" else 0
+
+
+def queries_of_tokens(
+    translation: Translation, kind: MapKind, side: Side, tokens: "range | frozenset[int]", shift: int
+) -> tuple[int, ...]:
+    """The queries of tokens of one side in the whole maps of a kind; tokens that have none are left out."""
+    if QUERY_SIDES[kind] != side:
+        return ()
+    num_queries = translation.maps.of_kind(kind).shape[-2]
+    return tuple(sorted(token + shift for token in tokens if 0 <= token + shift < num_queries))

@@ -1,6 +1,10 @@
-"""How maps are shown: labels, words, hidden tokens, scale, several heads in one, original or changed. No Qt."""
+"""Settings of the maps: labels, words, hidden tokens, scale, heads, original or changed. No Qt.
 
-from dataclasses import dataclass, fields
+Each option is declared once: its default, its key in the settings file, and what must be redrawn when it changes.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import Field, dataclass, field, fields
 from typing import Any, ClassVar, Literal
 
 from psygnal import SignalGroupDescriptor
@@ -17,8 +21,35 @@ from augenmerk.core.analysis.selection import (
 )
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
-from augenmerk.viz_app.state.evented_options import option
 from augenmerk.viz_app.state.map_view import QUERIES_DOWN, Axes
+
+Redraws = Literal["maps", "large map", "grid"]
+"""All maps; the large one alone; the thumbnails alone."""
+
+
+def option(default: Any, *redraws: Redraws, key: str = "", choices: Sequence[object] | None = None) -> Any:
+    """A field of an evented dataclass.
+
+    Args:
+        default: its value until somebody chooses another.
+        redraws: what has to be drawn again when it changes.
+        key: of the settings file; empty if it is not remembered.
+        choices: the values that make sense; None for a flag.
+    """
+    return field(default=default, metadata={"redraws": frozenset(redraws), "key": key, "choices": choices})
+
+
+def remembered(options: Any) -> Iterator["Field[Any]"]:
+    """The fields that are kept between two starts."""
+    return (each for each in fields(options) if each.metadata.get("key"))
+
+
+def on_redraw(options: Any, redraws: Sequence[Redraws], redraw: Callable[[], object]) -> None:
+    """Calls `redraw` whenever an option changes that redraws one of these."""
+    for each in fields(options):
+        if each.metadata.get("redraws", frozenset()) & set(redraws):
+            getattr(options.events, each.name).connect(redraw, max_args=0)
+
 
 Scale = Literal["shared", "layer", "own"]
 SCALES: tuple[Scale, ...] = ("shared", "layer", "own")

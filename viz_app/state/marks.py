@@ -7,9 +7,13 @@ from augenmerk.core.analysis.selection import LabelMode
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import MapKind, Translation, Word
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_selection import (
+from augenmerk.viz_app.state.map_view import (
     KEY_SIDES,
+    NO_MARKS,
     QUERY_SIDES,
+    Band,
+    MapView,
+    Marks,
     PickedTokens,
     QuerySum,
     Side,
@@ -17,7 +21,6 @@ from augenmerk.viz_app.state.map_selection import (
     token_shift_of_keys,
     token_shift_of_queries,
 )
-from augenmerk.viz_app.state.map_view import NO_MARKS, Band, MapView, Marks
 
 
 def marks_of_experiment(

@@ -11,8 +11,7 @@ from augenmerk.core.analysis.query_key import QueryKeyDetail, query_key_detail
 from augenmerk.core.analysis.trace import Trace
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.request_state import RequestState
+from augenmerk.viz_app.state.experiment_state import ExperimentState, RequestState
 
 
 @dataclass

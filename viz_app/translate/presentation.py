@@ -12,8 +12,8 @@ from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.heatmap.heatmap import Heatmap
 from augenmerk.viz_app.heatmap.lines_view import LinesArea, LinesView
 from augenmerk.viz_app.state import map_text
-from augenmerk.viz_app.state.evented_options import on_redraw
 from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view_settings import on_redraw
 from augenmerk.viz_app.state.sentence_text import changed_pieces
 from augenmerk.viz_app.theme import current_theme
 from augenmerk.viz_app.views.commands import HEAD_COMMANDS, NEXT_MAPS, SCENE_COMMANDS

@@ -14,11 +14,11 @@ from augenmerk.core.quantities import number
 from augenmerk.core.text.vocabulary import STARTS
 from augenmerk.core.translation.experiment import GivenTarget, Intervention
 from augenmerk.core.translation.result import ExperimentResult, Translation, Word
-from augenmerk.viz_app.heatmap.large_map import selection_mode_of
+from augenmerk.viz_app.heatmap.heatmap import selection_mode_of
 from augenmerk.viz_app.state import experiment_editor as edits
 from augenmerk.viz_app.state.experiment_editor import force
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_selection import MARKS
+from augenmerk.viz_app.state.map_view import MARKS
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS, ShownMaps
 from augenmerk.viz_app.state.marks import key_shares, word_of_query
 from augenmerk.viz_app.state.sentence_text import new_words, visible

@@ -8,7 +8,7 @@ from PySide6.QtGui import QKeySequence
 
 from augenmerk.viz_app.state.experiment_editor import reset, toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.head_navigation import Direction, neighbour
+from augenmerk.viz_app.state.head_roles import Direction
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
 from augenmerk.viz_app.widgets.commands import Command
 
@@ -71,7 +71,7 @@ def _switch_head(state: ExperimentState) -> bool:
 
 def _walk(state: ExperimentState, direction: Direction) -> bool:
     """Chooses the neighbouring head; False if no heads are shown."""
-    if (head := neighbour(state, direction)) is not None:
+    if (head := state.roles.neighbour(direction)) is not None:
         state.intents.choose_head(head)
     return state.result is not None
 

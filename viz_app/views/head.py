@@ -50,13 +50,12 @@ from augenmerk.core.translation.result import MapKind, Translation
 from augenmerk.viz_app.heatmap.heatmap import Heatmap
 from augenmerk.viz_app.heatmap.lines_view import LinesArea, LinesView
 from augenmerk.viz_app.state import map_text
-from augenmerk.viz_app.state.evented_options import on_redraw
 from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.explain import Part, explain
 from augenmerk.viz_app.state.head_roles import role_in_words
+from augenmerk.viz_app.state.map_text import Part
 from augenmerk.viz_app.state.map_view import Axes, Pair
-from augenmerk.viz_app.state.map_view_settings import FIT
+from augenmerk.viz_app.state.map_view_settings import FIT, on_redraw
 from augenmerk.viz_app.state.weight_explanation import QueryKeyView, WeightExplanation, query_key_view
 from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales
 from augenmerk.viz_app.views.cell_menu import CellMenu
@@ -239,7 +238,7 @@ class HeadPanel(QFrame):
         is_wanted = self.explain_button.isChecked()
         self.explanation.setVisible(is_wanted)
         if is_wanted:
-            self.explanation.show_parts(explain(self._state))
+            self.explanation.show_parts(map_text.explain(self._state))
             self._fit()
 
     def _make_header(self) -> None:

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 from augenmerk.core.analysis.roles import ROLES, Role, SampleRoles
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
-from augenmerk.viz_app.state.evented_options import on_redraw
 from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view_settings import on_redraw
 from augenmerk.viz_app.theme import GAP, PANEL_MARGIN, scaled, scales
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu
 from augenmerk.viz_app.widgets.labels import ElidingLabel, label

@@ -8,8 +8,7 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.request_state import RequestState
+from augenmerk.viz_app.state.experiment_state import ExperimentState, RequestState
 from augenmerk.viz_app.theme import Theme, current_theme, is_theme_change
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.worker.inference import ABOUT_A_RESULT, ExperimentController, Job, Request

@@ -14,7 +14,7 @@ from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.viz_app.state.experiment_editor import redo, set_output, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.languages import language_names, language_of, target_code, with_code
-from augenmerk.viz_app.state.map_selection import MARKS
+from augenmerk.viz_app.state.map_view import MARKS
 from augenmerk.viz_app.state.marks import key_shares
 from augenmerk.viz_app.state.sentence_text import (
     MAX_CHARACTERS,

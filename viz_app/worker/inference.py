@@ -20,9 +20,8 @@ from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.imports import collector_paused
 from augenmerk.core.threads import compute_on
 from augenmerk.core.translation.result import ExperimentResult, Translation, TranslationStoppedError
-from augenmerk.viz_app.state.experiment_state import ExperimentRequest, ExperimentState
+from augenmerk.viz_app.state.experiment_state import ExperimentRequest, ExperimentState, Progress, RequestState
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.state.request_state import Progress, RequestState
 
 if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator

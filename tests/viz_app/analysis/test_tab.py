@@ -15,7 +15,7 @@ from augenmerk.viz_app.analysis import tab as tab_module
 from augenmerk.viz_app.analysis.area import AnalysisPanel
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
 from augenmerk.viz_app.state.experiment_editor import intervene, toggle_head
-from augenmerk.viz_app.state.request_state import Progress, RequestState
+from augenmerk.viz_app.state.experiment_state import Progress, RequestState
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.worker.inference import MeasureJob, TraceJob
 from tests.viz_app.analysis.conftest import MakeContext, load, settle

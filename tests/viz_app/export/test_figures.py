@@ -10,8 +10,7 @@ from matplotlib.text import Text
 
 from augenmerk.core.errors import StorageError
 from augenmerk.viz_app.export.figures import grid_figure, map_figure, save_figure
-from augenmerk.viz_app.heatmap.colormap import signed_rgb_table
-from augenmerk.viz_app.heatmap.drawing import Drawing, DrawingBlock
+from augenmerk.viz_app.heatmap.drawing import Drawing, DrawingBlock, signed_rgb_table
 from augenmerk.viz_app.state.map_view import Marks
 from tests.test_import_rules import modules_imported_by
 

@@ -15,7 +15,7 @@ from augenmerk.core.errors import StorageError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
 from augenmerk.viz_app.export.html_page import PageContent, page_html, save_page
-from augenmerk.viz_app.heatmap.colormap import EMBER, PAPER, rgb_table, signed_rgb_table
+from augenmerk.viz_app.heatmap.drawing import EMBER, PAPER, rgb_table, signed_rgb_table
 from augenmerk.viz_app.state.map_source import spread
 from tests.test_import_rules import modules_imported_by
 from tests.viz_app.synthetic import make_translation

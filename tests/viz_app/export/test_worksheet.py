@@ -22,8 +22,7 @@ from augenmerk.viz_app.export.worksheet import (
     worksheet_html,
     worksheet_markdown,
 )
-from augenmerk.viz_app.heatmap.colormap import PAPER, rgb_table
-from augenmerk.viz_app.heatmap.drawing import Drawing
+from augenmerk.viz_app.heatmap.drawing import PAPER, Drawing, rgb_table
 
 MODEL = ModelReference("one", "a" * 64)
 OFF = HeadScaled(Head("cross", 1, 4))

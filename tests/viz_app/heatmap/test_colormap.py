@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from augenmerk.viz_app.heatmap.colormap import EMBER, PAPER, Ramp, color_table, quantize, rgb_table
+from augenmerk.viz_app.heatmap.drawing import EMBER, PAPER, Ramp, color_table, quantize, rgb_table
 
 LUMA = np.array([0.2126, 0.7152, 0.0722])
 

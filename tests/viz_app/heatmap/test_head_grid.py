@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import ForcedToken, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult
-from augenmerk.viz_app.heatmap.colormap import (
+from augenmerk.viz_app.heatmap.drawing import (
     EMBER,
     PAPER,
     SIGNED_PAPER,

@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, ForcedToken
 from augenmerk.core.translation.result import ExperimentResult
-from augenmerk.viz_app.heatmap.colormap import (
+from augenmerk.viz_app.heatmap.drawing import (
     PAPER,
     SIGNED_PAPER,
     color_table,
@@ -15,13 +15,11 @@ from augenmerk.viz_app.heatmap.colormap import (
     signed_color_table,
     signed_indices,
 )
-from augenmerk.viz_app.heatmap.heatmap import Heatmap
-from augenmerk.viz_app.heatmap.heatmap_paint import BAR_GAP, BAR_WIDTH, MIN_LABEL_PX, lay_out, thinned, value_place
+from augenmerk.viz_app.heatmap.heatmap import BAR_GAP, BAR_WIDTH, MIN_LABEL_PX, Heatmap, lay_out, thinned, value_place
 from augenmerk.viz_app.heatmap.lines_view import LinesPainter, LinesView
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_selection import SelectionMode
 from augenmerk.viz_app.state.map_source import top_value
-from augenmerk.viz_app.state.map_view import Pair, Place
+from augenmerk.viz_app.state.map_view import Pair, Place, SelectionMode
 from augenmerk.viz_app.state.map_view_settings import FIT
 from augenmerk.viz_app.theme import Theme
 from tests.viz_app.synthetic import make_translation

@@ -42,10 +42,8 @@ from augenmerk.viz_app.state.experiment_editor import (
     use_own_decoding,
 )
 from augenmerk.viz_app.state.experiment_state import Current, Empty, ExperimentRequest, ExperimentState, Stale
-from augenmerk.viz_app.state.head_navigation import neighbour
 from augenmerk.viz_app.state.languages import languages_of
-from augenmerk.viz_app.state.map_selection import MapSelection
-from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.map_view import MapSelection, Pair
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.model_info import ModelInfo
 from tests.viz_app.synthetic import make_result, make_translation
@@ -602,26 +600,26 @@ def test_a_cell_is_pinned_with_the_next_result_that_has_it(state: ExperimentStat
 
 def test_arrows_walk_through_every_layer_of_every_kind_and_stop_at_the_edges(state: ExperimentState) -> None:
     state.intents.choose_head(Head("encoder", 0, 0))
-    assert neighbour(state, "up") is None
+    assert state.roles.neighbour("up") is None
     seen = [state.selection.head]
-    while (head := neighbour(state, "down")) is not None:
+    while (head := state.roles.neighbour("down")) is not None:
         state.intents.choose_head(head)
         seen.append(head)
     assert seen == [Head(kind, layer, 0) for kind in MAP_KINDS for layer in range(3)]
     heads = 1
-    while (head := neighbour(state, "right")) is not None:
+    while (head := state.roles.neighbour("right")) is not None:
         state.intents.choose_head(head)
         heads += 1
     assert heads == 8
-    assert neighbour(state, "first") == Head("cross", 2, 0)
-    assert neighbour(ExperimentState(), "down") is None
+    assert state.roles.neighbour("first") == Head("cross", 2, 0)
+    assert ExperimentState().roles.neighbour("down") is None
 
 
 def test_arrows_follow_the_order_in_which_heads_stand(state: ExperimentState) -> None:
     state.settings.order = "clarity"
     first, second = state.roles.in_order("cross")[:2]
     state.intents.choose_head(first)
-    assert neighbour(state, "right") == second
+    assert state.roles.neighbour("right") == second
 
 
 @pytest.mark.parametrize("kind", [MapViewSettings, MapSelection])

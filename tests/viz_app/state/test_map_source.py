@@ -15,10 +15,9 @@ from augenmerk.viz_app.export.snapshot import take_snapshot
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_editor import show_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.explain import Part, explain
-from augenmerk.viz_app.state.head_navigation import neighbour
 from augenmerk.viz_app.state.head_roles import clarity, clearest_head, role_in_short, role_in_words
 from augenmerk.viz_app.state.map_source import top_value, top_values
+from augenmerk.viz_app.state.map_text import Part, explain
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import SCALES, Scale
 from augenmerk.viz_app.state.model_info import ModelInfo
@@ -307,7 +306,7 @@ def test_arrows_follow_the_order_in_which_heads_stand() -> None:
     state.settings.order = "clarity"
     first, second = state.roles.in_order("cross")[:2]
     state.intents.choose_head(first)
-    assert neighbour(state, "right") == second
+    assert state.roles.neighbour("right") == second
 
 
 @pytest.mark.parametrize("scale", SCALES)

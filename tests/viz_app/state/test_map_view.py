@@ -7,7 +7,7 @@ from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.export.snapshot import take_snapshot
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.explain import explain
+from augenmerk.viz_app.state.map_text import explain
 from augenmerk.viz_app.state.map_view import Axes, Band, MapView, Pair, Place
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from tests.viz_app.synthetic import make_result, make_translation

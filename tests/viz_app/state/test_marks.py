@@ -5,9 +5,8 @@ import pytest
 
 from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_selection import PickedTokens, token_shift_of_queries
 from augenmerk.viz_app.state.map_text import marks_in_words
-from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.map_view import Pair, PickedTokens, token_shift_of_queries
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.marks import key_shares, lit_keys, lit_queries, queries_of_word, query_sum, word_of_query
 from augenmerk.viz_app.state.sentence_text import elided

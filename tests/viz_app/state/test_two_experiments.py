@@ -11,10 +11,9 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled, SourceWordRemoved
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, reset, set_output, toggle_head, undo
-from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.experiment_state import ExperimentState, RequestState
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.state.request_state import RequestState
 from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker, LoadJob, Request, TraceJob
 from tests.checkpoints import write_untrained_checkpoint
 

@@ -16,8 +16,7 @@ from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.heatmap.head_grid import lacks_difference
 from augenmerk.viz_app.state.experiment_editor import intervene, show_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_selection import HoveredLabel
-from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.map_view import HoveredLabel, Pair
 from augenmerk.viz_app.state.map_view_settings import ShownMaps
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.cell_menu import RowEditor, with_share

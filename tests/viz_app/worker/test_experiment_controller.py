@@ -20,8 +20,7 @@ from augenmerk.viz_app.state.experiment_editor import (
     set_output,
     toggle_head,
 )
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.request_state import Progress, RequestState
+from augenmerk.viz_app.state.experiment_state import ExperimentState, Progress, RequestState
 from augenmerk.viz_app.worker.inference import (
     ExperimentController,
     Failure,

@@ -14,9 +14,8 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import ExperimentResult, TranslationStoppedError
-from augenmerk.viz_app.state.experiment_state import ExperimentRequest
+from augenmerk.viz_app.state.experiment_state import ExperimentRequest, Progress
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.state.request_state import Progress
 from augenmerk.viz_app.worker.inference import (
     ExperimentJob,
     Failure,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.translation.result import TranslationStoppedError
 from augenmerk.viz_app.analysis.sample_languages import check_languages
-from augenmerk.viz_app.state.request_state import Progress
+from augenmerk.viz_app.state.experiment_state import Progress
 from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, ShouldStop, Tell
 
 if TYPE_CHECKING:

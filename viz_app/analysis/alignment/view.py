@@ -9,9 +9,9 @@ from augenmerk.viz_app.analysis.alignment.job import RankAlignersJob
 from augenmerk.viz_app.analysis.alignment.state import AlignmentState, aligner_of, cells, summary
 from augenmerk.viz_app.analysis.alignment.word_links import WordLinks
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
-from augenmerk.viz_app.state.evented_options import on_redraw
 from augenmerk.viz_app.state.languages import target_code
 from augenmerk.viz_app.state.map_text import title
+from augenmerk.viz_app.state.map_view_settings import on_redraw
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, row_of, set_visible
 from augenmerk.viz_app.widgets.table import Table

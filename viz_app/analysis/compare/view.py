@@ -23,8 +23,8 @@ from augenmerk.viz_app.analysis.compare.maps import CompareMaps
 from augenmerk.viz_app.analysis.compare.second_model import SecondModel
 from augenmerk.viz_app.analysis.compare.state import READS_FIRST, CompareState, Comparison, Question
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
-from augenmerk.viz_app.state.evented_options import on_redraw
 from augenmerk.viz_app.state.map_text import title
+from augenmerk.viz_app.state.map_view_settings import on_redraw
 from augenmerk.viz_app.state.sentence_text import Piece, breakable, changed_pieces, pieces_of, source_as_read
 from augenmerk.viz_app.theme import Palette
 from augenmerk.viz_app.views.sentence_input import one_line_edit

@@ -12,7 +12,7 @@ from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greed
 from augenmerk.core.translation.result import TranslationStoppedError
 from augenmerk.viz_app.analysis.heads.samples import Sample, check_sample, read_sample
 from augenmerk.viz_app.analysis.heads.state import SampleChoice
-from augenmerk.viz_app.state.request_state import Progress
+from augenmerk.viz_app.state.experiment_state import Progress
 from augenmerk.viz_app.worker.inference import JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from augenmerk.viz_app.analysis.heads.state import HeadsState, Question, SampleC
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
 from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from augenmerk.viz_app.state.experiment_editor import toggle_head
+from augenmerk.viz_app.state.experiment_state import RequestState
 from augenmerk.viz_app.state.languages import target_code
 from augenmerk.viz_app.state.map_text import KIND_NAMES
-from augenmerk.viz_app.state.request_state import RequestState
 from augenmerk.viz_app.theme import scaled
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu, tab_button
 from augenmerk.viz_app.widgets.labels import label

@@ -7,7 +7,7 @@ from typing import ClassVar
 from augenmerk.core.errors import AnalysisError, ExperimentError
 from augenmerk.core.translation.result import Translation, TranslationStoppedError
 from augenmerk.viz_app.analysis.source.state import SourceFindings
-from augenmerk.viz_app.state.request_state import Progress
+from augenmerk.viz_app.state.experiment_state import Progress
 from augenmerk.viz_app.worker.inference import JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
 
 GROUP_SIZE = 4

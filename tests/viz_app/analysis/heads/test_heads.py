@@ -25,8 +25,7 @@ from augenmerk.viz_app.analysis.heads.samples import read_sample
 from augenmerk.viz_app.analysis.heads.state import SampleChoice, blocks, in_words
 from augenmerk.viz_app.analysis.heads.view import HeadsTab, cell_of
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, redo, toggle_head, undo
-from augenmerk.viz_app.state.experiment_state import Stale
-from augenmerk.viz_app.state.request_state import Progress
+from augenmerk.viz_app.state.experiment_state import Progress, Stale
 from augenmerk.viz_app.worker.inference import JobInterrupted
 from benchmarks.lag import lags, percentile
 from tests.core.translators import ENGLISH, GERMAN

@@ -28,8 +28,7 @@ from augenmerk.viz_app.analysis.source.state import SourceFindings, SourceState
 from augenmerk.viz_app.analysis.source.view import CANCELLED, WAITING, SourceTab
 from augenmerk.viz_app.analysis.tab import AnalysisContext
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, toggle_head, undo
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.request_state import Progress
+from augenmerk.viz_app.state.experiment_state import ExperimentState, Progress
 from augenmerk.viz_app.worker.inference import JobInterrupted, JobScope, OpenTranslator, Request, ShouldStop, Tell
 from tests.viz_app.analysis.conftest import SENTENCE, MakeContext, ShowTab, settle
 
