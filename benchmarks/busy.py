@@ -103,7 +103,7 @@ def _work(threads: str, cores: Sequence[int]) -> None:
     """The worker process: read names of work, write seconds."""
     os.sched_setaffinity(0, set(cores))
     if threads == "ours":
-        from augenmerk.core.threads import tune_process
+        from augenmerk.core.process import tune_process
 
         tune_process()
     assert "torch" not in sys.modules

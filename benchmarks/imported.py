@@ -37,7 +37,7 @@ OPENING_SECONDS, GRID_SECONDS = 3.0, 0.060
 BIG_LAYERS, BIG_HEADS = 6, 16
 _OPENING = """
 import sys, time
-from augenmerk.core.threads import tune_process
+from augenmerk.core.process import tune_process
 tune_process()
 from augenmerk.core.translation.translator import Translator
 began = time.perf_counter(), time.process_time()

@@ -1,6 +1,5 @@
 """How much memory this process may take at most: so that what cannot fit is refused before it is begun. No torch."""
 
-import contextlib
 import os
 import sys
 from dataclasses import dataclass
@@ -51,24 +50,6 @@ def gigabytes(num_bytes: float) -> str:
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether the error means that the machine or the device is out of memory."""
     return isinstance(error, MemoryError) or any(words in str(error).lower() for words in _OUT_OF_MEMORY)
-
-
-_M_ARENA_MAX = -8
-"""Of mallopt, in glibc's malloc.h."""
-
-
-def share_one_heap() -> None:
-    """Lets all threads that this process will start take memory from the heap of its first thread.
-
-    glibc gives each its own, in pieces of 64 MB, which large blocks fit badly: after 120 steps a training of
-    `notebook` in a thread had taken 3.0 GB, one in the first thread 2.3 GB. Where the C library is another one, nothing
-    happens.
-    """
-    if sys.platform.startswith("linux"):
-        import ctypes
-
-        with contextlib.suppress(OSError, AttributeError):  # musl has no mallopt
-            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
 def _of_machine() -> MemoryLimit | None:

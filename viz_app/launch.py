@@ -12,10 +12,7 @@ from pathlib import Path
 
 from augenmerk.core.cli.guard import USER_ERROR, leave, run_guarded
 from augenmerk.core.cli.parser import OptionParser
-from augenmerk.core.imports import collector_paused
-from augenmerk.core.memory import share_one_heap
-from augenmerk.core.standard_streams import open_standard_streams
-from augenmerk.core.threads import tune_process
+from augenmerk.core.process import collector_paused, open_standard_streams, share_one_heap, tune_process
 
 HELP_FLAGS, VERSION_FLAG = ("-h", "--help"), "--version"
 WINDOW_HELP = """\

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from augenmerk.core.config import RunConfig
 from augenmerk.core.errors import ConfigError
-from augenmerk.core.imports import collector_paused
+from augenmerk.core.process import collector_paused
 from augenmerk.core.translation.experiment import DEFAULT_LENGTH_PENALTY, check_beam
 
 if TYPE_CHECKING:

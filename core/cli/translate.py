@@ -23,11 +23,10 @@ from augenmerk.core.cli.lines import (
 from augenmerk.core.cli.notes import print_notes
 from augenmerk.core.cli.options import add_beam, add_checkpoint, load_translator
 from augenmerk.core.errors import ConfigError
-from augenmerk.core.imports import collector_paused
 from augenmerk.core.plain_text import one_line, printable
+from augenmerk.core.process import collector_paused, compute_on
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import atomic_path, check_writable
-from augenmerk.core.threads import compute_on
 from augenmerk.core.translation.experiment import CausalMaskLifted, Experiment, GivenTarget, Output
 from augenmerk.core.translation.experiment_json import part_to_json
 

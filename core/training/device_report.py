@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from augenmerk.core.inference.products import has_faster_kernels
-from augenmerk.core.threads import available_cores, spinning
+from augenmerk.core.process import available_cores, spinning
 
 if TYPE_CHECKING:
     from augenmerk.core.training.session import TrainingSession

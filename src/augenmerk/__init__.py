@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from augenmerk.core.interop.importing import import_model
     from augenmerk.core.interop.model import ImportedModel, ImportOptions, ImportSummary
     from augenmerk.core.model.heads import Head
-    from augenmerk.core.threads import tune_process
+    from augenmerk.core.process import tune_process
     from augenmerk.core.translation.coverage import Coverage, RareWord, RespelledWord
     from augenmerk.core.translation.experiment import (
         AttentionRow,
@@ -126,7 +126,7 @@ _NAMES_BY_MODULE = {
     "augenmerk.core.interop.importing": ("import_model",),
     "augenmerk.core.interop.model": ("ImportOptions", "ImportSummary", "ImportedModel"),
     "augenmerk.core.model.heads": ("Head",),
-    "augenmerk.core.threads": ("tune_process",),
+    "augenmerk.core.process": ("tune_process",),
     "augenmerk.core.translation.coverage": ("Coverage", "RareWord", "RespelledWord"),
     "augenmerk.core.translation.experiment": (
         "AttentionRow",

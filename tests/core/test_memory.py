@@ -9,7 +9,7 @@ from tests.test_import_rules import run_python
 
 COUNT_HEAPS = """
 import ctypes, sys, tempfile, threading
-from augenmerk.core.memory import share_one_heap
+from augenmerk.core.process import share_one_heap
 
 if sys.argv[1] == "shared":
     share_one_heap()

@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.subprocess, pytest.mark.skipif(os.name != "posix", rea
 RUNS = "import sys; from augenmerk.viz_app.launch import main; sys.exit(main(sys.argv[1].split()))"
 OPENS = """
 import os, sys
-from augenmerk.core.standard_streams import open_standard_streams
+from augenmerk.core.process import open_standard_streams
 open_standard_streams()
 with open(sys.argv[1], "wb") as file:
     assert file.fileno() > 2, file.fileno()

@@ -67,7 +67,7 @@ def test_threads_sleep_at_once_where_others_compute(loads: str, count: int, tmp_
     path = tmp_path / "loads"
     path.write_text(loads)
     code = (
-        f"from pathlib import Path; import augenmerk.core.threads as t; t.LOADS = Path({str(path)!r}); t.tune_process()"
+        f"from pathlib import Path; import augenmerk.core.process as t; t.LOADS = Path({str(path)!r}); t.tune_process()"
     )
     assert output_of(f"{code}; print(os.environ['GOMP_SPINCOUNT'])") == f"{count}\n"
 
@@ -75,7 +75,7 @@ def test_threads_sleep_at_once_where_others_compute(loads: str, count: int, tmp_
 @pytest.mark.parametrize("setting", ["GOMP_SPINCOUNT=7", "OMP_WAIT_POLICY=passive"])
 @pytest.mark.slow
 def test_what_the_user_set_holds(setting: str) -> None:
-    show = "; from augenmerk.core import threads; print(threads.spinning()); print(os.environ.get('GOMP_SPINCOUNT'))"
+    show = "; from augenmerk.core import process; print(process.spinning()); print(os.environ.get('GOMP_SPINCOUNT'))"
     expected = "7" if setting.startswith("GOMP") else "None"
     found = output_of(ENTRIES["import augenmerk"] + show, setting)
     assert f"GOMP_SPINCOUNT is {expected} before torch\n" in found
@@ -105,7 +105,7 @@ def test_beside_a_loaded_torch_only_the_number_is_chosen(before: str, environmen
 
 KEPT_KERNELS = """
 os.environ["ONEDNN_VERBOSE"] = "profile_create"
-from augenmerk.core.threads import tune_process
+from augenmerk.core.process import tune_process
 tune_process()
 import torch
 from augenmerk.core.inference.products import has_faster_kernels, product

@@ -28,9 +28,8 @@ from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QSettings, QTim
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from augenmerk.core.memory import share_one_heap
 from augenmerk.core.model.heads import Head
-from augenmerk.core.threads import tune_process
+from augenmerk.core.process import share_one_heap, tune_process
 from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.page_host import LEARN, TRAIN, TRANSLATE

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from augenmerk.core.imports import collector_paused
+from augenmerk.core.process import collector_paused
 from augenmerk.core.quantities import duration
 from augenmerk.core.storage import writable
 from augenmerk.core.text.languages import UNDETERMINED, language_code, language_name

@@ -17,8 +17,7 @@ from augenmerk.core.analysis.measures import BESIDE_WEIGHT, MeasuredMaps, measur
 from augenmerk.core.analysis.roles import read_sample_roles
 from augenmerk.core.analysis.trace import Trace
 from augenmerk.core.errors import AugenmerkError
-from augenmerk.core.imports import collector_paused
-from augenmerk.core.threads import compute_on
+from augenmerk.core.process import collector_paused, compute_on
 from augenmerk.core.translation.result import ExperimentResult, Translation, TranslationStoppedError
 from augenmerk.viz_app.state.experiment_state import ExperimentRequest, ExperimentState, Progress, RequestState
 from augenmerk.viz_app.state.model_info import ModelInfo

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from augenmerk.core.threads import available_cores, compute_on
+from augenmerk.core.process import available_cores, compute_on
 from augenmerk.core.training.events import (
     AfterFailedSave,
     PhaseStarted,
