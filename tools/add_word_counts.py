@@ -20,8 +20,7 @@ from pathlib import Path
 import torch
 
 from augenmerk.core.analysis.roles import read_sample_roles, write_sample_roles
-from augenmerk.core.checkpoint.digest import model_digest
-from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
+from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, model_digest, save_checkpoint
 from augenmerk.core.corpora.loading import MULTI30K, load_corpus
 from augenmerk.core.corpora.parallel import read_folder
 from augenmerk.core.corpora.prepared import PreparedCorpus

@@ -1,7 +1,9 @@
-"""One self-describing file: weights as tensors, everything else as JSON in the header. safetensors; no pickle."""
+"""One self-describing file for a model: weights as tensors, the rest as JSON in the header. safetensors; no pickle."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +12,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from augenmerk.core import __version__
-from augenmerk.core.checkpoint.checksum import description_checksum, tensors_checksum
 from augenmerk.core.checkpoint.history import EpochRecord
-from augenmerk.core.checkpoint.origin import Origin
 from augenmerk.core.config import DecodingConfig, ModelConfig, RunConfig
 from augenmerk.core.errors import AugenmerkError, CheckpointError, ConfigError
 from augenmerk.core.model.finite import is_finite
@@ -31,6 +31,31 @@ _WEIGHTS, _STATE = "model.", "state."
 _COUNTS = "word_counts.source"
 _WEIGHT_TYPES = frozenset(("F16", "BF16", "F32", "F64"))
 _STATE_TYPES = _WEIGHT_TYPES | {"U8", "I32", "I64"}
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What is known about an imported model.
+
+    Attributes:
+        format: of the files it was imported from: "marian", "joeynmt", "notebook" or "annotated".
+        source: their name: of a repository at Hugging Face, or of the folder or file, without its path.
+        revision: the repository's commit; empty if they were not fetched.
+        licence: as the repository names it; empty if it does not.
+    """
+
+    format: str
+    source: str
+    revision: str = ""
+    licence: str = ""
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "Origin":
+        """The origin that `asdict` gave. Raises `TypeError` if `values` are damaged."""
+        names = {field.name for field in fields(cls)}
+        if not isinstance(values, dict) or not all(isinstance(value, str) for value in values.values()):
+            raise TypeError(f"the origin is {values!r}, which is no description of one")
+        return cls(**{name: value for name, value in values.items() if name in names})
 
 
 @dataclass(frozen=True, eq=False)
@@ -363,3 +388,67 @@ def _check_values(
             problems.insert(0, f"the {what} are not those that were written: their checksum differs")
         if problems:
             raise CheckpointError(f"{path} is damaged: {'; '.join(problems[:3])}. Use another copy.")
+
+
+def model_digest(checkpoint: Checkpoint) -> str:
+    """SHA-256 of weights and vocabularies: identifies a model by its content. 64 hexadecimal digits.
+
+    It stays the same when a file is moved, copied or saved again, with or without the state for resuming. It differs
+    for the same model in half precision, which has other weights.
+    """
+    digest = hashlib.sha256()
+    _hash_tensors(digest, checkpoint.weights)
+    digest.update(_json_line([checkpoint.codecs.to_dict()]))
+    return digest.hexdigest()
+
+
+def average(paths: Sequence[Path]) -> Checkpoint:
+    """A checkpoint for translation whose weights are the mean of those in `paths`; the rest is the last one's.
+
+    It is often better than any one of them (Vaswani et al. 2017, section 6.1).
+
+    Raises:
+        CheckpointError: no path is given, a file cannot be used, a weight is not finite, or the files are of different
+            models or vocabularies.
+    """
+    if not paths:
+        raise CheckpointError("Name one or more checkpoints of a run.")
+    last = load_checkpoint(paths[-1])
+    sums = {name: value.double() for name, value in last.weights.items()}
+    for path in paths[:-1]:
+        other = load_checkpoint(path)
+        if other.run.model != last.run.model or other.codecs.to_dict() != last.codecs.to_dict():
+            raise CheckpointError(
+                f"{path} and {paths[-1]} differ in model or vocabulary. Choose checkpoints of one run."
+            )
+        for name, value in other.weights.items():
+            sums[name] += value
+    weights = {name: (total / len(paths)).to(torch.float32) for name, total in sums.items()}
+    return replace(last, weights=weights, state={}, progress={})
+
+
+def tensors_checksum(tensors: Mapping[str, Tensor]) -> str:
+    """The checksum of names, types, shapes and values, independent of their order: 64 hexadecimal digits."""
+    digest = hashlib.sha256()
+    _hash_tensors(digest, tensors)
+    return digest.hexdigest()
+
+
+def description_checksum(description: Mapping[str, Any]) -> str:
+    """The checksum of a description without its checksums."""
+    return hashlib.sha256(
+        _json_line({name: description[name] for name in description if name != "checksums"})
+    ).hexdigest()
+
+
+def _hash_tensors(digest: "hashlib._Hash", tensors: Mapping[str, Tensor]) -> None:
+    """Adds the tensors to a digest, by name."""
+    for name in sorted(tensors):
+        values = tensors[name].detach().cpu().contiguous()
+        digest.update(_json_line([name, str(values.dtype).removeprefix("torch."), list(values.shape)]))
+        digest.update(values.reshape(-1).view(torch.uint8).numpy().data)
+
+
+def _json_line(value: object) -> bytes:
+    """The value as ASCII JSON in a canonical form."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode("ascii") + b"\n"

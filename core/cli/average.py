@@ -29,8 +29,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 def run(options: argparse.Namespace) -> int:
     """Average and write. Raises `AugenmerkError`."""
-    from augenmerk.core.checkpoint.average import average
-    from augenmerk.core.checkpoint.file import save_checkpoint
+    from augenmerk.core.checkpoint.file import average, save_checkpoint
 
     paths = chosen_checkpoints(options)
     save_checkpoint(average(paths), options.out, half_precision=options.half)

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from augenmerk.core.config import RunConfig
 from augenmerk.core.corpora import multi30k
-from augenmerk.core.corpora.known_text import kind_of_text
-from augenmerk.core.corpora.parallel import HOLD_OUT_SEED, hold_out, read_folder, read_pair
+from augenmerk.core.corpora.parallel import HOLD_OUT_SEED, hold_out, kind_of_text, read_folder, read_pair
 from augenmerk.core.corpora.prepared import PreparedCorpus, load_prepared, prepare, prepare_copy_task
 from augenmerk.core.errors import ConfigError, CorpusError
 from augenmerk.core.plain_text import name_of

@@ -1,4 +1,4 @@
-"""A corpus that is numbers already: tokenized and numericalized once, kept in one safetensors file.
+"""A corpus as ids: tokenized and numericalized once, kept in one safetensors file.
 
 A machine without spaCy can train from such a file.
 """
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
 from augenmerk.core.config import DataConfig
-from augenmerk.core.corpora.copy_task import draw_sequences
 from augenmerk.core.corpora.parallel import SentencePairs
 from augenmerk.core.errors import AugenmerkError, CorpusError
 from augenmerk.core.storage import reason_of
@@ -159,6 +158,15 @@ def prepare_copy_task(config: DataConfig, seed: int) -> PreparedCorpus:
     lines = tuple(" ".join(map(str, sequence)) for sequence in validation.source)
     first_epoch = _draw_copy_pairs(config, config.copy_training_pairs, f"{seed}-train-1")
     return PreparedCorpus("copy task", config, codecs, first_epoch, validation, SentencePairs(lines, lines))
+
+
+def draw_sequences(num_pairs: int, length: int, num_symbols: int, rng: random.Random) -> list[list[int]]:
+    """`num_pairs` sequences of `length` symbols for the copy task; each is both source and target of one pair.
+
+    Symbol 0 is padding. The first symbol of each is 1, the start, the others are uniform over 1 … `num_symbols` (both
+    included), drawn from `rng`. There is no end token: the length of a sequence is known.
+    """
+    return [[1, *(rng.randint(1, num_symbols) for _ in range(length - 1))] for _ in range(num_pairs)]
 
 
 def _draw_copy_pairs(config: DataConfig, count: int, seed: str) -> EncodedPairs:

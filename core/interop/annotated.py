@@ -15,7 +15,7 @@ from torch import Tensor
 
 from augenmerk.core.checkpoint.file import Checkpoint
 from augenmerk.core.config import ModelConfig, RunConfig, preset
-from augenmerk.core.corpora.known_text import kind_of_text
+from augenmerk.core.corpora.parallel import kind_of_text
 from augenmerk.core.errors import ConfigError, ModelImportError
 from augenmerk.core.interop.model import ForeignModel, ImportOptions
 from augenmerk.core.interop.state_dicts import (

@@ -8,8 +8,7 @@ from typing import Literal, Protocol
 
 from torch import Tensor
 
-from augenmerk.core.checkpoint.file import Checkpoint, save_checkpoint
-from augenmerk.core.checkpoint.origin import Origin
+from augenmerk.core.checkpoint.file import Checkpoint, Origin, save_checkpoint
 from augenmerk.core.config import DataConfig, DecodingConfig, ModelConfig, RunConfig, TrainingConfig
 from augenmerk.core.interop.folder import ModelFolder
 from augenmerk.core.interop.target import check_target

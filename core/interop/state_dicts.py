@@ -8,8 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from augenmerk.core.checkpoint.file import Checkpoint
-from augenmerk.core.checkpoint.origin import Origin
+from augenmerk.core.checkpoint.file import Checkpoint, Origin
 from augenmerk.core.config import ModelConfig, RunConfig
 from augenmerk.core.corpora.parallel import read_lines
 from augenmerk.core.errors import CorpusError, ModelImportError

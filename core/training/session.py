@@ -7,14 +7,12 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from augenmerk.core.checkpoint.digest import model_digest
-from augenmerk.core.checkpoint.file import Checkpoint, fill_parameters
+from augenmerk.core.checkpoint.file import Checkpoint, fill_parameters, model_digest
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.config import RunConfig
+from augenmerk.core.corpora.augmentation import Resegmentation, with_noisy_sources
 from augenmerk.core.corpora.batches import Batch
-from augenmerk.core.corpora.noise import with_noisy_sources
 from augenmerk.core.corpora.prepared import EncodedPairs, PreparedCorpus
-from augenmerk.core.corpora.resegmentation import Resegmentation
 from augenmerk.core.errors import CheckpointError, ConfigError
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.text.word_counts import WordCounts

@@ -63,7 +63,7 @@ class ModelReference:
 
     Attributes:
         name: for people, no path: what stands before a slash or backslash is dropped.
-        digest: of weights and vocabularies, see `core.checkpoint.digest`; 64 hexadecimal digits.
+        digest: of weights and vocabularies, see `core.checkpoint.file`; 64 hexadecimal digits.
     """
 
     name: str

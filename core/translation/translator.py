@@ -9,8 +9,7 @@ from pathlib import Path
 
 import torch
 
-from augenmerk.core.checkpoint.digest import model_digest
-from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint
+from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, model_digest
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.device import DeviceChoice, choose_device
 from augenmerk.core.errors import AnalysisError, CheckpointError, ExperimentError, TextError

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from augenmerk.core import __version__
-    from augenmerk.core.checkpoint.digest import model_digest
+    from augenmerk.core.checkpoint.file import model_digest
     from augenmerk.core.errors import (
         AnalysisError,
         AugenmerkError,
@@ -121,7 +121,7 @@ __all__ = [
 
 _NAMES_BY_MODULE = {
     "augenmerk.core": ("__version__",),
-    "augenmerk.core.checkpoint.digest": ("model_digest",),
+    "augenmerk.core.checkpoint.file": ("model_digest",),
     "augenmerk.core.errors": tuple(name for name in __all__ if name.endswith("Error")),
     "augenmerk.core.interop.importing": ("import_model",),
     "augenmerk.core.interop.model": ("ImportOptions", "ImportSummary", "ImportedModel"),

@@ -61,8 +61,7 @@ class FindModelJob:
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> FoundModel | None:
         """See `viz_app.worker.Job.run`."""
-        from augenmerk.core.checkpoint.digest import model_digest
-        from augenmerk.core.checkpoint.file import load_checkpoint
+        from augenmerk.core.checkpoint.file import load_checkpoint, model_digest
 
         for path in (None, *self.paths):
             try:

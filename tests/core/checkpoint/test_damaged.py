@@ -13,8 +13,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 
-from augenmerk.core.checkpoint.digest import model_digest
-from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
+from augenmerk.core.checkpoint.file import load_checkpoint, model_digest, save_checkpoint
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import AugenmerkError, CheckpointError
 from augenmerk.core.resources import bundled_model_path

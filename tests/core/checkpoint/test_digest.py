@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from augenmerk.core.checkpoint.digest import model_digest
-from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
+from augenmerk.core.checkpoint.file import load_checkpoint, model_digest, save_checkpoint
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.text.codec import CodecPair
 from augenmerk.core.text.vocabulary import Vocabulary

@@ -21,8 +21,7 @@ from torch import Tensor
 
 from augenmerk.core import __version__
 from augenmerk.core.checkpoint import file as file_module
-from augenmerk.core.checkpoint.digest import model_digest
-from augenmerk.core.checkpoint.file import Checkpoint, fill_parameters, load_checkpoint, save_checkpoint
+from augenmerk.core.checkpoint.file import Checkpoint, fill_parameters, load_checkpoint, model_digest, save_checkpoint
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.config import RunConfig, preset
 from augenmerk.core.errors import CheckpointError, StorageError

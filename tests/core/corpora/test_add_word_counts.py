@@ -7,8 +7,7 @@ import pytest
 import torch
 
 from augenmerk.core.analysis.roles import SampleRoles, read_sample_roles, write_sample_roles
-from augenmerk.core.checkpoint.digest import model_digest
-from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
+from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, model_digest, save_checkpoint
 from augenmerk.core.config import preset
 from augenmerk.core.corpora.loading import load_corpus
 from augenmerk.core.model.transformer import Transformer

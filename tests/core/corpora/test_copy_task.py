@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from augenmerk.core.corpora.copy_task import draw_sequences
+from augenmerk.core.corpora.prepared import draw_sequences
 
 
 def test_every_sequence_begins_with_the_start_symbol_and_has_the_length_asked_for() -> None:

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from augenmerk.core.config import preset
-from augenmerk.core.corpora import known_text
-from augenmerk.core.corpora.known_text import CAPTIONS, digest_of, kind_of_text
+from augenmerk.core.corpora import parallel
 from augenmerk.core.corpora.loading import load_corpus, load_pair
-from augenmerk.core.corpora.parallel import read_folder, read_pair
+from augenmerk.core.corpora.parallel import CAPTIONS, digest_of, kind_of_text, read_folder, read_pair
 
 RUN = preset("notebook")
 
@@ -23,7 +22,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     german = [f"Hund Nummer {number} rennt." for number in range(40)]
     (folder / "train.de").write_text("\n".join(german), encoding="utf-8")
     (folder / "train.en").write_text("A dog runs.\n" * 40, encoding="utf-8")
-    monkeypatch.setattr(known_text, "_KINDS", {digest_of(german): CAPTIONS})
+    monkeypatch.setattr(parallel, "_KINDS", {digest_of(german): CAPTIONS})
     return folder
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from augenmerk.core.config import DataConfig
-from augenmerk.core.corpora import noise as noise_module
-from augenmerk.core.corpora.noise import with_noisy_sources
+from augenmerk.core.corpora import augmentation
+from augenmerk.core.corpora.augmentation import with_noisy_sources
 from augenmerk.core.corpora.parallel import SentencePairs
 from augenmerk.core.corpora.prepared import EncodedPairs, PreparedCorpus, prepare
 from augenmerk.core.text.distortions import DISTORTIONS, Distortion
@@ -28,7 +28,7 @@ def corpus(request: pytest.FixtureRequest) -> PreparedCorpus:
 
 
 def only(monkeypatch: pytest.MonkeyPatch, kind: Distortion) -> None:
-    monkeypatch.setattr(noise_module, "DISTORTIONS", (kind,))
+    monkeypatch.setattr(augmentation, "DISTORTIONS", (kind,))
 
 
 def noisy(corpus: PreparedCorpus, share: float = 0.999999, seed: str = "1") -> EncodedPairs:
@@ -94,13 +94,13 @@ def test_a_batch_is_distorted_in_one_way_and_all_ways_occur(
     monkeypatch: pytest.MonkeyPatch, corpus: PreparedCorpus
 ) -> None:
     seen: list[Distortion] = []
-    plain = noise_module.distort
+    plain = augmentation.distort
 
     def watch(words: list[str], kind: Distortion, rng: object) -> list[str]:
         seen.append(kind)
         return plain(words, kind, rng)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(noise_module, "distort", watch)
+    monkeypatch.setattr(augmentation, "distort", watch)
     noisy(corpus)
     assert set(seen) == set(DISTORTIONS)
     assert all(len(set(seen[first : first + 6])) == 1 for first in range(0, 120, 6))

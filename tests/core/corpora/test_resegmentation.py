@@ -3,9 +3,9 @@
 import pytest
 
 from augenmerk.core.config import DataConfig
+from augenmerk.core.corpora.augmentation import Resegmentation
 from augenmerk.core.corpora.parallel import SentencePairs
 from augenmerk.core.corpora.prepared import PreparedCorpus, prepare
-from augenmerk.core.corpora.resegmentation import Resegmentation
 
 TRAIN = SentencePairs(
     (

@@ -17,8 +17,7 @@ from augenmerk.core.analysis.alti import contributions_of
 from augenmerk.core.analysis.capture import trace_translation
 from augenmerk.core.analysis.measures import measure_maps
 from augenmerk.core.analysis.occlusion import occlude_source_words
-from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
-from augenmerk.core.checkpoint.origin import Origin
+from augenmerk.core.checkpoint.file import Origin, load_checkpoint, save_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.config import Activation
 from augenmerk.core.errors import ModelImportError, StorageError

@@ -12,8 +12,7 @@ import pytest
 import torch
 import yaml
 
-from augenmerk.core.checkpoint.file import load_checkpoint
-from augenmerk.core.checkpoint.origin import Origin
+from augenmerk.core.checkpoint.file import Origin, load_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.config import DecodingConfig
 from augenmerk.core.errors import ModelImportError

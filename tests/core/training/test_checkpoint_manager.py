@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from augenmerk.core.checkpoint.average import average
-from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.checkpoint.file import average, load_checkpoint
 from augenmerk.core.errors import CheckpointError, StorageError
 from augenmerk.core.evaluation.loss import CorpusLoss
 from augenmerk.core.training import checkpoint_manager

@@ -9,8 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 
 import augenmerk.core.training.loss as loss_module
-from augenmerk.core.checkpoint.digest import model_digest
-from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint
+from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, model_digest
 from augenmerk.core.config import RunConfig
 from augenmerk.core.config.toml import read_toml
 from augenmerk.core.corpora.batches import collate

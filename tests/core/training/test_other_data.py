@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from augenmerk.core.checkpoint.digest import model_digest
-from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint
+from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, model_digest
 from augenmerk.core.cli.main import main
 from augenmerk.core.config import RunConfig
 from augenmerk.core.config.toml import read_toml, to_toml

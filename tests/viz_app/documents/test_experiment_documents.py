@@ -12,8 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.checkpoint.digest import model_digest
-from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.checkpoint.file import load_checkpoint, model_digest
 from augenmerk.core.config import preset
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import ExperimentFileError

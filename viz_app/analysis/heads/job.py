@@ -201,8 +201,7 @@ class KeepRolesJob:
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> Path:
         """The file. Raises `AugenmerkError` if it cannot be written, or if the model's file holds another model now."""
-        from augenmerk.core.checkpoint.digest import model_digest
-        from augenmerk.core.checkpoint.file import load_checkpoint
+        from augenmerk.core.checkpoint.file import load_checkpoint, model_digest
 
         assert translator.path is not None
         if model_digest(load_checkpoint(translator.path)) != translator.digest:
