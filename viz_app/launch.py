@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-from augenmerk.core.cli.guard import USER_ERROR, leave, run_guarded
-from augenmerk.core.cli.parser import OptionParser
+from augenmerk.core.cli.command import OptionParser, leave, refuse, run_guarded
 from augenmerk.core.process import collector_paused, open_standard_streams, share_one_heap, tune_process
 
 HELP_FLAGS, VERSION_FLAG = ("-h", "--help"), "--version"
@@ -84,7 +83,7 @@ def _open_window(options: argparse.Namespace) -> int:
     import_module("PySide6")  # a missing package is reported before a missing screen
     problem = prepare_display(picture_only=options.screenshot is not None)
     if problem:
-        return _refuse(problem)
+        return refuse(problem)
     share_one_heap()  # before any thread takes memory
     with collector_paused():
         from augenmerk.viz_app.application import run_app
@@ -148,8 +147,3 @@ def prepare_display(*, picture_only: bool) -> str | None:
             "session, or use the command-line commands: augenmerk --help lists them."
         )
     return None
-
-
-def _refuse(message: str) -> int:
-    print(f"augenmerk: {message}", file=sys.stderr)
-    return USER_ERROR

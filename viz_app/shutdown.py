@@ -24,7 +24,7 @@ from PySide6.QtCore import (
 )
 from PySide6.QtWidgets import QMainWindow
 
-from augenmerk.core.cli.guard import USER_ERROR
+from augenmerk.core.cli.command import USER_ERROR
 from augenmerk.viz_app.documents.lesson_documents import LessonDocuments
 from augenmerk.viz_app.documents.session import KeptSession
 from augenmerk.viz_app.export.menu import ExportMenu

@@ -18,10 +18,14 @@ from augenmerk.core.analysis.alignment import (
 )
 from augenmerk.core.analysis.measures import MEASURES
 from augenmerk.core.analysis.selection import LABEL_MODES
-from augenmerk.core.cli.explain import show_progress
-from augenmerk.core.cli.interventions import add_head_scalings, parse_head, read_head_scalings
-from augenmerk.core.cli.notes import print_notes
-from augenmerk.core.cli.options import add_checkpoint, load_translator
+from augenmerk.core.cli.lines import print_notes, show_progress
+from augenmerk.core.cli.options import (
+    add_checkpoint,
+    add_head_scalings,
+    load_translator,
+    parse_head,
+    read_head_scalings,
+)
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.quantities import percent
@@ -36,14 +40,11 @@ if TYPE_CHECKING:
 NUM_SHOWN = 10
 
 
-def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add `align`."""
-    parser = commands.add_parser(
-        "align",
-        help="rank heads by word alignment, or link the words of a sentence",
-        description=__doc__,
-        epilog="The best combination of layer, head, row naming and measure is chosen by alignment error rate (Och & "
-        "Ney 2003) on one half of the pairs. The reported rate is that on the other half.",
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `align`."""
+    parser.epilog = (
+        "The best combination of layer, head, row naming and measure is chosen by alignment error rate (Och & "
+        "Ney 2003) on one half of the pairs. The reported rate is that on the other half."
     )
     parser.add_argument("--text", help="link the words of this sentence; - reads it from standard input")
     parser.add_argument(
@@ -79,7 +80,6 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     parser.add_argument("--write-ibm-1", type=Path, metavar="FILE", help="with --ibm-1: write its links to this file")
     parser.add_argument("--json", action="store_true", help="print JSON, which counts layers, heads and words from 0")
     add_checkpoint(parser)
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

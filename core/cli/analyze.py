@@ -3,42 +3,62 @@
 import argparse
 import json
 import sys
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from augenmerk.core.analysis.measures import MEASURES, measure_maps
-from augenmerk.core.analysis.selection import DEFAULT_LABEL_MODE, HIDDEN_KINDS, LABEL_MODES, Selection
-from augenmerk.core.cli.explain import Numbers, add_options, check_options, numbers_beside, shown_maps
-from augenmerk.core.cli.interventions import add_interventions, parse_head, parse_index, read_experiment
-from augenmerk.core.cli.lines import STANDARD_INPUT, Refusals, arriving_lines, read_one_line, run_lines
-from augenmerk.core.cli.notes import print_notes
-from augenmerk.core.cli.options import add_beam, add_checkpoint, load_translator
-from augenmerk.core.errors import AnalysisError, ConfigError, ExperimentError, NonFiniteError, TextError
-from augenmerk.core.model.heads import Head
+from augenmerk.core.analysis.selection import (
+    DEFAULT_LABEL_MODE,
+    HIDDEN_KINDS,
+    LABEL_MODES,
+    LabelledMap,
+    Selection,
+)
+from augenmerk.core.cli.lines import (
+    STANDARD_INPUT,
+    arriving_lines,
+    options_in_use,
+    print_json_lines,
+    print_note,
+    print_notes,
+    read_one_line,
+    show_progress,
+)
+from augenmerk.core.cli.options import (
+    add_beam,
+    add_checkpoint,
+    add_interventions,
+    load_translator,
+    parse_head,
+    parse_index,
+    read_experiment,
+)
+from augenmerk.core.errors import AnalysisError, ConfigError, NonFiniteError
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
+from augenmerk.core.resources import example_sentences
 from augenmerk.core.storage import atomic_path, write_text
-from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.experiment import Experiment, HeadScaled
 from augenmerk.core.translation.experiment_json import part_to_json
 
 if TYPE_CHECKING:
-    from augenmerk.core.translation.result import Translation
+    from augenmerk.core.translation.result import FloatArray, MapKind, Translation
     from augenmerk.core.translation.translator import Translator
 
+Numbers = dict[str, "np.ndarray[Any, np.dtype[Any]]"]
 SUFFIXES = (".json", ".npz")
 INTERVENTIONS = "interventions"
 """Name of an array of JSON texts (in JSON output: of objects), in the form of `core.translation.experiment_json`."""
+STATISTICS = ("entropy", "relative_entropy", "confidence", "start_share", "end_share", "distances", "coverage")
+LEAVE_OUT = "-"
+"""As an argument of --without-words: leave the word out without a replacement."""
 
 
-def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add `analyze`."""
-    parser = commands.add_parser(
-        "analyze",
-        help="print what every head does, as numbers",
-        description=__doc__,
-        epilog="measures: " + "; ".join(f"{name}: {found.meaning}" for name, found in MEASURES.items()),
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `analyze`."""
+    parser.epilog = "measures: " + "; ".join(f"{name}: {found.meaning}" for name, found in MEASURES.items())
     parser.add_argument(
         "text",
         help="the sentence; - reads one per line from standard input and prints a line of JSON for each",
@@ -59,43 +79,78 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         metavar=("HEAD", "QUERY", "KEY"),
         help="add the products behind one weight: a head, and the positions of query and key, counted from 1",
     )
-    add_options(parser)
+    parser.add_argument(
+        "--source-share",
+        action="store_true",
+        help="add how much of each output word comes from each source word and from the words before it (ALTI+, "
+        "Ferrando et al. 2022)",
+    )
+    parser.add_argument(
+        "--without-words",
+        nargs="?",
+        const=LEAVE_OUT,
+        metavar="WORD",
+        help="leave out each source word in turn, or replace it by WORD (<unk>: an unknown word), translate again, and "
+        "report what the old translation loses",
+    )
+    parser.add_argument(
+        "--compare", metavar="TEXT", help="add the maps of this sentence minus those of the first, where words match"
+    )
+    parser.add_argument(
+        "--statistics",
+        nargs="?",
+        const=Path(),
+        type=Path,
+        metavar="FILE",
+        help="add statistics and roles of all heads over source lines and their translations by the model (without "
+        "FILE: over the example sentences)",
+    )
+    parser.add_argument(
+        "--sample",
+        nargs=2,
+        type=Path,
+        metavar="FILE",
+        help="the same over source lines and given translations",
+    )
+    parser.add_argument(
+        "--num-sentences", type=int, default=200, metavar="N", help="size of the sample (default: %(default)s)"
+    )
+    parser.add_argument("--importance", action="store_true", help="add the loss on the sample without each head (slow)")
     add_interventions(parser)
     add_beam(parser)
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="an .npz or .json file (default: JSON to standard output)"
     )
     add_checkpoint(parser)
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Compute and write the numbers. Raises `AugenmerkError`."""
     if options.out is not None and options.out.suffix not in SUFFIXES:
         raise ConfigError(f"--out {options.out}: choose a file name that ends in {' or '.join(SUFFIXES)}.")
-    check_options(options)
-    about_one = options_about_one(options)
+    if options.importance and options.sample is None:
+        raise ConfigError("--importance needs a sample. Add --sample with a file of sources and one of translations.")
+    if options.statistics is not None and options.sample is not None:
+        raise ConfigError("--statistics and --sample cannot be combined. Use one of them.")
+    if options.num_sentences < 1:
+        raise ConfigError(f"--num-sentences {options.num_sentences} is too small. Use at least 1.")
+    about_one = options_in_use(options, "target", "out", "statistics", "sample")
     is_stream = options.text == STANDARD_INPUT and not about_one
     text = "" if is_stream else read_one_line(options.text, about_one)
     translator = load_translator(options)
     request = read_experiment(options, text, translator.checkpoint.codecs.target)
     if is_stream:
-        return _print_json_lines(translator, request, options)
+
+        def as_json(number: int, translation: "Translation") -> str:
+            text = _json_text(_all_numbers(translator, translation, options))
+            print_notes([translation], f"line {number}: ")
+            return text
+
+        return print_json_lines(translator, arriving_lines(sys.stdin), request, as_json, need_maps=True)
     translation = translator.run(request)
     print_notes([translation])
     write_numbers(_all_numbers(translator, translation, options), options.out)
     return 0
-
-
-def options_about_one(options: argparse.Namespace) -> str:
-    """The names of the options in use that apply to one sentence or to a sample."""
-    given = {
-        "--target": options.target,
-        "--out": options.out,
-        "--statistics": options.statistics,
-        "--sample": options.sample,
-    }
-    return " and ".join(name for name, value in given.items() if value is not None)
 
 
 def read_sentence(translator: "Translator", options: argparse.Namespace) -> "Translation":
@@ -106,27 +161,16 @@ def read_sentence(translator: "Translator", options: argparse.Namespace) -> "Tra
     return translation
 
 
-def _print_json_lines(translator: "Translator", request: Experiment, options: argparse.Namespace) -> int:
-    """Print one line of JSON for each line of standard input as soon as it is done."""
-    refusals = Refusals()
-    for outcome in run_lines(translator, arriving_lines(sys.stdin), request, need_maps=True):
-        text = ""
-        if outcome.translation is not None:
-            try:
-                text = _json_text(_all_numbers(translator, outcome.translation, options))
-                print_notes([outcome.translation], f"line {outcome.number}: ")
-            except (AnalysisError, ExperimentError, TextError) as error:  # an option does not fit this sentence
-                outcome = replace(outcome, translation=None, error=error)
-        refusals.add(outcome)
-        if outcome.error is not None:
-            text = json.dumps({"source": outcome.text, "error": str(outcome.error)}, ensure_ascii=False)
-        print(text, flush=True)
-    return refusals.exit_status()
-
-
 def _all_numbers(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
     numbers = numbers_of_sentence(translator, translation, options)
-    numbers |= numbers_beside(translator, translation, options)
+    if options.source_share:
+        numbers |= _source_share(translator, translation, options)
+    if options.without_words is not None:
+        numbers |= _without_words(translator, translation, options)
+    if options.compare is not None:
+        numbers |= _comparison(translator, translation, options)
+    if options.sample is not None or options.statistics is not None:
+        numbers |= _statistics(translator, translation.experiment.head_scalings, options)
     for name, array in numbers.items():
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise NonFiniteError(f"“{name}”")
@@ -181,6 +225,112 @@ def _place(typed: str, name: str) -> int:
         raise ConfigError(
             f"--query-key: the {name} cannot be used: {error}. Use positions as in cross:2:5 3 4."
         ) from None
+
+
+def _source_share(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
+    from augenmerk.core.analysis.alti import contributions_of
+    from augenmerk.core.analysis.contributions import METHOD, share_warnings
+
+    found = contributions_of(translator, translation)
+    source, prefix = found.of_source(words=options.words), found.of_prefix(words=options.words)
+    warnings = [warning.message for warning in share_warnings(found)]
+    for message in warnings:
+        print_note(message)
+    return {
+        "contribution_method": np.array(METHOD),
+        "contribution_of_source": source.weights,
+        "contribution_of_prefix": prefix.weights,
+        "contribution_rows": np.array(source.queries.labels, dtype=str),
+        "contribution_source_columns": np.array(source.keys.labels, dtype=str),
+        "contribution_prefix_columns": np.array(prefix.keys.labels, dtype=str),
+        "source_share": source.weights.sum(axis=1),
+        "source_share_warnings": np.array(warnings, dtype=str),
+    }
+
+
+def _without_words(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
+    from augenmerk.core.analysis.occlusion import occlude_source_words
+
+    replacement = None if options.without_words == LEAVE_OUT else options.without_words
+    with show_progress(" words") as show:
+        found = occlude_source_words(translator, translation, replacement=replacement, on_progress=show)
+    return {
+        "without_words": np.array([occluded.word.text for occluded in found.words], dtype=str),
+        "without_left_out": np.array([str(row) for row in found.left_out], dtype=str),
+        "without_translations": np.array([occluded.text for occluded in found.words], dtype=str),
+        "without_changes": np.array([found.change_of(occluded) for occluded in found.words]),
+        "without_effects": found.effects,
+        "without_effect_rows": np.array([*(word.text for word in translation.target_words), "<eos>"], dtype=str),
+    }
+
+
+def shown_maps(selection: Selection, maps: "FloatArray", translation: "Translation", kind: "MapKind") -> LabelledMap:
+    """The selection applied to maps [..., Q, M]. Raises `AnalysisError` if no row or no column remains."""
+    shown = selection.apply(maps, translation, kind)
+    if not shown.weights.size:
+        tokens = translation.source_tokens if kind == "encoder" else translation.predicted_tokens
+        raise AnalysisError(
+            f"--hide {' '.join(sorted(selection.hide))} hides every row or every column of the {kind} maps of "
+            f"{translation.source_text!r} ({' '.join(tokens)}). Hide fewer kinds of tokens."
+        )
+    return shown
+
+
+def _comparison(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
+    """Differences of the attention weights, independent of the measure of the maps."""
+    from augenmerk.core.analysis.comparing import difference
+
+    other = translator.run(Experiment(options.compare, interventions=translation.experiment.head_scalings))
+    selection = Selection(options.rows, options.words, frozenset(options.hide))
+    numbers: Numbers = {"compared_with": np.array(other.source_text), "compared_translation": np.array(other.text)}
+    for kind in ATTENTION_KINDS:
+        maps = (shown_maps(selection, each.maps.of_kind(kind), each, kind) for each in (translation, other))
+        found = difference(*maps)
+        numbers |= {
+            f"difference_{kind}": found.values,
+            f"difference_{kind}_rows": np.array(found.queries.labels, dtype=str),
+            f"difference_{kind}_columns": np.array(found.keys.labels, dtype=str),
+        }
+        if found.note:
+            print_note(f"{kind}: {found.note}")
+    return numbers
+
+
+def _statistics(translator: "Translator", scalings: Sequence[HeadScaled], options: argparse.Namespace) -> Numbers:
+    """Statistics, roles and (if requested) importance of every head over the sample, with the given scalings."""
+    from augenmerk.core.analysis.profiles import profile_heads
+    from augenmerk.core.analysis.roles import roles_of
+
+    sources, targets = _read_sample(options)
+    with show_progress(" sentences") as show:
+        found = profile_heads(
+            translator, sources, targets, scalings=scalings, on_progress=lambda done: show(done, len(sources))
+        )
+    numbers: Numbers = {"sample_sentences": np.array(found.num_sentences)}
+    for kind in ATTENTION_KINDS:
+        profiles = found.of_kind(kind)
+        numbers |= {f"{kind}_{name}": getattr(profiles, name) for name in STATISTICS}
+        numbers[f"{kind}_roles"] = np.array(roles_of(profiles))
+    if options.importance and targets is not None:
+        from augenmerk.core.analysis.importance import head_importance
+
+        with show_progress(" heads") as show:
+            importance = head_importance(translator, sources, targets, scalings=scalings, on_progress=show)
+        numbers["sample_loss"] = np.array(importance.loss)
+        numbers |= {f"{kind}_importance": importance.of_kind(kind) for kind in ATTENTION_KINDS}
+    return numbers
+
+
+def _read_sample(options: argparse.Namespace) -> tuple[Sequence[str], Sequence[str] | None]:
+    """Source lines, and their translations if they are given. Raises `CorpusError`."""
+    from augenmerk.core.corpora.parallel import read_line_pairs, read_lines
+
+    count = options.num_sentences
+    if options.sample is None:
+        lines = example_sentences() if options.statistics == Path() else read_lines(options.statistics)
+        return lines[:count], None
+    sources, targets = read_line_pairs(*options.sample)
+    return sources[:count], targets[:count]
 
 
 def write_numbers(numbers: Numbers, path: Path | None) -> None:

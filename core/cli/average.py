@@ -6,9 +6,8 @@ from pathlib import Path
 from augenmerk.core.errors import CheckpointError, ConfigError
 
 
-def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add `average`."""
-    parser = commands.add_parser("average", help="average checkpoints, or halve the size of one", description=__doc__)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `average`."""
     parser.add_argument(
         "checkpoints",
         nargs="+",
@@ -24,7 +23,6 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     )
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the checkpoint to write")
     parser.add_argument("--half", action="store_true", help="store weights in 16 bits: half the size")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

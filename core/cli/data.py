@@ -2,16 +2,22 @@
 
 import argparse
 import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from augenmerk.core.cli.options import add_corpus, add_settings, read_corpus, with_languages
-from augenmerk.core.config import DEFAULT_PRESET, PRESETS, preset
+from augenmerk.core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
 from augenmerk.core.config.dotted import with_dotted
+from augenmerk.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from augenmerk.core.corpora.prepared import PreparedCorpus
+    from augenmerk.core.text.codec import CodecPair
 
 
-def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add `data`."""
-    parser = commands.add_parser("data", help="prepare a corpus for training elsewhere", description=__doc__)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `data`."""
     actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION")
     prepare = actions.add_parser("prepare", help="tokenize a corpus and store its ids", description=__doc__)
     add_corpus(prepare)
@@ -20,7 +26,6 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     )
     add_settings(prepare)
     prepare.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to write (.safetensors)")
-    prepare.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -36,3 +41,73 @@ def run(options: argparse.Namespace) -> int:
         f"of {vocabularies[0]:,} and {vocabularies[1]:,}, for the preset {options.preset}"
     )
     return 0
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Add `--set`."""
+    parser.add_argument(
+        "--set",
+        dest="settings",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="any setting by its dotted name, such as model.width=64; repeatable (see augenmerk train --list-settings)",
+    )
+
+
+def add_corpus(parser: argparse.ArgumentParser) -> None:
+    """Add `--data`, `--source` and `--target`, and the languages."""
+    parser.add_argument(
+        "--data",
+        metavar="DIR|FILE|multi30k|copy",
+        help="a folder with train.de and train.en, or other languages (plain or .gz, optionally with val.*), a file of "
+        "prepared data, multi30k (downloaded once; for non-commercial use), or copy (the copy task)",
+    )
+    parser.add_argument("--source", type=Path, metavar="FILE", help="source lines, instead of --data; needs --target")
+    parser.add_argument("--target", type=Path, metavar="FILE", help="the translations of --source")
+    for side, of_preset in (("source", "de"), ("target", "en")):
+        parser.add_argument(
+            f"--{side}-language", metavar="CODE", help=f"language of the {side} (default: the preset's, {of_preset})"
+        )
+
+
+def with_languages(run: RunConfig, options: argparse.Namespace) -> RunConfig:
+    """The run with the languages of `--source-language` and `--target-language`. Raises `ConfigError`."""
+    names = ("source_language", "target_language")
+    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    if given and run.is_copy_task:
+        raise ConfigError(
+            f"The preset {run.preset} copies symbols and has no languages. Omit --source-language and "
+            "--target-language."
+        )
+    return replace(run, data=run.data.replace(**given))
+
+
+def read_corpus(
+    options: argparse.Namespace, run: RunConfig, on_phase: Callable[[str], None], codecs: "CodecPair | None" = None
+) -> "PreparedCorpus":
+    """The corpus named by the options.
+
+    Args:
+        options: those of `add_corpus`.
+        run: its data settings determine how text becomes ids.
+        on_phase: called with a description of each phase.
+        codecs: vocabularies to keep; None to learn them from the text.
+
+    Raises:
+        ConfigError: no corpus or two are named.
+        CorpusError: it cannot be read.
+    """
+    from augenmerk.core.corpora.loading import COPY, load_corpus, load_pair
+
+    pair: Sequence[Path | None] = (options.source, options.target)
+    if options.data is None and all(pair):
+        return load_pair(options.source, options.target, run, on_phase, codecs)
+    if any(pair):
+        raise ConfigError("Name the corpus either by --data or by --source and --target together.")
+    if options.data is None and not run.is_copy_task:
+        raise ConfigError(
+            f"The preset {run.preset} needs sentence pairs. Add --data with a folder, a file of prepared data or the "
+            "word multi30k; or --source and --target."
+        )
+    return load_corpus(options.data or COPY, run, on_phase, codecs=codecs)

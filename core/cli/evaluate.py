@@ -6,8 +6,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from augenmerk.core.cli.interventions import add_head_scalings, read_head_scalings
-from augenmerk.core.cli.options import add_beam, add_checkpoint, load_translator, read_beam
+from augenmerk.core.cli.lines import show_progress
+from augenmerk.core.cli.options import (
+    add_beam,
+    add_checkpoint,
+    add_head_scalings,
+    load_translator,
+    read_beam,
+    read_head_scalings,
+)
 from augenmerk.core.storage import check_writable, write_text
 from augenmerk.core.translation.experiment_json import part_to_json
 
@@ -16,9 +23,8 @@ if TYPE_CHECKING:
     from augenmerk.core.evaluation.scores import CorpusScores
 
 
-def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add `evaluate`."""
-    parser = commands.add_parser("evaluate", help="score a model on a corpus", description=__doc__)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `evaluate`."""
     parser.add_argument("--source", type=Path, required=True, metavar="FILE", help="source lines, plain or .gz")
     parser.add_argument("--reference", type=Path, required=True, metavar="FILE", help="their translations")
     parser.add_argument("--json", action="store_true", help="print the scores as JSON")
@@ -26,13 +32,10 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     add_head_scalings(parser)
     add_beam(parser)
     add_checkpoint(parser)
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Translate, score and print. Raises `AugenmerkError`."""
-    from tqdm import tqdm
-
     from augenmerk.core.corpora.parallel import read_line_pairs
 
     read_beam(options)  # fails before anything is loaded
@@ -45,12 +48,12 @@ def run(options: argparse.Namespace) -> int:
     from augenmerk.core.evaluation.loss import reference_loss  # torch is imported by now
     from augenmerk.core.evaluation.scores import evaluate
 
-    with tqdm(total=len(sources), unit=" sentences", disable=None, leave=False) as bar:
+    with show_progress(" sentences") as show:
         scores, hypotheses = evaluate(
             translator,
             sources,
             references,
-            lambda done: bar.update(done - bar.n),
+            lambda done: show(done, len(sources)),
             beam=beam,
             length_penalty=length_penalty,
             scalings=scalings,

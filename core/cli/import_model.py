@@ -11,13 +11,8 @@ if TYPE_CHECKING:
     from augenmerk.core.interop.model import ImportSummary  # torch comes with it
 
 
-def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add `import`."""
-    parser = commands.add_parser(
-        "import",
-        help="import a model of Hugging Face Marian (OPUS-MT), JoeyNMT, notebook 6 or The Annotated Transformer",
-    )
-    parser.description = __doc__
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `import`."""
     parser.add_argument(
         "source",
         metavar="SOURCE",
@@ -44,7 +39,6 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         action=argparse.BooleanOptionalAction,
         help="store weights in 16 or 32 bits (default: 16 if the files use 16 or if 32 would take over 100 MB)",
     )
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator
 
 
-def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add `info`."""
-    parser = commands.add_parser("info", help="describe a checkpoint", description=__doc__)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `info`."""
     parser.add_argument(
         "checkpoint", nargs="?", type=Path, metavar="FILE", help="a checkpoint (default: the bundled model)"
     )
@@ -63,7 +62,6 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         metavar="T",
         help=f"tokens in the target (default: {NUM_TOKENS})",
     )
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

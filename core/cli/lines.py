@@ -1,13 +1,18 @@
-"""Sentences from standard input, one per line. Results come in order, as soon as they are done."""
+"""Sentences from standard input, one per line, with the notes on their results. Results come in order, one by one."""
 
+import argparse
 import codecs
 import io
+import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TextIO
 
-from augenmerk.core.errors import AugenmerkError, ConfigError, ExperimentError, TextError
+from augenmerk.core.cli.command import refuse
+from augenmerk.core.errors import AnalysisError, AugenmerkError, ConfigError, ExperimentError, TextError
+from augenmerk.core.plain_text import printable
 from augenmerk.core.translation.experiment import Experiment
 
 if TYPE_CHECKING:
@@ -20,8 +25,6 @@ NUM_TOGETHER = 64
 """Number of lines prepared before the first of them is translated."""
 _CHUNK_BYTES = 65_536
 _MAX_LISTED = 20
-REFUSED = 2
-"""The exit status if lines were refused, as for any user error."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,11 @@ class Outcome:
     def is_empty(self) -> bool:
         """Whether the line contains only white space."""
         return not self.text.strip()
+
+    @property
+    def refusal(self) -> dict[str, str]:
+        """The values of a refused line as JSON."""
+        return {"source": self.text, "error": str(self.error)}
 
 
 @dataclass
@@ -74,12 +82,10 @@ class Refusals:
         if not self.numbers:
             return 0
         listed = ", ".join(map(str, self.numbers[:_MAX_LISTED])) + (" …" if len(self.numbers) > _MAX_LISTED else "")
-        print(
-            f"augenmerk: {len(self.numbers):,} of {self.num_lines:,} lines were refused (number {listed}). See the "
-            "message of each; the other lines are done.",
-            file=sys.stderr,
+        return refuse(
+            f"{len(self.numbers):,} of {self.num_lines:,} lines were refused (number {listed}). See the message of "
+            "each; the other lines are done."
         )
-        return REFUSED
 
 
 def arriving_lines(stream: TextIO) -> Iterator[list[str]]:
@@ -124,6 +130,11 @@ def read_all_lines(text: str) -> list[str]:
     return lines or [""]
 
 
+def options_in_use(options: argparse.Namespace, *names: str) -> str:
+    """The names of the options in use, of these."""
+    return " and ".join(f"--{name}" for name in names if getattr(options, name) is not None)
+
+
 def read_one_line(text: str, options: str) -> str:
     """The only line of `text`, as these options require. Raises `ConfigError` if there are several."""
     lines = read_all_lines(text)
@@ -135,6 +146,62 @@ def read_one_line(text: str, options: str) -> str:
             "line, or omit the option."
         )
     return lines[0]
+
+
+def print_note(note: str) -> None:
+    """Print a note on a result to standard error."""
+    print(f"augenmerk: note: {printable(note)}", file=sys.stderr)
+
+
+def print_notes(translations: "Iterable[Translation]", where: str = "") -> None:
+    """Print the notes on these translations, each once: also on interventions without effect and unfamiliar text."""
+    notes: dict[str, None] = {}
+    for each in translations:
+        notice = each.coverage.notice if each.coverage is not None else ""
+        notes |= dict.fromkeys((*each.notes, *each.notes_on_unreached, *([notice] if notice else [])))
+    for note in notes:
+        print_note(f"{where}{note}")
+
+
+@contextmanager
+def show_progress(unit: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on standard error if that is a terminal. The function takes how much is done, and the total."""
+    from tqdm import tqdm
+
+    with tqdm(unit=unit, disable=None, leave=False) as bar:
+
+        def show(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        yield show
+
+
+def print_json_lines(
+    translator: "Translator",
+    arriving: Iterable[list[str]],
+    request: Experiment,
+    as_json: "Callable[[int, Translation], str]",
+    *,
+    need_maps: bool,
+) -> int:
+    """Print a line of JSON for each line as soon as it is done, and return the exit status. See `run_lines`.
+
+    Args:
+        translator, arriving, request, need_maps: see `run_lines`.
+        as_json: the JSON of the translation of a line with this number. It may refuse the line, too.
+    """
+    refusals = Refusals()
+    for outcome in run_lines(translator, arriving, request, need_maps=need_maps):
+        text = ""
+        if outcome.translation is not None:
+            try:
+                text = as_json(outcome.number, outcome.translation)
+            except (AnalysisError, ExperimentError, TextError) as error:  # an option does not fit this sentence
+                outcome = replace(outcome, translation=None, error=error)
+        refusals.add(outcome)
+        print(text or json.dumps(outcome.refusal, ensure_ascii=False), flush=True)
+    return refusals.exit_status()
 
 
 def run_lines(

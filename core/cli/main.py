@@ -8,14 +8,21 @@ from importlib import import_module
 from pathlib import Path
 
 from augenmerk.core import __version__
-from augenmerk.core.cli.guard import run_guarded
-from augenmerk.core.cli.parser import OptionParser
+from augenmerk.core.cli.command import OptionParser, run_guarded
 
-COMMANDS = ("translate", "analyze", "align", "train", "runs", "evaluate", "data", "info", "average", "import")
-"""Each is a module of this package (see `_MODULES` for exceptions). Only the requested one is imported: some take
-seconds."""
-_MODULES = {"import": "import_model"}
-"""The modules of commands whose name is a Python keyword."""
+COMMANDS = {
+    "translate": "translate a text",
+    "analyze": "print what every head does, as numbers",
+    "align": "rank heads by word alignment, or link the words of a sentence",
+    "train": "train a model",
+    "runs": "list training runs",
+    "evaluate": "score a model on a corpus",
+    "data": "prepare a corpus for training elsewhere",
+    "info": "describe a checkpoint",
+    "average": "average checkpoints, or halve the size of one",
+    "import": "import a model of Hugging Face Marian (OPUS-MT), JoeyNMT, notebook 6 or The Annotated Transformer",
+}
+"""The help of each command. Each is a module of this package. Only the requested one is imported: some take seconds."""
 WINDOW_COMMANDS = ("app", "figure", "charts")
 """Commands that draw, run by `augenmerk.viz_app.launch`."""
 _OWN_OPTIONS = ("-h", "--help", "--version")
@@ -50,7 +57,10 @@ def make_parser(commands: Collection[str] = COMMANDS) -> argparse.ArgumentParser
     parser.add_argument("--version", action="version", version=f"augenmerk {__version__}")
     actions = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name in commands:
-        import_module(f"augenmerk.core.cli.{_MODULES.get(name, name)}").add_command(actions)
+        module = import_module("augenmerk.core.cli." + ("import_model" if name == "import" else name))
+        command = actions.add_parser(name, help=COMMANDS[name], description=module.__doc__)
+        command.set_defaults(run=module.run)
+        module.add_options(command)
     return parser
 
 

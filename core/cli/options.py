@@ -1,20 +1,37 @@
-"""Options and checks shared by several commands."""
+"""Options of several commands, and the model and experiment they describe. Commands count from 1, Python from 0."""
 
 import argparse
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from augenmerk.core.config import RunConfig
-from augenmerk.core.errors import ConfigError
+from augenmerk.core.cli.command import shown
+from augenmerk.core.errors import ConfigError, ExperimentError
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.process import collector_paused
-from augenmerk.core.translation.experiment import DEFAULT_LENGTH_PENALTY, check_beam
+from augenmerk.core.strict_json import MAX_DIGITS
+from augenmerk.core.translation.experiment import (
+    DEFAULT_LENGTH_PENALTY,
+    MAX_INDEX,
+    AttentionRow,
+    Beam,
+    CausalMaskLifted,
+    Experiment,
+    ForcedToken,
+    GivenTarget,
+    Greedy,
+    HeadScaled,
+    Intervention,
+    Output,
+    SoftmaxTemperature,
+    SourceWordRemoved,
+    SourceWordReplaced,
+    check_beam,
+    in_canonical_order,
+)
 
 if TYPE_CHECKING:
-    from augenmerk.core.checkpoint.file import Checkpoint
-    from augenmerk.core.corpora.prepared import PreparedCorpus
-    from augenmerk.core.text.codec import CodecPair
+    from augenmerk.core.text.codec import TextCodec
     from augenmerk.core.translation.translator import Translator
 
 
@@ -75,98 +92,208 @@ def read_beam(options: argparse.Namespace) -> tuple[int, float]:
     return beam, length_penalty
 
 
-def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Add `--set`."""
-    parser.add_argument(
-        "--set",
-        dest="settings",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="any setting by its dotted name, such as model.width=64; repeatable (see augenmerk train --list-settings)",
-    )
-
-
-def add_corpus(parser: argparse.ArgumentParser) -> None:
-    """Add `--data`, `--source` and `--target`, and the languages."""
-    parser.add_argument(
-        "--data",
-        metavar="DIR|FILE|multi30k|copy",
-        help="a folder with train.de and train.en, or other languages (plain or .gz, optionally with val.*), a file of "
-        "prepared data, multi30k (downloaded once; for non-commercial use), or copy (the copy task)",
-    )
-    parser.add_argument("--source", type=Path, metavar="FILE", help="source lines, instead of --data; needs --target")
-    parser.add_argument("--target", type=Path, metavar="FILE", help="the translations of --source")
-    for side, of_preset in (("source", "de"), ("target", "en")):
+def add_head_scalings(parser: argparse.ArgumentParser) -> None:
+    """Add `--head-off` (and `--off`, its former name) and `--scale-head`."""
+    for name, text in (
+        ("--head-off", "switch heads off; cross:2:5 is layer 2, head 5 of cross-attention"),
+        ("--off", argparse.SUPPRESS),
+    ):
         parser.add_argument(
-            f"--{side}-language", metavar="CODE", help=f"language of the {side} (default: the preset's, {of_preset})"
+            name,
+            dest="head_off",
+            nargs="+",
+            action="extend",
+            type=parse_head,
+            default=[],
+            metavar="HEAD",
+            help=text,
         )
+    _add_repeatable(
+        parser,
+        "--scale-head",
+        "HEAD=FACTOR",
+        "a head and a factor",
+        "cross:2:5=0.5",
+        lambda head, factor: HeadScaled(parse_head(head), _number(factor)),
+        "multiply the output of a head by a factor, such as cross:2:5=0.5; repeatable, like the options below",
+    )
 
 
-def with_languages(run: RunConfig, options: argparse.Namespace) -> RunConfig:
-    """The run with the languages of `--source-language` and `--target-language`. Raises `ConfigError`."""
-    names = ("source_language", "target_language")
-    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
-    if given and run.is_copy_task:
-        raise ConfigError(
-            f"The preset {run.preset} copies symbols and has no languages. Omit --source-language and "
-            "--target-language."
+def add_interventions(parser: argparse.ArgumentParser) -> None:
+    """Add every option that changes what the model does with a sentence."""
+    add_head_scalings(parser)
+    _add_repeatable(
+        parser,
+        "--temperature",
+        "HEAD=T",
+        "a head and a temperature",
+        "cross:2:5=2",
+        lambda head, temperature: SoftmaxTemperature(parse_head(head), float(temperature)),
+        "divide the attention scores of a head by T before the softmax, such as cross:2:5=2; above 1, weights become "
+        "more even, below 1 sharper",
+    )
+    parser.add_argument(
+        "--lift-mask",
+        action="store_true",
+        help="let decoder self-attention see later target tokens; only with --target",
+    )
+    _add_repeatable(
+        parser,
+        "--set-row",
+        "HEAD:ROW=W,W,…",
+        "a head, a row and weights separated by commas",
+        "cross:2:5:3=0,1,0",
+        _attention_row,
+        "set one row of attention weights, such as cross:2:5:3=0,1,0. A row is a source token in the encoder, "
+        "otherwise a decoding step. Give one weight per source token, including <sos> and <eos>; in the decoder, one "
+        "per target token read so far, including <sos>",
+    )
+    _add_repeatable(
+        parser,
+        "--force",
+        "STEP=WORD",
+        "a step and a word",
+        "3=dog",
+        lambda step, word: (parse_index(step), word),
+        "force this word at a decoding step, such as 3=dog; a word of several pieces takes several steps; <eos> ends "
+        "the sentence",
+    )
+    _add_repeatable(
+        parser,
+        "--force-token",
+        "STEP=TOKEN",
+        "a step and a token",
+        "3=▁dog",
+        lambda step, token: ForcedToken(parse_index(step), token),
+        "force a token, written as in the vocabulary",
+    )
+    _add_repeatable(
+        parser,
+        "--remove-word",
+        "N",
+        "the number of a word",
+        "2",
+        lambda number: SourceWordRemoved(parse_index(number)),
+        "leave out the Nth word of the sentence",
+    )
+    _add_repeatable(
+        parser,
+        "--replace-word",
+        "N=TEXT",
+        "the number of a word and a text",
+        "2=Katze",
+        lambda number, text: SourceWordReplaced(parse_index(number), text),
+        "replace the Nth word, such as 2=Katze; <unk> stands for an unknown word",
+    )
+
+
+def read_head_scalings(options: argparse.Namespace) -> tuple[HeadScaled, ...]:
+    """The values of the options of `add_head_scalings`. Raises `ExperimentError` if a head is named twice."""
+    return in_canonical_order([*map(HeadScaled, options.head_off), *options.scale_head])
+
+
+def read_interventions(options: argparse.Namespace, target_codec: "TextCodec") -> tuple[Intervention, ...]:
+    """The values of the options of `add_interventions`. Words are forced as tokens of this vocabulary.
+
+    Raises:
+        ExperimentError: a word cannot be written with this vocabulary, or a head is named twice.
+    """
+    from augenmerk.core.translation.compilation import forced_word
+
+    words = [token for step, text in options.force for token in forced_word(step, text, target_codec)]
+    edits = (*options.remove_word, *options.replace_word)
+    mask = (CausalMaskLifted(),) if options.lift_mask else ()
+    heads = (*read_head_scalings(options), *options.temperature, *options.set_row)
+    return (*edits, *heads, *mask, *words, *options.force_token)
+
+
+def read_output(options: argparse.Namespace) -> Output:
+    """Greedy or beam decoding, by `--beam`. Raises `ConfigError`."""
+    beam, length_penalty = read_beam(options)
+    return Greedy() if beam == 1 else Beam(beam, length_penalty)
+
+
+def read_experiment(options: argparse.Namespace, text: str, target_codec: "TextCodec") -> Experiment:
+    """The experiment that the options of `translate` describe, with `--target` as its target.
+
+    Raises:
+        ConfigError, ExperimentError: options contradict each other or do not fit the vocabulary.
+    """
+    output = read_output(options) if options.target is None else GivenTarget(options.target)
+    return Experiment(text, output, read_interventions(options, target_codec))
+
+
+def parse_head(text: str) -> Head:
+    """The head named kind:layer:head, counted from 1. Raises `argparse.ArgumentTypeError`."""
+    name, *places = text.split(":")
+    kind = next((known for known in ATTENTION_KINDS if known == name), None)
+    try:
+        layer, head = map(parse_index, places)
+    except ValueError:
+        kind = None
+    if kind is None:
+        raise argparse.ArgumentTypeError(
+            f"{shown(text)} is not a head. Write kind:layer:head, such as cross:2:5, with a kind of "
+            f"{', '.join(ATTENTION_KINDS)} and numbers from 1"
+            + (". Put the sentence before this option." if " " in text else "")
         )
-    return replace(run, data=run.data.replace(**given))
+    return Head(kind, layer, head)
 
 
-def read_corpus(
-    options: argparse.Namespace, run: RunConfig, on_phase: Callable[[str], None], codecs: "CodecPair | None" = None
-) -> "PreparedCorpus":
-    """The corpus named by the options.
+def parse_index(text: str) -> int:
+    """Convert a number counted from 1 to an index counted from 0. Raises `ValueError`."""
+    number = int(text) if text.isdecimal() and len(text) <= MAX_DIGITS else 0
+    if not 1 <= number <= MAX_INDEX + 1:
+        raise ValueError(f"{shown(text)} is not a whole number from 1 to {MAX_INDEX + 1:,}")
+    return number - 1
+
+
+def _add_repeatable(
+    parser: argparse.ArgumentParser,
+    name: str,
+    metavar: str,
+    form: str,
+    example: str,
+    make: Callable[..., Any],
+    text: str,
+) -> None:
+    """Add an option that may be given several times. Its value is a list.
 
     Args:
-        options: those of `add_corpus`.
-        run: its data settings determine how text becomes ids.
-        on_phase: called with a description of each phase.
-        codecs: vocabularies to keep; None to learn them from the text.
-
-    Raises:
-        ConfigError: no corpus or two are named.
-        CorpusError: it cannot be read.
+        parser: receives the option.
+        name: of the option.
+        metavar: the form of a value, in capitals.
+        form: the same in words, for messages.
+        example: of a value. Values are split at the first “=” if the example contains one.
+        make: called with the parts of each value.
+        text: the help.
     """
-    from augenmerk.core.corpora.loading import COPY, load_corpus, load_pair
 
-    pair: Sequence[Path | None] = (options.source, options.target)
-    if options.data is None and all(pair):
-        return load_pair(options.source, options.target, run, on_phase, codecs)
-    if any(pair):
-        raise ConfigError("Name the corpus either by --data or by --source and --target together.")
-    if options.data is None and not run.is_copy_task:
-        raise ConfigError(
-            f"The preset {run.preset} needs sentence pairs. Add --data with a folder, a file of prepared data or the "
-            "word multi30k; or --source and --target."
-        )
-    return load_corpus(options.data or COPY, run, on_phase, codecs=codecs)
+    def read(value: str) -> object:
+        try:
+            parts = value.split("=", example.count("="))
+            if len(parts) <= example.count("=") or not all(parts):
+                raise ValueError
+            return make(*parts)
+        except ExperimentError as error:
+            raise argparse.ArgumentTypeError(f"{shown(value)}: {error}") from error
+        except ValueError as error:
+            reason = f": {error}" if str(error) else ""
+            message = f"{shown(value)} cannot be read{reason}. Write {form}, such as {example}"
+            raise argparse.ArgumentTypeError(message) from error
 
-
-def read_training_corpus(
-    options: argparse.Namespace,
-    run: RunConfig,
-    on_phase: Callable[[str], None],
-    initial: "Checkpoint | None",
-    teachers: "Sequence[Checkpoint]",
-) -> "PreparedCorpus":
-    """The corpus named by the options of `train`, read with the vocabularies of the initial model or the teachers.
-
-    Raises:
-        CheckpointError: such a model reads text with other settings, or there is no run to resume.
-        AugenmerkError: as for `read_corpus`.
-    """
-    from augenmerk.core.training.loop import codecs_to_keep
-
-    codecs = codecs_to_keep(run, options.out, resume=options.resume, initial=initial, teachers=teachers)
-    return read_corpus(options, run, on_phase, codecs)
+    parser.add_argument(name, action="append", type=read, default=[], metavar=metavar, help=text)
 
 
-def load_given_models(options: argparse.Namespace) -> "tuple[Checkpoint | None, list[Checkpoint]]":
-    """The models of `--initial-model` and `--teacher`. Raises `CheckpointError`."""
-    from augenmerk.core.checkpoint.file import load_checkpoint
+def _attention_row(place: str, weights: str) -> AttentionRow:
+    head, _, row = place.rpartition(":")
+    if not head:
+        raise ValueError
+    return AttentionRow(parse_head(head), parse_index(row), tuple(map(_number, weights.split(","))))
 
-    initial = None if options.initial_model is None else load_checkpoint(options.initial_model)
-    return initial, [load_checkpoint(path) for path in options.teacher]
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{shown(text)} is not a number") from None

@@ -17,16 +17,14 @@ _TO_THE_RIGHT = frozenset({2, 3, 4, 5})
 HERE = Path("runs")
 
 
-def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add `runs`."""
-    parser = commands.add_parser("runs", help="list training runs", description=__doc__)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `runs`."""
     parser.add_argument(
         "folder",
         nargs="?",
         type=Path,
         help=f"where to look (default: {HERE} in the current folder, and the folders used by the window)",
     )
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

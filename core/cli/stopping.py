@@ -1,13 +1,17 @@
-"""Stopping a training by Ctrl-C, SIGTERM, the end of the terminal or the limit on processor time."""
+"""Stop a training by Ctrl-C, SIGTERM, the end of the terminal, the limit on processor time, or after a failed save."""
 
 import contextlib
 import dataclasses
 import os
 import signal
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from augenmerk.core.training.events import AfterFailedSave, SaveFailed
 
 STOPPING = b"\nStopping after this step and saving the model.\n"
 ONCE = tuple(getattr(signal, name) for name in ("SIGHUP", "SIGXCPU") if hasattr(signal, name))
@@ -78,3 +82,30 @@ def stop_on_interrupt(echo_seconds: float = ECHO_SECONDS, *, announce: bool = Tr
     finally:
         for number, handler in zip(numbers, earlier, strict=True):
             signal.signal(number, handler)
+
+
+def ask_after_failed_save(failure: "SaveFailed", say: Callable[[str], None], stop: StopFlag) -> "AfterFailedSave":
+    """Ask in the terminal whether to try again. Ctrl-C, the end of the input, "stop" and a missing terminal mean no.
+
+    Args:
+        failure: what could not be written.
+        say: prints a line above the progress bar.
+        stop: of the run.
+    """
+    if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
+        say(
+            f"Training stops at step {failure.step}. Free some space, then continue from the last checkpoint with "
+            "--resume."
+        )
+        return "stop"
+    say(failure.message)
+    say(
+        f"Training waits at step {failure.step}. Free some space and press Enter to try again, or type stop and "
+        "continue later from the last checkpoint with --resume."
+    )
+    try:
+        with stop.asking():
+            answer = sys.stdin.readline()  # no newline at the end: the input is closed
+    except KeyboardInterrupt:
+        return "stop"
+    return "retry" if answer.endswith("\n") and answer.strip().lower() not in ("stop", "s") else "stop"

@@ -11,43 +11,29 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from augenmerk.core.cli.failed_save import ask_after_failed_save
-from augenmerk.core.cli.options import (
-    add_corpus,
-    add_device,
-    add_settings,
-    load_given_models,
-    read_training_corpus,
-    with_languages,
-)
-from augenmerk.core.cli.stopping import ECHO_SECONDS, stop_on_interrupt
+from augenmerk.core.cli.data import add_corpus, add_settings, read_corpus, with_languages
+from augenmerk.core.cli.options import add_device
+from augenmerk.core.cli.stopping import ECHO_SECONDS, ask_after_failed_save, stop_on_interrupt
 from augenmerk.core.config import DEFAULT_PRESET, PRESETS, RunConfig, TrainingConfig, preset
 from augenmerk.core.config.dotted import dotted_settings, with_dotted
 from augenmerk.core.config.toml import read_toml
-from augenmerk.core.errors import ConfigError
+from augenmerk.core.errors import ConfigError, TrainingError
 from augenmerk.core.plain_text import printable
 from augenmerk.core.quantities import duration
 
 if TYPE_CHECKING:
+    from augenmerk.core.checkpoint.file import Checkpoint
+    from augenmerk.core.corpora.prepared import PreparedCorpus
     from augenmerk.core.training.distributed import World
-    from augenmerk.core.training.events import (
-        AfterFailedSave,
-        SaveFailed,
-        StepDone,
-        TrainingEvent,
-        TrainingFinished,
-        TrainingStarted,
-    )
+    from augenmerk.core.training.events import StepDone, TrainingEvent, TrainingFinished, TrainingStarted
+
+TORCHRUN_ECHO_SECONDS = 5.0
+"""Ctrl-C reaches a process twice: from the terminal and from torchrun."""
 
 
-def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add `train`."""
-    parser = commands.add_parser(
-        "train",
-        help="train a model",
-        description=__doc__,
-        epilog="presets: " + "; ".join(f"{run.preset}: {run.description}" for run in PRESETS.values()),
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `train`."""
+    parser.epilog = "presets: " + "; ".join(f"{run.preset}: {run.description}" for run in PRESETS.values())
     parser.add_argument("--preset", choices=PRESETS, help=f"settings by name (default: {DEFAULT_PRESET})")
     parser.add_argument(
         "--config",
@@ -100,7 +86,6 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for checkpoints and history")
     add_device(parser)
-    parser.set_defaults(run=run)
 
 
 _SETTINGS = {
@@ -143,17 +128,30 @@ class _ListSettings(argparse.Action):
 
 
 def run(options: argparse.Namespace) -> int:
-    """Train. The first Ctrl-C or the end of the terminal stops and saves. Raises `AugenmerkError`."""
-    from augenmerk.core.cli.torchrun import TORCHRUN_ECHO_SECONDS, train_in_process_group
-    from augenmerk.core.training.distributed import SINGLE_PROCESS, is_distributed
+    """Train. The first Ctrl-C or the end of the terminal stops and saves. Raises `AugenmerkError`.
+
+    Of several processes started by torchrun, the main one trains and the others are its workers.
+    """
+    from augenmerk.core.training.distributed import SINGLE_PROCESS, commanding_workers, is_distributed, process_group
 
     settings = configured_run(options)
-    if is_distributed():
-        return train_in_process_group(options, lambda world: _train(options, settings, world, TORCHRUN_ECHO_SECONDS))
-    return _train(options, settings, SINGLE_PROCESS)
+    if not is_distributed():
+        return _train(options, settings, SINGLE_PROCESS, ECHO_SECONDS)
+    from augenmerk.core.training.distributed_worker import run_worker
+
+    with process_group(options.device) as world:
+        if world.is_main:
+            with commanding_workers(world):
+                return _train(options, settings, world, TORCHRUN_ECHO_SECONDS)
+        with stop_on_interrupt(math.inf, announce=False):  # the main process decides when to stop
+            try:
+                run_worker(lambda run: _read_inputs(options, run, lambda text: None)[2], options.device, world)
+            except TrainingError:  # the main process reports it
+                return 1
+    return 0
 
 
-def _train(options: argparse.Namespace, settings: RunConfig, world: "World", echo_seconds: float = ECHO_SECONDS) -> int:
+def _train(options: argparse.Namespace, settings: RunConfig, world: "World", echo_seconds: float) -> int:
     from augenmerk.core.device import choose_device
     from augenmerk.core.training.checks import check_address_space, check_memory_for_training
     from augenmerk.core.training.loop import train
@@ -165,8 +163,7 @@ def _train(options: argparse.Namespace, settings: RunConfig, world: "World", ech
     show = TerminalProgress()
     with contextlib.ExitStack() as stack:
         log = stack.enter_context(tensorboard_log(options.out, show.say)) if options.tensorboard else None
-        initial, teachers = load_given_models(options)
-        corpus = read_training_corpus(options, settings, show.phase, initial, teachers)
+        initial, teachers, corpus = _read_inputs(options, settings, show.phase)
         stop = stack.enter_context(stop_on_interrupt(echo_seconds))
         stack.callback(show.close)
 
@@ -174,10 +171,6 @@ def _train(options: argparse.Namespace, settings: RunConfig, world: "World", ech
             show(event)
             if log is not None:
                 log(event)
-
-        def ask(failure: "SaveFailed") -> "AfterFailedSave":
-            with stop.asking():
-                return ask_after_failed_save(failure, show.say)
 
         train(
             settings,
@@ -193,9 +186,27 @@ def _train(options: argparse.Namespace, settings: RunConfig, world: "World", ech
             on_event=on_event,
             should_stop=lambda: stop.requested,
             world=world,
-            on_save_failed=ask,
+            on_save_failed=lambda failure: ask_after_failed_save(failure, show.say, stop),
         )
     return 0
+
+
+def _read_inputs(
+    options: argparse.Namespace, run: RunConfig, on_phase: Callable[[str], None]
+) -> "tuple[Checkpoint | None, list[Checkpoint], PreparedCorpus]":
+    """The initial model, the teachers, and the corpus, read with the vocabularies of these models.
+
+    Raises:
+        CheckpointError: such a model reads text with other settings, or there is no run to resume.
+        AugenmerkError: as for `read_corpus`.
+    """
+    from augenmerk.core.checkpoint.file import load_checkpoint
+    from augenmerk.core.training.loop import codecs_to_keep
+
+    initial = None if options.initial_model is None else load_checkpoint(options.initial_model)
+    teachers = [load_checkpoint(path) for path in options.teacher]
+    codecs = codecs_to_keep(run, options.out, resume=options.resume, initial=initial, teachers=teachers)
+    return initial, teachers, read_corpus(options, run, on_phase, codecs)
 
 
 def configured_run(options: argparse.Namespace) -> RunConfig:

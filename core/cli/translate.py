@@ -10,18 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from augenmerk.core.cli.interventions import add_interventions, read_interventions, read_output
 from augenmerk.core.cli.lines import (
     STANDARD_INPUT,
-    Outcome,
     Refusals,
     arriving_lines,
+    options_in_use,
+    print_json_lines,
+    print_notes,
     read_all_lines,
     read_one_line,
     run_lines,
 )
-from augenmerk.core.cli.notes import print_notes
-from augenmerk.core.cli.options import add_beam, add_checkpoint, load_translator
+from augenmerk.core.cli.options import (
+    add_beam,
+    add_checkpoint,
+    add_interventions,
+    load_translator,
+    read_interventions,
+    read_output,
+)
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.plain_text import one_line, printable
 from augenmerk.core.process import collector_paused, compute_on
@@ -35,9 +42,8 @@ if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator
 
 
-def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add `translate`."""
-    parser = commands.add_parser("translate", help="translate a text", description=__doc__)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `translate`."""
     parser.add_argument("text", help="the text; - reads one sentence per line from standard input")
     parser.add_argument(
         "--target",
@@ -59,7 +65,6 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     add_interventions(parser)
     add_beam(parser)
     add_checkpoint(parser)
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -71,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigError("--target applies to one sentence, --jsonl to many. Use --json instead.")
     if options.attention:
         check_writable(_file_of(options, 1))
-    about_one = _options_about_one(options)
+    about_one = options_in_use(options, "attention", "target")
     is_stream = options.text == STANDARD_INPUT and (options.jsonl or not about_one)
     text = options.text if is_stream else read_one_line(options.text, about_one)
     translator = load_translator(options)
@@ -86,11 +91,6 @@ def run(options: argparse.Namespace) -> int:
     if not is_stream:
         return _print_one(translator, replace(request, source_text=text), output, options)
     return _print_json_list(translator, request) if options.json else _print_lines(translator, request)
-
-
-def _options_about_one(options: argparse.Namespace) -> str:
-    given = {"--attention": options.attention is not None, "--target": options.target is not None}
-    return " and ".join(name for name, is_given in given.items() if is_given)
 
 
 def _print_one(
@@ -143,7 +143,8 @@ def _print_json_list(translator: "Translator", request: Experiment) -> int:
     values = []
     for outcome in run_lines(translator, [lines], request, need_maps=False):
         refusals.add(outcome)
-        values.append(None if outcome.is_empty else _values_of(outcome))
+        value = outcome.refusal if outcome.translation is None else as_dict(outcome.translation)
+        values.append(None if outcome.is_empty else value)
     print(json.dumps(values, ensure_ascii=False, indent=2))
     return refusals.exit_status()
 
@@ -152,24 +153,18 @@ def _print_json_lines(
     translator: "Translator", request: Experiment, options: argparse.Namespace, text: str | None
 ) -> int:
     """Print a line of JSON for `text` or each line of standard input, and save the maps of each if requested."""
-    refusals = Refusals()
     need_maps = options.attention is not None
-    arriving = arriving_lines(sys.stdin) if text is None else [[text]]
-    for outcome in run_lines(translator, arriving, request, need_maps=need_maps):
-        refusals.add(outcome)
-        values = _values_of(outcome)
-        if need_maps and outcome.translation is not None:
-            path = _file_of(options, outcome.number)
-            save_attention(outcome.translation, path)
+
+    def as_json(number: int, translation: "Translation") -> str:
+        values = as_dict(translation)
+        if need_maps:
+            path = _file_of(options, number)
+            save_attention(translation, path)
             values["attention"] = str(path)
-        print(json.dumps(values, ensure_ascii=False), flush=True)
-    return refusals.exit_status()
+        return json.dumps(values, ensure_ascii=False)
 
-
-def _values_of(outcome: Outcome) -> dict[str, Any]:
-    if outcome.translation is None:
-        return {"source": outcome.text, "error": str(outcome.error)}
-    return as_dict(outcome.translation)
+    arriving = arriving_lines(sys.stdin) if text is None else [[text]]
+    return print_json_lines(translator, arriving, request, as_json, need_maps=need_maps)
 
 
 def _file_of(options: argparse.Namespace, number: int) -> Path:

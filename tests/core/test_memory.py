@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from augenmerk.core.cli.guard import USER_ERROR, run_guarded
+from augenmerk.core.cli.command import USER_ERROR, run_guarded
 from tests.test_import_rules import run_python
 
 COUNT_HEAPS = """

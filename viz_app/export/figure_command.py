@@ -20,10 +20,8 @@ from augenmerk.core.analysis.selection import (
     combine,
 )
 from augenmerk.core.cli.analyze import read_sentence
-from augenmerk.core.cli.guard import run_guarded
-from augenmerk.core.cli.interventions import add_interventions
-from augenmerk.core.cli.options import add_beam, add_checkpoint, load_translator
-from augenmerk.core.cli.parser import OptionParser
+from augenmerk.core.cli.command import OptionParser, run_guarded
+from augenmerk.core.cli.options import add_beam, add_checkpoint, add_interventions, load_translator
 from augenmerk.core.errors import AnalysisError, ConfigError
 from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
 from augenmerk.core.translation.result import FloatArray, MapKind, Translation

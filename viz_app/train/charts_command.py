@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from augenmerk.core.cli.guard import run_guarded
-from augenmerk.core.cli.parser import OptionParser
+from augenmerk.core.cli.command import OptionParser, run_guarded
 from augenmerk.core.errors import AnalysisError, ConfigError, TrainingError
 from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
 from augenmerk.core.training.film import FilmFrame, read_film

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from augenmerk.core.checkpoint.file import load_checkpoint
-from augenmerk.core.cli.failed_save import ask_after_failed_save
 from augenmerk.core.cli.main import main
-from augenmerk.core.cli.stopping import StopFlag, stop_on_interrupt
+from augenmerk.core.cli.stopping import StopFlag, ask_after_failed_save, stop_on_interrupt
 from augenmerk.core.config.toml import to_toml
 from augenmerk.core.training.events import SaveFailed
 from augenmerk.core.training.folder import LAST
@@ -49,7 +48,7 @@ def config(tmp_path: Path) -> Path:
 def test_a_person_is_asked(monkeypatch: pytest.MonkeyPatch, typed: str, answer: str) -> None:
     sit_down(monkeypatch, typed)
     said: list[str] = []
-    assert ask_after_failed_save(FAILURE, said.append) == answer
+    assert ask_after_failed_save(FAILURE, said.append, StopFlag()) == answer
     assert said[0] == FAILURE.message
     for words in ("waits at step 40", "Free some space and press Enter", "type stop", "--resume"):
         assert words in said[1]
@@ -64,8 +63,7 @@ def test_ctrl_c_at_the_question_means_no(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(sys, "stdin", Interrupted())
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     with stop_on_interrupt() as flag:
-        with flag.asking():
-            assert ask_after_failed_save(FAILURE, lambda text: None) == "stop"
+        assert ask_after_failed_save(FAILURE, lambda text: None, flag) == "stop"
         assert flag == StopFlag(), "afterwards Ctrl-C asks to stop again"
 
 

@@ -7,15 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from augenmerk.core.cli.interventions import (
-    parse_attention_row,
-    parse_forced_token,
-    parse_forced_word,
-    parse_head,
-    parse_head_scaled,
-    parse_word_removed,
-    parse_word_replaced,
-)
 from augenmerk.core.cli.main import main, make_parser
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import (
@@ -67,15 +58,22 @@ def run(capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: str, c
     return json.loads(capsys.readouterr().out)
 
 
-def test_each_option_is_parsed() -> None:
-    assert parse_head("cross:2:5") == Head("cross", 1, 4)
-    assert parse_head_scaled("cross:2:5=-1e-3") == HeadScaled(Head("cross", 1, 4), -0.001)
-    assert parse_attention_row("cross:2:5:3=0,1,0") == AttentionRow(Head("cross", 1, 4), 2, (0, 1, 0))
-    assert parse_forced_word("3=dog") == (2, "dog")
-    assert parse_forced_word("3==") == (2, "=")
-    assert parse_forced_token("3=a=b") == ForcedToken(2, "a=b")
-    assert parse_word_removed("2") == SourceWordRemoved(1)
-    assert parse_word_replaced("2=eine  Katze") == SourceWordReplaced(1, "eine Katze")
+@pytest.mark.parametrize(
+    ("option", "text", "value"),
+    [
+        ("--head-off", "cross:2:5", Head("cross", 1, 4)),
+        ("--scale-head", "cross:2:5=-1e-3", HeadScaled(Head("cross", 1, 4), -0.001)),
+        ("--set-row", "cross:2:5:3=0,1,0", AttentionRow(Head("cross", 1, 4), 2, (0, 1, 0))),
+        ("--force", "3=dog", (2, "dog")),
+        ("--force", "3==", (2, "=")),
+        ("--force-token", "3=a=b", ForcedToken(2, "a=b")),
+        ("--remove-word", "2", SourceWordRemoved(1)),
+        ("--replace-word", "2=eine  Katze", SourceWordReplaced(1, "eine Katze")),
+    ],
+)
+def test_each_option_is_parsed(option: str, text: str, value: object) -> None:
+    options = make_parser(["translate"]).parse_args(["translate", SENTENCE, option, text])
+    assert getattr(options, option.removeprefix("--").replace("-", "_")) == [value]
 
 
 @pytest.mark.parametrize("beam", [[], ["--beam", "3", "--length-penalty", "0.5"]])

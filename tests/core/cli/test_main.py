@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
-from augenmerk.core.cli.guard import run_guarded
+from augenmerk.core.cli.command import run_guarded
 from augenmerk.core.cli.main import COMMANDS, main
 from augenmerk.core.cli.stopping import ECHO_SECONDS, StopFlag, stop_on_interrupt
 from augenmerk.core.corpora.prepared import load_prepared
@@ -707,7 +707,7 @@ def test_an_interrupt_while_the_bar_writes_only_asks_to_stop(monkeypatch: pytest
 def test_an_interrupted_command_that_is_interrupted_again_at_its_end_prints_no_traceback() -> None:
     program = """
 import atexit, os, signal
-from augenmerk.core.cli.guard import INTERRUPTED, leave
+from augenmerk.core.cli.command import INTERRUPTED, leave
 
 atexit.register(os.kill, os.getpid(), signal.SIGINT)
 leave(INTERRUPTED)
@@ -720,7 +720,7 @@ leave(INTERRUPTED)
 def test_a_command_leaves_without_freeing_one_by_one() -> None:
     program = """
 import atexit
-from augenmerk.core.cli.guard import leave
+from augenmerk.core.cli.command import leave
 
 class Loaded:
     def __del__(self):
@@ -741,7 +741,7 @@ leave(3)
 def test_a_command_waits_for_a_thread_before_it_leaves() -> None:
     program = """
 import threading, time
-from augenmerk.core.cli.guard import leave
+from augenmerk.core.cli.command import leave
 
 threading.Thread(target=lambda: (time.sleep(0.3), print("done"))).start()
 leave(3)
@@ -756,7 +756,7 @@ leave(3)
 def test_an_interrupt_after_the_work_is_done_prints_no_traceback() -> None:
     program = """
 import atexit, os, signal
-from augenmerk.core.cli.guard import leave
+from augenmerk.core.cli.command import leave
 
 atexit.register(os.kill, os.getpid(), signal.SIGINT)
 leave(0)

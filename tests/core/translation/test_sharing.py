@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from augenmerk.core.checkpoint.file import save_checkpoint
-from augenmerk.core.cli.interventions import read_experiment
 from augenmerk.core.cli.main import main, make_parser
+from augenmerk.core.cli.options import read_experiment
 from augenmerk.core.errors import ExperimentError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import bundled_model_path

@@ -1,8 +1,9 @@
-"""Run a command and turn user errors into one message on standard error and an exit status.
+"""Parse the options of a command, run it, and turn user errors into one message on standard error and an exit status.
 
 This module imports nothing heavy, because the window starts through it too.
 """
 
+import argparse
 import atexit
 import codecs
 import errno
@@ -12,7 +13,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TextIO
 
@@ -27,12 +28,45 @@ _OPTIONAL = {"PySide6": "PySide6-Essentials", "shiboken6": "PySide6-Essentials",
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 
 
+class OptionParser(argparse.ArgumentParser):
+    """Reads whole numbers, numbers and paths. It refuses empty paths, which would mean the current folder."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.register("type", int, _of_type(int, "a whole number"))
+        self.register("type", float, _of_type(float, "a number"))
+        self.register("type", Path, _path)
+
+
+def _of_type(kind: Callable[[str], object], name: str) -> Callable[[str], object]:
+    def parse(text: str) -> object:
+        try:
+            return kind(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{shown(text)} is not {name}.") from None
+
+    return parse
+
+
+def _path(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError(
+            "the path is empty. Enter a path, or . for the current folder. A shell variable may be empty."
+        )
+    return Path(text)
+
+
+def shown(text: str) -> str:
+    """An argument in quotation marks, shortened for a message."""
+    return repr(text if len(text) <= 60 else f"{text[:59]}…")
+
+
 def run_guarded(command: Callable[[], int]) -> int:
     """Run a command and return its exit status. User errors become one message on standard error and status 2."""
     status = 0
-    with _replaced("stderr", _ForgivingErrors):
+    with _replaced("stderr", lambda: suppress(OSError)):  # a full disk must not change the exit status
         try:
-            with _replaced("stdout", _WatchedOutput):
+            with _replaced("stdout", _output_errors):
                 try:
                     status = _run(command)
                 except SystemExit:  # after --help, or a refused option
@@ -42,10 +76,15 @@ def run_guarded(command: Callable[[], int]) -> int:
         except BrokenPipeError:  # the reader of our output, such as `head`, has ended
             _discard_output()
         except _OutputError as error:
-            print(f"augenmerk: {error}", file=sys.stderr)
             _discard_output()
-            return USER_ERROR
+            return refuse(str(error))
     return status
+
+
+def refuse(message: str) -> int:
+    """Print a message for the user and return the exit status for user errors."""
+    print(f"augenmerk: {message}", file=sys.stderr)
+    return USER_ERROR
 
 
 def leave(status: int) -> NoReturn:
@@ -77,39 +116,30 @@ def _run(command: Callable[[], int]) -> int:
     try:
         Path.cwd()
     except OSError as error:  # libraries would crash there
-        print(
-            f"augenmerk: the current folder no longer exists ({error.strerror}). Change to another folder (cd) and try "
-            "again.",
-            file=sys.stderr,
+        return refuse(
+            f"the current folder no longer exists ({error.strerror}). Change to another folder (cd) and try again."
         )
-        return USER_ERROR
     try:
         return command()
     except AugenmerkError as error:
-        print(f"augenmerk: {printable(str(error))}", file=sys.stderr)
-        return USER_ERROR
+        return refuse(printable(str(error)))
     except (MemoryError, RuntimeError, ImportError) as error:  # a library that cannot be loaded, too
         if isinstance(error, ModuleNotFoundError) and (package := _OPTIONAL.get((error.name or "").partition(".")[0])):
-            print(f"augenmerk: {package} is not installed. Install it: pip install {package}", file=sys.stderr)
-            return USER_ERROR
+            return refuse(f"{package} is not installed. Install it: pip install {package}")
         if not is_out_of_memory(error):
             raise
         reason = (str(error) or "none left").splitlines()[0]
-        print(
-            f"augenmerk: not enough memory ({reason}). Use a smaller model or text, end other programs, or raise the "
-            "memory limit of this process (ulimit -v). No file was changed.",
-            file=sys.stderr,
+        return refuse(
+            f"not enough memory ({reason}). Use a smaller model or text, end other programs, or raise the memory limit "
+            "of this process (ulimit -v). No file was changed."
         )
-        return USER_ERROR
     except ValueError as error:  # torch reads this variable while it is imported
         if "TORCH_LOGS" not in os.environ or not str(error).lstrip().startswith("Invalid log settings"):
             raise
-        print(
-            f"augenmerk: PyTorch cannot read TORCH_LOGS={printable(os.environ['TORCH_LOGS'])}. Unset it, or use names "
-            "of logs separated by commas; TORCH_LOGS=help lists them.",
-            file=sys.stderr,
+        return refuse(
+            f"PyTorch cannot read TORCH_LOGS={printable(os.environ['TORCH_LOGS'])}. Unset it, or use names of logs "
+            "separated by commas; TORCH_LOGS=help lists them."
         )
-        return USER_ERROR
     except KeyboardInterrupt:
         print("augenmerk: interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -119,57 +149,36 @@ class _OutputError(Exception):
     """Writing to standard output failed, such as on a full disk. Not an `OSError`, which other code may handle."""
 
 
-class _WatchedOutput:
-    """A text stream whose write errors can be distinguished from those of other files."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def write(self, text: str) -> int:
-        with self._failing_apart():
-            return self._stream.write(text)
-
-    def flush(self) -> None:
-        with self._failing_apart():
-            self._stream.flush()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    @staticmethod
-    @contextmanager
-    def _failing_apart() -> Iterator[None]:
-        try:
-            yield
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise _OutputError(_explained(error)) from error
+@contextmanager
+def _output_errors() -> Iterator[None]:
+    """Distinguish failures of standard output from those of other files."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.errno == errno.EBADF:
+            raise _OutputError(
+                "standard output is closed, so the output is lost. Send it to a file: > FILE."
+            ) from error
+        remedy = "Free some space, or send it elsewhere" if error.errno in _NO_SPACE else "Send it elsewhere"
+        reason = error.strerror or error
+        raise _OutputError(f"the output cannot be written: {reason}. {remedy}: > FILE.") from error
 
 
-def _explained(error: OSError) -> str:
-    if error.errno == errno.EBADF:
-        return "standard output is closed, so the output is lost. Send it to a file: > FILE."
-    remedy = "Free some space, or send it elsewhere" if error.errno in _NO_SPACE else "Send it elsewhere"
-    return f"the output cannot be written: {error.strerror or error}. {remedy}: > FILE."
+class _GuardedStream:
+    """A text stream that writes within a context manager, which handles errors."""
 
-
-class _ForgivingErrors:
-    """Standard error, which may be on a full disk or a pipe without a reader.
-
-    In that case messages are lost, but the command continues and its exit status is unaffected.
-    """
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, stream: TextIO, guard: Callable[[], AbstractContextManager[None]]) -> None:
+        self._stream, self._guard = stream, guard
 
     def write(self, text: str) -> int:
-        with suppress(OSError):
+        with self._guard():
             self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        with suppress(OSError):
+        with self._guard():
             self._stream.flush()
 
     def __getattr__(self, name: str) -> Any:
@@ -177,24 +186,19 @@ class _ForgivingErrors:
 
 
 @contextmanager
-def _replaced(name: Literal["stdout", "stderr"], replacement: Callable[[TextIO], object]) -> Iterator[None]:
-    """Replace a stream of `sys` inside the context. The replacement accepts any character."""
+def _replaced(name: Literal["stdout", "stderr"], guard: Callable[[], AbstractContextManager[None]]) -> Iterator[None]:
+    """Guard a stream of `sys` inside the context. It escapes characters missing from its encoding."""
     stream = getattr(sys, name)
     if stream is None:  # a program without a console
         yield
         return
-    _take_any_character(stream)
-    setattr(sys, name, replacement(stream))
+    if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
+        stream.reconfigure(errors="augenmerk-escape")
+    setattr(sys, name, _GuardedStream(stream, guard))
     try:
         yield
     finally:
         setattr(sys, name, stream)
-
-
-def _take_any_character(stream: TextIO) -> None:
-    """Make a stream escape characters missing from its encoding."""
-    if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
-        stream.reconfigure(errors="augenmerk-escape")
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:
