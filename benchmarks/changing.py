@@ -60,7 +60,7 @@ def _page_of(translation: Translation, folder: str) -> "TranslatePage":
     from PySide6.QtWidgets import QApplication
 
     from augenmerk.core.analysis.measures import BESIDE_WEIGHT, MeasuredMaps
-    from augenmerk.viz_app.analysis.area import AnalysisPanel
+    from augenmerk.viz_app.analysis.panel import AnalysisPanel
     from augenmerk.viz_app.analysis.tab import AnalysisContext
     from augenmerk.viz_app.preferences import Preferences
     from augenmerk.viz_app.state.experiment_state import ExperimentState

@@ -21,8 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from augenmerk.core.analysis.logit_attribution import logit_parts
-from augenmerk.core.analysis.logit_parts import LogitParts
+from augenmerk.core.analysis.logit_attribution import LogitParts, logit_parts
 from augenmerk.core.analysis.roles import POSITION_SHARE, read_sample_roles
 from augenmerk.core.config import preset
 from augenmerk.core.corpora.parallel import read_pair

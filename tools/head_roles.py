@@ -9,8 +9,7 @@ The default model is the bundled one, with `resources/multi30k-de-en.roles.json`
 import sys
 from pathlib import Path
 
-from augenmerk.core.analysis.profiles import profile_heads
-from augenmerk.core.analysis.roles import SampleRoles, write_sample_roles
+from augenmerk.core.analysis.roles import SampleRoles, profile_heads, write_sample_roles
 from augenmerk.core.corpora.multi30k import cache_path
 from augenmerk.core.corpora.parallel import read_pair
 from augenmerk.core.resources import bundled_model_path

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QActionGroup, QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QMainWindow, QMenu, QWidget
 
-from augenmerk.viz_app.analysis.area import AnalysisPanel
+from augenmerk.viz_app.analysis.panel import AnalysisPanel
 from augenmerk.viz_app.analysis.tab import AnalysisContext
 from augenmerk.viz_app.appearance import SCALE_COMMANDS, THEME_COMMANDS, Appearance
 from augenmerk.viz_app.documents.experiment_documents import EXPERIMENT_COMMANDS, ExperimentDocuments

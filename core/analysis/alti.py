@@ -29,9 +29,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from augenmerk.core.analysis.capture import AttentionPass, SublayerPass, trace_sublayers
+from augenmerk.core.analysis.capture import AttentionPass, SublayerPass, bias_of, linear_norm, trace_sublayers
 from augenmerk.core.analysis.contributions import Contributions
-from augenmerk.core.analysis.linear_norm import bias_of, linear_norm
 from augenmerk.core.model.heads import AttentionKind
 from augenmerk.core.model.transformer import Interventions, Transformer
 from augenmerk.core.translation.compilation import interventions_of

@@ -1,4 +1,4 @@
-"""Reading queries, keys, values, weights and sublayers out of a model, by hooks that last for one pass.
+"""Reading queries, keys, values, weights and sublayers of a model, by hooks that last for one pass.
 
 The model needs no support for this, and the user's own hooks take effect. Shape legend: `core.analysis`.
 """
@@ -18,7 +18,7 @@ from augenmerk.core.model.attention import AttentionChanges, MultiHeadAttention
 from augenmerk.core.model.finite import require_finite
 from augenmerk.core.model.heads import AttentionKind
 from augenmerk.core.model.interventions import attentions_of
-from augenmerk.core.model.layers import Residual
+from augenmerk.core.model.layers import AnnotatedLayerNorm, Residual
 from augenmerk.core.model.transformer import Interventions, Transformer
 from augenmerk.core.translation.compilation import interventions_of
 from augenmerk.core.translation.result import Translation, read_only
@@ -195,3 +195,27 @@ def _stack(layers: Sequence[HeadTrace]) -> HeadTrace:
     return HeadTrace(
         *(read_only(np.stack([getattr(layer, name) for layer in layers])) for name in HeadTrace.__annotations__)
     )
+
+
+def linear_norm(norm: nn.Module, parts: Tensor, whole: Tensor) -> Tensor:
+    """A norm without its bias, of `parts` [..., D] that sum to `whole`: γ ⊙ (part − mean(part)) / σ(whole).
+
+    In double precision. What all parts become, and the norm's bias, sum to what the norm makes of `whole`. An identity,
+    which stands in place of the final norm where a model has none, changes nothing.
+    """
+    if isinstance(norm, nn.Identity):
+        return parts
+    if isinstance(norm, AnnotatedLayerNorm):
+        deviation = whole.std(dim=-1, keepdim=True) + norm.epsilon
+    else:
+        assert isinstance(norm, nn.LayerNorm)
+        deviation = (whole.var(dim=-1, keepdim=True, unbiased=False) + norm.eps).sqrt()
+    return norm.weight.double() * (parts - parts.mean(dim=-1, keepdim=True)) / deviation
+
+
+def bias_of(norm: nn.Module) -> Tensor:
+    """β, in double precision; 0 for an identity."""
+    if isinstance(norm, nn.Identity):
+        return torch.zeros((), dtype=torch.float64)
+    assert isinstance(norm, nn.LayerNorm | AnnotatedLayerNorm)
+    return norm.bias.double()

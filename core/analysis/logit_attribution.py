@@ -1,16 +1,24 @@
-"""Computes the parts of every logit (`core.analysis.logit_parts`). Shape legend: `core.analysis`."""
+"""The parts of each word's logit: direct logit attribution. Shape legend: `core.analysis`.
+
+The vector at a position of the decoder is a sum: the embedding of the token that is read and its position, the output
+of every head of self- and cross-attention, the outputs of the feed-forward networks, and biases. Norms are linear maps
+once their deviation is known, and a logit is a dot product with that vector. So every logit is a sum with one part for
+each of these (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"). A constant added to all logits
+changes no probability. Therefore two tokens are compared: the predicted one and its rival, the next most probable one.
+
+A part is the *direct* effect alone. Later layers also read a head's output; that effect is among their parts.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from augenmerk.core.analysis.capture import AttentionPass, SublayerPass, trace_sublayers
-from augenmerk.core.analysis.linear_norm import bias_of, linear_norm
-from augenmerk.core.analysis.logit_parts import LogitParts
+from augenmerk.core.analysis.capture import AttentionPass, SublayerPass, bias_of, linear_norm, trace_sublayers
 from augenmerk.core.errors import NonFiniteError
 from augenmerk.core.model.finite import is_finite
 from augenmerk.core.model.transformer import Interventions, Transformer
@@ -18,6 +26,39 @@ from augenmerk.core.translation.compilation import interventions_of
 from augenmerk.core.translation.decoding import DecodingRules
 from augenmerk.core.translation.result import Alternative, FloatArray, Translation, read_only
 from augenmerk.core.translation.translator import Translator
+
+
+@dataclass(frozen=True, eq=False)
+class LogitParts:
+    """For each step of one translation: the predicted token's logit − its rival's, and the parts of the difference.
+
+    Attributes:
+        translation: the translation with these T steps.
+        rivals: for each step, the most probable token besides the predicted one.
+        differences: [T], in nats: the logarithm of the ratio of both probabilities; positive if the predicted token is
+            more probable.
+        embedding: [T], from the token that is read and its position.
+        decoder, cross: [L, H, T], from the heads of self-attention and of cross-attention.
+        feed_forward: [L, T], from the feed-forward networks.
+        bias: [T], from the biases after heads, of norms and of the output layer.
+    """
+
+    translation: Translation
+    rivals: tuple[Alternative, ...]
+    differences: FloatArray
+    embedding: FloatArray
+    decoder: FloatArray
+    cross: FloatArray
+    feed_forward: FloatArray
+    bias: FloatArray
+
+    def __post_init__(self) -> None:
+        for each in (self.differences, self.embedding, self.decoder, self.cross, self.feed_forward, self.bias):
+            read_only(each)
+
+    def of_kind(self, kind: Literal["decoder", "cross"]) -> FloatArray:
+        """The parts of the heads of one kind, [L, H, T]."""
+        return self.decoder if kind == "decoder" else self.cross
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,6 @@
-"""The roles of heads: badges, derived from statistics by the thresholds below, and the file that stores them. No torch.
+"""Statistics of every head over a sample, the roles that follow from them, and the file that stores roles. No torch.
+
+Shape legend: `core.analysis`; R = `REACH`.
 
 After the roles that Voita et al. 2019 ("Analyzing Multi-Head Self-Attention") and Clark et al. 2019 ("What Does BERT
 Look At?") describe; the thresholds are this project's own.
@@ -9,15 +11,253 @@ get these roles.
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from augenmerk.core.analysis.profiles import HeadProfiles, SampleProfiles
+import numpy as np
+
+from augenmerk.core.analysis.measures import row_entropy
+from augenmerk.core.analysis.selection import is_hidden
+from augenmerk.core.errors import AnalysisError, TextError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import open_file, read_text, write_text
-from augenmerk.core.translation.result import MAP_KINDS, MapKind
+from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
+from augenmerk.core.translation.result import (
+    MAP_KINDS,
+    FloatArray,
+    MapKind,
+    Translation,
+    TranslationStoppedError,
+    read_only,
+)
+
+if TYPE_CHECKING:
+    from augenmerk.core.translation.compilation import CompiledExperiment
+    from augenmerk.core.translation.translator import Translator
+
+
+REACH = 3
+"""Distances are counted separately up to this many tokens; the outermost entries include all larger ones."""
+BATCH_SIZE = 16
+"""Sentences per batch; stopping loses at most these."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeadProfiles:
+    """Averages for the heads of one kind, over all rows with more than one visible key.
+
+    Attributes:
+        kind: encoder, decoder or cross.
+        num_rows: rows counted.
+        entropy: [L, H], mean of `row_entropy`, in nats.
+        relative_entropy: [L, H], from 0 to 1: the entropy divided by that of equal weights on all visible keys.
+        confidence: [L, H], mean of the largest weight in a row (Voita et al. 2019, section 4, for all tokens).
+        start_share, end_share: [L, H], weight on the keys `<sos>` and `<eos>`.
+        distances: [L, H, 2 R + 1], weight on keys at distances −R … R from the row's own position. In cross-attention
+            this is the position on the diagonal: t (S − 1) / (T − 1), rounded.
+        coverage: [L, H], from 0 to 1: the number of different words with the largest weight of some row, divided by
+            the largest possible number; mean over sentences.
+    """
+
+    kind: MapKind
+    num_rows: int
+    entropy: FloatArray
+    relative_entropy: FloatArray
+    confidence: FloatArray
+    start_share: FloatArray
+    end_share: FloatArray
+    distances: FloatArray
+    coverage: FloatArray
+
+    def __post_init__(self) -> None:
+        for array in (
+            self.entropy,
+            self.relative_entropy,
+            self.confidence,
+            self.start_share,
+            self.end_share,
+            self.distances,
+            self.coverage,
+        ):
+            read_only(array)
+
+    @property
+    def previous_share(self) -> FloatArray:
+        """[L, H], weight on the token before."""
+        return self.distances[..., REACH - 1]
+
+    @property
+    def self_share(self) -> FloatArray:
+        """[L, H], weight on the row's own token."""
+        return self.distances[..., REACH]
+
+    @property
+    def next_share(self) -> FloatArray:
+        """[L, H], weight on the token after."""
+        return self.distances[..., REACH + 1]
+
+
+@dataclass(frozen=True, eq=False)
+class SampleProfiles:
+    """The heads of a model on a sample.
+
+    Attributes:
+        encoder, decoder, cross: the heads of each kind.
+        num_sentences: sentences read.
+        num_skipped: sentences that the model refused.
+        scalings: heads that were scaled or off.
+    """
+
+    encoder: HeadProfiles
+    decoder: HeadProfiles
+    cross: HeadProfiles
+    num_sentences: int
+    num_skipped: int
+    scalings: tuple[HeadScaled, ...] = ()
+
+    def of_kind(self, kind: MapKind) -> HeadProfiles:
+        """The heads of one kind."""
+        return {"encoder": self.encoder, "decoder": self.decoder, "cross": self.cross}[kind]
+
+
+def profile_heads(
+    translator: "Translator",
+    sources: Sequence[str],
+    targets: Sequence[str] | None = None,
+    *,
+    scalings: Sequence[HeadScaled] = (),
+    on_progress: Callable[[int], None] = lambda done: None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> SampleProfiles:
+    """Read a sample and return the averages of each head.
+
+    Args:
+        translator: the model.
+        sources: sentences in the model's source language.
+        targets: their translations, read by teacher forcing (faster); None for the model's own.
+        scalings: heads that are scaled or off.
+        on_progress: called with the number of finished sentences.
+        should_stop: checked before each decoding step; the sample then ends with the sentences read so far.
+
+    Raises:
+        AnalysisError: the model lacks a head, no sentence could be read, or the two sides differ in length.
+    """
+    if targets is not None and len(targets) != len(sources):
+        raise AnalysisError(
+            f"There are {len(sources)} sentences and {len(targets)} translations. Pass one translation per sentence."
+        )
+    profiler = HeadProfiler(tuple(scalings))
+    num_read = num_skipped = 0
+    with suppress(TranslationStoppedError):
+        for first in range(0, len(sources), BATCH_SIZE):
+            batch: list[CompiledExperiment] = []
+            for index in range(first, min(first + BATCH_SIZE, len(sources))):
+                output = Greedy() if targets is None else GivenTarget(targets[index])
+                try:
+                    batch.append(translator.compile(Experiment(sources[index], output, tuple(scalings))))
+                except TextError:
+                    num_skipped += 1
+            for translation in translator.run_many(batch, should_stop=should_stop):
+                profiler.add(translation)
+                num_read += 1
+                on_progress(num_read + num_skipped)
+    return profiler.result(num_skipped)
+
+
+class HeadProfiler:
+    """Sums the statistics of heads, sentence by sentence.
+
+    Attributes:
+        scalings: heads that are scaled or off in all of them.
+    """
+
+    def __init__(self, scalings: tuple[HeadScaled, ...] = ()) -> None:
+        self.scalings = scalings
+        self._sums = {kind: _Sums() for kind in MAP_KINDS}
+        self._num_sentences = 0
+
+    def add(self, translation: Translation) -> None:
+        """Add the maps of one translation."""
+        for kind in MAP_KINDS:
+            keys = translation.read_tokens if kind == "decoder" else translation.source_tokens
+            self._sums[kind].add(translation.maps.of_kind(kind), keys, kind)
+        self._num_sentences += 1
+
+    def result(self, num_skipped: int = 0) -> SampleProfiles:
+        """The means over all translations. Raises `AnalysisError` if there are none."""
+        if not self._num_sentences:
+            raise AnalysisError(
+                f"The model could not read any sentence of the sample ({num_skipped} were refused). Choose another "
+                "sample."
+            )
+        profiles = {kind: sums.mean(kind) for kind, sums in self._sums.items()}
+        return SampleProfiles(
+            **profiles, num_sentences=self._num_sentences, num_skipped=num_skipped, scalings=self.scalings
+        )
+
+
+@dataclass
+class _Sums:
+    """Sums over rows, and of `coverage` over sentences."""
+
+    num_rows: int = 0
+    num_sentences: int = 0
+    by_row: dict[str, FloatArray] = field(default_factory=dict)
+    coverage: FloatArray | float = 0.0
+
+    def add(self, maps: FloatArray, keys: Sequence[str], kind: MapKind) -> None:
+        """Maps [L, H, Q, M] with the labels of their M keys."""
+        num_queries, num_keys = maps.shape[-2:]
+        visible = np.arange(1, num_keys + 1) if kind == "decoder" else np.full(num_queries, num_keys)
+        counted = visible > 1
+        rows = maps[..., counted, :]
+        start = np.array([is_hidden(key, {"start"}) for key in keys])
+        end = np.array([is_hidden(key, {"end"}) for key in keys])
+        entropy = row_entropy(rows)
+        found = {
+            "entropy": entropy.sum(axis=-1),
+            "relative_entropy": (entropy / np.log(visible[counted])).sum(axis=-1),
+            "confidence": rows.max(axis=-1, initial=0).sum(axis=-1),
+            "start_share": rows[..., start].sum(axis=(-2, -1)),
+            "end_share": rows[..., end].sum(axis=(-2, -1)),
+            "distances": _distances(rows, np.flatnonzero(counted), num_queries, kind),
+        }
+        for name, value in found.items():
+            self.by_row[name] = self.by_row.get(name, 0) + value
+        self.coverage = self.coverage + _coverage(rows, ~(start | end))
+        self.num_rows += int(counted.sum())
+        self.num_sentences += 1
+
+    def mean(self, kind: MapKind) -> HeadProfiles:
+        """The means; zeros if no row has more than one visible key."""
+        means = {name: (total / max(1, self.num_rows)).astype(np.float32) for name, total in self.by_row.items()}
+        coverage = np.asarray(self.coverage / max(1, self.num_sentences), dtype=np.float32)
+        return HeadProfiles(kind, self.num_rows, coverage=coverage, **means)
+
+
+def _distances(
+    rows: FloatArray, places: "np.ndarray[tuple[int], np.dtype[np.intp]]", num_queries: int, kind: MapKind
+) -> FloatArray:
+    """Weight by distance, [L, H, 2 R + 1], summed over rows [L, H, Q, M] at `places` of `num_queries`."""
+    num_keys = rows.shape[-1]
+    if kind == "cross":
+        places = np.rint(places * ((num_keys - 1) / max(1, num_queries - 1))).astype(np.intp)
+    distance = (np.arange(num_keys) - places[:, None]).clip(-REACH, REACH) + REACH
+    return np.stack([(rows * (distance == place)).sum(axis=(-2, -1)) for place in range(2 * REACH + 1)], axis=-1)
+
+
+def _coverage(rows: FloatArray, is_word: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> FloatArray:
+    """Different words that are the largest of some row, over as many as could be: [L, H]."""
+    num_possible = min(int(is_word.sum()), rows.shape[-2])
+    if not num_possible:
+        return np.zeros(rows.shape[:2], dtype=np.float32)
+    is_largest = rows.argmax(axis=-1)[..., None] == np.arange(rows.shape[-1])
+    return ((is_largest.any(axis=-2) & is_word).sum(axis=-1) / num_possible).astype(np.float32)
+
 
 MAX_BYTES = 10_000_000
 ENDING = ".roles.json"

@@ -1,11 +1,15 @@
-"""Queries, keys, values and weights of every head for one pair, as plain arrays.
+"""Queries, keys, values and weights of every head for one pair, and the origin of a single weight. No torch.
 
-`core.analysis.capture` fills these from a model. No torch here. Shape legend: `core.analysis`.
+`core.analysis.capture` reads them from a model. Shape legend: `core.analysis`.
 """
 
 from dataclasses import dataclass
 
-from augenmerk.core.translation.result import AttentionMaps, FloatArray, MapKind
+import numpy as np
+
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.result import AttentionMaps, FloatArray, MapKind, read_only
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,3 +55,74 @@ class Trace:
     def maps(self) -> AttentionMaps:
         """Only the weights."""
         return AttentionMaps(self.encoder.weights, self.decoder.weights, self.cross.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class QueryKeyDetail:
+    """One head, one query token and one key token.
+
+    Attributes:
+        head: which.
+        query, key: positions of the two tokens: row and column of the map.
+        query_vector, key_vector: [K] each; the query as projected, not yet divided by √K.
+        products: [K], query · key / √K of each dimension; they sum to `logit`.
+        logit: the attention score of this pair (Vaswani et al. 2017, equation 1).
+        temperature: the divisor of this head's scores before the softmax, by default 1.
+        weight: the resulting weight; 0 if the mask hides the key.
+        is_visible: whether the mask lets the query see the key.
+    """
+
+    head: Head
+    query: int
+    key: int
+    query_vector: FloatArray
+    key_vector: FloatArray
+    products: FloatArray
+    logit: float
+    weight: float
+    is_visible: bool
+    temperature: float = 1.0
+
+    def __post_init__(self) -> None:
+        read_only(self.query_vector)
+        read_only(self.key_vector)
+        read_only(self.products)
+
+
+def query_key_detail(trace: Trace, head: Head, query: int, key: int) -> QueryKeyDetail:
+    """The products behind one cell of a map, and their sum.
+
+    Args:
+        trace: of the pair.
+        head: which.
+        query, key: row and column, of tokens (not of merged words).
+
+    Raises:
+        AnalysisError: the head, row or column does not exist.
+    """
+    heads = trace.of_kind(head.kind)
+    num_layers, num_heads, num_queries, num_keys = heads.weights.shape
+    if head.layer not in range(num_layers) or head.head not in range(num_heads):
+        raise AnalysisError(
+            f"There is no {head}. Choose from {num_layers} layers of {num_heads} heads, counted from 1."
+        )
+    if query not in range(num_queries) or key not in range(num_keys):
+        raise AnalysisError(
+            f"There is no weight of query {query + 1} on key {key + 1}: choose from queries 1 to {num_queries} and "
+            f"keys 1 to {num_keys}."
+        )
+    place = head.layer, head.head
+    query_vector, key_vector = heads.queries[(*place, query)], heads.keys[(*place, key)]
+    products: FloatArray = query_vector * key_vector / np.float32(np.sqrt(len(query_vector)))
+    return QueryKeyDetail(
+        head=head,
+        query=query,
+        key=key,
+        query_vector=query_vector,
+        key_vector=key_vector,
+        products=products,
+        logit=float(products.sum(dtype=np.float64)),
+        weight=float(heads.weights[(*place, query, key)]),
+        is_visible=head.kind != "decoder" or key <= query or trace.lifts_mask,
+        temperature=float(heads.temperatures[place]),
+    )

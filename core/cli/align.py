@@ -116,7 +116,7 @@ def _other_baselines(gold: tuple[GoldPair, ...], options: argparse.Namespace) ->
     """IBM model 1, trained now or as shipped. The shipped links exist only for the shipped gold pairs."""
     if options.ibm_1 is None:
         return {} if options.gold else {IBM_1_NAME: read_ibm_1()}
-    from augenmerk.core.analysis.alignment_ibm import train_ibm_1
+    from augenmerk.core.analysis.alignment import train_ibm_1
     from augenmerk.core.corpora.parallel import read_pair
     from augenmerk.core.text.tokenizers import SpacyTokenizer
 

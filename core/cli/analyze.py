@@ -180,7 +180,7 @@ def _all_numbers(translator: "Translator", translation: "Translation", options: 
 def numbers_of_sentence(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
     """The maps of one sentence in the requested measure, their labels, and the tokens' probabilities."""
     from augenmerk.core.analysis.capture import trace_translation
-    from augenmerk.core.analysis.query_key import query_key_detail
+    from augenmerk.core.analysis.trace import query_key_detail
 
     trace = trace_translation(translator, translation)
     experiment = translation.experiment
@@ -298,8 +298,7 @@ def _comparison(translator: "Translator", translation: "Translation", options: a
 
 def _statistics(translator: "Translator", scalings: Sequence[HeadScaled], options: argparse.Namespace) -> Numbers:
     """Statistics, roles and (if requested) importance of every head over the sample, with the given scalings."""
-    from augenmerk.core.analysis.profiles import profile_heads
-    from augenmerk.core.analysis.roles import roles_of
+    from augenmerk.core.analysis.roles import profile_heads, roles_of
 
     sources, targets = _read_sample(options)
     with show_progress(" sentences") as show:

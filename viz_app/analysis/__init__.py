@@ -1,5 +1,5 @@
-"""The Analysis panel: tabs beside the maps, each of which shows the current experiment in a way of its own.
+"""The Analysis panel: tabs next to the maps, each with its own view of the current experiment.
 
-Each tab is a package: `view`, the widget; `state`, what it knows, without Qt; `job`, what it asks of the worker. The
-last two are optional. A new tab is such a package and a line in `viz_app.analysis.registry`.
+A tab is a package: `view` has the widget and the jobs for the worker; `state`, if needed, what the tab knows, without
+Qt. A new tab is one more entry of `viz_app.analysis.panel.TABS`.
 """

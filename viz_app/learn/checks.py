@@ -4,11 +4,10 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from psygnal import Signal
 
-from augenmerk.core.analysis.lens import LogitLens
 from augenmerk.core.config import preset
 from augenmerk.core.model.size import preset_vocabulary_sizes, size_rows
 from augenmerk.core.quantities import percent_in_words
@@ -29,6 +28,9 @@ from augenmerk.viz_app.learn.values import place_to_remove, unsure_step
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_in_words
 from augenmerk.viz_app.worker.inference import Job
+
+if TYPE_CHECKING:  # torch belongs to the worker thread
+    from augenmerk.core.analysis.logit_lens import LogitLens
 
 Options = Mapping[str, str]
 MANY_TIMES = 1e6
@@ -243,7 +245,7 @@ def _lens(state: ExperimentState, options: Options) -> LensJob:
     return LensJob(_shown(state))
 
 
-def _judge_decided(state: ExperimentState, options: Options, lens: LogitLens) -> Verdict:
+def _judge_decided(state: ExperimentState, options: Options, lens: "LogitLens") -> Verdict:
     num_layers, num_steps = len(lens.ranks) - 1, lens.ranks.shape[1]
     depths = [lens.decided_at(step) for step in range(num_steps)]
     late = sum(depth is None or depth >= num_layers for depth in depths)

@@ -2,18 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from augenmerk.core.analysis.beam_tree import BeamTree
-from augenmerk.core.analysis.lens import LogitLens
-from augenmerk.core.analysis.logit_parts import LogitParts
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Beam, Experiment, HeadScaled
 from augenmerk.core.translation.result import FloatArray, Translation, read_only
 from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, ShouldStop, Tell
+
+if TYPE_CHECKING:  # torch belongs to the worker thread
+    from augenmerk.core.analysis.beam_tree import BeamTree
+    from augenmerk.core.analysis.logit_attribution import LogitParts
+    from augenmerk.core.analysis.logit_lens import LogitLens
 
 NUM_POSITIONS, NUM_SMALL_DIMENSIONS = 100, 20
 SMOOTHING, MAX_ODDS = 0.1, 100
@@ -38,9 +40,9 @@ class LensJob:
     translation: Translation
     scope: ClassVar[JobScope] = "sentence"
 
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> LogitLens:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> "LogitLens":
         """See `Job.run`."""
-        from augenmerk.core.analysis.layer_logits import logit_lens
+        from augenmerk.core.analysis.logit_lens import logit_lens
 
         return logit_lens(translator, self.translation)
 
@@ -52,7 +54,7 @@ class LogitPartsJob:
     translation: Translation
     scope: ClassVar[JobScope] = "sentence"
 
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> LogitParts:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> "LogitParts":
         """See `Job.run`."""
         from augenmerk.core.analysis.logit_attribution import logit_parts
 
@@ -67,9 +69,9 @@ class BeamTreeJob:
     beam: Beam
     scope: ClassVar[JobScope] = "sentence"
 
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> BeamTree:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> "BeamTree":
         """See `Job.run`."""
-        from augenmerk.core.analysis.beam_watch import beam_tree
+        from augenmerk.core.analysis.beam_tree import beam_tree
 
         return beam_tree(translator, self.source_text, self.beam)
 

@@ -5,8 +5,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from augenmerk.core.analysis.profiles import HeadProfiler
-from augenmerk.core.analysis.roles import ROLES, Role, SampleRoles, roles_of
+from augenmerk.core.analysis.roles import ROLES, HeadProfiler, Role, SampleRoles, roles_of
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind
 from augenmerk.viz_app.state.map_source import MapSource

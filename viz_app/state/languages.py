@@ -3,7 +3,8 @@
 from collections.abc import Collection
 
 from augenmerk.core.config import RunConfig
-from augenmerk.core.text.languages import UNDETERMINED, language_name
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.text.languages import UNDETERMINED, language_name, two_letter_code
 from augenmerk.viz_app.state.model_info import ModelInfo
 
 NEUTRAL = ("source", "target")
@@ -61,3 +62,26 @@ def with_code(text: str, code: str) -> str:
     if rest.startswith(_OPEN) and _CLOSE in rest:
         rest = rest.partition(_CLOSE)[2].lstrip()
     return f"{code} {rest}"
+
+
+def check_languages(
+    run: RunConfig, source: str, target: str | None, target_code: str | None = None, *, offers_file: bool = False
+) -> None:
+    """Raises `AnalysisError` unless a model translates the languages of a sample.
+
+    Args:
+        run: the settings of the model.
+        source, target: the languages of the sample; the target is None if its translations do not matter.
+        target_code: the token `>>xx<<` of the chosen target language, for a model of several.
+        offers_file: whether the user can choose a file instead of the sample.
+    """
+    writes = run.data.target_language if target_code is None else inner_code(target_code)
+    own = two_letter_code(run.data.source_language), two_letter_code(writes)
+    if own[0] == source and target in (None, own[1]):
+        return
+    pairs = language_name(source) + (f" to {language_name(target)}" if target is not None else "")
+    advice = " Choose your own file as the sample." if offers_file else ""
+    raise AnalysisError(
+        f"This model translates {language_name(own[0])} to {language_name(own[1])}; the sample is {pairs}. "
+        f"Measurements on it would be meaningless.{advice}"
+    )

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from psygnal import SignalGroupDescriptor
 
-from augenmerk.core.analysis.query_key import QueryKeyDetail, query_key_detail
-from augenmerk.core.analysis.trace import Trace
+from augenmerk.core.analysis.trace import QueryKeyDetail, Trace, query_key_detail
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.state.experiment_state import ExperimentState, RequestState

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from augenmerk.core.analysis.alignment_ibm import train_ibm_1
+from augenmerk.core.analysis.alignment import train_ibm_1
 from augenmerk.core.errors import AnalysisError
 
 GERMAN = [["das", "Haus"], ["das", "Buch"], ["ein", "Buch"]]

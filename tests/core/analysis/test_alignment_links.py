@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from augenmerk.core.analysis.alignment_links import word_links, word_maps
+from augenmerk.core.analysis.alignment_ranking import word_links, word_maps
 from augenmerk.core.analysis.selection import Selection
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.translation.experiment import Experiment

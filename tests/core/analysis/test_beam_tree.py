@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from augenmerk.core.analysis.beam_tree import BeamTree
-from augenmerk.core.analysis.beam_watch import beam_tree
+from augenmerk.core.analysis.beam_tree import BeamTree, beam_tree
 from augenmerk.core.translation.experiment import Beam, Experiment, GivenTarget
 from augenmerk.core.translation.translator import Translator
 

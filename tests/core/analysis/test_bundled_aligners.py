@@ -5,8 +5,7 @@ import pytest
 
 from augenmerk.core.analysis.alignment import IBM_1_NAME, GoldPair, read_gold, read_ibm_1
 from augenmerk.core.analysis.alignment_ranking import AlignerRanking, rank_aligners
-from augenmerk.core.analysis.profiles import profile_heads
-from augenmerk.core.analysis.roles import roles_of
+from augenmerk.core.analysis.roles import profile_heads, roles_of
 from augenmerk.core.translation.translator import Translator
 
 

@@ -7,8 +7,8 @@ from torch import Tensor, nn
 
 from augenmerk.core.analysis.alti import trace_blocks
 from augenmerk.core.analysis.capture import trace_translation
-from augenmerk.core.analysis.layer_logits import logit_lens
 from augenmerk.core.analysis.logit_attribution import residual_parts
+from augenmerk.core.analysis.logit_lens import logit_lens
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import MAP_KINDS
 from augenmerk.core.translation.translator import Translator

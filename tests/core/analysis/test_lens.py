@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from augenmerk.core.analysis.layer_logits import layer_logits, logit_lens
-from augenmerk.core.analysis.lens import LogitLens
+from augenmerk.core.analysis.logit_lens import LogitLens, layer_logits, logit_lens
 from augenmerk.core.model.heads import Head
 from augenmerk.core.model.interventions import SentenceChanges, compile_interventions
 from augenmerk.core.resources import example_sentences

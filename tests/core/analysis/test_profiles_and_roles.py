@@ -8,22 +8,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from augenmerk.core.analysis.profiles import (
-    BATCH_SIZE,
-    REACH,
-    HeadProfiler,
-    HeadProfiles,
-    SampleProfiles,
-    profile_heads,
-)
 from augenmerk.core.analysis.roles import (
     ALIGNER_CONFIDENCE,
     ALIGNER_COVERAGE,
+    BATCH_SIZE,
     BROAD_RELATIVE_ENTROPY,
     POSITION_SHARE,
+    REACH,
     ROLES,
     SINK_SHARE,
+    HeadProfiler,
+    HeadProfiles,
     Role,
+    SampleProfiles,
+    profile_heads,
     role_of,
     roles_of,
 )

@@ -7,8 +7,7 @@ import pytest
 import torch
 
 from augenmerk.core.analysis.capture import trace_pair
-from augenmerk.core.analysis.query_key import query_key_detail
-from augenmerk.core.analysis.trace import Trace
+from augenmerk.core.analysis.trace import Trace, query_key_detail
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.model.interventions import SentenceChanges, attentions_of, compile_interventions

@@ -9,9 +9,9 @@ from augenmerk.core.analysis.capture import trace_translation
 from augenmerk.core.analysis.comparing import difference
 from augenmerk.core.analysis.importance import head_importance
 from augenmerk.core.analysis.measures import MEASURES, measure_maps
-from augenmerk.core.analysis.profiles import profile_heads
-from augenmerk.core.analysis.query_key import query_key_detail
+from augenmerk.core.analysis.roles import profile_heads
 from augenmerk.core.analysis.selection import COMBINATIONS, combine, hide, label_map, merge_words, sum_queries
+from augenmerk.core.analysis.trace import query_key_detail
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import MAP_KINDS
 from augenmerk.core.translation.translator import Translator

@@ -8,8 +8,7 @@ import pytest
 
 from augenmerk.core.analysis import roles as thresholds
 from augenmerk.core.analysis.alignment import read_gold
-from augenmerk.core.analysis.profiles import profile_heads
-from augenmerk.core.analysis.roles import SampleRoles, read_sample_roles, roles_path, write_sample_roles
+from augenmerk.core.analysis.roles import SampleRoles, profile_heads, read_sample_roles, roles_path, write_sample_roles
 from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.translation.result import MAP_KINDS

@@ -10,7 +10,7 @@ import pytest
 from augenmerk.core.analysis.alti import contributions_of
 from augenmerk.core.analysis.comparing import difference
 from augenmerk.core.analysis.occlusion import occlude_source_words
-from augenmerk.core.analysis.profiles import profile_heads
+from augenmerk.core.analysis.roles import profile_heads
 from augenmerk.core.analysis.selection import Selection
 from augenmerk.core.cli.main import main
 from augenmerk.core.model.heads import Head

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from augenmerk.core.analysis.alti import contributions_of
-from augenmerk.core.analysis.beam_watch import beam_tree
+from augenmerk.core.analysis.beam_tree import beam_tree
 from augenmerk.core.analysis.capture import trace_translation
 from augenmerk.core.analysis.importance import head_importance
-from augenmerk.core.analysis.layer_logits import logit_lens
 from augenmerk.core.analysis.logit_attribution import logit_parts
+from augenmerk.core.analysis.logit_lens import logit_lens
 from augenmerk.core.analysis.measures import Measure, measure_maps
 from augenmerk.core.analysis.occlusion import occlude_source_words
 from augenmerk.core.checkpoint.file import save_checkpoint

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.config import preset
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.analysis.area import AnalysisPanel
+from augenmerk.viz_app.analysis.panel import AnalysisPanel
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import ExperimentState

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from augenmerk.viz_app.analysis.area import MIN_WIDTH, AnalysisPanel
+from augenmerk.viz_app.analysis.panel import MIN_WIDTH, AnalysisPanel
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from tests.viz_app.analysis.conftest import MakeContext
 

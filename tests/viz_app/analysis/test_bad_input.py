@@ -11,8 +11,7 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.analysis.area import MIN_WIDTH, AnalysisPanel
-from augenmerk.viz_app.analysis.registry import TABS
+from augenmerk.viz_app.analysis.panel import MIN_WIDTH, TABS, AnalysisPanel
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.state.experiment_editor import force, intervene, set_output
 from tests.interventions import heads_switched_off

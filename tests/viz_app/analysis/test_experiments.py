@@ -21,8 +21,7 @@ from augenmerk.core.translation.experiment import (
     SourceWordReplaced,
 )
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.analysis.area import AnalysisPanel
-from augenmerk.viz_app.analysis.registry import TABS
+from augenmerk.viz_app.analysis.panel import TABS, AnalysisPanel
 from augenmerk.viz_app.analysis.source.view import SourceTab
 from augenmerk.viz_app.analysis.steps.view import StepsTab
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab

@@ -7,8 +7,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
-from augenmerk.viz_app.analysis.area import MIN_WIDTH, AnalysisPanel
-from augenmerk.viz_app.analysis.registry import TABS
+from augenmerk.viz_app.analysis.panel import MIN_WIDTH, TABS, AnalysisPanel
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.widgets.bars import Bar, BarList

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.viz_app.analysis import tab as tab_module
-from augenmerk.viz_app.analysis.area import AnalysisPanel
+from augenmerk.viz_app.analysis.panel import AnalysisPanel
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
 from augenmerk.viz_app.state.experiment_editor import intervene, toggle_head
 from augenmerk.viz_app.state.experiment_state import Progress, RequestState

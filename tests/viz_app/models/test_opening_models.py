@@ -24,16 +24,14 @@ from augenmerk.core.errors import AnalysisError
 from augenmerk.core.interop.model import HALF_ABOVE_BYTES, ImportSummary
 from augenmerk.core.interop.pickled import how_to_convert, is_pytorch_file
 from augenmerk.core.resources import bundled_model_path
-from augenmerk.viz_app.analysis.heads.samples import read_sample
-from augenmerk.viz_app.analysis.heads.state import SampleChoice
-from augenmerk.viz_app.analysis.sample_languages import check_languages
+from augenmerk.viz_app.analysis.heads.state import SampleChoice, read_sample
 from augenmerk.viz_app.application import run_app
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.models.import_dialog import HubDialog, ImportDialog, precision_entries
 from augenmerk.viz_app.models.loader import foreign_source
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import Stale
-from augenmerk.viz_app.state.languages import languages_of
+from augenmerk.viz_app.state.languages import check_languages, languages_of
 from tests.core.interop import joeynmt_models
 from tests.core.interop.marian_models import make_folder
 from tests.core.interop.pickles import pickles_read_here

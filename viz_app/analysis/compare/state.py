@@ -1,18 +1,70 @@
 """Two sentences in one model, or one experiment in two checkpoints: what is compared, and what came of it. No Qt."""
 
+import threading
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from augenmerk.core.analysis.comparing import MapDifference, NothingInCommonError, difference
 from augenmerk.core.analysis.selection import LabelledMap
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.quantities import percent
+from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy
 from augenmerk.core.translation.result import ExperimentResult, Translation
-from augenmerk.viz_app.analysis.compare.second_model import SecondModel
 from augenmerk.viz_app.state.experiment_editor import open_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE
+
+if TYPE_CHECKING:
+    from augenmerk.core.translation.translator import Translator
+
+
+class SecondModel:
+    """Opened in the worker's thread when it is first needed, kept until it is closed, then freed.
+
+    Attributes:
+        path: the file; None for the bundled model.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        self._translator: Translator | None = None
+        self._is_closed = False
+
+    @property
+    def name(self) -> str:
+        """For people; with its folder where the name alone would not tell one run from another."""
+        path = self.path or bundled_model_path()
+        name = path.name.removesuffix(".safetensors")
+        return f"{path.absolute().parent.name}/{name}" if name in ("best", "last") else name
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the file was read, and is not closed yet."""
+        return self._translator is not None
+
+    def translator(self, device: str) -> "Translator":
+        """The model, opened now if it is not. For the worker's thread alone.
+
+        Raises:
+            CheckpointError: the file cannot be used.
+        """
+        found = self._translator
+        if found is None:
+            from augenmerk.core.translation.translator import Translator
+
+            found = Translator.load(self.path, device)
+            with self._lock:
+                self._translator = None if self._is_closed else found
+        return found
+
+    def close(self) -> None:
+        """Gives the memory back, at the latest when the answer in hand is done."""
+        with self._lock:
+            self._is_closed, self._translator = True, None
+
 
 Question = Literal["sentence", "checkpoint"]
 READS_FIRST = "the second reads the first translation"

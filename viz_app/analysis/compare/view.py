@@ -2,8 +2,9 @@
 
 import html
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -17,12 +18,23 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from augenmerk.core.analysis.selection import LabelledMap
+from augenmerk.core.config import RunConfig
+from augenmerk.core.errors import AnalysisError, AugenmerkError
 from augenmerk.core.quantities import number
-from augenmerk.viz_app.analysis.compare.job import CompareJob
-from augenmerk.viz_app.analysis.compare.maps import CompareMaps
-from augenmerk.viz_app.analysis.compare.second_model import SecondModel
-from augenmerk.viz_app.analysis.compare.state import READS_FIRST, CompareState, Comparison, Question
+from augenmerk.core.text.languages import language_name
+from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget
+from augenmerk.core.translation.result import ExperimentResult, Translation
+from augenmerk.viz_app.analysis.compare.state import (
+    READS_FIRST,
+    ComparedMaps,
+    CompareState,
+    Comparison,
+    Question,
+    SecondModel,
+)
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from augenmerk.viz_app.state.map_text import title
 from augenmerk.viz_app.state.map_view_settings import on_redraw
 from augenmerk.viz_app.state.sentence_text import Piece, breakable, changed_pieces, pieces_of, source_as_read
@@ -31,6 +43,211 @@ from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.widgets.buttons import MenuButton, flat_button, tab_button
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of, set_visible
+from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, ShouldStop, Tell
+
+if TYPE_CHECKING:
+    from augenmerk.core.translation.translator import Translator
+
+
+@dataclass(frozen=True, eq=False)
+class CompareJob:
+    """What becomes of an experiment with another sentence or another model.
+
+    Attributes:
+        first: the result that is shown.
+        experiment: the second one. Its interventions that do not fit sentence or model are left out, and named.
+        model: the second model; None for the one in use.
+    """
+
+    first: ExperimentResult
+    experiment: Experiment
+    model: SecondModel | None = None
+    scope: ClassVar[JobScope] = "sentence"
+
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> Comparison:
+        """See `Job.run`. Raises `AnalysisError` if the two models translate other languages."""
+        other = translator if self.model is None else self.model.translator(translator.device.name)
+        _check_languages(translator.run_config, other.run_config, other.name)
+        second = other.compare(self.experiment, drops_misfits=True, should_stop=should_stop)
+        first = self.first.changed
+        forced, problem = None, ""
+        try:
+            forced = other.compare(reading(second.experiment, first), own=second.original, should_stop=should_stop)
+        except AugenmerkError as error:  # nothing was said, or more than the second has room for
+            problem = str(error)
+        is_same_vocabulary = _has_vocabulary_of(translator, other)
+        scored: float | None = None
+        if is_same_vocabulary and len(first.read_ids) <= other.run_config.model.max_positions:
+            scored = sum(other.score(first, second.experiment))
+        elif forced is not None:
+            scored = forced.changed.log_probability
+        if forced is not None:
+            forced = replace(forced, dropped=second.dropped)
+        return Comparison(self.first, second, forced, problem, scored, is_same_vocabulary)
+
+
+def reading(experiment: Experiment, first: Translation) -> Experiment:
+    """The experiment, given the words of the first translation. Tokens that were forced there are among them."""
+    kept = tuple(each for each in experiment.interventions if not isinstance(each, ForcedToken))
+    return Experiment(experiment.source_text, GivenTarget(first.text), kept)
+
+
+def _has_vocabulary_of(one: "Translator", other: "Translator") -> bool:
+    def tokens(translator: "Translator") -> tuple[object, object]:
+        codecs = translator.checkpoint.codecs
+        return codecs.source.vocabulary.tokens, codecs.target.vocabulary.tokens
+
+    return one is other or tokens(one) == tokens(other)
+
+
+def _check_languages(one: RunConfig, other: RunConfig, name: str) -> None:
+    first, second = _languages(one), _languages(other)
+    if first != second:
+        raise AnalysisError(
+            f"{name} translates {second}, but the current model translates {first}. Choose a checkpoint for the same "
+            "languages."
+        )
+
+
+def _languages(run: RunConfig) -> str:
+    if run.is_copy_task:
+        return "numbers (the copy task)"
+    return f"{language_name(run.data.source_language)} to {language_name(run.data.target_language)}"
+
+
+HINT = "Point at a cell to see its value in all three maps."
+Cell = tuple[int, int]
+Cells = tuple[Cell | None, Cell | None, Cell | None]
+"""The same query and key in the first map, the second, and the difference."""
+NO_CELLS: Cells = (None, None, None)
+WEIGHTS = MatrixStyle("sequential", cell_heights=(6, 16), aimed_height=150)
+CHANGE = MatrixStyle(
+    "signed",
+    cell_heights=(9, 20),
+    aimed_height=230,
+    legend=lambda top: (f"−{top:.2f} first more", "0", f"second more +{top:.2f}"),
+)
+
+
+class CompareMaps(QWidget):
+    """Draws `ComparedMaps`.
+
+    Attributes:
+        first, second, change: the three maps.
+        value: what is under the mouse; the owner puts it where it is seen.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.first = LabelledMatrix("First map", WEIGHTS)
+        self.second = LabelledMatrix("Second map", WEIGHTS)
+        self.change = LabelledMatrix("Difference of the maps", CHANGE)
+        self.value = label("small", wraps=True)
+        self._maps: ComparedMaps | None = None
+        self._names = [label("small", wraps=True) for _ in range(2)]
+        self._change_name = label("small", wraps=True)
+        self._problem, self._notes = label("warm", wraps=True), label("small", wraps=True)
+        self._lay_out()
+        self.first.hovered.connect(self._on_first_hovered)
+        self.second.hovered.connect(self._on_second_hovered)
+        self.change.hovered.connect(self._on_change_hovered)
+
+    def show_maps(self, maps: ComparedMaps, title: str) -> None:
+        """Draws other maps; `title` says of which head."""
+        self._maps = maps
+        change = maps.change
+        self.first.show_matrices([matrix_of(maps.first)], maps.top)
+        if maps.second is not None:
+            self.second.show_matrices([matrix_of(maps.second)], maps.top)
+        for part in (self.second, self._names[1]):
+            part.setVisible(maps.second is not None)
+        if change is not None:
+            matrix = Matrix(change.values, change.queries.labels, change.keys.labels)
+            self.change.show_matrices([matrix], maps.change_top)
+        for part in (self.change, self._change_name):
+            part.setVisible(change is not None)
+        for name, text in zip(self._names, ("first", "second"), strict=True):
+            name.setText(f"{text}: weights")
+        self._change_name.setText(f"second − first: {title}")
+        self._problem.setText(maps.problem)
+        self._problem.setVisible(bool(maps.problem))
+        self._notes.setText(" ".join(maps.notes))
+        self._show_hovered()
+
+    def _from_map(self, cell: Cell, which: int) -> Cells:
+        """A cell of the first or the second map in all three."""
+        found: list[Cell | None] = [None, None, None]
+        found[which] = cell
+        change = self._maps.change if self._maps is not None else None
+        if change is not None:
+            row = next((index for index, pair in enumerate(change.query_pairs) if pair[which] == cell[0]), None)
+            column = next((index for index, pair in enumerate(change.key_pairs) if pair[which] == cell[1]), None)
+            if row is not None and column is not None:
+                found[1 - which] = change.query_pairs[row][1 - which], change.key_pairs[column][1 - which]
+                found[2] = row, column
+        return found[0], found[1], found[2]
+
+    def _show_hovered(self) -> None:
+        """The cell that is under the mouse, in the maps as they are now."""
+        for widget, show in (
+            (self.first, self._on_first_hovered),
+            (self.second, self._on_second_hovered),
+            (self.change, self._on_change_hovered),
+        ):
+            if widget.hovered_cell is not None and widget.isVisible():
+                show(widget.hovered_cell)
+                return
+        self._show_cells(NO_CELLS)
+
+    def _on_first_hovered(self, cell: MatrixCell | None) -> None:
+        self._show_cells(self._from_map((cell.row, cell.column), 0) if cell is not None else NO_CELLS)
+
+    def _on_second_hovered(self, cell: MatrixCell | None) -> None:
+        self._show_cells(self._from_map((cell.row, cell.column), 1) if cell is not None else NO_CELLS)
+
+    def _on_change_hovered(self, cell: MatrixCell | None) -> None:
+        change = self._maps.change if self._maps is not None else None
+        if cell is None or change is None:
+            self._show_cells(NO_CELLS)
+        else:
+            self._show_cells(self._from_map((change.query_pairs[cell.row][0], change.key_pairs[cell.column][0]), 0))
+
+    def _show_cells(self, cells: Cells) -> None:
+        for widget, cell in zip((self.first, self.second, self.change), cells, strict=True):
+            widget.mark([MatrixCell(0, *cell)] if cell is not None else [])
+        self.value.setText(self._in_words(cells) or HINT)
+
+    def _in_words(self, cells: Cells) -> str:
+        maps = self._maps
+        if maps is None:
+            return ""
+        parts, names = [], ""
+        for name, labelled, cell in (("first", maps.first, cells[0]), ("second", maps.second, cells[1])):
+            if cell is None or labelled is None:
+                continue
+            names = names or f"{labelled.queries.labels[cell[0]]} → {labelled.keys.labels[cell[1]]}"
+            parts.append(f"{name} {labelled.weights[cell]:.2f}")
+        if cells[2] is not None and maps.change is not None:
+            parts.append(f"difference {number(float(maps.change.values[cells[2]]), signed=True)}")
+        elif parts and maps.change is not None:
+            parts.append("no partner in the other map")
+        return f"{names}:  " + "   ".join(parts) if parts else ""
+
+    def _lay_out(self) -> None:
+        both = row_of(
+            *(
+                (column_of(name, each, 1, spacing=2), 1)
+                for name, each in zip(self._names, (self.first, self.second), strict=True)
+            ),
+            spacing=8,
+        )
+        column_of(self._problem, self._change_name, self.change, both, self._notes, spacing=6, within=self)
+
+
+def matrix_of(labelled: LabelledMap) -> Matrix:
+    """A labelled map as it is drawn: queries in rows."""
+    return Matrix(labelled.weights, labelled.queries.labels, labelled.keys.labels)
+
 
 CHECKPOINT_FILTER = "Checkpoints (*.safetensors);;All files (*)"
 QUESTIONS: dict[Question, tuple[str, str]] = {

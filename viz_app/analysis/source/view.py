@@ -1,20 +1,100 @@
 """The tab *Source*: what comes from the source, and what depends on each of its words."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from augenmerk.core.analysis.contributions import METHOD
+from augenmerk.core.errors import AnalysisError, ExperimentError
 from augenmerk.core.quantities import number, percent
 from augenmerk.core.translation.experiment import SourceWordRemoved, SourceWordReplaced
-from augenmerk.viz_app.analysis.source.job import SourceJob, WithoutWordsJob
+from augenmerk.core.translation.result import Translation, TranslationStoppedError
 from augenmerk.viz_app.analysis.source.state import OutputShare, SourceFindings, SourceState, SourceWord
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from augenmerk.viz_app.state.experiment_state import Progress
 from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.widgets.bars import Bar, BarList
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of
+from augenmerk.viz_app.worker.inference import JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
+
+GROUP_SIZE = 4
+"""Words that are removed side by side: so many translations are lost where something more urgent is asked."""
+
+
+@dataclass(frozen=True, eq=False)
+class SourceJob:
+    """The shares of source and prefix in each output word, and what the translation loses without each source word.
+
+    Both are read by teacher forcing: however long a changed sentence's own translation would be, it takes a few passes.
+
+    Attributes:
+        translation: whose; all of it is computed under the interventions of its experiment.
+        original: the original that it is shown beside; None where nothing is changed.
+        known: what is known of that already.
+    """
+
+    translation: Translation
+    original: Translation | None = None
+    known: SourceFindings | None = None
+    scope: ClassVar[JobScope] = "sentence"
+
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> SourceFindings:
+        """See `Job.run`."""
+        findings = self._find(self.translation, translator, should_stop)
+        if self.original is None:
+            return findings
+        original = self.known or self._find(self.original, translator, should_stop)
+        return replace(findings, original=original)
+
+    def _find(self, translation: Translation, translator: OpenTranslator, should_stop: ShouldStop) -> SourceFindings:
+        from augenmerk.core.analysis.alti import contributions_of
+        from augenmerk.core.analysis.occlusion import score_without_source_words
+
+        contributions = contributions_of(translator, translation, should_stop)
+        if len(translation.source_words) == 1:
+            return SourceFindings(contributions, None, "Without its only word, the source would be empty.")
+        try:
+            changes = score_without_source_words(translator, translation, should_stop=should_stop)
+        except (AnalysisError, ExperimentError) as error:  # too little would be left
+            return SourceFindings(contributions, None, str(error))
+        return SourceFindings(contributions, changes)
+
+
+@dataclass(frozen=True, eq=False)
+class WithoutWordsJob:
+    """What the sentence is translated to without each of its words. Goes on where it was interrupted.
+
+    Attributes:
+        translation: the sentence's own.
+        places: of the words.
+        found: the translations, by place, that are known.
+    """
+
+    translation: Translation
+    places: tuple[int, ...]
+    found: Mapping[int, str] = field(default_factory=dict)
+    scope: ClassVar[JobScope] = "details"
+
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> Mapping[int, str]:
+        """See `Job.run`."""
+        from augenmerk.core.analysis.occlusion import translate_without_source_words
+
+        found = dict(self.found)
+        left = [place for place in self.places if place not in found]
+        while left:
+            group, left = left[:GROUP_SIZE], left[GROUP_SIZE:]
+            try:
+                changed = translate_without_source_words(translator, self.translation, group, should_stop=should_stop)
+            except TranslationStoppedError:
+                raise JobInterrupted(replace(self, found=found)) from None
+            found |= {place: each.text for place, each in zip(group, changed, strict=True)}
+            num_found, num_words = len(found), len(self.places)
+            progress(Progress(num_found, num_words, f"{num_found} of {num_words} words", dict(found)))
+        return found
+
 
 LEAST_SCALE = 0.5
 """A full bar of the source words is never less than this loss of log-probability, in nats: what rounds to 0.00 has no

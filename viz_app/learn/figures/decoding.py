@@ -1,12 +1,12 @@
 """The choice of words: the best candidates of every step, and the tree of a beam search."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QWidget
 
-from augenmerk.core.analysis.beam_tree import BeamNode, BeamTree
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.translation.experiment import Beam
 from augenmerk.core.translation.result import Alternative, Translation
@@ -16,6 +16,9 @@ from augenmerk.viz_app.state.experiment_editor import force
 from augenmerk.viz_app.theme import CHIP_RADIUS, PANEL_MARGIN, Theme, current_theme, scaled
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.worker.inference import Job
+
+if TYPE_CHECKING:  # torch belongs to the worker thread
+    from augenmerk.core.analysis.beam_tree import BeamNode, BeamTree
 
 NUM_CANDIDATES = 4
 BEAM = Beam(4, 0.0)
@@ -109,7 +112,7 @@ class BeamFigure(ChapterFigure):
             return None
         return translation.source_text, BeamTreeJob(translation.source_text, BEAM)
 
-    def take(self, answer: BeamTree) -> None:
+    def take(self, answer: "BeamTree") -> None:
         """Keeps the tree."""
         self.tree = answer
 
@@ -322,7 +325,7 @@ class BeamDrawing(ChipDrawing):
         self._places, self._line_tops = _Columns((), 0), [0]
         self.setAccessibleName("Tree of the beam search")
 
-    def show_tree(self, tree: BeamTree) -> None:
+    def show_tree(self, tree: "BeamTree") -> None:
         """Another search."""
         self._tree = tree
         self.setAccessibleDescription(f"Beam: {tree.texts[0]} Greedy: {tree.texts[1]}")
@@ -343,7 +346,7 @@ class BeamDrawing(ChipDrawing):
             self._line_tops.append(self._line_tops[-1] + (1 + max(ranks, default=0)) * row + scaled(LINE_GAP))
         return QSize(self._places.end, self._line_tops[-1] - scaled(LINE_GAP) + 4)
 
-    def place_of(self, node: BeamNode) -> QRectF:
+    def place_of(self, node: "BeamNode") -> QRectF:
         """Where a hypothesis is drawn."""
         scaled = self.theme.scaled
         return QRectF(

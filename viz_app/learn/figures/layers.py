@@ -1,11 +1,11 @@
 """The logit lens as a table: the decoder's prediction after each layer."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtWidgets import QWidget
 
-from augenmerk.core.analysis.lens import LogitLens
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
@@ -14,6 +14,9 @@ from augenmerk.viz_app.learn.job import LensJob
 from augenmerk.viz_app.theme import scaled
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.worker.inference import Job
+
+if TYPE_CHECKING:  # torch belongs to the worker thread
+    from augenmerk.core.analysis.logit_lens import LogitLens
 
 NUM_IN_TIP = 5
 CELL_HEIGHTS, AIMED_HEIGHT, LEAST_HEIGHT, LARGEST_CELL = (30, 54), 260, 120, 130
@@ -64,7 +67,7 @@ class LayersFigure(ChapterFigure):
         """The lens of the translation that is shown."""
         return self.about(self.translation, LensJob)
 
-    def take(self, answer: LogitLens) -> None:
+    def take(self, answer: "LogitLens") -> None:
         """Keeps the lens."""
         self.lens = answer
 

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from augenmerk.core.analysis.logit_parts import LogitParts
 from augenmerk.core.model.heads import Head
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
@@ -17,6 +17,9 @@ from augenmerk.viz_app.widgets.buttons import tab_button
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import FlowLayout, column_of, row_of
 from augenmerk.viz_app.worker.inference import Job
+
+if TYPE_CHECKING:  # torch belongs to the worker thread
+    from augenmerk.core.analysis.logit_attribution import LogitParts
 
 NUM_HEADS_SHOWN = 6
 CHIP_SPACING = 2
@@ -64,7 +67,7 @@ class WordPartsFigure(ChapterFigure):
         """The parts of the translation that is shown."""
         return self.about(self.translation, LogitPartsJob)
 
-    def take(self, answer: LogitParts) -> None:
+    def take(self, answer: "LogitParts") -> None:
         """Keeps the parts; with a head off, the reader still asks about the same word."""
         before, self.parts = self.parts, answer
         if not answer.translation.experiment.interventions:
@@ -119,7 +122,7 @@ class WordPartsFigure(ChapterFigure):
         self.state.intents.choose_head(self.shown_heads[index])
 
 
-def said_of(parts: LogitParts, step: int) -> str:
+def said_of(parts: "LogitParts", step: int) -> str:
     """The word's lead over its rival, as a logit difference and as a ratio of probabilities."""
     difference = float(parts.differences[step])
     word = parts.translation.predicted_tokens[step].replace(WORD_MARK, "")
@@ -133,7 +136,7 @@ def said_of(parts: LogitParts, step: int) -> str:
     )
 
 
-def said_of_before(parts: LogitParts, unchanged: LogitParts | None, step: int) -> str:
+def said_of_before(parts: "LogitParts", unchanged: "LogitParts | None", step: int) -> str:
     """The word's lead over the same rival without changes; empty if the two cannot be compared."""
     if unchanged is None or not parts.translation.experiment.interventions:
         return ""
@@ -146,7 +149,7 @@ def said_of_before(parts: LogitParts, unchanged: LogitParts | None, step: int) -
     return f" Without changes: {float(unchanged.differences[step]):.2f}.".replace("-", "−")
 
 
-def sums_of(parts: LogitParts, step: int) -> list[tuple[str, float, str]]:
+def sums_of(parts: "LogitParts", step: int) -> list[tuple[str, float, str]]:
     """All parts, those of a kind together: name, sum, and what is said about it."""
     cross, decoder, networks = (each[..., step] for each in (parts.cross, parts.decoder, parts.feed_forward))
     return [
@@ -158,7 +161,7 @@ def sums_of(parts: LogitParts, step: int) -> list[tuple[str, float, str]]:
     ]
 
 
-def heads_of(parts: LogitParts, step: int) -> list[tuple[Head, float]]:
+def heads_of(parts: "LogitParts", step: int) -> list[tuple[Head, float]]:
     """All heads of the decoder with their parts, the largest first, whatever its sign."""
     found = [
         (Head(kind, layer, head), float(parts.of_kind(kind)[layer, head, step]))

@@ -34,8 +34,7 @@ from augenmerk.core.translation.experiment import (
 )
 from augenmerk.core.translation.result import ExperimentResult, TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.analysis.compare.second_model import SecondModel
-from augenmerk.viz_app.analysis.compare.state import Comparison
+from augenmerk.viz_app.analysis.compare.state import Comparison, SecondModel
 from augenmerk.viz_app.analysis.compare.view import CompareTab
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, remove, set_output, toggle_head

@@ -11,19 +11,23 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.analysis.importance import HeadImportance, head_importance
-from augenmerk.core.analysis.profiles import profile_heads
-from augenmerk.core.analysis.roles import read_sample_roles, roles_path
+from augenmerk.core.analysis.roles import profile_heads, read_sample_roles, roles_path
 from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.errors import AnalysisError, CorpusError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.analysis.area import MIN_WIDTH
-from augenmerk.viz_app.analysis.heads.job import CHUNK, ImportanceJob, StatisticsJob, with_translations
-from augenmerk.viz_app.analysis.heads.samples import read_sample
-from augenmerk.viz_app.analysis.heads.state import SampleChoice, blocks, in_words
-from augenmerk.viz_app.analysis.heads.view import HeadsTab, cell_of
+from augenmerk.viz_app.analysis.heads.state import SampleChoice, blocks, in_words, read_sample
+from augenmerk.viz_app.analysis.heads.view import (
+    CHUNK,
+    HeadsTab,
+    ImportanceJob,
+    StatisticsJob,
+    cell_of,
+    with_translations,
+)
+from augenmerk.viz_app.analysis.panel import MIN_WIDTH
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, redo, toggle_head, undo
 from augenmerk.viz_app.state.experiment_state import Progress, Stale
 from augenmerk.viz_app.worker.inference import JobInterrupted

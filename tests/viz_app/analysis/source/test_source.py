@@ -23,9 +23,8 @@ from augenmerk.core.translation.experiment import (
 )
 from augenmerk.core.translation.result import Translation, TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.analysis.source.job import SourceJob, WithoutWordsJob
 from augenmerk.viz_app.analysis.source.state import SourceFindings, SourceState
-from augenmerk.viz_app.analysis.source.view import CANCELLED, WAITING, SourceTab
+from augenmerk.viz_app.analysis.source.view import CANCELLED, WAITING, SourceJob, SourceTab, WithoutWordsJob
 from augenmerk.viz_app.analysis.tab import AnalysisContext
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, toggle_head, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState, Progress

@@ -11,10 +11,9 @@ from augenmerk.core.errors import ExperimentError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, HeadScaled
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.analysis.steps import token_line
+from augenmerk.viz_app.analysis.steps import view
 from augenmerk.viz_app.analysis.steps.state import StepsState
-from augenmerk.viz_app.analysis.steps.token_line import TokenChip
-from augenmerk.viz_app.analysis.steps.view import OTHER_PREFIX, TICKS, StepsTab
+from augenmerk.viz_app.analysis.steps.view import OTHER_PREFIX, TICKS, StepsTab, TokenChip
 from augenmerk.viz_app.analysis.tab import AnalysisContext
 from augenmerk.viz_app.state.experiment_editor import edit_text, force, intervene, reset, set_output, toggle_head, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState
@@ -401,7 +400,7 @@ def test_in_a_low_panel_most_candidates_are_in_sight_whatever_the_number_of_toke
 
 @pytest.mark.heavy
 def test_going_on_scrolls_to_the_step(tab: StepsTab, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(token_line, "MAX_LINES", 1)
+    monkeypatch.setattr(view, "MAX_LINES", 1)
     tab.redraw()
     tab.window().resize(200, 700)
     qtbot.waitUntil(lambda: tab.tokens.height() > tab.tokens_area.height())

@@ -1,4 +1,4 @@
-"""The Analysis panel: tabs beside the maps."""
+"""The Analysis panel: tabs next to the maps. A new tab is one more entry of `TABS`."""
 
 import shiboken6
 from PySide6.QtCore import QSize, Qt, Signal
@@ -12,13 +12,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from augenmerk.viz_app.analysis.registry import TABS
+from augenmerk.viz_app.analysis.alignment.view import AlignmentTab
+from augenmerk.viz_app.analysis.compare.view import CompareTab
+from augenmerk.viz_app.analysis.heads.view import HeadsTab
+from augenmerk.viz_app.analysis.source.view import SourceTab
+from augenmerk.viz_app.analysis.steps.view import StepsTab
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.theme import PANEL_MARGIN, scaled
 from augenmerk.viz_app.views.commands import TOGGLE_ANALYSIS
 from augenmerk.viz_app.widgets.buttons import flat_button, tab_button
 from augenmerk.viz_app.widgets.layouts import column_of, row_of, wrapping_row
 
+TABS: tuple[type[AnalysisTab], ...] = (StepsTab, AlignmentTab, HeadsTab, SourceTab, CompareTab)
+"""In the order of their buttons."""
 MIN_WIDTH, USUAL_WIDTH = 340, 430
 
 
