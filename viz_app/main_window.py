@@ -1,6 +1,5 @@
 """The window: top bar, pages, commands."""
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -322,8 +321,8 @@ class MainWindow(QMainWindow):
         self.state.result_changed.connect(self._on_result)
         self.analysis.closed.connect(page.hide_analysis)
         self.analysis.focus_next = page.head
-        page.message.open_requested.connect(loader.choose_file)
-        page.message.train_requested.connect(partial(self.pages.show, TRAIN))
+        page.open_button.clicked.connect(loader.choose_file)
+        page.train_button.clicked.connect(lambda: self.pages.show(TRAIN))
         self.export_menu.done.connect(bar.show_notice)
         page.head.export_button.setMenu(self.export_menu)
         notice = page.sentence.coverage_notice

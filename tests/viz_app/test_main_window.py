@@ -395,7 +395,7 @@ def test_without_a_bundled_model_the_window_says_so_and_offers_a_way(
 ) -> None:
     monkeypatch.setattr(augenmerk.viz_app.models.loader, "bundled_model_path", lambda: tmp_path / "none.safetensors")
     window = make_window(None, wait=False)
-    qtbot.waitUntil(lambda: window.translate_page.message.open_button.isVisible())
+    qtbot.waitUntil(lambda: window.translate_page.open_button.isVisible())
     assert "The bundled model is missing" in window.translate_page.message.label.text()
     assert _dialogs(window) == []
 

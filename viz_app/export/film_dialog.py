@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QDialog, QPushButton, QWidget
 from augenmerk.viz_app.export.film import Film, save_film
 from augenmerk.viz_app.state.experiment_state import Progress
 from augenmerk.viz_app.theme import GAP, PAGE_MARGIN, scales
+from augenmerk.viz_app.widgets.bars import ProgressLine
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import column_of, row_of
-from augenmerk.viz_app.widgets.progress_line import ProgressLine
 from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, ModelFreeJob, Request, ShouldStop, Tell
 
 WIDTH_PX = 380

@@ -28,11 +28,11 @@ from augenmerk.core.text.languages import UNDETERMINED, language_code, language_
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import Progress
 from augenmerk.viz_app.theme import GAP, PAGE_MARGIN
+from augenmerk.viz_app.widgets.bars import ProgressLine
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu
 from augenmerk.viz_app.widgets.dialogs import ask_what_to_open, ask_where_to_save
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import add_parts, row_of
-from augenmerk.viz_app.widgets.progress_line import ProgressLine
 from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, ModelFreeJob, Request, ShouldStop, Tell
 
 if TYPE_CHECKING:

@@ -35,7 +35,8 @@ class TranslatePage(QWidget):
         sentence, heads, head: the three panels.
         analysis: the tabs beside them; `analysis_button` opens and closes them, `thumbnails_button` brings back the
             heads whose place they took.
-        message: what stands in place of the maps while there are none.
+        message: takes the place of the maps while there are none; `open_button` and `train_button` offer a model there,
+            `cancel_button` cancels the first translation.
         stop_analysis: ends what the analysis tab in sight waits for, and says whether there was anything.
         own_settings: how the user wants maps to be shown; while a lesson shows its scenes, not how these are.
         step_scene: shows the scene before (-1) or after (1) of a lesson, and says whether one is shown; ← and → walk
@@ -64,7 +65,11 @@ class TranslatePage(QWidget):
         self._arrangement = Arrangement(self.heads, self.head, self.analysis, preferences)
         self.analysis_button = self._arrangement.analysis_button
         self.thumbnails_button = self._arrangement.thumbnails_button
-        self.message = NoModelMessage()
+        self.message = EmptyState()
+        self.message.setProperty("role", "panel")
+        self.open_button = self.message.add_button("Open model…", is_primary=True)
+        self.train_button = self.message.add_button("Train a model")
+        self.cancel_button = self.message.add_button("Cancel")
         self.step_scene: Callable[[int], bool] = lambda by: False
         self.stop_analysis: Callable[[], bool] = lambda: False
         self.own_settings: Callable[[], MapViewSettings] = lambda: self.state.settings
@@ -101,8 +106,11 @@ class TranslatePage(QWidget):
             self._show_hint()
 
     def show_message(self, text: str, *, offers_models: bool = False, offers_cancel: bool = False) -> None:
-        """Shows a message in place of the maps."""
-        self.message.show_message(text, offers_models=offers_models, offers_cancel=offers_cancel)
+        """Shows a message in place of the maps, perhaps with buttons that open or train a model, or cancel."""
+        for button in (self.open_button, self.train_button):
+            button.setVisible(offers_models)
+        self.cancel_button.setVisible(offers_cancel)
+        self.message.show_text(text, shows_buttons=offers_models or offers_cancel)
         self.message.setVisible(True)
         set_visible(self._arrangement, False, focus_to=self.sentence.input)
 
@@ -154,7 +162,7 @@ class TranslatePage(QWidget):
         state, field = self.state, self.sentence.input
         field.text_committed.connect(self._on_text)
         self.sentence.escape_pressed.connect(self.heads.grid.setFocus)
-        self.message.cancel_requested.connect(state.cancel)
+        self.cancel_button.clicked.connect(state.cancel)
         state.experiment_cancelled.connect(self._on_cancelled)
         state.result_changed.connect(self._show_result)
         state.model_changed.connect(self._show_whether_outdated)
@@ -372,36 +380,3 @@ class Arrangement(QSplitter):
         self._preferences.set_bytes("translate_splitter", self.maps.saveState())
         if not self.analysis.isHidden():
             self._preferences.set_bytes("lab_splitter", self.saveState())
-
-
-class NoModelMessage(EmptyState):
-    """A panel with a message, two buttons where no model is open, and one while a first translation is awaited.
-
-    Attributes:
-        open_button, train_button: open a checkpoint, go to the Train page.
-        cancel_button: gives the translation up.
-
-    Signals:
-        open_requested(), train_requested(), cancel_requested(): a button was pressed.
-    """
-
-    open_requested = Signal()
-    train_requested = Signal()
-    cancel_requested = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setProperty("role", "panel")
-        self.open_button = self.add_button("Open model…", is_primary=True)
-        self.open_button.clicked.connect(self.open_requested)
-        self.train_button = self.add_button("Train a model")
-        self.train_button.clicked.connect(self.train_requested)
-        self.cancel_button = self.add_button("Cancel")
-        self.cancel_button.clicked.connect(self.cancel_requested)
-
-    def show_message(self, text: str, *, offers_models: bool = False, offers_cancel: bool = False) -> None:
-        """Shows another message, with the buttons that are wanted."""
-        for button in (self.open_button, self.train_button):
-            button.setVisible(offers_models)
-        self.cancel_button.setVisible(offers_cancel)
-        self.show_text(text, shows_buttons=offers_models or offers_cancel)

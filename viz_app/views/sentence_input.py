@@ -1,11 +1,10 @@
 """The field for the sentence: grows from one line to a few, asks for a translation a moment after the last key."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import cast
 
-from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -19,20 +18,17 @@ from PySide6.QtGui import (
     QPen,
     QTextCharFormat,
     QTextCursor,
-    QTextLine,
 )
 from PySide6.QtWidgets import QFrame, QLineEdit, QPlainTextEdit, QSizePolicy, QTextEdit, QToolTip, QWidget
 
 from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS, Span, limited
-from augenmerk.viz_app.theme import current_theme, is_theme_change, scaled, set_role
+from augenmerk.viz_app.theme import current_theme, is_theme_change, set_role
 from augenmerk.viz_app.views.commands import SENTENCE
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
 
 DEBOUNCE_MS = 300
 MAX_LINES = 4
 MAX_SHADE = 0.55
-DOT = 2
-"""Pixels across, of the line below words that the model does not know or has hardly seen."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +51,8 @@ class SentenceMarks:
     edited: tuple[Span, ...] = ()
 
     @cached_property
-    def told(self) -> Mapping[Span, str]:
-        """What is said of words under the mouse."""
+    def tips(self) -> Mapping[Span, str]:
+        """The tool tips of words."""
         return {
             span: "; ".join(each[span] for each in (self.respelled, self.rare) if span in each)
             for span in sorted({*self.respelled, *self.rare}, key=lambda span: span.start)
@@ -64,7 +60,7 @@ class SentenceMarks:
 
 
 class WordMarker:
-    """Marks words of a text field: colour behind them, letters struck out, dots below, the reason under the mouse."""
+    """Marks words of a text field by colours, strikes and dotted underlines, each until the text changes."""
 
     def __init__(self, field: QPlainTextEdit) -> None:
         self._field = field
@@ -72,129 +68,78 @@ class WordMarker:
         self._shades: dict[Span, float] = {}
 
     def mark(self, marks: SentenceMarks) -> None:
-        """Marks words of the sentence, until the text changes."""
-        self.marks = marks
-        selections = [
-            self.selection(
-                span, _format(background=current_theme().color("accent", MAX_SHADE * min(max(share, 0.0), 1.0)))
-            )
-            for span, share in self._shades.items()
-        ]
-        selections += [self.selection(span, _format(current_theme().color("warm"))) for span in marks.unknown]
-        if marks.ignored is not None:
-            selections.append(self.selection(marks.ignored, _format(current_theme().color("muted"), is_struck=True)))
-        selections += [
-            self.selection(span, _format(current_theme().color("warm"), is_struck=True)) for span in marks.edited
-        ]
-        self._field.setExtraSelections(selections)
+        """Replaces the marks; shades stay."""
+        self.marks, field = marks, self._field
+        color = current_theme().color
+        dots = {**dict.fromkeys(marks.respelled, "muted"), **dict.fromkeys((*marks.unknown, *marks.rare), "warm")}
+        ignored = [marks.ignored] if marks.ignored is not None else []
+        field.setExtraSelections(
+            [
+                *(_marked(field, span, background=color("accent", MAX_SHADE * s)) for span, s in self._shades.items()),
+                *(
+                    _marked(field, span, color("warm") if span in marks.unknown else None, dots=color(name))
+                    for span, name in dots.items()
+                ),
+                *(_marked(field, span, color("muted"), is_struck=True) for span in ignored),
+                *(_marked(field, span, color("warm"), is_struck=True) for span in marks.edited),
+            ]
+        )
         terms = (("rare word", marks.rare), ("restored spelling", marks.respelled))
-        self._field.setProperty("terms", ", ".join(term for term, spans in terms if spans))
-        self._field.setAccessibleDescription("; ".join(dict.fromkeys(marks.told.values())))
-        self._field.viewport().update()
+        field.setProperty("terms", ", ".join(term for term, spans in terms if spans))
+        field.setAccessibleDescription("; ".join(dict.fromkeys(marks.tips.values())))
 
     def shade(self, shares: Mapping[Span, float]) -> None:
-        """Lays colour behind words, the more the larger their share (0 to 1); until the text changes."""
+        """Shades words by their shares, from 0 to 1."""
         if shares != self._shades:
             self._shades = dict(shares)
             self.mark(self.marks)
 
     def clear(self) -> None:
-        """The text is another one: nothing of it is marked."""
+        """Removes all marks and shades."""
         if self._shades or self.marks != SentenceMarks():
             self._shades = {}
             self.mark(SentenceMarks())
 
-    def show_tip(self, event: QHelpEvent) -> bool:
-        """Shows why the word under the mouse is marked; False if no word is."""
-        if not self.marks.told:
-            return False
-        found = self._told_word_at(event.pos())
-        if found is None:
-            QToolTip.hideText()
-        else:
-            span, place = found
-            QToolTip.showText(event.globalPos(), self.marks.told[span], self._field.viewport(), place)
-        return True
-
-    def paint(self) -> None:
-        """Draws the dots, over the text."""
-        marks = self.marks
-        warm = dict.fromkeys((*marks.unknown, *marks.rare))
-        pale = [span for span in marks.respelled if span not in warm]
-        if warm or pale:
-            painter = QPainter(self._field.viewport())
-            self._paint_dots(painter, warm, "warm")
-            self._paint_dots(painter, pale, "muted")
-            painter.end()
-
-    def selection(self, span: Span, char_format: QTextCharFormat) -> QTextEdit.ExtraSelection:
-        selection = QTextEdit.ExtraSelection()
-        cursor = QTextCursor(self._field.document())
-        last = self._field.document().characterCount() - 1
-        cursor.setPosition(min(span.start, last))
-        cursor.setPosition(min(span.end, last), QTextCursor.MoveMode.KeepAnchor)
-        selection.cursor = cursor
-        selection.format = char_format
-        return selection
-
-    def _told_word_at(self, point: QPoint) -> tuple[Span, QRect] | None:
-        """The marked word there, and where it stands in its line."""
-        found = ((span, place) for span in self.marks.told for place in self.places_of(span))
-        return next(((span, place.toRect()) for span, place in found if place.contains(QPointF(point))), None)
-
-    def places_of(self, span: Span) -> list[QRectF]:
-        """Where a word stands in the viewport: one place, or one in each line if it is broken."""
-        block = self._field.document().findBlock(span.start)
-        layout = block.layout()
-        if not block.isValid() or layout is None:
-            return []
-        origin = self._field.blockBoundingGeometry(block).translated(self._field.contentOffset()).topLeft()
-        start, end = span.start - block.position(), span.end - block.position()
-        places = []
-        line = layout.lineForTextPosition(start)
-        while line.isValid() and line.textStart() < end:
-            first = max(start, line.textStart())
-            last = min(end, line.textStart() + line.textLength())
-            if first < last:
-                left, right = (_x_of(line, place) for place in (first, last))
-                top = origin.y() + line.y()
-                places.append(QRectF(origin.x() + min(left, right), top, abs(right - left), line.height()))
-            line = layout.lineAt(line.lineNumber() + 1)
-        return places
-
-    def _paint_dots(self, painter: QPainter, spans: Iterable[Span], color: str) -> None:
-        """A dotted line below words; round dots, which a style's own dotted underline does not have."""
-        width = max(1.5, scaled(DOT))
-        pen = QPen(current_theme().color(color), width)
-        pen.setDashPattern([0.01, 2.0])
-        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(pen)
-        below = self._field.fontMetrics().descent() / 2 + width / 2
-        visible = QRectF(self._field.viewport().rect())
-        for span in spans:
-            for place in self.places_of(span):
-                if place.intersects(visible):
-                    y = place.bottom() - self._field.fontMetrics().descent() + below
-                    painter.drawLine(QPointF(place.left() + width, y), QPointF(place.right() - width / 2, y))
+    def tip_at(self, point: QPoint) -> str:
+        """The reason why the word at this point of the viewport is marked; empty if it is not."""
+        cursor = self._field.cursorForPosition(point)
+        beside = 2 * self._field.fontMetrics().averageCharWidth()
+        if not self._field.cursorRect(cursor).adjusted(-beside, 0, beside, 0).contains(point):
+            return ""
+        place = cursor.position()
+        return next((tip for span, tip in self.marks.tips.items() if span.start <= place <= span.end), "")
 
 
-def _format(
+def _marked(
+    field: QPlainTextEdit,
+    span: Span,
     foreground: QColor | None = None,
-    background: QColor | None = None,
     *,
+    background: QColor | None = None,
+    dots: QColor | None = None,
     is_struck: bool = False,
     is_bold: bool = False,
-) -> QTextCharFormat:
-    char_format = QTextCharFormat()
+) -> QTextEdit.ExtraSelection:
+    """A span of the text in another look. `dots`: the colour of a dotted underline."""
+    selection = QTextEdit.ExtraSelection()
+    cursor = QTextCursor(field.document())
+    last = field.document().characterCount() - 1
+    cursor.setPosition(min(span.start, last))
+    cursor.setPosition(min(span.end, last), QTextCursor.MoveMode.KeepAnchor)
+    selection.cursor = cursor
+    look = selection.format
     if foreground is not None:
-        char_format.setForeground(foreground)
+        look.setForeground(foreground)
     if background is not None:
-        char_format.setBackground(background)
-    char_format.setFontStrikeOut(is_struck)
+        look.setBackground(background)
+    if dots is not None:
+        look.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DotLine)
+        look.setUnderlineColor(dots)
+    look.setFontStrikeOut(is_struck)
     if is_bold:
-        char_format.setFontWeight(QFont.Weight.Bold)
-    return char_format
+        look.setFontWeight(QFont.Weight.Bold)
+    selection.format = look
+    return selection
 
 
 class SentenceInput(QPlainTextEdit):
@@ -294,14 +239,10 @@ class SentenceInput(QPlainTextEdit):
 
     def viewportEvent(self, event: QEvent) -> bool:
         """Says of a word with dots why it is marked."""
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self.marker.show_tip(event):
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self.marker.marks.tips:
+            QToolTip.showText(event.globalPos(), self.marker.tip_at(event.pos()), self.viewport())
             return True
         return super().viewportEvent(event)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """The text, then dots below its marked words."""
-        super().paintEvent(event)
-        self.marker.paint()
 
     def sizeHint(self) -> QSize:
         """As wide as the layout likes."""
@@ -367,12 +308,6 @@ INPUT_COMMANDS = (
 )
 
 
-def _x_of(line: QTextLine, place: int) -> float:
-    """Where a character begins in its line."""
-    x, _ = cast("tuple[float, int]", line.cursorToX(place))
-    return x
-
-
 KEPT_KEYS = (QKeySequence.StandardKey.Copy, QKeySequence.StandardKey.SelectAll)
 
 
@@ -407,7 +342,7 @@ class TargetLine(SentenceInput):
         """Marks these words, in their order: they are not in the original translation."""
         self._emphasized = tuple(words)
         text, position = self.text.lower(), 0
-        new = _format(current_theme().color("warm"), is_bold=True)
+        warm = current_theme().color("warm")
         selections = []
         for word in words:
             start = text.find(word.lower(), position)
@@ -415,7 +350,7 @@ class TargetLine(SentenceInput):
                 continue
             position = start + len(word)
             before, upto = (len(text[:end].encode("utf-16-le", "surrogatepass")) // 2 for end in (start, position))
-            selections.append(self.marker.selection(Span(before, upto), new))
+            selections.append(_marked(self, Span(before, upto), warm, is_bold=True))
         self.setExtraSelections(selections)
 
     def changeEvent(self, event: QEvent) -> None:

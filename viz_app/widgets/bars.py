@@ -1,14 +1,14 @@
-"""A list of labelled horizontal bars. A click on a label selects it; a click on a bar gives a value."""
+"""A list of labelled horizontal bars, which can be clicked, and a thin progress bar."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QProgressBar, QSizePolicy, QWidget
 
 from augenmerk.viz_app.state.sentence_text import visible
-from augenmerk.viz_app.theme import current_theme, scaled
+from augenmerk.viz_app.theme import current_theme, scaled, scales
 
 LINE_GAP = 6
 GAP = 6
@@ -199,3 +199,18 @@ class BarList(QWidget):
 
 def _said(bar: Bar) -> str:
     return f"{bar.label} {bar.text}" + (f" (was {bar.before_text})" if bar.before_text else "")
+
+
+class ProgressLine(QProgressBar):
+    """A thin bar that shows a fraction, or a moving segment if the amount of work is unknown."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setTextVisible(False)
+        self.setAccessibleName("progress")
+        scales(self.setFixedHeight, 6)
+
+    def set_fraction(self, fraction: float | None) -> None:
+        """Shows a fraction from 0 to 1; None for an unknown amount of work."""
+        self.setRange(0, 0 if fraction is None else 1000)
+        self.setValue(round(1000 * (fraction or 0.0)))

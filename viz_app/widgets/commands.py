@@ -15,18 +15,18 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QMenu,
-    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
 
+from augenmerk.viz_app.state.sentence_text import elided
 from augenmerk.viz_app.theme import scaled, scales
-from augenmerk.viz_app.widgets.labels import EmptyState, label
+from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, column_of
 
 PALETTE_SIZE = 520, 380
 MAX_SHOWN = 40
-"""Characters of what was typed that are repeated."""
+"""Characters of the typed text that the message repeats."""
 MAX_COLUMNS, SCROLL_BAR_WIDTH = 3, 12
 ARROWS = {"Left": "←", "Right": "→", "Up": "↑", "Down": "↓"}
 KEY_NAMES = {"PgUp": "Page Up", "PgDown": "Page Down", "Return": "Enter"}
@@ -235,8 +235,7 @@ class CommandPalette(QDialog):
 
     Attributes:
         field: what is typed.
-        results: the commands that match.
-        nothing: stands in their place where none does.
+        results: the commands that match, or a line saying that none does.
     """
 
     def __init__(self, commands: Sequence[BoundCommand], parent: QWidget | None = None) -> None:
@@ -255,13 +254,9 @@ class CommandPalette(QDialog):
         self.results.setAccessibleName("Commands")
         self.results.itemActivated.connect(lambda _item: self._run())
         self.results.itemClicked.connect(lambda _item: self._run())
-        self.nothing = EmptyState()
-        self._below = QStackedWidget()
-        self._below.addWidget(self.results)
-        self._below.addWidget(self.nothing)
         column = QVBoxLayout(self)
         column.addWidget(self.field)
-        column.addWidget(self._below)
+        column.addWidget(self.results)
         self._search("")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -283,10 +278,10 @@ class CommandPalette(QDialog):
             keys = command.command.shown_keys
             self.results.addItem(QListWidgetItem(f"{command.title}{keys and f'    {keys}'}"))
         self.results.setCurrentRow(0)
-        words = " ".join(typed.split())
-        shown = words if len(words) <= MAX_SHOWN else words[: MAX_SHOWN - 1] + "…"
-        self.nothing.show_text(f"No command matches “{shown}”.")
-        self._below.setCurrentWidget(self.results if self._shown else self.nothing)
+        if not self._shown:
+            words = elided(" ".join(typed.split()), MAX_SHOWN)
+            nothing = QListWidgetItem(f"No command matches “{words}”.", self.results)
+            nothing.setFlags(Qt.ItemFlag.NoItemFlags)
 
     def _run(self) -> None:
         row = self.results.currentRow()

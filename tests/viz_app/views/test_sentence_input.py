@@ -1,6 +1,6 @@
 import pytest
 from PySide6.QtCore import QMimeData, Qt, QUrl
-from PySide6.QtGui import QInputMethodEvent
+from PySide6.QtGui import QInputMethodEvent, QTextCharFormat
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -69,6 +69,7 @@ def test_marks_go_as_soon_as_the_text_changes(qtbot: QtBot, field: SentenceInput
     field.set_text("🙂 Xylofon und noch viel mehr")
     field.marker.mark(SentenceMarks((Span(3, 10),), Span(11, 28), edited=(Span(0, 2),)))
     unknown, ignored, edited = field.extraSelections()
+    assert unknown.format.underlineStyle() == QTextCharFormat.UnderlineStyle.DotLine
     assert unknown.cursor.selectedText() == "Xylofon"
     assert ignored.cursor.selectedText() == "und noch viel mehr"[:17]
     assert ignored.format.fontStrikeOut()

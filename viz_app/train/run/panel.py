@@ -13,10 +13,10 @@ from augenmerk.viz_app.train.run.devices import DEFAULT_DEVICES, DeviceOption
 from augenmerk.viz_app.train.run.form import NumberTable, RunForm, add_row, device_entries, number_edit, value_menu
 from augenmerk.viz_app.train.run.status_text import activity, metric_rows, patience_used, resume_label
 from augenmerk.viz_app.train.state import Run, Status, TrainState
+from augenmerk.viz_app.widgets.bars import ProgressLine
 from augenmerk.viz_app.widgets.buttons import flat_button
 from augenmerk.viz_app.widgets.labels import ElidingLabel
 from augenmerk.viz_app.widgets.layouts import Space, VerticalScrollArea, column_of, row_of
-from augenmerk.viz_app.widgets.progress_line import ProgressLine
 
 WIDTH_PX, NO_MAX_WIDTH = 316, (1 << 24) - 1
 """At 100%; what Qt means by no limit."""
