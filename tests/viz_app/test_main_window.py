@@ -629,7 +629,7 @@ def test_a_small_window_shows_most_rows_of_a_long_sentence(
     layout, view = page.head.heatmap.layout_now, page.state.maps.view()
     assert layout is not None
     assert view is not None
-    assert len(view.rows) == 42
+    assert len(view.row_labels) == 42
     assert len(layout.rows_in_sight) >= 26
     assert layout.row_step == 1
     assert layout.font.pixelSize() >= 10

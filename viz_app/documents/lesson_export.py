@@ -108,11 +108,11 @@ def _part(scene: Scene, computed: SceneResult, model: ModelInfo) -> ScenePart:
     content = page_content(state, model.title)
     assert content is not None
     view, pinned = state.maps.view(), state.selection.pinned
-    entries = view.entries_of(pinned) if view is not None and pinned is not None else None
+    place = view.place_of(pinned) if view is not None and pinned is not None else None
     facts = dict(content.facts)
     if scene.saved.model.digest != model.digest:
         facts["the scene was made with the model"] = scene.saved.model.name
-    return ScenePart(scene.title, scene.text, replace(content, facts=facts, pinned=entries))
+    return ScenePart(scene.title, scene.text, replace(content, facts=facts, pinned=place))
 
 
 PAGES = {"html": "Page for the browser (*.html)"}

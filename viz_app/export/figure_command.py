@@ -170,7 +170,7 @@ def drawing_of(found: Measured, heads: Sequence[tuple[int, int]], options: argpa
         view.column_labels,
         _top(view.values, found.measure, options),
         title=title,
-        caption=caption(found, title, options, rows=view.rows.meaning, hidden=words),
+        caption=caption(found, title, options, rows=view.labelled.queries.meaning, hidden=words),
         marks=marks_of_experiment(view, found.translation, options.kind, heads, options.label),
     )
 

@@ -28,7 +28,7 @@ from augenmerk.core.storage import write_text
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
 from augenmerk.viz_app.heatmap.drawing import EMBER, PAPER, missing_rgb, rgb_table, signed_rgb_table
 from augenmerk.viz_app.state.map_source import new_entries, selected, spread
-from augenmerk.viz_app.state.map_view import Band, MapView
+from augenmerk.viz_app.state.map_view import Band, MapView, bands_at
 from augenmerk.viz_app.state.marks import marks_of_experiment
 
 LARGEST = 65_535
@@ -132,14 +132,14 @@ def _kind(content: PageContent, kind: MapKind, blocks: list[str]) -> dict[str, A
         modes[mode] = {
             "rows": view.row_labels,
             "columns": view.column_labels,
-            "rowsAre": view.rows.meaning,
-            "columnsAre": view.columns.meaning,
+            "rowsAre": labelled.queries.meaning,
+            "columnsAre": labelled.keys.meaning,
             "shape": view.values.shape,
             "top": top,
             "signed": is_signed,
             "block": blocks.index(block),
             "hidden": _hidden(labelled),
-            "changed": _bands((*view.query_bands(new[0]), *view.key_bands(new[1]))),
+            "changed": _bands(bands_at(*new)),
             "marks": _marks(content, kind, mode, view),
         }
     return {"kind": kind, "title": KIND_TITLES[kind], "modes": modes}

@@ -69,9 +69,8 @@ class Saving:
         snapshot, state = self.snapshot, self.source.state
         if snapshot is None or state is None:
             return
-        queries = f"{snapshot.view.axes.query}s"
-        facts = {name: value for name, value in snapshot.facts.items() if name not in (*OF_ONE_MAP, queries)}
-        facts[queries] = f"token {state.settings.label_mode}, in encoder maps source token"
+        facts = {name: value for name, value in snapshot.facts.items() if name not in (*OF_ONE_MAP, "rows")}
+        facts["rows"] = f"token {state.settings.label_mode}, in encoder maps source token"
         blocks = [small_maps(state, kind) for kind in MAP_KINDS]
         save_figure(grid_figure(blocks, self._caption(in_one_line(facts))), target)
 

@@ -56,21 +56,19 @@ def take_snapshot(state: ExperimentState, model: str) -> Snapshot | None:
     view, drawing, head, settings = state.maps.view(), large_map(state), state.selection.head, state.settings
     if view is None or drawing is None:
         return None
-    axes, title = view.axes, drawing.title
+    title = drawing.title
     facts = {
         **facts_of(state, model),
         "map": title,
         "measure": MEASURES[state.maps.shown_measure(head.kind)].name,
-        f"{axes.query}s": "source token" if head.kind == "encoder" else f"token {settings.label_mode}",
+        "rows": "source token" if head.kind == "encoder" else f"token {settings.label_mode}",
     }
     if settings.selection.hide and hides_nothing(state.maps):
         facts["hidden"] = "nothing: no token would be left"
     elif settings.selection.hide:
-        facts["hidden"] = (
-            f"{100 * view.hidden_share:.1f}% of the attention, {axes.query}s scaled up to their former sum"
-        )
+        facts["hidden"] = f"{100 * view.hidden_share:.1f}% of the attention, rows scaled up to their former sum"
     if settings.merges_words and map_text.splits_words(state):
-        facts["words"] = f"pieces merged: {axes.key}s summed, {axes.query}s averaged"
+        facts["words"] = "pieces merged: columns summed, rows averaged"
     total = query_sum(state)
     if total is not None:
         facts["picked"] = total.sentence
@@ -116,7 +114,7 @@ def as_table(view: MapView, delimiter: str = ",") -> str:
     """
     text = io.StringIO()
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    writer.writerow([view.axes.corner, *map(one_line, view.column_labels)])
+    writer.writerow(["query \\ key", *map(one_line, view.column_labels)])
     for label, row in zip(view.row_labels, view.values.tolist(), strict=True):
         writer.writerow([one_line(label), *("" if math.isnan(value) else f"{value:.8g}" for value in row)])
     return text.getvalue()

@@ -315,7 +315,7 @@ def large_map(state: ExperimentState, caption: str = "") -> Drawing | None:
         title=map_text.title(state),
         caption=caption,
         marks=marks_of_large_map(state, view),
-        strip=view.strip(total.weights, total.short_title, total.name) if total is not None else None,
+        strip=Strip(total.weights[None, :], total.short_title, total.name) if total is not None else None,
     )
 
 

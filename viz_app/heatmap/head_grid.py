@@ -266,11 +266,11 @@ class GridPainter:
             return False
         for kind in MAP_KINDS:
             view = state.maps.view_all(kind)
-            queries = view.query_bands(view.query_entries(lit_queries(state, kind)))
-            keys = view.key_bands(view.key_entries(lit_keys(state, kind)))
+            queries = view.bands(queries=lit_queries(state, kind))
+            keys = view.bands(keys=lit_keys(state, kind))
             if not queries and not keys:
                 continue
-            shape = QSize(len(view.columns), len(view.rows))
+            shape = QSize(len(view.column_labels), len(view.row_labels))
             for item in self.thumbnails:
                 if item.head.kind == kind:
                     self._paint_lit_of(painter, QRectF(item.place), queries or keys, [*queries, *keys], shape)
@@ -343,7 +343,7 @@ class GridPainter:
                 if each.is_off:
                     painter.fillRect(rectangle, self.theme.color("panel", 0.82))
                 width, height = rectangle.width(), rectangle.height()
-                cell = width / max(len(view.columns), 1), height / max(len(view.rows), 1)
+                cell = width / max(len(view.column_labels), 1), height / max(len(view.row_labels), 1)
                 of_experiment = replace(each, lit=frozenset(), pinned=None)
                 shapes = mark_shapes(of_experiment, cell, Box(0, 0, width, height), SMALL_SCALE)
                 paint_shapes(painter, shapes, QRectF(rectangle).topLeft(), self.theme)

@@ -302,7 +302,7 @@ def _margins(view: MapView, font: QFont, size: QSize, theme: Theme, *, has_strip
     metrics, key = QFontMetrics(font), font.toString()
     row_label_width = min(_longest(view.row_labels, key) + 1, theme.scaled(MAX_ROW_LABEL))
     if has_strip:
-        row_label_width = max(row_label_width, metrics.horizontalAdvance(f"Σ 100 {view.axes.query}s"))
+        row_label_width = max(row_label_width, metrics.horizontalAdvance("Σ 100 rows"))
     column_length = min(_longest(view.column_labels, key) + 1, theme.scaled(MAX_COLUMN_LABEL))
     column_length = max(theme.scaled(MIN_COLUMN_LABEL), min(column_length, int(size.height() * MAX_LABEL_SHARE)))
     return _Margins(
@@ -570,7 +570,7 @@ class HeatmapPainter:
         view, selection = self.view, self.state.selection
         if selection.step is None or selection.head.kind == "encoder":
             return
-        for band in view.query_bands(view.query_entries([selection.step])):
+        for band in view.bands(queries=[selection.step]):
             painter.setPen(QPen(self.theme.color("accent"), 2.4))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(self.layout.band_rect(band))
@@ -588,7 +588,7 @@ class HeatmapPainter:
         strip, entry = self.drawing.strip, self.state.selection.hovered_sum
         if strip is not None and entry is not None and entry < strip.values.size:
             place = self.layout.sum_rect(entry)
-            title = f"{strip.title} → {self.view.labelled.keys.labels[entry]}"
+            title = f"{strip.title} → {self.view.column_labels[entry]}"
             lines: tuple[str, str] | None = (title, f"{map_text.value_name(self.state)} {strip.values.flat[entry]:.3f}")
         else:
             place = self.cell_rect(shown) if shown is not None else None
@@ -836,8 +836,8 @@ class Heatmap(LargeMap):
         view, band, layout = self._view, self._label_at(point), self.layout_now
         place = layout.place_at(point) if layout is not None else None
         if view is not None and place is not None:
-            band = view.query_band_at(place)
-        return view.queries_of(band) if view is not None and band is not None else ()
+            band = Band(place.row, is_row=True)
+        return view.tokens_of(band) if view is not None and band is not None and band.is_row else ()
 
     def _label_at(self, point: QPointF) -> Band | None:
         layout = self.layout_now
@@ -878,7 +878,7 @@ class Heatmap(LargeMap):
                 queries, token_shift_of_queries(selection.head.kind, self._state.settings.label_mode), mode
             )
         elif (band := self._label_at(point)) is not None:
-            selection.pick_keys(view.keys_of(band))
+            selection.pick_keys(view.tokens_of(band))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Scrolls; with Shift sideways; with Ctrl it zooms, and the cell under the mouse stays there."""

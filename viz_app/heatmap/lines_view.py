@@ -16,7 +16,7 @@ from augenmerk.viz_app.heatmap.heatmap import LargeMap, selection_mode_of
 from augenmerk.viz_app.heatmap.map_image import signed_ramp_of
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_source import top_value
-from augenmerk.viz_app.state.map_view import MARKS, HoveredLabel, MapView, token_shift_of_queries
+from augenmerk.viz_app.state.map_view import MARKS, Band, MapView, token_shift_of_queries
 from augenmerk.viz_app.state.marks import lit_keys, lit_queries
 from augenmerk.viz_app.state.sentence_text import visible
 from augenmerk.viz_app.theme import Theme
@@ -52,7 +52,7 @@ class LinesPainter:
 
     def __post_init__(self) -> None:
         metrics = QFontMetrics(self.theme.font("body"))
-        labels = (*self.labels(is_query=True), *self.labels(is_query=False))
+        labels = (*self.labels(is_row=True), *self.labels(is_row=False))
         self.label_width = min(
             max(map(metrics.horizontalAdvance, map(visible, labels))) + 2,
             self.theme.scaled(MAX_LABEL),
@@ -68,7 +68,7 @@ class LinesPainter:
     @classmethod
     def of_natural_size(cls, state: ExperimentState, theme: Theme, view: MapView) -> "LinesPainter":
         """As large as its tokens like it."""
-        count = max(len(view.labelled.queries), len(view.labelled.keys))
+        count = max(*view.values.shape)
         return cls(
             state,
             theme,
@@ -79,27 +79,27 @@ class LinesPainter:
     @property
     def weights(self) -> FloatArray:
         """[queries, keys]; lines have the queries at the left, whichever axis of a heatmap carries them."""
-        return self.view.labelled.weights
+        return self.view.values
 
-    def labels(self, *, is_query: bool) -> tuple[str, ...]:
+    def labels(self, *, is_row: bool) -> tuple[str, ...]:
         """Of the queries, at the left, or of the keys, at the right."""
-        return (self.view.labelled.queries if is_query else self.view.labelled.keys).labels
+        return self.view.row_labels if is_row else self.view.column_labels
 
-    def y_of(self, label: HoveredLabel) -> float:
+    def y_of(self, label: Band) -> float:
         """The middle of a token's line."""
-        count = len(self.labels(is_query=label.is_query))
+        count = len(self.labels(is_row=label.is_row))
         step = min((self.size.height() - self.theme.scaled(HEADER)) / count, self.theme.scaled(MAX_LINE))
         return self.theme.scaled(HEADER) + (label.index + 0.5) * step
 
-    def label_at(self, point: QPointF) -> HoveredLabel | None:
+    def label_at(self, point: QPointF) -> Band | None:
         """The token whose label is under a point."""
-        is_query = point.x() < self.left
-        if not is_query and point.x() <= self.right:
+        is_row = point.x() < self.left
+        if not is_row and point.x() <= self.right:
             return None
-        count = len(self.labels(is_query=is_query))
+        count = len(self.labels(is_row=is_row))
         step = min((self.size.height() - self.theme.scaled(HEADER)) / count, self.theme.scaled(MAX_LINE))
         index = int((point.y() - self.theme.scaled(HEADER)) // step)
-        return HoveredLabel(index, is_query=is_query) if 0 <= index < count else None
+        return Band(index, is_row) if 0 <= index < count else None
 
     def strength(self) -> FloatArray:
         """[queries, keys], from 0 to 1: how strong each line is, whatever its sign; 0 where none is drawn."""
@@ -114,13 +114,13 @@ class LinesPainter:
         selection = self.state.selection
         label, kind = selection.hovered_label, selection.head.kind
         if label is not None:
-            only[(label.index, slice(None)) if label.is_query else (slice(None), label.index)] = True
+            only[(label.index, slice(None)) if label.is_row else (slice(None), label.index)] = True
             return only
         if not selection.has_marks:
             return ~only
-        only[sorted(self.view.query_entries(lit_queries(self.state, kind)))] = True
+        only[[band.index for band in self.view.bands(queries=lit_queries(self.state, kind))]] = True
         if not only.any():
-            only[:, sorted(self.view.key_entries(lit_keys(self.state, kind)))] = True
+            only[:, [band.index for band in self.view.bands(keys=lit_keys(self.state, kind))]] = True
         return only
 
     def paint(self, painter: QPainter) -> None:
@@ -131,17 +131,17 @@ class LinesPainter:
         bright_queries, bright_keys = strength.max(axis=1) > FAINT, strength.max(axis=0) > FAINT
         if not self.state.selection.has_marks and self.state.selection.hovered_label is None:
             bright_queries[:] = bright_keys[:] = False
-        for is_query, lit, new in zip((True, False), (bright_queries, bright_keys), self.new_entries, strict=True):
-            for index, text in enumerate(self.labels(is_query=is_query)):
+        for is_row, lit, new in zip((True, False), (bright_queries, bright_keys), self.new_entries, strict=True):
+            for index, text in enumerate(self.labels(is_row=is_row)):
                 color = "accent" if lit[index] else "warm" if index in new else None
-                self._paint_label(painter, HoveredLabel(index, is_query=is_query), text, color)
+                self._paint_label(painter, Band(index, is_row), text, color)
         self._paint_titles(painter)
         self._paint_values(painter)
 
     def _paint_lines(self, painter: QPainter, strength: FloatArray) -> None:
         """The faintest first, all of a shade at once."""
-        lefts = [self.y_of(HoveredLabel(query, is_query=True)) for query in range(strength.shape[0])]
-        rights = [self.y_of(HoveredLabel(key, is_query=False)) for key in range(strength.shape[1])]
+        lefts = [self.y_of(Band(query, is_row=True)) for query in range(strength.shape[0])]
+        rights = [self.y_of(Band(key, is_row=False)) for key in range(strength.shape[1])]
         shades = np.ceil(strength * NUM_SHADES).astype(int)
         for shade in range(1, NUM_SHADES + 1):
             share = shade / NUM_SHADES
@@ -167,14 +167,14 @@ class LinesPainter:
         table, is_less = signed_color_table(signed_ramp_of(self.theme)), self.weights < 0
         return [(QColor.fromRgba(table[0]), is_less), (QColor.fromRgba(table[-2]), ~is_less)]
 
-    def _paint_label(self, painter: QPainter, label: HoveredLabel, text: str, color: str | None) -> None:
+    def _paint_label(self, painter: QPainter, label: Band, text: str, color: str | None) -> None:
         font = self.theme.font("body")
         metrics = QFontMetrics(font)
         painter.setFont(font)
         is_special = text.startswith("<") and text.endswith(">")
         painter.setPen(self.theme.color(color or ("muted" if is_special else "text")))
-        x = self.left - GAP - self.label_width if label.is_query else self.right + GAP
-        side = Qt.AlignmentFlag.AlignRight if label.is_query else Qt.AlignmentFlag.AlignLeft
+        x = self.left - GAP - self.label_width if label.is_row else self.right + GAP
+        side = Qt.AlignmentFlag.AlignRight if label.is_row else Qt.AlignmentFlag.AlignLeft
         box = QRectF(x, self.y_of(label) - 12, self.label_width, 24)
         elided = metrics.elidedText(visible(text), Qt.TextElideMode.ElideRight, self.label_width)
         painter.drawText(box, side | Qt.AlignmentFlag.AlignVCenter, elided)
@@ -201,19 +201,19 @@ class LinesPainter:
         label = self.state.selection.hovered_label
         if label is None:
             return
-        values = self.weights[label.index] if label.is_query else self.weights[:, label.index]
+        values = self.weights[label.index] if label.is_row else self.weights[:, label.index]
         painter.setFont(self.theme.font("small"))
         painter.setPen(self.theme.color("muted"))
         least = max(self.state.settings.line_threshold * self.top, 0.005)
         for index, value in enumerate(np.nan_to_num(values).tolist()):
             if abs(value) < least:
                 continue
-            other = HoveredLabel(index, is_query=not label.is_query)
+            other = Band(index, not label.is_row)
             text = f"{value:+.2f}".replace("-", "−") if self.is_signed else f"{value:.2f}"
             width = QFontMetrics(painter.font()).horizontalAdvance(text)
             x = (
                 self.left - GAP - self.label_width - width - 4
-                if other.is_query
+                if other.is_row
                 else self.right + GAP + self.label_width + 4
             )
             half = self.theme.scaled(12)
@@ -242,7 +242,7 @@ class LinesView(LargeMap):
         self._painter = None
         self._view = self._state.maps.view() if self._state.settings.picture == "lines" else None
         if self._view is not None:
-            count = max(len(self._view.rows), len(self._view.columns))
+            count = max(*self._view.values.shape)
             self.setMinimumHeight(int(self._theme.scaled(HEADER) + self._theme.scaled(MIN_LINE) * count))
             self._painter = LinesPainter(self._state, self._theme, self._view, self.size())
         self.update()
@@ -259,9 +259,9 @@ class LinesView(LargeMap):
     def queries_at(self, point: QPointF) -> tuple[int, ...]:
         """The queries of the label under a point; empty if there is none."""
         label = self._painter.label_at(point) if self._painter is not None else None
-        if self._view is None or label is None or not label.is_query:
+        if self._view is None or label is None or not label.is_row:
             return ()
-        return self._view.labelled.queries.positions[label.index]
+        return self._view.tokens_of(label)
 
     def resizeEvent(self, event: QEvent) -> None:
         """Tokens spread over the height."""
@@ -284,11 +284,11 @@ class LinesView(LargeMap):
         label = self._painter.label_at(event.position()) if self._painter is not None else None
         if view is None or label is None or event.button() != Qt.MouseButton.LeftButton:
             return
-        if label.is_query:
+        if label.is_row:
             shift = token_shift_of_queries(selection.head.kind, self._state.settings.label_mode)
-            selection.pick_queries(view.labelled.queries.positions[label.index], shift, selection_mode_of(event))
+            selection.pick_queries(view.tokens_of(label), shift, selection_mode_of(event))
         else:
-            selection.pick_keys(view.labelled.keys.positions[label.index])
+            selection.pick_keys(view.tokens_of(label))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Lines and labels."""

@@ -1,6 +1,7 @@
 """The maps as they are shown: original, changed or their difference; labelled, merged, combined, scaled. No Qt."""
 
 from collections.abc import Callable, Hashable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -164,41 +165,31 @@ class MapSource:
 
     def view(self) -> MapView | None:
         """The large map as it is drawn; None while nothing is shown."""
-        labelled, axes = self.labelled(), self.settings.axes
-        return self.cache.kept(("view", labelled, axes), lambda: MapView(labelled, axes)) if labelled else None
-
-    def view_all(self, kind: MapKind) -> MapView:
-        """All maps of a kind, [L, H, Q, M], as they are drawn."""
-        labelled, axes = self._labelled(("all",), kind, lambda maps: maps), self.settings.axes
-        return self.cache.kept(("view", labelled, axes), lambda: MapView(labelled, axes))
-
-    def labelled(self) -> LabelledMap | None:
-        """The large map; None while nothing is shown."""
         if self.result is None:
             return None
         kind, heads = self.selection.head.kind, self.heads()
         how = self.settings.combination
-        return self._labelled(("large", how, tuple(heads)), kind, lambda maps: combine(maps, how, heads))
+        return self._view(("large", how, tuple(heads)), kind, lambda maps: combine(maps, how, heads))
 
-    def _labelled(
-        self, name: tuple[object, ...], kind: MapKind, choose: Callable[[FloatArray], FloatArray]
-    ) -> LabelledMap:
+    def view_all(self, kind: MapKind) -> MapView:
+        """All maps of a kind, [L, H, Q, M], as they are drawn."""
+        return self._view(("all",), kind, lambda maps: maps)
+
+    def _view(self, name: tuple[object, ...], kind: MapKind, choose: Callable[[FloatArray], FloatArray]) -> MapView:
         of_result, translation, is_difference = self.result, self.translation, self.shown == "difference"
         assert of_result is not None
         assert translation is not None
         key = (*name, kind, self.shown, self.settings.selection, self.shown_measure(kind))
 
-        def make() -> LabelledMap:
+        def make() -> MapView:
             selection = self.settings.selection
             shown = selected(selection, choose(self.maps_of(translation, kind)), translation, kind)
-            if not is_difference:
-                return shown
-            maps = choose(self.maps_of(of_result.original, kind))
-            original = selected(selection, maps, of_result.original, kind)
-            try:
-                return spread(difference(original, shown), shown)
-            except AnalysisError:
-                return shown
+            if is_difference:
+                maps = choose(self.maps_of(of_result.original, kind))
+                original = selected(selection, maps, of_result.original, kind)
+                with suppress(AnalysisError):
+                    shown = spread(difference(original, shown), shown)
+            return MapView(shown)
 
         return self.cache.kept(key, make)
 
@@ -257,8 +248,8 @@ def measured_of(measured: Iterable[MeasuredMaps], translation: Translation) -> M
 
 def hides_nothing(maps: MapSource) -> bool:
     """Whether no token of the large map would be left, so that none is hidden although this was requested."""
-    shown, kinds = maps.labelled(), maps.settings.selection.hide
-    return shown is not None and any(is_hidden(label, kinds) for label in (*shown.queries.labels, *shown.keys.labels))
+    view, kinds = maps.view(), maps.settings.selection.hide
+    return view is not None and any(is_hidden(label, kinds) for label in (*view.row_labels, *view.column_labels))
 
 
 def top_value(maps: MapSource, head: Head, values: FloatArray) -> float:

@@ -43,14 +43,14 @@ def title(state: ExperimentState) -> str:
 def meaning_of_query(state: ExperimentState) -> str:
     """One sentence on what the row, or column, of a query of the large map means."""
     source, target = state.languages
-    kind, each = state.selection.head.kind, f"Each {state.settings.axes.query}"
+    kind = state.selection.head.kind
     if kind == "encoder":
-        return f"{each}: where the encoder looks in the whole {source} sentence while it reads that {source} token."
+        return f"Each row: where the encoder looks in the whole {source} sentence while it reads that {source} token."
     so_far = "" if state.translation is not None and state.translation.experiment.lifts_mask else " so far"
     where = f"at the {target}{so_far}" if kind == "decoder" else f"at the {source}"
     if state.settings.label_mode == "read":
-        return f"{each}: where the model looks {where} while it reads that {target} token, to predict the next."
-    return f"{each}: where the model looks {where} while it predicts that {target} token."
+        return f"Each row: where the model looks {where} while it reads that {target} token, to predict the next."
+    return f"Each row: where the model looks {where} while it predicts that {target} token."
 
 
 def off_note(state: ExperimentState) -> str:
@@ -128,14 +128,12 @@ class CellText:
 def cell_text(state: ExperimentState, pair: Pair) -> CellText | None:
     """A cell in words. None if no such cell is shown."""
     view = state.maps.view()
-    entries = view.entries_of(pair) if view is not None else None
-    if view is None or entries is None:
+    place = view.place_of(pair) if view is not None else None
+    if view is None or place is None:
         return None
-    query, key = entries
     is_predicting = state.settings.label_mode == "predicted" and state.selection.head.kind != "encoder"
     verb = "predicting" if is_predicting else "reading"
-    labels = view.labelled.queries.labels[query], view.labelled.keys.labels[key]
-    value = float(view.labelled.weights[query, key])
+    labels, value = (view.row_labels[place.row], view.column_labels[place.column]), float(view.values[place])
     if np.isnan(value):
         return CellText(verb, *labels, "", "not in the original")
     sign = "+" if state.maps.is_signed(state.selection.head.kind) else ""
@@ -169,13 +167,11 @@ def marks_in_words(state: ExperimentState) -> str:
 
 def label_tip(view: MapView, band: Band) -> str:
     """The label of a row or column, and what a click on it does."""
-    label = (view.row_labels if band.is_row else view.column_labels)[band.index]
-    query, key = view.axes.query, view.axes.key
-    if view.keys_of(band):
-        return f"{label}\nClick: mark this {key} here and in all heads."
+    if not band.is_row:
+        return f"{view.column_labels[band.index]}\nClick: mark this column here and in all heads."
     return (
-        f"{label}\nClick: pick this {query}. With Ctrl: one more {query}. With Shift: up to here. "
-        f"Picked {query}s are summed."
+        f"{view.row_labels[band.index]}\nClick: pick this row. With Ctrl: one more row. With Shift: up to here. "
+        "Picked rows are summed."
     )
 
 
@@ -221,23 +217,24 @@ def explain(state: ExperimentState) -> tuple[Part, ...]:
     view, settings = state.maps.view(), state.settings
     if view is None:
         return ()
-    is_lines, axes = settings.picture == "lines", view.axes
-    queries, keys, cells = f"{axes.query}s:".capitalize(), f"{axes.key}s:".capitalize(), "Cells:"
-    if is_lines:
-        queries, keys, cells = "Tokens on the left:", "Tokens on the right:", "Lines:"
+    is_lines = settings.picture == "lines"
+    headings = (
+        ("Tokens on the left:", "Tokens on the right:", "Lines:") if is_lines else ("Rows:", "Columns:", "Cells:")
+    )
     parts = _of_experiment(state)
-    parts += [Part("For example:", _example(state, view)), Part(queries, _queries(state)), Part(keys, _keys(state))]
-    parts.append(Part(cells, _lines(state) if is_lines else _cells(state)))
+    parts.append(Part("For example:", _example(state, view)))
+    texts = _queries(state), _keys(state), _lines(state) if is_lines else _cells(state)
+    parts += map(Part, headings, texts)
     if settings.scope == "head":
         parts.append(Part("This head:", _head(state)))
     if settings.merges_words and splits_words(state):
-        merged = f"A word of several pieces is summed over its {axes.key}s and averaged over its {axes.query}s."
+        merged = "A word of several pieces is summed over its columns and averaged over its rows."
         parts.append(Part("Words:", merged))
     if settings.selection.hide and hides_nothing(state.maps):
         parts.append(Part("Hidden:", hiding_note(state)))
     elif settings.selection.hide:
         share = percent_in_words(view.hidden_share)
-        hidden = f"The hidden tokens received {share} of the attention. Each {axes.query} is scaled up to its full sum."
+        hidden = f"The hidden tokens received {share} of the attention. Each row is scaled up to its full sum."
         parts.append(Part("Hidden:", hidden))
     parts.append(Part("Beware:", BEWARE))
     return tuple(parts)
@@ -259,7 +256,7 @@ def _of_experiment(state: ExperimentState) -> list[Part]:
 def _example(state: ExperimentState, view: MapView) -> str:
     """A sentence about the largest cell, preferring cells between two words."""
     settings, head = state.settings, state.selection.head
-    weights, query_labels, key_labels = view.labelled.weights, view.labelled.queries.labels, view.labelled.keys.labels
+    weights, query_labels, key_labels = view.values, view.row_labels, view.column_labels
     words = np.outer([_is_word(label) for label in query_labels], [_is_word(label) for label in key_labels])
     sizes = np.abs(np.nan_to_num(weights))
     sizes = np.where(words, sizes, -1) if words.any() else sizes

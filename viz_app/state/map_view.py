@@ -7,34 +7,14 @@ row and column are places in the drawing. Only this module translates between th
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
-import numpy as np
 from psygnal import SignalGroupDescriptor
 
-from augenmerk.core.analysis.selection import Axis, LabelledMap, sum_queries
+from augenmerk.core.analysis.selection import LabelledMap, sum_queries
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import FloatArray, MapKind, Translation, Word
 from augenmerk.viz_app.state.sentence_text import elided
-
-
-@dataclass(frozen=True)
-class Axes:
-    """The words for the two axes of a drawing.
-
-    Attributes:
-        query, key: what shows one query, and what shows one key.
-        query_labels: where the labels of the queries stand.
-        corner: the corner of a table: what its rows are, and what its columns are.
-    """
-
-    query: str
-    key: str
-    query_labels: str
-    corner: str
-
-
-QUERIES_DOWN = Axes("row", "column", "at the left", "query \\ key")
 
 
 @dataclass(frozen=True)
@@ -45,9 +25,8 @@ class Pair:
     key: int
 
 
-@dataclass(frozen=True)
-class Place:
-    """A cell of the drawing."""
+class Place(NamedTuple):
+    """A cell of the drawing, by the entries of its query and its key."""
 
     row: int
     column: int
@@ -115,17 +94,13 @@ class MapView:
 
     Attributes:
         labelled: the map, its queries and keys.
-        axes: the words for rows and columns.
     """
 
     labelled: LabelledMap
-    axes: Axes = QUERIES_DOWN
-
-    # --- the drawing ----------------------------------------------------------------------------------------------
 
     @property
     def values(self) -> FloatArray:
-        """[…, rows, columns]; what stays of a query is renormalised where keys are hidden; NaN: there is nothing."""
+        """[…, rows, columns]; a query is renormalised where keys are hidden; NaN: no value."""
         return self.labelled.weights
 
     @property
@@ -139,77 +114,40 @@ class MapView:
         return self.labelled.keys.labels
 
     @property
-    def rows(self) -> Axis:
-        """What the rows stand for."""
-        return self.labelled.queries
-
-    @property
-    def columns(self) -> Axis:
-        """What the columns stand for."""
-        return self.labelled.keys
-
-    def strip(self, weights: FloatArray, label: str, title: str) -> Strip:
-        """Weights of the keys shown, as a strip along the map."""
-        return Strip(np.ascontiguousarray(weights[None, :]), label, title)
-
-    @property
     def hidden_share(self) -> float:
         """The part of the shown queries' attention that lay on hidden keys, from 0 to 1."""
         return min(1.0, max(0.0, float(self.labelled.hidden_mass_in_all)))  # float32 rounds past the ends
 
-    # --- between pair and place -----------------------------------------------------------------------------------
-
     def pair_at(self, place: Place) -> Pair:
         """The query and the key of a cell; of a word made of several tokens, the first."""
-        return Pair(self.queries_of(self.query_band_at(place))[0], self.keys_of(Band(place.column, is_row=False))[0])
+        return Pair(self.labelled.queries.positions[place.row][0], self.labelled.keys.positions[place.column][0])
 
     def place_of(self, pair: Pair) -> Place | None:
         """The cell of a query and a key; None if one of them is hidden."""
-        entries = self.entries_of(pair)
-        return None if entries is None else Place(*entries)
+        row, column = self._rows.get(pair.query), self._columns.get(pair.key)
+        return None if row is None or column is None else Place(row, column)
 
-    def query_band_at(self, place: Place) -> Band:
-        """What shows the query of a cell."""
-        return Band(place.row, is_row=True)
+    def tokens_of(self, band: Band) -> tuple[int, ...]:
+        """The queries that a row, or the keys that a column, stands for."""
+        return (self.labelled.queries if band.is_row else self.labelled.keys).positions[band.index]
 
-    def queries_of(self, band: Band) -> tuple[int, ...]:
-        """The queries that a row or column stands for; empty if it stands for keys."""
-        return self.labelled.queries.positions[band.index] if band.is_row else ()
-
-    def keys_of(self, band: Band) -> tuple[int, ...]:
-        """The keys that a row or column stands for; empty if it stands for queries."""
-        return () if band.is_row else self.labelled.keys.positions[band.index]
-
-    def query_bands(self, entries: Iterable[int]) -> list[Band]:
-        """What shows these entries of the queries, in order."""
-        return [Band(entry, is_row=True) for entry in sorted(entries)]
-
-    def key_bands(self, entries: Iterable[int]) -> list[Band]:
-        """What shows these entries of the keys, in order."""
-        return [Band(entry, is_row=False) for entry in sorted(entries)]
-
-    # --- entries --------------------------------------------------------------------------------------------------
-
-    def entries_of(self, pair: Pair) -> tuple[int, int] | None:
-        """A pair as entries of the queries and keys shown; None if one of them is hidden."""
-        query, key = self._query_entries.get(pair.query), self._key_entries.get(pair.key)
-        return None if query is None or key is None else (query, key)
-
-    def query_entries(self, queries: Iterable[int]) -> set[int]:
-        """The entries that stand for these queries; hidden ones are left out."""
-        return {self._query_entries[query] for query in queries if query in self._query_entries}
-
-    def key_entries(self, keys: Iterable[int]) -> set[int]:
-        """The entries that stand for these keys; hidden ones are left out."""
-        return {self._key_entries[key] for key in keys if key in self._key_entries}
+    def bands(self, queries: Iterable[int] = (), keys: Iterable[int] = ()) -> list[Band]:
+        """The rows of these queries and the columns of these keys, in order; hidden ones are left out."""
+        rows = {self._rows[query] for query in queries if query in self._rows}
+        return bands_at(rows, {self._columns[key] for key in keys if key in self._columns})
 
     @cached_property
-    def _query_entries(self) -> dict[int, int]:
-        return {query: entry for entry, queries in enumerate(self.labelled.queries.positions) for query in queries}
+    def _rows(self) -> dict[int, int]:
+        return {query: row for row, queries in enumerate(self.labelled.queries.positions) for query in queries}
 
     @cached_property
-    def _key_entries(self) -> dict[int, int]:
-        return {key: entry for entry, keys in enumerate(self.labelled.keys.positions) for key in keys}
+    def _columns(self) -> dict[int, int]:
+        return {key: column for column, keys in enumerate(self.labelled.keys.positions) for key in keys}
+
+
+def bands_at(rows: Iterable[int], columns: Iterable[int]) -> list[Band]:
+    """Rows and columns by their indices, in order."""
+    return [*(Band(row, True) for row in sorted(rows)), *(Band(column, False) for column in sorted(columns))]
 
 
 Side = Literal["source", "target"]
@@ -261,14 +199,12 @@ class QuerySum:
         entries: the queries of the map shown that went into it.
         weights: [M], of the keys.
         query_labels, key_labels: of those queries, and of all keys.
-        axes: what a query is called.
     """
 
     entries: tuple[int, ...]
     weights: FloatArray
     query_labels: tuple[str, ...]
     key_labels: tuple[str, ...]
-    axes: Axes
 
     @classmethod
     def of(cls, view: MapView, entries: Sequence[int]) -> "QuerySum":
@@ -276,16 +212,15 @@ class QuerySum:
         labelled = view.labelled
         summed = sum_queries(labelled, entries)
         names = tuple(labelled.queries.labels[entry] for entry in entries)
-        return cls(tuple(entries), summed.weights[0], names, labelled.keys.labels, view.axes)
+        return cls(tuple(entries), summed.weights[0], names, labelled.keys.labels)
 
     @property
     def title(self) -> str:
         """How many queries, and the first of them by name."""
-        query = self.axes.query
         if len(self.entries) == 1:
-            return f"{query.capitalize()} {self.query_labels[0]}"
+            return f"Row {self.query_labels[0]}"
         more = f" … ({len(self.entries) - NUM_NAMED} more)" if len(self.entries) > NUM_NAMED else ""
-        return f"Sum of {len(self.entries)} {query}s: {' + '.join(self.query_labels[:NUM_NAMED])}{more}"
+        return f"Sum of {len(self.entries)} rows: {' + '.join(self.query_labels[:NUM_NAMED])}{more}"
 
     @property
     def name(self) -> str:
@@ -295,7 +230,7 @@ class QuerySum:
     @property
     def short_title(self) -> str:
         """What stands next to the sum."""
-        return self.query_labels[0] if len(self.entries) == 1 else f"Σ {len(self.entries)} {self.axes.query}s"
+        return self.query_labels[0] if len(self.entries) == 1 else f"Σ {len(self.entries)} rows"
 
     @property
     def sentence(self) -> str:
@@ -313,10 +248,9 @@ class QuerySum:
             f"{self.title} → {' · '.join(f'{key} {weight}' for key, weight in best[:count])}"
             for count in range(min(len(best), NUM_LISTED), 0, -1)
         ]
-        title = f"Sum of {len(self.entries)} {self.axes.query}s"
+        title = f"Sum of {len(self.entries)} rows"
         names = [
-            title if len(self.entries) > 1 else f"{self.axes.query.capitalize()} {elided(self.query_labels[0], length)}"
-            for length in SHORTENED
+            title if len(self.entries) > 1 else f"Row {elided(self.query_labels[0], length)}" for length in SHORTENED
         ]
         key, weight = best[0]
         return [
@@ -329,19 +263,6 @@ MARKS = ("hovered", "pinned", "picked", "picked_key", "hovered_word", "hovered_l
 """The fields of `MapSelection` that marks on the large map follow."""
 
 
-@dataclass(frozen=True)
-class HoveredLabel:
-    """A label of the large map, drawn as lines, under the mouse.
-
-    Attributes:
-        index: of the label among those of its side.
-        is_query: whether it stands at the left.
-    """
-
-    index: int
-    is_query: bool
-
-
 @dataclass
 class MapSelection:
     """The selection. Each change of a field is an event of that name.
@@ -350,7 +271,7 @@ class MapSelection:
         head: the chosen head.
         was_chosen: whether a person chose it; if not, the first translation of a model picks one that shows something.
         hovered, pinned: a query and a key of the large map.
-        hovered_label: a label under the mouse, where the map is drawn as lines.
+        hovered_label: the query or key whose label is under the mouse, where the map is drawn as lines.
         hovered_sum: an entry of the keys of the large map under the mouse, in the strip of the sum.
         hovered_word: a word of the translation under the mouse.
         picked: tokens of which the queries are summed, and which light up in all maps.
@@ -364,7 +285,7 @@ class MapSelection:
     was_chosen: bool = False
     hovered: Pair | None = None
     pinned: Pair | None = None
-    hovered_label: HoveredLabel | None = None
+    hovered_label: Band | None = None
     hovered_sum: int | None = None
     hovered_word: Word | None = None
     picked: PickedTokens = PickedTokens()

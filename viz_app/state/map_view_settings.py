@@ -21,7 +21,6 @@ from augenmerk.core.analysis.selection import (
 )
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
-from augenmerk.viz_app.state.map_view import QUERIES_DOWN, Axes
 
 Redraws = Literal["maps", "large map", "grid"]
 """All maps; the large one alone; the thumbnails alone."""
@@ -113,11 +112,6 @@ class MapViewSettings:
     folds_encoder: bool = option(False, "grid", key="translate/fold_encoder")
     folds_decoder: bool = option(False, "grid", key="translate/fold_decoder")
     folds_cross: bool = option(False, "grid", key="translate/fold_cross")
-
-    @property
-    def axes(self) -> Axes:
-        """The words for the rows and columns of maps."""
-        return QUERIES_DOWN
 
     @property
     def folded_kinds(self) -> tuple[MapKind, ...]:

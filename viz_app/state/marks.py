@@ -17,6 +17,7 @@ from augenmerk.viz_app.state.map_view import (
     PickedTokens,
     QuerySum,
     Side,
+    bands_at,
     queries_of_tokens,
     token_shift_of_keys,
     token_shift_of_queries,
@@ -41,15 +42,9 @@ def marks_of_experiment(
     off = {(head.layer, head.head) for head in experiment.heads_off if head.kind == kind}
     return Marks(
         is_off=bool(heads) and off.issuperset(heads),
-        set=frozenset(view.query_bands(view.query_entries(rows))),
-        forced=frozenset(view.query_bands(view.query_entries(forced))),
+        set=frozenset(view.bands(queries=rows)),
+        forced=frozenset(view.bands(queries=forced)),
     )
-
-
-def changed_bands(state: ExperimentState, kind: MapKind, view: MapView) -> frozenset[Band]:
-    """Rows and columns of tokens that the original translation does not have."""
-    queries, keys = state.maps.new_entries(kind)
-    return frozenset((*view.query_bands(queries), *view.key_bands(keys)))
 
 
 def marks_of_large_map(state: ExperimentState, view: MapView) -> Marks:
@@ -59,7 +54,7 @@ def marks_of_large_map(state: ExperimentState, view: MapView) -> Marks:
     if state.result is not None and state.result.is_changed and maps.translation is not None:
         if maps.shown != "original":
             marks = marks_of_experiment(view, maps.translation, kind, heads, state.settings.label_mode)
-        marks = replace(marks, changed=changed_bands(state, kind, view))
+        marks = replace(marks, changed=frozenset(bands_at(*maps.new_entries(kind))))
     return replace(
         marks,
         is_off=bool(off) and maps.shown != "original" and off.issuperset(Head(kind, *head) for head in heads),
@@ -74,7 +69,7 @@ def marks_of_heads(state: ExperimentState, kind: MapKind) -> dict[tuple[int, int
     if translation is None:
         return {}
     view = maps.view_all(kind)
-    of_all = Marks(lit=lit_bands(state, kind, view), changed=changed_bands(state, kind, view))
+    of_all = Marks(lit=lit_bands(state, kind, view), changed=frozenset(bands_at(*maps.new_entries(kind))))
     off = {(head.layer, head.head) for head in state.experiment.heads_off if head.kind == kind}
     has_changes = maps.shown != "original" and (translation.experiment.attention_rows or translation.experiment.forced)
     num_layers, num_heads = maps.shape(kind)
@@ -100,7 +95,7 @@ def lit_bands(state: ExperimentState, kind: MapKind, view: MapView) -> frozenset
     if selection.hovered_word is not None and kind == selection.head.kind:
         queries.update(queries_of_word(state, selection.hovered_word))
     keys = lit_keys(state, kind) if selection.picked_key.tokens else ()
-    return frozenset((*view.query_bands(view.query_entries(queries)), *view.key_bands(view.key_entries(keys))))
+    return frozenset(view.bands(queries, keys))
 
 
 def queries_of_word(state: ExperimentState, word: Word) -> tuple[int, ...]:
@@ -143,8 +138,8 @@ def query_sum(state: ExperimentState) -> QuerySum | None:
     view = state.maps.view() if picked.tokens else None
     if view is None or state.maps.is_signed(state.selection.head.kind):
         return None
-    entries = view.query_entries(_queries(state, state.selection.head.kind, picked.side, picked.tokens))
-    return QuerySum.of(view, sorted(entries)) if entries and len(view.labelled.keys) else None
+    rows = view.bands(_queries(state, state.selection.head.kind, picked.side, picked.tokens))
+    return QuerySum.of(view, [band.index for band in rows]) if rows and len(view.labelled.keys) else None
 
 
 def key_shares(state: ExperimentState, side: Side) -> dict[Word, float]:
@@ -152,13 +147,13 @@ def key_shares(state: ExperimentState, side: Side) -> dict[Word, float]:
     total, kind = query_sum(state), state.selection.head.kind
     if total is None or KEY_SIDES[kind] != side:
         return {}
-    labelled, translation = state.maps.labelled(), state.maps.translation
-    if labelled is None or translation is None:
+    view, translation = state.maps.view(), state.maps.translation
+    if view is None or translation is None:
         return {}
     whole = float(total.weights.sum()) or 1.0
     share = {
         position: float(weight) / whole / len(positions)
-        for weight, positions in zip(total.weights, labelled.keys.positions, strict=True)
+        for weight, positions in zip(total.weights, view.labelled.keys.positions, strict=True)
         for position in positions
     }
     shift = token_shift_of_keys(kind)

@@ -121,6 +121,6 @@ def _shot(frame: FilmFrame, heads: Sequence[Head], view: MapViewSettings) -> Sho
     translation, drawings = frame.translation, []
     for head in heads:
         weights = translation.maps.of_kind(head.kind)[head.layer, head.head]
-        shown = MapView(view.selection.apply(weights, translation, head.kind), view.axes)
+        shown = MapView(view.selection.apply(weights, translation, head.kind))
         drawings.append(Drawing(shown.values, shown.row_labels, shown.column_labels))
     return Shot(drawings, moment_name(frame), translation.text or "(empty translation)")

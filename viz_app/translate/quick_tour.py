@@ -253,8 +253,8 @@ def _telling_pair(translation: Translation, shown: MapView) -> Pair | None:
 
 def _share_of(shown: MapView, pair: Pair) -> float | None:
     """The value of a cell; None if it is not in the map."""
-    entries = shown.entries_of(pair)
-    return float(shown.values[entries]) if entries is not None else None
+    place = shown.place_of(pair)
+    return float(shown.values[place]) if place is not None else None
 
 
 def _word_at(translation: Translation, pair: Pair) -> tuple[str, str]:

@@ -45,9 +45,9 @@ class CellMenu(QMenu):
         if pair is not None:
             is_pinned = state.selection.pinned == pair
             self.addAction("Unpin" if is_pinned else "Pin").triggered.connect(partial(self._pin, pair))
-        rows, row = self._rows_to_set(queries), state.settings.axes.query
+        rows = self._rows_to_set(queries)
         for query in rows:
-            name = f"Set this {row}…" if len(rows) == 1 else f"Set the {row} of “{self._token(query)}”…"
+            name = "Set this row…" if len(rows) == 1 else f"Set the row of “{self._token(query)}”…"
             self.addAction(name).triggered.connect(partial(self._edit, query))
         if state.settings.scope == "head" and state.result is not None:
             head = state.selection.head

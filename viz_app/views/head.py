@@ -3,7 +3,6 @@
 import html
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from html import escape
 
@@ -54,7 +53,7 @@ from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_in_words
 from augenmerk.viz_app.state.map_text import Part
-from augenmerk.viz_app.state.map_view import Axes, Pair
+from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import FIT, on_redraw
 from augenmerk.viz_app.state.weight_explanation import QueryKeyView, WeightExplanation, query_key_view
 from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales
@@ -461,32 +460,15 @@ HIDING = {
 """Settings that leave tokens out or put them together, as the menu calls them."""
 
 
-@dataclass(frozen=True)
-class TokenTips:
-    """What the controls of rows and columns say of themselves, each under the name of what it sets."""
-
-    read: str
-    predicted: str
-    encoder: str
-    hides_wrapping: str
-    hides_punctuation: str
-    merges_words: str
-
-    @classmethod
-    def of(cls, axes: Axes) -> "TokenTips":
-        """For a drawing with these axes."""
-        named, scaled = (
-            f"A {axes.query} is named by the word that",
-            f"the rest of a {axes.query} is scaled up to its sum",
-        )
-        return cls(
-            read=f"{named} goes in: where does the model look once it has read it, to choose the next?",
-            predicted=f"{named} comes out: where did the model look while it chose this word?",
-            encoder=f"The encoder predicts nothing: its {axes.query}s are the tokens it reads.",
-            hides_wrapping=f"Hide the start and end tokens; {scaled}",
-            hides_punctuation=f"Leave out punctuation; {scaled}",
-            merges_words=f"Words instead of pieces: {axes.key}s are summed, {axes.query}s averaged",
-        )
+TOKEN_TIPS = {
+    "read": "A row is named by the word that goes in: where does the model look after reading it, to choose the next?",
+    "predicted": "A row is named by the word that comes out: where did the model look while it chose this word?",
+    "hides_wrapping": "Hide the start and end tokens; the rest of a row is scaled up to its sum",
+    "hides_punctuation": "Leave out punctuation; the rest of a row is scaled up to its sum",
+    "merges_words": "Words instead of pieces: columns are summed, rows averaged",
+}
+"""The tool tip of each control, under the name of what it sets."""
+ENCODER_TIP = "The encoder predicts nothing: its rows are the tokens it reads."
 
 
 class TokenChoices:
@@ -505,7 +487,7 @@ class TokenChoices:
         for name in HIDING:
             controls[name].toggled.connect(partial(setattr, state.settings, name))
         state.result_changed.connect(self.rebuild)
-        state.selection.events.head.connect(self.name_axes, max_args=0)
+        state.selection.events.head.connect(self.show_tips, max_args=0)
         on_redraw(state.settings, ("maps",), self.rebuild)
 
     def rebuild(self) -> None:
@@ -515,14 +497,13 @@ class TokenChoices:
         for name in HIDING:
             self._controls[name].setChecked(getattr(settings, name))
         self._controls["merges_words"].setVisible(map_text.splits_words(self._state))
-        self.name_axes()
+        self.show_tips()
 
-    def name_axes(self) -> None:
-        """Tips follow which axis carries the queries. Queries of the encoder have one name."""
-        tips = TokenTips.of(self._state.settings.axes)
+    def show_tips(self) -> None:
+        """Updates the tool tips. Rows of the encoder have one name."""
         is_encoder = self._state.selection.head.kind == "encoder"
         for name, control in self._controls.items():
-            tip = tips.encoder if is_encoder and name in MODES else getattr(tips, name)
+            tip = ENCODER_TIP if is_encoder and name in MODES else TOKEN_TIPS[name]
             if tip != control.toolTip():
                 control.setToolTip(tip)
         for mode in MODES:
@@ -553,6 +534,7 @@ class HeadControls(QWidget):
         self._group.addButton(self.read_button)
         self._group.addButton(self.predicted_button)
         self._queries_label, self._hide_label = label("muted"), label("muted")
+        self._queries_label.setText("rows:")
         self._hide_label.setText("hide:")
         hiding = (self.hide_wrapping, self.hide_punctuation, self.merge_words)
         buttons = {
@@ -561,13 +543,8 @@ class HeadControls(QWidget):
             **dict(zip(HIDING, hiding, strict=True)),
         }
         self._choices = TokenChoices(state, buttons)
-        self.name_axes()
+        self._choices.show_tips()
         self._lay_out()
-
-    def name_axes(self) -> None:
-        """The words follow which axis carries the queries."""
-        self._queries_label.setText(f"{self._state.settings.axes.query}s:")
-        self._choices.name_axes()
 
     def fit(self, width: int) -> None:
         """One line if it fits into this width, else two."""
@@ -594,30 +571,22 @@ class TokensMenu(MenuButton):
     """
 
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
-        super().__init__("tokens ▾", "", parent)
+        super().__init__("tokens ▾", "How rows are named, and which tokens are hidden", parent)
         self._state = state
         menu = QMenu(self)
         menu.setToolTipsVisible(True)
         self.actions_by_name: dict[str, QAction] = {}
         group = QActionGroup(menu)
         for mode in MODES:
-            self._add(menu, mode).setActionGroup(group)
+            self._add(menu, mode, f"Rows: token {mode}").setActionGroup(group)
         menu.addSeparator()
         for name, text in HIDING.items():
             self._add(menu, name, text)
         self.setMenu(menu)
         self._choices = TokenChoices(state, self.actions_by_name)
-        self.name_axes()
+        self._choices.show_tips()
 
-    def name_axes(self) -> None:
-        """The words follow which axis carries the queries."""
-        query = self._state.settings.axes.query
-        self.setToolTip(f"How {query}s are named, and which tokens are hidden")
-        for mode in MODES:
-            self.actions_by_name[mode].setText(f"{query.capitalize()}s: token {mode}")
-        self._choices.name_axes()
-
-    def _add(self, menu: QMenu, name: str, text: str = "") -> QAction:
+    def _add(self, menu: QMenu, name: str, text: str) -> QAction:
         action = menu.addAction(text)
         action.setCheckable(True)
         self.actions_by_name[name] = action
@@ -685,14 +654,12 @@ Click words at the left
 Click words"""
 
 
-def hint(axes: Axes) -> str:
-    """What a click on the heatmap does, from the whole sentence to a few words."""
-    queries, where = f"{axes.query}s", axes.query_labels
-    return f"""Click cells to pin them, words {where} to sum their {queries} (Ctrl, Shift: several)
-Click a cell to pin it, words {where} to sum {queries}
-Click a cell, or words {where}
+HINT = """Click cells to pin them, words at the left to sum their rows (Ctrl, Shift: several)
+Click a cell to pin it, words at the left to sum rows
+Click a cell, or words at the left
 Click a cell or word
 Click a cell"""
+"""The effect of a click on the heatmap, in ever fewer words."""
 
 
 class PickLine(QWidget):
@@ -708,7 +675,7 @@ class PickLine(QWidget):
     def __init__(self, state: ExperimentState, explanation: WeightExplanation, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state, self._explanation = state, explanation
-        self.label = ElidingLabel("small", hint(state.settings.axes), elide=Qt.TextElideMode.ElideMiddle)
+        self.label = ElidingLabel("small", HINT, elide=Qt.TextElideMode.ElideMiddle)
         self.clear_button = flat_button("clear", "Unpin the cell and clear picked tokens (Esc)")
         policy = self.clear_button.sizePolicy()
         policy.setRetainSizeWhenHidden(True)  # the map must not jump when a cell is pinned
@@ -764,7 +731,7 @@ class PickLine(QWidget):
         state, is_lines = self._state, self._state.settings.picture == "lines"
         parent = self.parentWidget()  # the panel of the map, which hands focus on to the map
         set_visible(self.clear_button, state.selection.has_marks, focus_to=parent if parent is not None else self)
-        how = LINES_HINT if is_lines else hint(state.settings.axes)
+        how = LINES_HINT if is_lines else HINT
         self.label.setText(map_text.marks_in_words(state) or how)
         self.explain_button.setVisible(not is_lines)
         self.explain_button.setChecked(self._explanation.is_open)

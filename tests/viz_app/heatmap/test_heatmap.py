@@ -54,8 +54,8 @@ def test_cells_show_the_weights_of_the_chosen_head(heatmap: Heatmap, state: Expe
     view = state.maps.view()
     assert view is not None
     picture, indices = heatmap.grab().toImage(), quantize(view.values)
-    for row in range(len(view.rows)):
-        for column in range(len(view.columns)):
+    for row in range(len(view.row_labels)):
+        for column in range(len(view.column_labels)):
             expected = color_table(PAPER)[indices[row, column]]
             assert picture.pixel(_center(heatmap, Pair(row, column))) == expected
 
@@ -184,7 +184,7 @@ def test_the_strip_under_the_map_shows_the_sum_of_the_picked_rows(heatmap: Heatm
     total = view.values[2] + view.values[5]
     indices = quantize(total[None, :], max(1.0, float(total.max())))[0]
     picture = heatmap.grab().toImage()
-    for column in range(len(view.columns)):
+    for column in range(len(view.column_labels)):
         x = layout.strip.left() + (column + 0.5) * layout.cell.x()
         place = QPointF(x, layout.strip.center().y())
         assert heatmap.layout_now.sum_at(place) == column
@@ -289,7 +289,7 @@ def test_labels_of_new_words_are_marked_and_an_unchanged_map_has_none(heatmap: H
         assert layout is not None
         assert view is not None
         x, warm = int(layout.window.left()) - 4, Theme.light().color("warm").rgb()
-        middles = [layout.map.top() + (row + 0.5) * layout.cell.y() for row in range(len(view.rows))]
+        middles = [layout.map.top() + (row + 0.5) * layout.cell.y() for row in range(len(view.row_labels))]
         return [row for row, y in enumerate(middles) if picture.pixel(x, int(y)) == warm]
 
     assert marked_rows() == []
@@ -386,7 +386,7 @@ def test_a_row_that_was_set_is_marked_at_the_right_of_its_head_alone(heatmap: He
         assert layout is not None
         assert view is not None
         x, warm = int(layout.window.right()) + 4, Theme.light().color("warm").rgb()
-        middles = [layout.map.top() + (row + 0.5) * layout.cell.y() for row in range(len(view.rows))]
+        middles = [layout.map.top() + (row + 0.5) * layout.cell.y() for row in range(len(view.row_labels))]
         return [row for row, y in enumerate(middles) if picture.pixel(x, int(y)) == warm]
 
     assert marked_rows() == []

@@ -93,7 +93,7 @@ def test_where_nothing_pairs_the_changed_maps_are_shown_and_the_note_says_why(st
     assert not state.maps.is_signed("cross")
     assert state.maps.is_signed("encoder")
     assert difference_note(state).startswith("There is no difference to show; these are the changed maps.")
-    np.testing.assert_array_equal(state.maps.labelled().weights >= 0, True)  # type: ignore[union-attr]
+    np.testing.assert_array_equal(state.maps.view().values >= 0, True)  # type: ignore[union-attr]
 
 
 def test_a_difference_needs_both_translations_measured(state: ExperimentState) -> None:
@@ -117,13 +117,13 @@ def test_the_same_maps_can_be_shown_in_another_way_beside(state: ExperimentState
     told: list[object] = []
     state.settings.events.connect(told.append)
     original = state.maps.with_settings(shown="original", hides_wrapping=True)
-    labelled = original.labelled()
+    labelled = original.view()
     assert labelled is not None
     assert original.translation is result.original
-    assert labelled.queries.labels == ("a", "man", ".")
+    assert labelled.row_labels == ("a", "man", ".")
     state.intents.choose_head(Head("cross", 1, 0))
-    other = original.labelled()
+    other = original.view()
     assert other is not None
-    assert not np.array_equal(other.weights, labelled.weights), "they follow the chosen head"
+    assert not np.array_equal(other.values, labelled.values), "they follow the chosen head"
     assert state.maps.translation is result.changed
     assert (asdict(state.settings), told) == (before, [])

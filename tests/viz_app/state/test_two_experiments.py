@@ -86,7 +86,7 @@ def test_nothing_that_is_done_to_one_is_heard_of_at_the_other(
 ) -> None:
     first, second = (each.state for each in both)
     other = _Events(second)
-    result, experiment, maps = second.result, second.experiment, second.maps.labelled()
+    result, experiment, maps = second.result, second.experiment, second.maps.view()
     settings, head = asdict(second.settings), second.selection.head
     first.submit(toggle_head(Head("cross", 1, 1)))
     _settle(qtbot, first)
@@ -107,7 +107,7 @@ def test_nothing_that_is_done_to_one_is_heard_of_at_the_other(
     assert other.told == []
     assert second.result is result
     assert second.experiment == experiment
-    assert second.maps.labelled() is maps
+    assert second.maps.view() is maps
     assert (asdict(second.settings), second.selection.head) == (settings, head)
     assert not second.editor.can_undo
     assert not second.editor.can_redo

@@ -101,7 +101,7 @@ def test_the_share_is_that_of_the_outlined_cell(make_window: MakeWindow) -> None
         state.settings.merges_words = merges_words
         view = state.maps.view()
         assert view is not None
-        entries = view.entries_of(pair)
+        entries = view.place_of(pair)
         assert entries is not None
         share = percent_in_words(float(view.values[entries]))
         assert f"gave {share} of its attention" in steps.text.text()

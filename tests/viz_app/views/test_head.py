@@ -16,7 +16,7 @@ from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.heatmap.head_grid import lacks_difference
 from augenmerk.viz_app.state.experiment_editor import intervene, show_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_view import HoveredLabel, Pair
+from augenmerk.viz_app.state.map_view import Band, Pair
 from augenmerk.viz_app.state.map_view_settings import ShownMaps
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.cell_menu import RowEditor, with_share
@@ -420,9 +420,9 @@ def test_a_token_under_the_mouse_shows_its_lines_alone(panel: HeadPanel, state: 
     assert painter is not None
     assert view is not None
     np.testing.assert_allclose(painter.strength(), view.values, rtol=1e-5)
-    left = QPoint(int(painter.left - 20), int(painter.y_of(HoveredLabel(2, is_query=True))))
+    left = QPoint(int(painter.left - 20), int(painter.y_of(Band(2, is_row=True))))
     qtbot.mouseMove(panel.lines, left)
-    assert state.selection.hovered_label == HoveredLabel(2, is_query=True)
+    assert state.selection.hovered_label == Band(2, is_row=True)
     strength = painter.strength()
     np.testing.assert_allclose(strength[2], view.values[2], rtol=1e-5)
     assert strength[[0, 1, 3]].max() == 0

@@ -73,15 +73,15 @@ class AlignmentState:
             hides_wrapping=True,
             hides_punctuation=False,
         )
-        labelled = maps.labelled()
-        if labelled is None or hides_nothing(maps):
+        view = maps.view()
+        if view is None or hides_nothing(maps):
             return None
-        weights = labelled.weights
+        weights = view.values
         top = max(1.0, float(weights.max()))
         new_targets, new_sources = maps.new_entries("cross")
         return Links(
-            sources=labelled.keys.labels,
-            targets=labelled.queries.labels,
+            sources=view.column_labels,
+            targets=view.row_labels,
             strengths=weights / np.float32(top),
             best=tuple(weights.argmax(axis=-1).tolist()),
             new_sources=new_sources,

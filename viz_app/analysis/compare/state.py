@@ -307,7 +307,8 @@ def _labelled(page: ExperimentState, result: ExperimentResult, *, merges: bool) 
     num_layers, num_heads = maps.shape(page.selection.head.kind)
     if any(layer >= num_layers or head >= num_heads for layer, head in _needed_heads(page)):
         return None
-    return maps.labelled()
+    view = maps.view()
+    return view.labelled if view is not None else None
 
 
 def _needed_heads(page: ExperimentState) -> list[tuple[int, int]]:
