@@ -39,7 +39,7 @@ from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.examples import example_sentences, gallery
 from augenmerk.viz_app.learn.chapter import Chapter, read_chapters
 from augenmerk.viz_app.learn.figures.clarity_vs_importance import points_of
-from augenmerk.viz_app.learn.figures.word_parts import NUM_HEADS_SHOWN, heads_of
+from augenmerk.viz_app.learn.figures.logits import NUM_HEADS_SHOWN, heads_of
 from augenmerk.viz_app.learn.job import HeadCostsJob
 from augenmerk.viz_app.learn.sentence import FIRST_EXAMPLE
 from tools.check_gallery import weights_of

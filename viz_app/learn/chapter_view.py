@@ -1,18 +1,22 @@
-"""One chapter: text on the left, live figures on the right."""
+"""One chapter: text and questions on the left, live figures on the right."""
+
+from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QFrame, QLabel, QPushButton, QRadioButton, QWidget
 
 from augenmerk.viz_app.learn.actions import ChapterActions
-from augenmerk.viz_app.learn.chapter import Chapter
-from augenmerk.viz_app.learn.chapter_text import ChapterText
+from augenmerk.viz_app.learn.chapter import Chapter, Paragraph, Predict, Try
+from augenmerk.viz_app.learn.checks import CHECKS, Check, Verdict
+from augenmerk.viz_app.learn.figures.attention import MapFigure
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
-from augenmerk.viz_app.learn.figures.map import MapFigure
 from augenmerk.viz_app.learn.figures.registry import FIGURES
-from augenmerk.viz_app.learn.predict_view import PredictView
+from augenmerk.viz_app.learn.values import UNKNOWN, values_of
+from augenmerk.viz_app.state.experiment_state import RequestState
 from augenmerk.viz_app.theme import GAP, current_theme, scaled
-from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, area_around, column_of, row_of, take_out
+from augenmerk.viz_app.widgets.labels import label
+from augenmerk.viz_app.widgets.layouts import FlowLayout, VerticalScrollArea, area_around, column_of, row_of, take_out
 
 TEXT_SHARE, FIGURE_SHARE = 3, 4
 STACKED = 800
@@ -20,6 +24,245 @@ STACKED = 800
 FIGURE_HEIGHT_STACKED = 420
 """Of a figure then: the window scrolls, and all of a chapter is as high as it must be."""
 SCROLL_BAR_WIDTH = 10
+TRY_SPACING = 8
+CHOICE_SPACING = 10
+NO_SUCH_HEAD = "the head that you click on"
+
+
+class PredictView(QFrame):
+    """A question, its choices, *Look*, and the verdict.
+
+    Attributes:
+        question: the text.
+        choices: one button for each, by its name.
+        look: asks; enabled once there is a choice and a result.
+        verdict: what turned out; empty before.
+        request: the answer that is awaited.
+
+    Signals:
+        judged(): what turned out is told now.
+    """
+
+    judged = Signal()
+
+    def __init__(self, predict: Predict, context: LearnContext, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._predict, self._context = predict, context
+        self._state = context.state
+        self.request = RequestState()
+        self._looked_text: str | None = None
+        self._asked_of = self._subject
+        self.setProperty("role", "card")
+        self.question = QLabel()
+        self.question.setTextFormat(Qt.TextFormat.MarkdownText)
+        self.question.setProperty("role", "reading")
+        self.question.setWordWrap(True)
+        self._group = QButtonGroup(self)
+        self.choices: dict[str, QRadioButton] = {}
+        self.look = QPushButton("Look")
+        self.look.clicked.connect(self._look)
+        self.verdict = label("accent", wraps=True)
+        self.verdict.setVisible(False)
+        choices = FlowLayout(scaled(CHOICE_SPACING))
+        for name, text in predict.choices.items():
+            button = QRadioButton(text)
+            button.toggled.connect(self._allow)
+            self._group.addButton(button)
+            self.choices[name] = button
+            choices.addWidget(button)
+        choices.addWidget(self.look)
+        heading = label("heading", "Predict, then look")
+        column_of(heading, self.question, choices, self.verdict, spacing=6, margins=(14, 10, 14, 12), within=self)
+        self.request.changed.connect(self._allow)
+        self.request.changed.connect(self._show_problem)
+        self._state.result_changed.connect(self._on_result)
+        self.refresh()
+
+    @property
+    def check(self) -> str:
+        """The name of the check that answers the question."""
+        return self._predict.check
+
+    @property
+    def chosen(self) -> str | None:
+        """The name of the selected choice."""
+        return next((name for name, button in self.choices.items() if button.isChecked()), None)
+
+    def refresh(self) -> None:
+        """Fills in the values of the question; it stays as asked while the sentence is shown that *Look* made of it."""
+        if self._shows_looked_text:
+            self._allow()
+            return
+        subject = self._subject
+        if self._is_another(subject):
+            self._tell("")
+        if UNKNOWN not in subject:
+            self._asked_of = subject
+        text = self._predict.question
+        values = values_of(self._state, text.values)
+        if "head" in values and not self._has_head:
+            values["head"] = NO_SUCH_HEAD
+        self.question.setText(text.filled(values))
+        self._allow()
+
+    @property
+    def _subject(self) -> tuple[str, ...]:
+        """The subject of the question: the sentence, and the head and query if they matter."""
+        names = values_of(self._state, {"head", "query"} & {*self._predict.question.values, *self._check.about})
+        return self._state.experiment.source_text, *(names[name] for name in sorted(names))
+
+    def _is_another(self, subject: tuple[str, ...]) -> bool:
+        """Whether the subject has changed; parts that are currently unknown count as unchanged."""
+        pairs = zip(subject, self._asked_of, strict=True)
+        return any(now != before and UNKNOWN not in (now, before) for now, before in pairs)
+
+    @property
+    def _check(self) -> Check:
+        return CHECKS[self._predict.check]
+
+    @property
+    def _is_askable(self) -> bool:
+        """Whether the subject exists; a sentence may lack such a word, or no cell may be pinned."""
+        return UNKNOWN not in values_of(self._state, {"source-text", *self._predict.question.values}).values()
+
+    @property
+    def _has_head(self) -> bool:
+        """Whether the question applies to the chosen head."""
+        return self._predict.options.get("kind", self._state.selection.head.kind) == self._state.selection.head.kind
+
+    def _allow(self) -> None:
+        is_ready = self._is_askable and not self.request.is_running and self._has_head
+        self.look.setEnabled(is_ready and self.chosen is not None)
+
+    def _on_result(self) -> None:
+        """Another sentence is another question; what looking itself changed is not."""
+        if not self._shows_looked_text:
+            self._looked_text = None
+            if not self._state.experiment.interventions:
+                self._tell("")
+        self.refresh()
+
+    def _look(self) -> None:
+        job = self._check.ask(self._state, self._predict.options)
+        if job is None:
+            self._judge(None)
+        else:
+            self._context.controller.ask(job, self.request, partial(self._judge_if_same, self._subject))
+
+    def _judge_if_same(self, subject: tuple[str, ...], answer: object) -> None:
+        """The answer may come after another head or sentence was chosen."""
+        if subject == self._subject:
+            self._judge(answer)
+
+    def _judge(self, answer: object) -> None:
+        found: Verdict = self._check.judge(self._state, self._predict.options, answer)
+        is_right = found.choice == self.chosen
+        right = self._predict.choices[found.choice]
+        self._tell(f"{'Right.' if is_right else f'No: {right[:1].lower()}{right[1:]}.'} {found.because}")
+        before = self._state.experiment.source_text
+        self._context.answers.give(self._predict.check, before)
+        ChapterActions(self._state, self._context.own).perform(self._predict.options)
+        after = self._state.experiment.source_text
+        self._looked_text = after if after != before else None
+
+    @property
+    def _shows_looked_text(self) -> bool:
+        """Whether the sentence is the one that *Look* typed, such as shuffled words."""
+        return self._looked_text is not None and self._looked_text == self._state.experiment.source_text
+
+    def _tell(self, text: str) -> None:
+        self.verdict.setText(text)
+        self.verdict.setVisible(bool(text))
+        if text:
+            self.judged.emit()
+
+    def _show_problem(self) -> None:
+        if self.request.problem:
+            self._tell(self.request.problem)
+
+
+class ChapterText(QWidget):
+    """The text of a chapter; its values follow the current experiment.
+
+    Attributes:
+        title: the name of the chapter.
+        texts: one label for each stretch of text, the claim first.
+        tries: the buttons that change something.
+        back_button: restores the reader's own sentence; shown while the chapter has put another in its place.
+        predictions: the questions.
+        end: a layout for the button to the next chapter.
+
+    Signals:
+        tried(dict): a button was clicked; its actions.
+        judged(PredictView): a question has its verdict.
+    """
+
+    tried = Signal(dict)
+    judged = Signal(object)
+
+    def __init__(self, chapter: Chapter, context: LearnContext, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._context = context
+        self.texts: list[tuple[Paragraph, QLabel]] = []
+        self.tries: list[QPushButton] = []
+        self.predictions: list[PredictView] = []
+        self.title = QLabel(chapter.title)
+        self.title.setProperty("role", "title")
+        self.title.setWordWrap(True)
+        self.back_button = QPushButton("Back to your sentence", self)
+        self.back_button.clicked.connect(context.own.restore)
+        content = column_of(
+            self.title, self._text(chapter.claim, "claim"), spacing=10, margins=(4, 0, 14, 10), within=self
+        )
+        buttons: FlowLayout | None = None
+        last_buttons: FlowLayout | None = None
+        for block in chapter.blocks:
+            if isinstance(block, Try):
+                if buttons is None:
+                    buttons = last_buttons = FlowLayout(scaled(TRY_SPACING))
+                    content.addLayout(buttons)
+                buttons.addWidget(self._try(block))
+                continue
+            buttons = None
+            content.addWidget(self._text(block, "reading") if isinstance(block, Paragraph) else self._question(block))
+        if last_buttons is not None:
+            last_buttons.addWidget(self.back_button)
+        self.end = column_of()
+        content.addLayout(self.end)
+        content.addStretch(1)
+        context.own.changed.connect(self._offer_way_back)
+        self._offer_way_back()
+
+    def refresh(self) -> None:
+        """Fills in the values of all texts."""
+        for text, shown in self.texts:
+            shown.setText(text.filled(values_of(self._context.state, text.values)))
+        for prediction in self.predictions:
+            prediction.refresh()
+
+    def _offer_way_back(self) -> None:
+        self.back_button.setVisible(bool(self.tries) and not self._context.own.is_shown)
+
+    def _question(self, block: Predict) -> PredictView:
+        prediction = PredictView(block, self._context)
+        prediction.judged.connect(partial(self.judged.emit, prediction))
+        self.predictions.append(prediction)
+        return prediction
+
+    def _text(self, text: Paragraph, role: str) -> QLabel:
+        shown = QLabel()
+        shown.setTextFormat(Qt.TextFormat.MarkdownText)
+        shown.setWordWrap(True)
+        shown.setProperty("role", role)
+        shown.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.texts.append((text, shown))
+        return shown
+
+    def _try(self, block: Try) -> QPushButton:
+        button = QPushButton(f"Try: {block.label}")
+        button.clicked.connect(partial(self.tried.emit, dict(block.actions)))
+        self.tries.append(button)
+        return button
 
 
 class ChapterView(QWidget):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from psygnal import Signal
 
 from augenmerk.core.config import preset
-from augenmerk.core.model.size import preset_vocabulary_sizes, size_rows
+from augenmerk.core.model.size import Module, SizeRow, preset_vocabulary_sizes, size_rows, total
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.translation.experiment import (
     CausalMaskLifted,
@@ -23,7 +23,6 @@ from augenmerk.core.translation.experiment import (
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.learn.actions import shuffled
 from augenmerk.viz_app.learn.job import LensJob, RunJob, Smoothing, SmoothingJob
-from augenmerk.viz_app.learn.stack import largest_group
 from augenmerk.viz_app.learn.values import place_to_remove, unsure_step
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_in_words
@@ -261,11 +260,22 @@ def _judge_largest_part(state: ExperimentState, options: Options, answer: None) 
     run = preset(options["preset"])
     sizes = preset_vocabulary_sizes(run)
     assert sizes is not None
-    choice, parts = largest_group(size_rows(run.model, *sizes, 1, 1))
-    tokens, attention, feed_forward = (parts[name].num_parameters for name in ("tokens", "attention", "feed-forward"))
+    parts = part_sizes(size_rows(run.model, *sizes, 1, 1))
     return Verdict(
-        choice, f"The tables have {tokens:,} parameters, attention {attention:,}, feed-forward {feed_forward:,}."
+        max(parts, key=lambda name: parts[name]),
+        f"The tables have {parts['tokens']:,} parameters, attention {parts['attention']:,}, feed-forward "
+        f"{parts['feed-forward']:,}.",
     )
+
+
+def part_sizes(rows: tuple[SizeRow, ...]) -> dict[str, int]:
+    """The numbers of parameters of three parts of a model: tokens (tables and output), attention, feed-forward."""
+    modules: dict[str, tuple[Module, ...]] = {
+        "tokens": ("source embedding", "source positions", "target embedding", "target positions", "output"),
+        "attention": ("encoder self-attention", "decoder self-attention", "cross-attention"),
+        "feed-forward": ("encoder feed-forward", "decoder feed-forward"),
+    }
+    return {name: total(rows, *each).num_parameters for name, each in modules.items()}
 
 
 def _shown(state: ExperimentState) -> Translation:

@@ -22,20 +22,15 @@ from augenmerk.viz_app.glossary import glossary
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
 from augenmerk.viz_app.learn import chapter as texts
 from augenmerk.viz_app.learn.actions import shuffled
-from augenmerk.viz_app.learn.chapter_view import ChapterView
+from augenmerk.viz_app.learn.chapter_view import ChapterView, PredictView
+from augenmerk.viz_app.learn.figures.attention import SHARP, KindsFigure, MaskFigure, OneQueryFigure, most_different
 from augenmerk.viz_app.learn.figures.clarity_vs_importance import ClarityVsImportanceFigure, HeadPoint, rank_correlation
 from augenmerk.viz_app.learn.figures.decoding import MIN_FACTOR, BeamFigure, DecodingFigure, chip_text
-from augenmerk.viz_app.learn.figures.kinds import KindsFigure
-from augenmerk.viz_app.learn.figures.layers import LayersFigure
-from augenmerk.viz_app.learn.figures.mask import MaskFigure
-from augenmerk.viz_app.learn.figures.one_query import SHARP, OneQueryFigure, most_different
+from augenmerk.viz_app.learn.figures.logits import LayersFigure, WordPartsFigure
 from augenmerk.viz_app.learn.figures.one_weight import TEMPERATURES, OneWeightFigure
-from augenmerk.viz_app.learn.figures.positions import PositionsFigure
-from augenmerk.viz_app.learn.figures.rates import RatesFigure, SmoothingFigure
-from augenmerk.viz_app.learn.figures.tokens import TokensFigure
-from augenmerk.viz_app.learn.figures.word_parts import WordPartsFigure
+from augenmerk.viz_app.learn.figures.tokens import PositionsFigure, TokensFigure
+from augenmerk.viz_app.learn.figures.training import RatesFigure, SmoothingFigure
 from augenmerk.viz_app.learn.page import LearnPage
-from augenmerk.viz_app.learn.predict_view import PredictView
 from augenmerk.viz_app.learn.sentence import FIRST_EXAMPLE
 from augenmerk.viz_app.state.experiment_editor import set_output, toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState

@@ -7,7 +7,8 @@ from augenmerk.core.config import PRESETS, ModelConfig
 from augenmerk.core.model.outline import NoRandomNumbers
 from augenmerk.core.model.size import MODULES, size_rows
 from augenmerk.core.model.transformer import Transformer
-from augenmerk.viz_app.learn.stack import GROUPS, NORM, Box, Side, about, boxes_of, largest_group
+from augenmerk.viz_app.learn.checks import part_sizes
+from augenmerk.viz_app.learn.figures.one_page import GROUPS, NORM, Box, Side, about, boxes_of
 
 CONFIG = ModelConfig(num_decoder_heads=4, decoder_feed_forward_width=1024, final_norm=True)
 NAMES = {
@@ -90,7 +91,10 @@ def test_without_a_norm_at_the_top_there_is_no_box_for_it() -> None:
 
 
 def test_the_largest_part_depends_on_the_model() -> None:
-    config = ModelConfig()
-    assert largest_group(size_rows(config, 7853, 5893, 1, 1))[0] == "tokens"
-    assert largest_group(size_rows(config, 50, 50, 1, 1))[0] == "attention"
-    assert largest_group(size_rows(config.replace(feed_forward_width=2048), 50, 50, 1, 1))[0] == "feed-forward"
+    def largest(config: ModelConfig, *num_tokens: int) -> str:
+        sizes = part_sizes(size_rows(config, *num_tokens, 1, 1))
+        return max(sizes, key=lambda name: sizes[name])
+
+    assert largest(ModelConfig(), 7853, 5893) == "tokens"
+    assert largest(ModelConfig(), 50, 50) == "attention"
+    assert largest(ModelConfig(feed_forward_width=2048), 50, 50) == "feed-forward"

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.training.events import PhaseStarted
 from augenmerk.core.translation.result import AttentionMaps
 from augenmerk.viz_app.learn.figures.figure import LearnContext
-from augenmerk.viz_app.learn.figures.train_here import TrainHereFigure, best_copier
+from augenmerk.viz_app.learn.figures.training import TrainHereFigure, best_copier
 from augenmerk.viz_app.learn.sentence import OwnSentence
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import Theme, current_theme

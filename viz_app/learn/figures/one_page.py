@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Final, Literal
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
@@ -10,13 +11,120 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QSlider, QWidget
 from augenmerk.core.config import PRESETS, ModelConfig
 from augenmerk.core.model.size import MODULES, Module, Size, SizeRow, preset_vocabulary_sizes, size_rows, total
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
-from augenmerk.viz_app.learn.stack import GROUPS, NORM, Box, Side, about, boxes_of
-from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.state.model_info import ModelInfo, heads_in_words
 from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, scaled
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import add_parts, row_of
+
+NORM: Final = "norm"
+Side = Literal["encoder", "decoder"]
+Group = Literal["embeddings and positions", "attention", "feed-forward", "norms", "output"]
+GROUPS: Final[dict[Group, tuple[Module, ...]]] = {
+    "embeddings and positions": ("source embedding", "source positions", "target embedding", "target positions"),
+    "attention": ("encoder self-attention", "decoder self-attention", "cross-attention"),
+    "feed-forward": ("encoder feed-forward", "decoder feed-forward"),
+    "norms": ("encoder norms", "decoder norms"),
+    "output": ("output",),
+}
+"""What modules are added up to while none is chosen."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """A module at one place of a stack.
+
+    Attributes:
+        module: which.
+        text: what stands in the box.
+        is_in_layer: whether each layer has it.
+        begins_residual: whether a copy of what goes into it is kept for later.
+        ends_residual: whether that copy is added to what leaves it.
+    """
+
+    module: Module
+    text: str
+    is_in_layer: bool = False
+    begins_residual: bool = False
+    ends_residual: bool = False
+
+
+def boxes_of(config: ModelConfig, side: Side, num_tokens: int) -> tuple[Box, ...]:
+    """The boxes of one stack, from its input up, a layer once.
+
+    Args:
+        config: the model.
+        side: which stack.
+        num_tokens: V of this side.
+    """
+    embedding: Module
+    positions: Module
+    feed_forward: Module
+    norms: Module
+    if side == "encoder":
+        heads, inner_width = config.num_heads, config.feed_forward_width
+        attentions: tuple[tuple[Module, str], ...] = (("encoder self-attention", "self-attention"),)
+        embedding, positions = "source embedding", "source positions"
+        feed_forward, norms = "encoder feed-forward", "encoder norms"
+    else:
+        heads, inner_width = config.decoder_heads, config.decoder_inner_width
+        attentions = (("decoder self-attention", "masked self-attention"), ("cross-attention", "cross-attention"))
+        embedding, positions = "target embedding", "target positions"
+        feed_forward, norms = "decoder feed-forward", "decoder norms"
+    sublayers = [(module, f"{name} · {heads_in_words(heads)}") for module, name in attentions]
+    sublayers.append((feed_forward, f"feed-forward · {inner_width:,}"))
+    boxes = [Box(embedding, f"embedding · {num_tokens:,} tokens"), Box(positions, f"positions · {config.positions}")]
+    for module, text in sublayers:
+        if config.norm_position == "pre":
+            boxes.append(Box(norms, NORM, is_in_layer=True, begins_residual=True))
+            boxes.append(Box(module, text, is_in_layer=True, ends_residual=True))
+        else:
+            boxes.append(Box(module, text, is_in_layer=True, begins_residual=True, ends_residual=True))
+            boxes.append(Box(norms, NORM, is_in_layer=True))
+    if config.final_norm:
+        boxes.append(Box(norms, NORM))
+    if side == "decoder":
+        boxes.append(Box("output", f"output · {num_tokens:,} tokens"))
+    return tuple(boxes)
+
+
+def about(module: Module, config: ModelConfig, rows: tuple[SizeRow, ...]) -> str:
+    """A description of a module and of what determines its size."""
+    shared = next((row.shared_with for row in rows if row.module == module and row.shared_with is not None), None)
+    match module:
+        case "source embedding" | "target embedding":
+            text = f"A vector of {config.width:,} numbers for each token, looked up in a table without any product."
+        case "source positions" | "target positions" if config.positions == "learned":
+            text = f"A learned vector for each of {config.max_positions:,} positions, added to the embedding."
+        case "source positions" | "target positions":
+            text = "Waves that depend only on the position, added to the embedding. They are computed, not learned."
+        case "encoder self-attention":
+            text = (
+                "Every source token looks at all source tokens. The scores grow with the square of the source length."
+            )
+        case "decoder self-attention":
+            text = (
+                "Every target token looks at those before it. The mask hides the others, but their scores count here."
+            )
+        case "cross-attention":
+            text = "Every target token looks at all source tokens. The scores grow with both lengths multiplied."
+        case "encoder feed-forward" | "decoder feed-forward":
+            text = f"Two matrices with {_activation(config)} between, applied to each position separately."
+        case "encoder norms" | "decoder norms":
+            place = "before each sublayer" if config.norm_position == "pre" else "after each sublayer"
+            kind = f"{config.norm_position}-norm"
+            text = f"They stand {place} ({kind}), each with two numbers for each of {config.width:,} columns."
+        case "output":
+            text = "A product with a vector for each token of the vocabulary, at every position of the target."
+    return (
+        text if shared is None else f"{text} The matrix is shared with the {shared}, where its parameters are counted."
+    )
+
+
+def _activation(config: ModelConfig) -> str:
+    return {"relu": "ReLU", "gelu": "GELU", "gelu-tanh": "GELU by tanh", "swish": "Swish"}[config.activation]
+
 
 OWN, OPEN = "this page's model", "open model"
 """Names of choices; the others are those of presets."""

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from PySide6.QtGui import QFont, QFontMetrics, QHelpEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QSizePolicy, QSlider, QToolTip, QWidget
 
 from augenmerk.core.analysis.trace import Trace
+from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.translation.experiment import SoftmaxTemperature
@@ -17,7 +19,6 @@ from augenmerk.core.translation.result import FloatArray, Translation
 from augenmerk.viz_app.heatmap.map_image import map_image, signed_ramp_of
 from augenmerk.viz_app.learn.actions import set_temperature, strongest_pair
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
-from augenmerk.viz_app.learn.weight_steps import WeightSteps, weight_steps
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.theme import current_theme, scaled
 from augenmerk.viz_app.widgets.labels import label
@@ -35,6 +36,55 @@ TEXT_OF_LINE = 0.9
 NUMBER_WIDTH, LEAST_BAR = 52, 46
 CLICK_TIP = "Click a line: pin this key. Point at a strip of colours: its numbers"
 TEMPERATURES = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0)
+
+
+@dataclass(frozen=True, eq=False)
+class WeightSteps:
+    """The steps of the attention of one query in one head.
+
+    Attributes:
+        query: [K].
+        keys: [M, K].
+        scores: [M], query · key / √K, divided by the temperature; −∞ where the mask hides a key.
+        weights: [M], what the softmax makes of them; they sum to 1.
+        values: [M, K].
+        weighted: [M, K], each value times its weight.
+        output: [K], their sum: what the head gives at this position.
+        temperature: of the softmax.
+    """
+
+    query: FloatArray
+    keys: FloatArray
+    scores: NDArray[np.float64]
+    weights: FloatArray
+    values: FloatArray
+    weighted: FloatArray
+    output: FloatArray
+    temperature: float
+
+    def products(self, key: int) -> NDArray[np.float64]:
+        """[K], query times key, number by number; their sum is the dot product."""
+        return np.asarray(self.query.astype(np.float64) * self.keys[key].astype(np.float64))
+
+
+def weight_steps(trace: Trace, head: Head, query: int) -> WeightSteps:
+    """The steps that lead to one row of a map.
+
+    Args:
+        trace: of the pair.
+        head: which.
+        query: its position.
+    """
+    heads = trace.of_kind(head.kind)
+    place = head.layer, head.head
+    vector, keys, weights = heads.queries[(*place, query)], heads.keys[place], heads.weights[(*place, query)]
+    temperature = float(heads.temperatures[place])
+    scores = keys.astype(np.float64) @ vector.astype(np.float64) / np.sqrt(len(vector)) / temperature
+    if head.kind == "decoder" and not trace.lifts_mask:
+        scores[query + 1 :] = -np.inf
+    values = heads.values[place]
+    weighted = weights[:, None] * values
+    return WeightSteps(vector, keys, scores, weights, values, weighted, weighted.sum(axis=0), temperature)
 
 
 class OneWeightFigure(ChapterFigure):

@@ -2,21 +2,15 @@
 
 from typing import Final
 
+from augenmerk.viz_app.learn.figures.attention import KindsFigure, MapFigure, MaskFigure, OneQueryFigure
 from augenmerk.viz_app.learn.figures.clarity_vs_importance import ClarityVsImportanceFigure
 from augenmerk.viz_app.learn.figures.decoding import BeamFigure, DecodingFigure
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure
-from augenmerk.viz_app.learn.figures.kinds import KindsFigure
-from augenmerk.viz_app.learn.figures.layers import LayersFigure
-from augenmerk.viz_app.learn.figures.map import MapFigure
-from augenmerk.viz_app.learn.figures.mask import MaskFigure
+from augenmerk.viz_app.learn.figures.logits import LayersFigure, WordPartsFigure
 from augenmerk.viz_app.learn.figures.one_page import OnePageFigure
-from augenmerk.viz_app.learn.figures.one_query import OneQueryFigure
 from augenmerk.viz_app.learn.figures.one_weight import OneWeightFigure
-from augenmerk.viz_app.learn.figures.positions import PositionsFigure
-from augenmerk.viz_app.learn.figures.rates import RatesFigure, SmoothingFigure
-from augenmerk.viz_app.learn.figures.tokens import TokensFigure
-from augenmerk.viz_app.learn.figures.train_here import TrainHereFigure
-from augenmerk.viz_app.learn.figures.word_parts import WordPartsFigure
+from augenmerk.viz_app.learn.figures.tokens import PositionsFigure, TokensFigure
+from augenmerk.viz_app.learn.figures.training import RatesFigure, SmoothingFigure, TrainHereFigure
 
 FIGURES: Final[dict[str, type[ChapterFigure]]] = {
     "tokens": TokensFigure,
