@@ -87,13 +87,13 @@ def map_figure(drawing: Drawing) -> Figure:
     axes.set(xlim=(-0.5, num_columns - 0.5), ylim=(num_rows - 0.5, -0.5))
     axes.set_xticks(
         range(num_columns),
-        [_escaped(label) for label in column_labels],
+        [escaped(label) for label in column_labels],
         rotation=COLUMN_DEGREES,
         ha="left",
         va="bottom",
         rotation_mode="anchor",
     )
-    axes.set_yticks(range(num_rows), [_escaped(label) for label in row_labels])
+    axes.set_yticks(range(num_rows), [escaped(label) for label in row_labels])
     axes.tick_params(length=0, pad=LABEL_PAD_POINTS, labelsize=size, top=True, labeltop=True, labelbottom=False)
     for is_row, texts in ((True, axes.get_yticklabels()), (False, axes.get_xticklabels())):
         for text, color in zip(texts, marked_labels(drawing.marks, len(texts), is_row=is_row), strict=True):
@@ -127,7 +127,7 @@ def grid_figure(blocks: Sequence[DrawingBlock], caption: str) -> Figure:
     y, frames = top, []
     for block in blocks:
         for layer, drawings in enumerate(block.lines):
-            names = f"{_escaped(block.title)}\nlayer {layer + 1}"
+            names = f"{escaped(block.title)}\nlayer {layer + 1}"
             axes.text(left - 0.1, y + THUMBNAIL_INCHES / 2, names, fontsize=7, ha="right", va="center")
             for head, drawing in enumerate(drawings):
                 x = left + head * step
@@ -182,7 +182,7 @@ def _draw_strip(axes: Axes, strip: Strip, map_top: float, size: float) -> None:
     """The sum of picked queries, framed, with its label and its largest value."""
     _draw_cells(axes, strip.values, strip.top(map_top))
     axes.set_xticks([])
-    axes.set_yticks([0], [_escaped(visible(strip.label))], color=PRINT_COLORS["accent"])
+    axes.set_yticks([0], [escaped(visible(strip.label))], color=PRINT_COLORS["accent"])
     axes.tick_params(length=0, pad=LABEL_PAD_POINTS, labelsize=size)
     for spine in axes.spines.values():
         spine.set(edgecolor=PRINT_COLORS["accent"], linewidth=1)
@@ -243,10 +243,10 @@ def write_around(figure: Figure, title: str, lines: Sequence[str]) -> None:
     """The title above, the caption below."""
     width, height = figure.get_size_inches()
     x = 0.5 * MARGIN_INCHES / width
-    figure.text(x, 1 - 0.3 / height, _escaped(title), fontsize=TITLE_POINTS, fontweight="bold")
+    figure.text(x, 1 - 0.3 / height, escaped(title), fontsize=TITLE_POINTS, fontweight="bold")
     for number, line in enumerate(reversed(lines)):
         y = (0.08 + number * CAPTION_INCHES) / height
-        figure.text(x, y, _escaped(line), fontsize=CAPTION_POINTS, color="0.35")
+        figure.text(x, y, escaped(line), fontsize=CAPTION_POINTS, color="0.35")
 
 
 def wrapped_caption(caption: str, width: float) -> list[str]:
@@ -319,6 +319,6 @@ def _hatch_missing(axes: Axes, drawing: Drawing) -> None:
         axes.add_patch(cell)
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """A dollar sign means a formula to matplotlib; SVG, which is XML, takes no control characters."""
     return one_line(text).replace("$", r"\$")

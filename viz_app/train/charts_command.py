@@ -14,11 +14,17 @@ from augenmerk.core.translation.result import MapKind
 from augenmerk.viz_app.export.film import FORMATS as FILMS
 from augenmerk.viz_app.export.film import Film, FilmHeads, save_film
 from augenmerk.viz_app.state.head_roles import clearest_head
-from augenmerk.viz_app.train.charts.comparison import Comparison
-from augenmerk.viz_app.train.charts.picture import ShownChart, picture_of
-from augenmerk.viz_app.train.charts.settings import QUANTITY_NAMES, SMOOTHING_STEPS, ChartSettings, Quantity, Smoothing
+from augenmerk.viz_app.train.charts.picture import (
+    QUANTITY_NAMES,
+    SMOOTHING_STEPS,
+    ChartPicture,
+    ChartSettings,
+    Quantity,
+    Smoothing,
+    picture_of,
+)
 from augenmerk.viz_app.train.run_export import RunExport
-from augenmerk.viz_app.train.run_files import RunOnDisk, read_run
+from augenmerk.viz_app.train.run_files import Comparison, RunOnDisk, read_run
 
 PICTURES = ("png", "svg", "pdf")
 ENDINGS = (*PICTURES, "csv", *FILMS)
@@ -80,19 +86,18 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _export(found: RunOnDisk, charts: Sequence[ShownChart]) -> RunExport:
+def _export(found: RunOnDisk, charts: Sequence[ChartPicture]) -> RunExport:
     return RunExport(found.name, found.folder, found.curves, charts, metrics=found.metrics)
 
 
-def _chart(found: RunOnDisk, quantity: Quantity, options: argparse.Namespace) -> ShownChart:
+def _chart(found: RunOnDisk, quantity: Quantity, options: argparse.Namespace) -> ChartPicture:
     settings = ChartSettings(quantity, smoothing=cast(Smoothing, options.smoothing))
     if options.log:
         settings.scale = "log"
     compared = Comparison()
     for folder in options.compare:
         compared.add_folder(folder)
-    picture = picture_of(found.curves, settings, max(found.curves.last_step, 1), compared.runs, is_live=False)
-    return ShownChart(settings, picture)
+    return picture_of(found.curves, settings, max(found.curves.last_step, 1), compared.runs, is_live=False)
 
 
 def _film(found: RunOnDisk, options: argparse.Namespace) -> Film:

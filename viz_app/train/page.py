@@ -11,7 +11,6 @@ from augenmerk.core.errors import AugenmerkError
 from augenmerk.viz_app.export.exportable import ExportSource
 from augenmerk.viz_app.export.plotting import import_matplotlib
 from augenmerk.viz_app.theme import GAP, scaled
-from augenmerk.viz_app.train.charts.comparison import Comparison
 from augenmerk.viz_app.train.playback import moment_name
 from augenmerk.viz_app.train.run import settings as run_settings
 from augenmerk.viz_app.train.run.actions import RunActions
@@ -25,6 +24,7 @@ from augenmerk.viz_app.train.run.notice_bar import NoticeBar
 from augenmerk.viz_app.train.run.panel import RunPanel
 from augenmerk.viz_app.train.run.status_text import status_line
 from augenmerk.viz_app.train.run_export import RunExport
+from augenmerk.viz_app.train.run_files import Comparison
 from augenmerk.viz_app.train.state import Run, Status, TrainState
 from augenmerk.viz_app.widgets.layouts import column_of, row_of
 from augenmerk.viz_app.worker.inference import ANSWER_SECONDS
@@ -127,7 +127,7 @@ class TrainPage(QWidget):
             folder.name,
             folder,
             shown.curves,
-            view.charts.shown,
+            view.charts.pictures,
             tuple(playback.frames),
             playback.maps.selection.head if playback.frame is not None else None,
             playback.maps.settings,

@@ -1,22 +1,27 @@
 """A run's charts, metrics and film as files. No Qt."""
 
-from collections.abc import Sequence
+import csv
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from augenmerk.core.errors import StorageError
 from augenmerk.core.model.heads import KIND_TITLES, Head
+from augenmerk.core.storage import atomic_path
 from augenmerk.core.training.film import FilmFrame
 from augenmerk.core.training.step_metrics import StepMetrics, read_step_metrics
 from augenmerk.viz_app.export.film import Film, FilmHeads, Shot, chosen_shots
 from augenmerk.viz_app.heatmap.drawing import Drawing
 from augenmerk.viz_app.state.map_view import MapView
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
-from augenmerk.viz_app.train.charts.metrics_table import save_metrics
-from augenmerk.viz_app.train.charts.picture import ShownChart
-from augenmerk.viz_app.train.charts.settings import QUANTITY_NAMES
+from augenmerk.viz_app.train.charts.picture import QUANTITY_NAMES, ChartPicture
 from augenmerk.viz_app.train.curves import RunCurves
 from augenmerk.viz_app.train.playback import moment_name
 
+OF_STEPS = ("step", "epoch", "num_tokens", "loss", "learning_rate", "gradient_norm", "tokens_per_second")
+OF_VALIDATIONS = ("epoch_training_loss", "validation_loss", "validation_loss_batch_mean", "bleu")
+Cell = int | float | str
 NUM_ACROSS_OF_LAYER = 4
 """Maps side by side in the film of a layer: two lines of larger maps for the usual eight heads."""
 
@@ -39,7 +44,7 @@ class RunExport:
     name: str
     folder: Path | None
     curves: RunCurves
-    charts: Sequence[ShownChart]
+    charts: Sequence[ChartPicture]
     frames: Sequence[FilmFrame] = ()
     head: Head | None = None
     view: MapViewSettings | None = None
@@ -61,17 +66,26 @@ class RunExport:
     def save_charts(self, target: Path, *, has_caption: bool) -> None:
         """The charts in sight, as PNG, SVG or PDF. Imports matplotlib. Raises `StorageError`."""
         from augenmerk.viz_app.export.figures import save_figure
-        from augenmerk.viz_app.train.charts.figure import NamedChart, charts_figure
+        from augenmerk.viz_app.train.charts.axes import charts_figure
 
-        charts = [NamedChart(shown.settings.quantity, shown.picture) for shown in self.charts]
-        save_figure(charts_figure(charts, f"Run {self.name}", self._caption() if has_caption else ""), target)
+        save_figure(charts_figure(self.charts, f"Run {self.name}", self._caption() if has_caption else ""), target)
 
     def save_metrics(self, target: Path) -> None:
-        """Every step's metrics as CSV. Raises `StorageError`."""
+        """Writes a CSV table of every step with exactly the recorded numbers, and the results of validations.
+
+        Raises:
+            StorageError: the run has no steps, the name ends otherwise, or the file cannot be written.
+        """
+        if target.suffix.lower() != ".csv":
+            raise StorageError(f"{target.name} does not end in .csv. Enter a file name that does.")
         metrics = self.metrics
         if metrics is None and self.folder is not None:
             metrics = read_step_metrics(self.folder)
-        save_metrics(metrics, self.curves, target)
+        rows = list(metric_rows(metrics, self.curves))
+        if not rows:
+            raise StorageError("This run has no steps yet. Try again after the first one.")
+        with atomic_path(target) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([(*OF_STEPS, *OF_VALIDATIONS), *rows])
 
     def film(self, heads: FilmHeads, *, has_caption: bool) -> Film | None:
         """The film of the head that is shown, or of all heads of its layer or kind; None if there is none."""
@@ -108,9 +122,9 @@ class RunExport:
         return " · ".join(parts)
 
 
-def _how(shown: ShownChart) -> str:
+def _how(shown: ChartPicture) -> str:
     """Scale, smoothing and range of a chart, in words."""
-    first, last = shown.picture.x_limits
+    first, last = shown.x_limits
     smoothing = f", smoothing {shown.settings.smoothing}" if shown.settings.is_smoothed else ""
     where = "all steps" if shown.settings.shown == "all" else f"steps {first:,.0f} to {last:,.0f}"
     return f"{shown.settings.scale}{smoothing}, {where}"
@@ -124,3 +138,20 @@ def _shot(frame: FilmFrame, heads: Sequence[Head], view: MapViewSettings) -> Sho
         shown = MapView(view.selection.apply(weights, translation, head.kind))
         drawings.append(Drawing(shown.values, shown.row_labels, shown.column_labels))
     return Shot(drawings, moment_name(frame), translation.text or "(empty translation)")
+
+
+def metric_rows(metrics: StepMetrics | None, curves: RunCurves) -> Iterator[tuple[Cell, ...]]:
+    """The rows, by rising step. A step without a validation, or of which nothing else is known, has empty cells."""
+    validations = {point.step: point for point in curves.validations}
+    bleu = dict(curves.bleu)
+    steps = () if metrics is None else metrics.step.tolist()
+    columns = [getattr(metrics, name).tolist() for name in OF_STEPS] if metrics is not None else []
+    places = {step: place for place, step in enumerate(steps)}
+    for step in sorted({*steps, *validations, *bleu}):
+        point, place = validations.get(step), places.get(step)
+        if place is not None:
+            of_step: list[Cell] = [column[place] for column in columns]
+        else:
+            of_step = [step, point.epoch if point is not None else "", *[""] * (len(OF_STEPS) - 2)]
+        losses = (point.training_loss, point.loss, point.batch_mean) if point is not None else (math.nan,) * 3
+        yield (*of_step, *("" if math.isnan(loss) else loss for loss in losses), bleu.get(step, ""))

@@ -189,7 +189,7 @@ def test_page_is_redrawn_five_times_a_second_at_most(make_page: MakePage, qtbot:
     script.allow(5)
     wait_for_step(qtbot, page, 5)
     assert page.run_view is not None
-    chart = page.run_view.charts.loss_chart
+    chart = page.run_view.charts.main.chart
     drawn, began = chart.num_blits + chart.num_full_draws, time.monotonic()
     while time.monotonic() < began + 1.0:
         script.allow(3)
@@ -370,7 +370,7 @@ def test_theme_changes_while_training(make_page: MakePage, qapp: QApplication, q
     wait_for_step(qtbot, page, 3)
     Theme.dark().apply(qapp)
     assert page.run_view is not None
-    chart = page.run_view.charts.loss_chart
+    chart = page.run_view.charts.main.chart
     qtbot.waitUntil(lambda: chart.grab().toImage().pixelColor(2, 2).name() == Theme.dark().palette.panel)
     assert page.is_running()
 
@@ -698,13 +698,13 @@ def test_a_chart_without_values_says_when_they_appear(make_page: MakePage, qtbot
     start_and_take(qtbot, page, script, 2)
     assert page.run_view is not None
     panel = page.run_view.charts.main
-    panel.choose_quantity("bleu")
+    panel.choose(quantity="bleu")
     assert panel.chart.picture is not None
     assert panel.chart.picture.message == "BLEU appears after the first validation."
     assert _why_empty("loss", is_live=True) == "The loss appears after the first step."
     assert _why_empty("tokens_per_second", is_live=True) == "Tokens / s appear after the first step."
     assert panel.chart.picture.message in [artist.get_text() for artist in panel.chart.axes.texts]
-    panel.choose_quantity("loss")
+    panel.choose(quantity="loss")
     assert panel.chart.picture.message == ""
 
 

@@ -20,9 +20,9 @@ from augenmerk.viz_app.launch import main
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.page_host import LEARN, TRAIN
 from augenmerk.viz_app.theme import LIGHT
-from augenmerk.viz_app.train.charts.colors import PAPER_COLORS
-from augenmerk.viz_app.train.charts.metrics_table import OF_STEPS
+from augenmerk.viz_app.train.charts.picture import PAPER_COLORS
 from augenmerk.viz_app.train.page import TrainPage
+from augenmerk.viz_app.train.run_export import OF_STEPS
 from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.core.training.runs import Recorder, copy_run, record
 from tests.test_import_rules import modules_imported_by
@@ -93,7 +93,7 @@ def test_pictures_show_the_charts_in_sight_as_they_are_shown(
 ) -> None:
     view = page.run_view
     assert view is not None
-    view.charts.main.choose_quantity("perplexity")
+    view.charts.main.choose(quantity="perplexity")
     for ending, magic in (("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):
         choose(window, "charts", tmp_path / f"charts.{ending}")
         assert (tmp_path / f"charts.{ending}").read_bytes().startswith(magic)

@@ -1,45 +1,43 @@
-"""A chart's picture on matplotlib's axes, on the screen and in files. Importing this module imports matplotlib."""
+"""Charts drawn by matplotlib: on the axes of the live charts, and as figures to be saved. No Qt.
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+Importing this module imports matplotlib.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import Formatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from augenmerk.viz_app.train.charts.colors import marker_of
-from augenmerk.viz_app.train.charts.picture import ChartLine, ChartPicture, Look
-from augenmerk.viz_app.train.curves import Points
+from augenmerk.viz_app.export.figures import (
+    CAPTION_INCHES,
+    escaped,
+    new_figure,
+    place_in,
+    wrapped_caption,
+    write_around,
+)
+from augenmerk.viz_app.train.charts.picture import (
+    QUANTITY_NAMES,
+    ChartLine,
+    ChartPicture,
+    Look,
+    line_color,
+    marker_of,
+)
 
-GAP_PX = 11
-_NUM_DISTANCES = 6
+LINE_POINTS: dict[Look, float] = {"raw": 0.7, "curve": 1.7, "points": 1.3, "reference": 1.0}
+GRID_POINTS, MARKER_POINTS, RING_POINTS, LABEL_GAP_POINTS = 0.8, 4.5, 9, 8
 _MIN_DIGITS, _MAX_DIGITS = 3, 9
-
-
-@dataclass(frozen=True)
-class ChartStyle:
-    """How a picture is drawn.
-
-    Attributes:
-        color_of: the colour "#rrggbb" of a name, see `viz_app.train.charts.colors`.
-        background: colour behind the curves.
-        label_points: size of labels.
-        line_widths: in points.
-        grid_width, marker_size, ring_size: in points; the ring marks the best validation.
-        label_unit: the unit in which the label of the best validation is placed, in points.
-    """
-
-    color_of: Callable[[str], str]
-    background: str
-    label_points: float
-    line_widths: Mapping[Look, float]
-    grid_width: float
-    marker_size: float
-    ring_size: float
-    label_unit: float
+WIDTH, HEIGHT = 7.0, 2.9
+LEFT, RIGHT, TITLE, LEGEND_LINE, BOTTOM, GAP = 0.75, 0.25, 0.5, 0.17, 0.48, 0.12
+"""Of saved figures, in inches."""
+LEGEND_COLUMNS = 4
+LABEL_POINTS, TITLE_POINTS = 8, 9
 
 
 class ChartAxes:
@@ -47,15 +45,16 @@ class ChartAxes:
 
     Attributes:
         curves: what the latest picture drew over axes and grid, from back to front.
+        lines: the artists of the lines, by `ChartLine.key`.
     """
 
-    def __init__(self, axes: Axes, style: ChartStyle, num_steps: int, *, is_animated: bool = False) -> None:
+    def __init__(self, axes: Axes, num_steps: int, *, is_animated: bool = False) -> None:
         """`num_steps`: labels of the step axis at most; `is_animated`: the caller draws `curves`, not the figure."""
         self.axes = axes
         self._picture: ChartPicture | None = None
         self._num_values = 6.0
         self._is_animated = is_animated
-        self._lines: dict[str, Line2D] = {}
+        self.lines: dict[str, Line2D] = {}
         self.curves: list[Artist] = []
         axes.xaxis.set_major_locator(MaxNLocator(num_steps, integer=True, steps=[1, 2, 5, 10]))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
@@ -69,24 +68,29 @@ class ChartAxes:
         self._best_label = axes.annotate("", (0, 0), (0, 0), textcoords="offset points", animated=is_animated)
         self._message = axes.text(0.5, 0.5, "", transform=axes.transAxes, ha="center", animated=is_animated)
         self._set_scale(is_log=False)
-        self.set_style(style)
 
-    def set_style(self, style: ChartStyle) -> None:
-        """Draws everything in this style from now on."""
-        self._style = style
-        color, axes = style.color_of, self.axes
-        axes.set_facecolor(style.background)
-        axes.grid(True, color=color("grid"), linewidth=style.grid_width)
-        axes.tick_params(which="both", colors=color("muted"), labelsize=style.label_points, length=0)
+    def set_style(self, color_of: Callable[[str], str], background: str, label_points: float) -> None:
+        """Draws everything in this style from now on.
+
+        Args:
+            color_of: the colour "#rrggbb" of a name, see `line_color`.
+            background: colour behind the curves.
+            label_points: size of labels.
+        """
+        self._color_of, axes = color_of, self.axes
+        axes.set_facecolor(background)
+        axes.grid(True, color=color_of("grid"), linewidth=GRID_POINTS)
+        axes.tick_params(which="both", colors=color_of("muted"), labelsize=label_points, length=0)
         for spine in axes.spines.values():
-            spine.set_color(color("border"))
-        for line in self._picture.lines if self._picture else ():
-            self._draw_line(line)
-        self._best_ring.set(color=color("warm"), markersize=style.ring_size)
-        self._best_label.set(color=color("text"), fontsize=style.label_points)
-        self._best_label.set_bbox({"facecolor": style.background, "edgecolor": "none", "alpha": 0.8, "pad": 1.5})
-        self._moment.set_color(color("text"))
-        self._message.set(color=color("muted"), fontsize=style.label_points)
+            spine.set_color(color_of("border"))
+        if self._picture is not None:
+            for line in self._picture.lines:
+                self._draw_line(line, self._picture)
+        self._best_ring.set(color=color_of("warm"), markersize=RING_POINTS)
+        self._best_label.set(color=color_of("text"), fontsize=label_points)
+        self._best_label.set_bbox({"facecolor": background, "edgecolor": "none", "alpha": 0.8, "pad": 1.5})
+        self._moment.set_color(color_of("text"))
+        self._message.set(color=color_of("muted"), fontsize=label_points)
 
     def set_num_values(self, num: float) -> None:
         """Sets how many labels the value axis may have."""
@@ -104,40 +108,27 @@ class ChartAxes:
         self._moment.set_visible(picture.moment is not None)
         if picture.moment is not None:
             self._moment.set_xdata([picture.moment, picture.moment])
-        lines = [self._draw_line(line) for line in picture.lines]
+        lines = [self._draw_line(line, picture) for line in picture.lines]
         self._draw_best(picture)
         self._message.set_text(picture.message)
         self.curves = [self._moment, *lines, self._best_ring, self._best_label, self._message]
         return before != (*self.axes.get_xlim(), *self.axes.get_ylim(), self.axes.get_yscale())
 
-    def style_line(self, artist: Line2D, line: ChartLine) -> None:
-        """Gives an artist the colour, width and marker of a line."""
-        is_points = line.look == "points"
-        artist.set_color(self._style.color_of(line.color))
-        artist.set_linewidth(self._style.line_widths[line.look])
-        artist.set_antialiased(line.look != "raw")
-        artist.set_marker(marker_of(line.color) if is_points else "")
-        artist.set_markersize(self._style.marker_size)
-
-    def _draw_line(self, line: ChartLine) -> Line2D:
-        artist = self._lines.get(line.key)
+    def _draw_line(self, line: ChartLine, picture: ChartPicture) -> Line2D:
+        artist = self.lines.get(line.key)
         if artist is None:
             (artist,) = self.axes.plot([], [], animated=self._is_animated)
-            self._lines[line.key] = artist
+            self.lines[line.key] = artist
+        is_points = line.look == "points"
         artist.set_data(line.xs, line.ys)
-        self.style_line(artist, line)
-        artist.set_clip_on(line.look != "points" or not self._is_inside(line))  # points on the edge are whole
+        artist.set(color=self._color_of(line.color), linewidth=LINE_POINTS[line.look], markersize=MARKER_POINTS)
+        artist.set_antialiased(line.look != "raw")
+        artist.set_marker(marker_of(line.color) if is_points else "")
+        artist.set_clip_on(not is_points or picture.settings.shown != "all")  # points on the edge are whole
         return artist
 
-    def _is_inside(self, line: ChartLine) -> bool:
-        """Whether no point lies outside the limits: it must not be drawn over the margins."""
-        if self._picture is None:
-            return False
-        (left, right), (low, high) = self._picture.x_limits, self._picture.y_limits
-        return not bool(((line.xs < left) | (line.xs > right) | (line.ys < low) | (line.ys > high)).any())
-
     def _draw_best(self, picture: ChartPicture) -> None:
-        """A ring around the best validation, and its value where it hides least."""
+        """A ring around the best validation; its value is above or below, away from the training curve."""
         best = picture.best
         if best is not None and not picture.x_limits[0] <= best[0] <= picture.x_limits[1]:
             best = None
@@ -145,23 +136,14 @@ class ChartAxes:
         self._best_label.set_visible(best is not None)
         if best is None:
             return
-        unit = self._style.label_unit
-        unit_px = unit * self.axes.figure.dpi / 72
-        corner = self.axes.transAxes.transform((0, 0))
-
-        def placed(xs: Points, ys: Points) -> Any:
-            return (self.axes.transData.transform(np.column_stack((xs, ys))) - corner).T / unit_px
-
-        curves = [tuple(placed(line.xs, line.ys)) for line in picture.lines if len(line.xs)]
-        x, y = placed(np.array([best[0]]), np.array([best[1]]))[:, 0]
-        letter = self._style.label_points / unit
-        size = (0.62 * len(best[2]) + 1) * letter, 1.5 * letter
-        width, height = (self.axes.transAxes.transform((1, 1)) - corner) / unit_px
-        place = best_label_position((x, y), size, (width, height), curves)
+        across, up = self.axes.transAxes.inverted().transform(self.axes.transData.transform(best[:2]))
+        training = [line for line in picture.lines if line.key == "curve" and len(line.xs)]
+        is_below = up > 0.25 and all(np.interp(best[0], line.xs, line.ys) > best[1] for line in training)
         self._best_label.xy = best[:2]
         self._best_label.set_text(best[2])
-        self._best_label.set_position((place.dx_px * unit, place.dy_px * unit))
-        self._best_label.set(horizontalalignment=place.horizontal, verticalalignment=place.vertical)
+        self._best_label.set_position((0, -LABEL_GAP_POINTS if is_below else LABEL_GAP_POINTS))
+        self._best_label.set_verticalalignment("top" if is_below else "bottom")
+        self._best_label.set_horizontalalignment("right" if across > 0.5 else "left")
 
     def _set_scale(self, *, is_log: bool) -> None:
         self.axes.set_yscale("log" if is_log else "linear")
@@ -200,68 +182,49 @@ def _label(value: float, digits: int) -> str:
     return f"{value:,.{digits - _MIN_DIGITS}f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
 
 
-@dataclass(frozen=True)
-class LabelPosition:
-    """A position beside a point.
-
-    Attributes:
-        dx_px, dy_px: from the point to the label's near corner; up is positive.
-        horizontal, vertical: which corner of the label that is.
-    """
-
-    dx_px: float
-    dy_px: float
-    horizontal: Literal["left", "right"]
-    vertical: Literal["bottom", "top"]
-
-
-def best_label_position(
-    point: tuple[float, float],
-    size: tuple[float, float],
-    area: tuple[float, float],
-    curves: Iterable[tuple[Points, Points]],
-) -> LabelPosition:
-    """The position of a label with the fewest curves behind it, and entirely inside the area; a near one if it can be.
-
-    Args:
-        point: the point's x and y, in pixels from the lower left corner of the area.
-        size: the label's width and height, in pixels.
-        area: width and height of the area, in pixels.
-        curves: xs and ys of each, in the same pixels, xs in order.
-    """
-    known = [(xs, ys) for xs, ys in curves if len(xs)]
-    return min(_places(size[1]), key=lambda place: _cost(place, point, size, area, known))
+def charts_figure(charts: Sequence[ChartPicture], title: str, caption: str) -> Figure:
+    """The charts, one below the other, with their legends."""
+    lines = wrapped_caption(caption, WIDTH)
+    legends = [-(-len(_named(chart)) // LEGEND_COLUMNS) * LEGEND_LINE + 0.08 for chart in charts]
+    heights = [HEIGHT + legend for legend in legends]
+    height = TITLE + sum(heights) + GAP * (len(charts) - 1) + len(lines) * CAPTION_INCHES + 0.1
+    figure = new_figure(WIDTH, height)
+    top = TITLE
+    for chart, legend, each in zip(charts, legends, heights, strict=True):
+        size = WIDTH - LEFT - RIGHT, each - legend - BOTTOM
+        axes = figure.add_axes(place_in(LEFT, top + legend, *size, figure))
+        _draw(axes, chart)
+        top += each + GAP
+    write_around(figure, title, lines)
+    return figure
 
 
-def _places(height: float) -> Iterator[LabelPosition]:
-    """Those that are tried, the preferred ones first."""
-    for distance in range(_NUM_DISTANCES):
-        gap = GAP_PX + distance * height
-        yield LabelPosition(0, gap, "right", "bottom")
-        yield LabelPosition(0, gap, "left", "bottom")
-        yield LabelPosition(0, -gap, "right", "top")
-        yield LabelPosition(0, -gap, "left", "top")
+def _draw(axes: Axes, picture: ChartPicture) -> None:
+    """Axes, lines, the best validation, and a legend of the lines that have points."""
+    drawn = ChartAxes(axes, num_steps=7)
+    drawn.set_style(line_color, "white", LABEL_POINTS)
+    axes.set_xlabel("optimizer steps", fontsize=LABEL_POINTS, color=line_color("muted"))
+    axes.set_ylabel(QUANTITY_NAMES[picture.settings.quantity], fontsize=TITLE_POINTS, color=line_color("text"))
+    drawn.show_picture(replace(picture, moment=None))
+    handles = []
+    for line in _named(picture):
+        handles.append(drawn.lines[line.key])
+        handles[-1].set_label(escaped(line.name).lstrip("_") or " ")
+    if handles:
+        axes.legend(
+            handles=handles,
+            loc="lower left",
+            bbox_to_anchor=(-0.01, 1.0),
+            ncols=LEGEND_COLUMNS,
+            fontsize=LABEL_POINTS,
+            frameon=False,
+            borderaxespad=0,
+            handlelength=1.6,
+            columnspacing=1.2,
+        )
 
 
-def _cost(
-    place: LabelPosition,
-    point: tuple[float, float],
-    size: tuple[float, float],
-    area: tuple[float, float],
-    curves: list[tuple[Points, Points]],
-) -> float:
-    """The fraction of the label's width that each curve runs behind, summed; much higher for parts outside the area.
-
-    A label's height further away costs as much as to hide a fiftieth more.
-    """
-    (x, y), (width, height) = point, size
-    left = x + place.dx_px - (width if place.horizontal == "right" else 0)
-    low = y + place.dy_px - (height if place.vertical == "top" else 0)
-    outside = max(0.0, -left) + max(0.0, left + width - area[0]) + max(0.0, -low) + max(0.0, low + height - area[1])
-    cost = 100 * outside + 0.02 * (abs(place.dy_px) - GAP_PX) / height
-    across = np.linspace(left, left + width, 25)
-    for xs, ys in curves:
-        there = across[(across >= xs[0]) & (across <= xs[-1])]
-        values = np.interp(there, xs, ys)
-        cost += float(((values >= low) & (values <= low + height)).sum()) / len(across)
-    return cost
+def _named(picture: ChartPicture) -> list[ChartLine]:
+    """The lines that a legend names: those that have points, in the order of their names' first appearance."""
+    found = {line.name: line for line in picture.lines if len(line.xs)}
+    return list(found.values())

@@ -12,10 +12,9 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QRubberBand, QSizePolicy, QToolTip, QWidget
 
-from augenmerk.viz_app.theme import Theme, current_theme, is_theme_change, scaled, scales
-from augenmerk.viz_app.train.charts.axes import ChartAxes, ChartStyle
-from augenmerk.viz_app.train.charts.colors import line_color
-from augenmerk.viz_app.train.charts.picture import ChartLine, ChartPicture
+from augenmerk.viz_app.theme import current_theme, is_theme_change, scaled, scales
+from augenmerk.viz_app.train.charts.axes import ChartAxes
+from augenmerk.viz_app.train.charts.picture import ChartLine, ChartPicture, line_color
 
 _DPI = 100
 _LEFT_PX, _RIGHT_PX, _BOTTOM_PX, _TOP_PX = 64, 14, 26, 8
@@ -62,7 +61,7 @@ class LiveChart(FigureCanvasQTAgg):
         self.axes.set(xlim=(0, 100), ylim=(0, 1))
         self.axes.tick_params(axis="x", labelbottom=has_step_labels)
         self.axes.tick_params(pad=6)
-        self._chart = ChartAxes(self.axes, _style_of(current_theme()), num_steps=6, is_animated=True)
+        self._chart = ChartAxes(self.axes, num_steps=6, is_animated=True)
         self._band = QRubberBand(QRubberBand.Shape.Rectangle, self)
         self.mpl_connect("draw_event", self._on_full_draw)
         self._show_colors()
@@ -85,9 +84,14 @@ class LiveChart(FigureCanvasQTAgg):
             self._show_colors()
 
     def _show_colors(self) -> None:
-        self._theme = current_theme()
-        self.figure.set_facecolor(self._theme.palette.panel)
-        self._chart.set_style(_style_of(self._theme))
+        self._theme = theme = current_theme()
+        palette = vars(theme.palette)
+        self.figure.set_facecolor(theme.palette.panel)
+        self._chart.set_style(
+            lambda name: line_color(name, palette, is_dark=theme.is_dark),
+            theme.palette.panel,
+            theme.pixel_size("small") * 72 / _DPI,
+        )
         self._background = None
         self.draw_idle()
 
@@ -188,17 +192,3 @@ class LiveChart(FigureCanvasQTAgg):
     def _draw_curves(self) -> None:
         for artist in self._chart.curves:
             self.axes.draw_artist(artist)
-
-
-def _style_of(theme: Theme) -> ChartStyle:
-    palette = vars(theme.palette)
-    return ChartStyle(
-        color_of=lambda name: line_color(name, palette, is_dark=theme.is_dark),
-        background=theme.palette.panel,
-        label_points=theme.pixel_size("small") * 72 / _DPI,
-        line_widths={"raw": 0.8, "curve": 1.8, "points": 1.4, "reference": 1.1},
-        grid_width=0.8,
-        marker_size=4.5,
-        ring_size=10,
-        label_unit=72 / _DPI,
-    )

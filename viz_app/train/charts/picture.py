@@ -1,18 +1,81 @@
-"""The lines and limits of a chart. No Qt, no matplotlib.
+"""Settings, lines, limits and colours of a chart. No Qt, no matplotlib.
 
 Limits change seldom, because a new axis costs a full redraw: the step axis grows in jumps, and the value axis stays
 while the curves fill half of it.
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 
-from augenmerk.viz_app.train.charts.settings import QUANTITY_NAMES, SMOOTHED, SMOOTHING_STEPS, ChartSettings, Quantity
 from augenmerk.viz_app.train.curves import Points, RunCurves, smoothed
+from augenmerk.viz_app.train.run_files import NUM_RUNS, ComparedRun
+
+Quantity = Literal["loss", "perplexity", "learning_rate", "gradient_norm", "tokens_per_second", "bleu"]
+Scale = Literal["linear", "log"]
+Smoothing = Literal["none", "light", "medium", "strong"]
+Shown = Literal["all", "epoch", "500", "5000", "zoom"]
+
+QUANTITY_NAMES: dict[Quantity, str] = {
+    "loss": "Loss",
+    "perplexity": "Perplexity",
+    "learning_rate": "Learning rate",
+    "gradient_norm": "Gradient norm",
+    "tokens_per_second": "Tokens / s",
+    "bleu": "BLEU",
+}
+QUANTITY_TIPS: dict[Quantity, str] = {
+    "loss": "Cross-entropy per target token, natural logarithm. Training: the loss that is minimised, with label "
+    "smoothing if the run uses it, and its running mean. Validation: without label smoothing.",
+    "perplexity": "exp(loss): the model is as uncertain as if it chose between this many equally likely tokens.",
+    "learning_rate": "The step size of the optimizer.",
+    "gradient_norm": "Norm of the gradient before clipping. Sudden peaks are a sign of instability.",
+    "tokens_per_second": "Target tokens processed per second, a running average.",
+    "bleu": "BLEU on a sample of the validation sentences: greedy translations, compared as tokens.",
+}
+SMOOTHING_STEPS: dict[Smoothing, int] = {"none": 1, "light": 10, "medium": 50, "strong": 250}
+SMOOTHED: tuple[Quantity, ...] = ("loss", "perplexity", "gradient_norm")
+VALIDATED: tuple[Quantity, ...] = ("loss", "perplexity")
+"""Quantities with a curve of the validations."""
+LARGEST_EXPONENT = 50.0
+
+
+@dataclass
+class ChartSettings:
+    """The settings of one chart.
+
+    Attributes:
+        quantity: what is plotted.
+        scales: linear or logarithmic, for each quantity.
+        smoothing: the window of the running mean.
+        shown: which steps: all, those of this epoch, the last 500 or 5,000, or the range of `zoom`.
+        zoom: first and last step, for "zoom".
+    """
+
+    quantity: Quantity = "loss"
+    scales: dict[Quantity, Scale] = field(default_factory=lambda: {"perplexity": "log"})
+    smoothing: Smoothing = "medium"
+    shown: Shown = "all"
+    zoom: tuple[float, float] = (0.0, 100.0)
+
+    @property
+    def scale(self) -> Scale:
+        """Linear or logarithmic, for the quantity that is shown."""
+        return self.scales.get(self.quantity, "linear")
+
+    @scale.setter
+    def scale(self, scale: Scale) -> None:
+        self.scales[self.quantity] = scale
+
+    @property
+    def is_smoothed(self) -> bool:
+        """Whether a running mean is drawn."""
+        return self.quantity in SMOOTHED and self.smoothing != "none"
+
 
 Look = Literal["raw", "curve", "points", "reference"]
 Limits = tuple[float, float]
@@ -24,30 +87,6 @@ FALLBACK_LIMITS: dict[Quantity, Limits] = {
     "tokens_per_second": (0, 1000),
     "bleu": (0, 50),
 }
-
-
-class Compared(Protocol):
-    """A run shown for comparison, see `viz_app.train.charts.comparison`."""
-
-    @property
-    def name(self) -> str:
-        """Its name for display."""
-        ...
-
-    @property
-    def slot(self) -> int:
-        """The index of its colour."""
-        ...
-
-    @property
-    def curves(self) -> RunCurves:
-        """Its curves."""
-        ...
-
-    @property
-    def is_batch_mean(self) -> bool:
-        """Whether only means of batch means are known, so that others are drawn as such."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,36 +115,33 @@ class ChartPicture:
     """Everything that one chart draws.
 
     Attributes:
+        settings: what it shows and how, at the time of drawing.
         lines: from back to front.
         x_limits, y_limits: ends of the axes.
-        is_log: whether the value axis is logarithmic.
         best: (step, value, label) of the best validation, if it is on this chart.
         moment: the step shown in the film of attention; None without a film.
-        message: stands in place of curves that have no points; empty if there are some.
+        message: replaces curves without points; empty if there are some.
     """
 
+    settings: ChartSettings
     lines: tuple[ChartLine, ...]
     x_limits: Limits
     y_limits: Limits
-    is_log: bool
     best: tuple[float, float, str] | None = None
     moment: float | None = None
     message: str = ""
 
-
-@dataclass(frozen=True, eq=False)
-class ShownChart:
-    """A chart in sight: what it shows, and how."""
-
-    settings: ChartSettings
-    picture: ChartPicture
+    @property
+    def is_log(self) -> bool:
+        """Whether the value axis is logarithmic."""
+        return self.settings.scale == "log"
 
 
 def picture_of(
     curves: RunCurves,
     choices: ChartSettings,
     num_steps_shown: int,
-    compared: Sequence[Compared] = (),
+    compared: Sequence[ComparedRun] = (),
     *,
     y_before: Limits | None = None,
     moment: float | None = None,
@@ -120,16 +156,16 @@ def picture_of(
         is_live: whether values may still come.
     """
     x_limits = _x_limits(curves, choices, num_steps_shown, compared)
-    is_log = choices.scale == "log"
     as_batch_means = any(run.is_batch_mean for run in compared)
-    others = [line for run in compared for line in _compared_lines(run, choices, as_batch_means)]
-    own = list(_own_lines(curves, choices, x_limits[0], as_batch_means))
-    lines = tuple(sorted(others + own, key=lambda line: line.look != "raw"))  # raw values at the back
-    extent = _extent(lines, x_limits, is_log)
-    y_limits = _y_limits(extent, choices, is_log, y_before)
+    others = [line for run in compared for line in _lines(run.curves, choices, 0.0, as_batch_means, run)]
+    own = _lines(curves, choices, x_limits[0], as_batch_means)
+    lines = tuple(sorted((*others, *own), key=lambda line: line.look != "raw"))  # raw values at the back
+    extent = _extent(lines, x_limits, is_log=choices.scale == "log")
+    y_limits = _y_limits(extent, choices, y_before)
     best = _best(curves, choices.quantity, as_batch_means)
     message = "" if any(len(line.xs) for line in lines) else _why_empty(choices.quantity, is_live)
-    return ChartPicture(lines, x_limits, y_limits, is_log, best, moment, message)
+    settings = replace(choices, scales=dict(choices.scales))
+    return ChartPicture(settings, lines, x_limits, y_limits, best, moment, message)
 
 
 def _why_empty(quantity: Quantity, is_live: bool) -> str:
@@ -148,35 +184,34 @@ def validation_name(curves: RunCurves, as_batch_means: bool) -> str:
     return "validation, mean of batches" if as_batch_means and curves.has_batch_means else "validation"
 
 
-def _own_lines(curves: RunCurves, choices: ChartSettings, first_x: float, as_batch_means: bool) -> Iterator[ChartLine]:
+def _lines(
+    curves: RunCurves,
+    choices: ChartSettings,
+    first_x: float,
+    as_batch_means: bool,
+    compared: ComparedRun | None = None,
+) -> Iterator[ChartLine]:
+    """The lines of the run on the page, from `first_x` on, or of a compared run."""
     quantity = choices.quantity
+    color, key = (f"run {compared.slot}", f"run {compared.slot} ") if compared is not None else ("", "")
     if quantity == "bleu":
-        yield ChartLine("bleu", "BLEU", "warm", "points", *_bleu_points(curves))
+        name = compared.name if compared is not None else "BLEU"
+        yield ChartLine(f"{key}bleu", name, color or "warm", "points", *_bleu_points(curves))
         return
     xs, ys, stride = _step_points(curves, quantity, first_x)
-    name = "training" if quantity in ("loss", "perplexity") else QUANTITY_NAMES[quantity].lower()
-    if quantity in SMOOTHED and choices.smoothing != "none":
-        yield ChartLine("raw", "each step", "faint_accent", "raw", xs, ys)
+    if choices.is_smoothed:
+        if compared is None:
+            yield ChartLine("raw", "each step", "faint_accent", "raw", xs, ys)
         ys = _smoothed(ys, quantity, SMOOTHING_STEPS[choices.smoothing], stride)
-    yield ChartLine("curve", name, "accent", "curve", xs, ys)
-    if quantity in ("loss", "perplexity"):
-        name = validation_name(curves, as_batch_means)
-        yield ChartLine("validation", name, "warm", "points", *_validation_points(curves, quantity, as_batch_means))
-
-
-def _compared_lines(run: Compared, choices: ChartSettings, as_batch_means: bool) -> Iterator[ChartLine]:
-    quantity, color = choices.quantity, f"run {run.slot}"
-    if quantity == "bleu":
-        yield ChartLine(f"{color} bleu", run.name, color, "points", *_bleu_points(run.curves))
-        return
-    xs, ys, stride = _step_points(run.curves, quantity, 0.0)
-    if quantity in SMOOTHED:
-        ys = _smoothed(ys, quantity, SMOOTHING_STEPS[choices.smoothing], stride)
-    if len(xs) and not (quantity in ("loss", "perplexity") and len(xs) <= len(run.curves.validations)):
-        yield ChartLine(f"{color} curve", f"{run.name}, training", color, "reference", xs, ys)
-    if quantity in ("loss", "perplexity"):
-        points = _validation_points(run.curves, quantity, as_batch_means)
-        yield ChartLine(f"{color} validation", run.name, color, "points", *points)
+    if compared is None:
+        name = "training" if quantity in VALIDATED else QUANTITY_NAMES[quantity].lower()
+        yield ChartLine("curve", name, "accent", "curve", xs, ys)
+    elif len(xs) and not (quantity in VALIDATED and len(xs) <= len(curves.validations)):
+        yield ChartLine(f"{key}curve", f"{compared.name}, training", color, "reference", xs, ys)
+    if quantity in VALIDATED:
+        name = compared.name if compared is not None else validation_name(curves, as_batch_means)
+        points = _validation_points(curves, quantity, as_batch_means)
+        yield ChartLine(f"{key}validation", name, color or "warm", "points", *points)
 
 
 def _step_points(curves: RunCurves, quantity: Quantity, first_x: float) -> tuple[Points, Points, int]:
@@ -186,7 +221,7 @@ def _step_points(curves: RunCurves, quantity: Quantity, first_x: float) -> tuple
         "tokens_per_second": curves.tokens_per_second,
     }.get(quantity, curves.training_loss)
     xs, ys, stride = series.since(first_x)
-    return xs, np.exp(np.minimum(ys, 50.0)) if quantity == "perplexity" else ys, stride
+    return xs, _shown_loss(ys, quantity), stride
 
 
 def _smoothed(values: Points, quantity: Quantity, longest: int, stride: int) -> Points:
@@ -196,15 +231,20 @@ def _smoothed(values: Points, quantity: Quantity, longest: int, stride: int) -> 
     return smoothed(values, longest, stride)
 
 
+def _shown_loss(losses: Points, quantity: Quantity) -> Points:
+    """Perplexities instead of losses where these are shown; values of other quantities are unchanged."""
+    return np.exp(np.minimum(losses, LARGEST_EXPONENT)) if quantity == "perplexity" else losses
+
+
 def _validation_points(curves: RunCurves, quantity: Quantity, as_batch_means: bool) -> tuple[Points, Points]:
     known = curves.validation_losses(as_batch_means=as_batch_means)
     losses = np.array([loss for _, loss in known])
-    ys = np.exp(np.minimum(losses, 50.0)) if quantity == "perplexity" else losses
-    return np.array([float(point.step) for point, _ in known]), ys
+    return np.array([float(point.step) for point, _ in known]), _shown_loss(losses, quantity)
 
 
 def _bleu_points(curves: RunCurves) -> tuple[Points, Points]:
-    return np.array([float(step) for step, _ in curves.bleu]), np.array([bleu for _, bleu in curves.bleu])
+    steps, bleu = np.array(curves.bleu, dtype=float).reshape(-1, 2).T
+    return steps, bleu
 
 
 def _best(curves: RunCurves, quantity: Quantity, as_batch_means: bool) -> tuple[float, float, str] | None:
@@ -212,21 +252,21 @@ def _best(curves: RunCurves, quantity: Quantity, as_batch_means: bool) -> tuple[
         step, bleu = max(curves.bleu, key=lambda entry: entry[1])
         return step, bleu, f"best {bleu:.1f}"
     known = curves.validation_losses(as_batch_means=as_batch_means)
-    if not known or quantity not in ("loss", "perplexity"):
+    if not known or quantity not in VALIDATED:
         return None
     best, loss = min(known, key=lambda entry: entry[1])
-    value = loss if quantity == "loss" else math.exp(min(loss, 50.0))
+    value = loss if quantity == "loss" else math.exp(min(loss, LARGEST_EXPONENT))
     return best.step, value, f"best {value:.3f} · epoch {best.epoch}"
 
 
-def _x_limits(curves: RunCurves, choices: ChartSettings, end: int, compared: Sequence[Compared]) -> Limits:
+def _x_limits(curves: RunCurves, choices: ChartSettings, end: int, compared: Sequence[ComparedRun]) -> Limits:
     """The ends of the step axis, which grow in jumps."""
     last = max(curves.last_step, 1)
     if choices.shown == "zoom":
         return choices.zoom
     if choices.shown == "epoch":
         start = curves.epoch_start()
-        length = max((later.step - earlier.step for earlier, later in _neighbours(curves)), default=0)
+        length = max((later.step - earlier.step for earlier, later in pairwise(curves.validations)), default=0)
         length = length or (start or end)
         return start, max(start + length, _jump(last, max(1, length // 4)))
     if choices.shown in ("500", "5000"):
@@ -237,32 +277,22 @@ def _x_limits(curves: RunCurves, choices: ChartSettings, end: int, compared: Seq
     return 0, max(end, others)
 
 
-def _neighbours(curves: RunCurves) -> Iterator[tuple["_HasStep", "_HasStep"]]:
-    yield from zip(curves.validations, curves.validations[1:], strict=False)
-
-
-class _HasStep(Protocol):
-    @property
-    def step(self) -> int: ...
-
-
 def _jump(value: int, size: int) -> int:
     """The next multiple of `size` from `value` up."""
     return -(-value // size) * size
 
 
-def _extent(lines: Sequence[ChartLine], x_limits: Limits, is_log: bool) -> Limits | None:
+def _extent(lines: Sequence[ChartLine], x_limits: Limits, *, is_log: bool) -> Limits | None:
     """Lowest and highest value between the ends of the step axis; None if there is none."""
-    parts = []
-    for line in lines:
-        inside = line.ys[(line.xs >= x_limits[0]) & (line.xs <= x_limits[1])]
-        parts.append(inside[inside > 0] if is_log else inside)
-    values = np.concatenate(parts) if parts else np.empty(0)
+    inside = [line.ys[(line.xs >= x_limits[0]) & (line.xs <= x_limits[1])] for line in lines]
+    values = np.concatenate(inside) if inside else np.empty(0)
+    values = values[values > 0] if is_log else values
     return (float(values.min()), float(values.max())) if len(values) else None
 
 
-def _y_limits(extent: Limits | None, choices: ChartSettings, is_log: bool, before: Limits | None) -> Limits:
+def _y_limits(extent: Limits | None, choices: ChartSettings, before: Limits | None) -> Limits:
     """The ends of the value axis; those of `before` as long as the curves are inside and fill half of it."""
+    is_log = choices.scale == "log"
     if extent is None:
         low, high = before or FALLBACK_LIMITS[choices.quantity]
         return (max(low, high / 1e4), high) if is_log else (low, high)
@@ -283,3 +313,33 @@ def _y_limits(extent: Limits | None, choices: ChartSettings, is_log: bool, befor
     else:
         limits = (low - 0.08 * spread, high + 0.12 * spread)
     return (10 ** limits[0], 10 ** limits[1]) if is_log else limits
+
+
+# Colours and markers of curves, in the window and in saved figures. Those of compared runs are from the set of Okabe
+# and Ito ("Color Universal Design", 2008), without those close to the accent and the warm colour of the themes.
+RUN_COLORS_LIGHT = ("#00795a", "#b0528c", "#7a6a00", "#4a4f57")
+RUN_COLORS_DARK = ("#2fc79f", "#e08fc0", "#f0e442", "#c9cdd3")
+RUN_MARKERS = ("s", "^", "D", "v")
+assert len(RUN_COLORS_LIGHT) == len(RUN_COLORS_DARK) == len(RUN_MARKERS) == NUM_RUNS
+PAPER_COLORS = {
+    "text": "#1b1e23",
+    "muted": "#61676f",
+    "border": "#dfe1e5",
+    "grid": "#e8eaed",
+    "accent": "#2a63cc",
+    "faint_accent": "#b7cbf1",
+    "warm": "#a84c08",
+}
+"""For saved figures, which are always light: those of the light theme; a test compares them."""
+
+
+def line_color(name: str, palette: Mapping[str, str] = PAPER_COLORS, *, is_dark: bool = False) -> str:
+    """The colour "#rrggbb" of a name: "run 0", "run 1" … or a key of `palette`."""
+    if name.startswith("run "):
+        return (RUN_COLORS_DARK if is_dark else RUN_COLORS_LIGHT)[int(name[4:]) % NUM_RUNS]
+    return palette[name]
+
+
+def marker_of(name: str) -> str:
+    """matplotlib's name of the marker for points in this colour."""
+    return RUN_MARKERS[int(name[4:]) % NUM_RUNS] if name.startswith("run ") else "o"

@@ -7,8 +7,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
 from augenmerk.core.errors import AugenmerkError
-from augenmerk.viz_app.train.charts.comparison import PUBLISHED, PUBLISHED_STEPS_PER_EPOCH, Comparison, runs_to_offer
-from augenmerk.viz_app.train.run_files import RunOnDisk, runs_in
+from augenmerk.viz_app.train.run_files import PUBLISHED, PUBLISHED_STEPS_PER_EPOCH, Comparison, RunOnDisk, runs_in
 from augenmerk.viz_app.train.state import TrainState
 from augenmerk.viz_app.widgets.buttons import MenuButton
 
@@ -90,8 +89,8 @@ class CompareMenu(RunMenu):
 
     def _fill(self) -> None:
         run, parent = self._state.run, self._runs_folder()
-        validated = [each for each in runs_in(parent) if each.curves.validations]
-        runs = runs_to_offer(validated, run.folder, self._comparison)
+        others = (each for each in runs_in(parent) if each.folder != run.folder and each.curves.validations)
+        runs = [each for each in others if not self._comparison.contains(each.folder)]
         preset = run.request.run.preset if run.request is not None else ""
         is_notebook = preset == "notebook" or (run.folder is not None and run.folder.name.startswith("notebook"))
         has_published = is_notebook and not self._comparison.contains(PUBLISHED)

@@ -1,46 +1,42 @@
-import numpy as np
 import pytest
+from matplotlib.figure import Figure
+from matplotlib.text import Annotation
 
-from augenmerk.viz_app.train.charts.axes import LabelPosition, ValueFormatter, best_label_position
-
-AREA, SIZE = (800.0, 200.0), (130.0, 14.0)
-FALLING = (np.array([0.0, 400.0]), np.array([180.0, 60.0]))
-
-
-def _names(place: LabelPosition) -> tuple[str, str]:
-    return place.horizontal, place.vertical
+from augenmerk.viz_app.train.charts.axes import ChartAxes, ValueFormatter
+from augenmerk.viz_app.train.charts.picture import ChartSettings, Quantity, line_color, picture_of
+from augenmerk.viz_app.train.curves import RunCurves, ValidationPoint
 
 
-def test_with_nothing_behind_the_label_stands_above_to_the_left() -> None:
-    assert _names(best_label_position((400, 100), SIZE, AREA, [])) == ("right", "bottom")
+def label_of_best(step: int, loss: float, quantity: Quantity, training: float) -> Annotation:
+    """The label of the only validation of a run of 100 steps on an axis from 0 to 10."""
+    curves = RunCurves()
+    for each in range(1, 101):
+        curves.training_loss.append(each, training)
+    curves.last_step = 100
+    curves.add_validation(ValidationPoint(1, step, loss))
+    curves.add_bleu(step, loss)
+    axes = ChartAxes(Figure().add_subplot(), num_steps=6)
+    axes.set_style(line_color, "white", 8)
+    axes.show_picture(picture_of(curves, ChartSettings(quantity), 100, y_before=(0, 10)))
+    return next(text for text in axes.curves if isinstance(text, Annotation))
 
 
-def test_a_curve_that_comes_down_from_the_left_is_not_hidden() -> None:
-    assert _names(best_label_position((400, 60), SIZE, AREA, [FALLING])) == ("left", "bottom")
-
-
-def test_at_the_right_edge_the_label_goes_below_rather_than_outside() -> None:
-    falling = (FALLING[0] + 395, FALLING[1])
-    assert _names(best_label_position((795, 60), SIZE, AREA, [falling])) == ("right", "top")
-
-
-def test_near_the_bottom_the_label_stays_above() -> None:
-    flat = (np.array([0.0, 800.0]), np.array([30.0, 30.0]))
-    assert best_label_position((400, 10), SIZE, AREA, [flat]).vertical == "bottom"
-
-
-def test_curves_without_points_are_no_hindrance() -> None:
-    empty = (np.empty(0), np.empty(0))
-    assert _names(best_label_position((400, 100), SIZE, AREA, [empty])) == ("right", "bottom")
-
-
-def test_between_flat_curves_at_the_end_of_a_run_the_label_goes_to_where_it_hides_neither() -> None:
-    across = np.array([400.0, 795.0])
-    training, validation = (across, np.array([42.0, 40.0])), (across, np.array([20.0, 18.0]))
-    place = best_label_position((795, 18), SIZE, AREA, [training, validation])
-    assert _names(place) == ("right", "bottom")
-    assert 18 + place.dy_px > 42
-    assert place.dy_px < 50, "yet near its point"
+@pytest.mark.parametrize(
+    ("step", "loss", "quantity", "training", "corner"),
+    [
+        (90, 5.0, "loss", 9.0, ("right", "top")),
+        (10, 5.0, "loss", 9.0, ("left", "top")),
+        (90, 6.0, "loss", 4.0, ("right", "bottom")),
+        (90, 0.5, "loss", 9.0, ("right", "bottom")),
+        (90, 9.5, "bleu", 9.0, ("right", "top")),
+    ],
+)
+def test_the_label_of_the_best_validation_stays_within_the_chart_and_off_the_training_curve(
+    step: int, loss: float, quantity: Quantity, training: float, corner: tuple[str, str]
+) -> None:
+    found = label_of_best(step, loss, quantity, training)
+    assert (found.get_horizontalalignment(), found.get_verticalalignment()) == corner
+    assert found.get_visible()
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,13 @@
 from pathlib import Path
 
 import pytest
+from pytestqt.qtbot import QtBot
 
 from augenmerk.core.checkpoint.history import EpochRecord, write_history
 from augenmerk.core.errors import TrainingError
-from augenmerk.viz_app.train.charts.comparison import PUBLISHED, PUBLISHED_LOSSES, Comparison, runs_to_offer
-from augenmerk.viz_app.train.charts.settings import NUM_RUNS
-from augenmerk.viz_app.train.run_files import read_run, runs_in
+from augenmerk.viz_app.train.charts.run_menu import CompareMenu
+from augenmerk.viz_app.train.run_files import NUM_RUNS, PUBLISHED, PUBLISHED_LOSSES, Comparison, read_run, runs_in
+from augenmerk.viz_app.train.state import Run, TrainState
 
 
 def write_run(parent: Path, name: str, num_epochs: int = 3) -> Path:
@@ -83,8 +84,12 @@ def test_published_curve_has_ten_epochs() -> None:
     assert [point.step for point in points] == list(range(100, 1001, 100))
 
 
-def test_neither_the_current_run_nor_one_that_is_there_is_offered(tmp_path: Path) -> None:
+def test_neither_the_current_run_nor_one_that_is_there_is_offered(qtbot: QtBot, tmp_path: Path) -> None:
     folders = [write_run(tmp_path, name) for name in ("current", "there", "other")]
-    comparison = Comparison()
+    state, comparison = TrainState(), Comparison()
+    state.show_run(Run(folder=folders[0]))
     comparison.add_folder(folders[1])
-    assert [run.name for run in runs_to_offer(runs_in(tmp_path), folders[0], comparison)] == ["other"]
+    menu = CompareMenu(state, comparison, lambda: tmp_path)
+    qtbot.addWidget(menu)
+    menu.menu().aboutToShow.emit()
+    assert [action.text() for action in menu.menu().actions() if action.text()] == ["other", "Other folder…"]

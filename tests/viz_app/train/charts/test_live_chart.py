@@ -12,8 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.train.charts.live_chart import LiveChart
-from augenmerk.viz_app.train.charts.picture import picture_of
-from augenmerk.viz_app.train.charts.settings import ChartSettings, Quantity
+from augenmerk.viz_app.train.charts.picture import ChartSettings, Quantity, picture_of
 from augenmerk.viz_app.train.state import TrainState
 from tests.viz_app.train.scripted import epoch_done, request, started, step_done
 

@@ -7,11 +7,10 @@ from PySide6.QtWidgets import QToolTip
 from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.train.charts.comparison import Comparison
 from augenmerk.viz_app.train.charts.live_chart import LiveChart
-from augenmerk.viz_app.train.charts.pair import ChartPair
-from augenmerk.viz_app.train.charts.panel import ChartPanel
-from augenmerk.viz_app.train.charts.settings import Quantity
+from augenmerk.viz_app.train.charts.panel import ChartPair, ChartPanel
+from augenmerk.viz_app.train.charts.picture import Quantity
+from augenmerk.viz_app.train.run_files import Comparison
 from augenmerk.viz_app.train.state import TrainState
 from tests.viz_app.train.scripted import epoch_done, request, started, step_done
 
@@ -68,7 +67,7 @@ def test_both_charts_zoom_to_the_same_steps(pair: ChartPair, name: str) -> None:
     assert pair.main.shown_menu.text().startswith("zoomed")
     panel.chart.range_reset.emit()
     assert pair.main.chart.axes.get_xlim() == pair.second.chart.axes.get_xlim() == all_steps
-    pair.main.choose_shown("500")
+    pair.main.choose(shown="500")
     assert pair.second.chart.axes.get_xlim() == (NUM_STEPS - 500, NUM_STEPS)
     assert not pair.second.shown_menu.isVisible()
 
@@ -88,7 +87,7 @@ def test_each_quantity_can_be_chosen_in_the_second_chart(pair: ChartPair) -> Non
         pair.second.quantity_menu.actions_by_name[quantity].trigger()
         assert pair.second.choices.quantity == quantity
         assert pair.main.choices.quantity == "loss"
-    assert [shown.settings.quantity for shown in pair.shown] == ["loss", get_args(Quantity)[-1]]
+    assert [shown.settings.quantity for shown in pair.pictures] == ["loss", get_args(Quantity)[-1]]
 
 
 @pytest.mark.heavy

@@ -48,7 +48,7 @@ def test_steps_chosen_by_menu_stay_chosen_for_the_next_run(panel: ChartPanel) ->
     state = TrainState()
     begin(state, Path("one"))
     panel.show_run(state.run, (), None)
-    panel.choose_shown("500")
+    panel.choose(shown="500")
     begin(state, Path("two"))
     panel.show_run(state.run, (), None)
     assert panel.choices.shown == "500"

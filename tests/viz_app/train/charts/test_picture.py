@@ -6,12 +6,20 @@ import numpy as np
 import pytest
 
 from augenmerk.core.checkpoint.history import EpochRecord, write_history
-from augenmerk.viz_app.train.charts.comparison import Comparison
 from augenmerk.viz_app.train.charts.panel import legend_entries
-from augenmerk.viz_app.train.charts.picture import ChartLine, ChartPicture, Limits, picture_of
-from augenmerk.viz_app.train.charts.settings import QUANTITY_NAMES, ChartSettings, Quantity, Scale, Shown
+from augenmerk.viz_app.train.charts.picture import (
+    QUANTITY_NAMES,
+    ChartLine,
+    ChartPicture,
+    ChartSettings,
+    Limits,
+    Quantity,
+    Scale,
+    Shown,
+    picture_of,
+)
 from augenmerk.viz_app.train.curves import RunCurves
-from augenmerk.viz_app.train.run_files import read_run
+from augenmerk.viz_app.train.run_files import Comparison, read_run
 from augenmerk.viz_app.train.state import TrainState
 from tests.viz_app.train.scripted import epoch_done, request, started, step_done
 
@@ -112,7 +120,7 @@ def test_this_epoch_begins_where_the_last_one_ended(state: TrainState) -> None:
 
 def test_zoom_shows_what_was_chosen_and_fits_the_values_to_it(state: TrainState) -> None:
     choices = ChartSettings("loss")
-    choices.zoom_to(300, 200)
+    choices.shown, choices.zoom = "zoom", (200, 300)
     picture = draw(state, choices)
     assert picture.x_limits == (200, 300)
     assert 3.5 < picture.y_limits[0] < picture.y_limits[1] < 7

@@ -4,27 +4,21 @@ from pathlib import Path
 import pytest
 
 from augenmerk.core.checkpoint.history import read_history, write_history
-from augenmerk.viz_app.train.charts.comparison import PUBLISHED_LOSSES
-from augenmerk.viz_app.train.charts.published_figure import published_figure
-from tools.notebook_curve import DOCS, main
+from augenmerk.viz_app.train.run_files import PUBLISHED_LOSSES
+from tools.notebook_curve import DOCS, main, published_picture
 
 HISTORY = read_history(DOCS / "notebook.history.csv")
 
 
-@pytest.mark.heavy
 def test_both_curves_are_drawn_epoch_by_epoch_and_counted_alike() -> None:
-    axes = published_figure(HISTORY).axes[0]
-    published, ours = (line for line in axes.lines if len(line.get_xdata()) > 1)
-    assert list(published.get_ydata()) == list(PUBLISHED_LOSSES)
-    assert list(ours.get_ydata()) == [record.validation_loss_batch_mean for record in HISTORY]
-    assert list(ours.get_xdata()) == list(published.get_xdata()) == list(range(1, 11))
-
-
-def test_the_legend_names_the_best_epoch_of_each() -> None:
-    legend = published_figure(HISTORY).axes[0].get_legend()
-    assert legend is not None
-    words = [text.get_text() for text in legend.get_texts()]
-    assert words == ["published: best 1.613 in epoch 9", "trained by Augenmerk: best 1.628 in epoch 7"]
+    picture = published_picture(DOCS / "notebook.history.csv")
+    lines = {line.name: line for line in picture.lines}
+    published, ours = lines["published notebook"], lines["validation, mean of batches"]
+    assert list(published.ys) == list(PUBLISHED_LOSSES)
+    assert list(ours.ys) == [record.validation_loss_batch_mean for record in HISTORY]
+    assert list(ours.xs) == list(published.xs), "as many steps an epoch"
+    assert picture.best is not None
+    assert picture.best[2] == "best 1.628 · epoch 7"
 
 
 def test_our_curve_stays_near_the_published_one() -> None:
