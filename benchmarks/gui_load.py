@@ -25,8 +25,7 @@ def run() -> list[Ratio]:
     from PySide6.QtCore import QSettings
     from PySide6.QtWidgets import QApplication
 
-    from augenmerk.viz_app.main_window import MainWindow
-    from augenmerk.viz_app.page_host import TRAIN, TRANSLATE
+    from augenmerk.viz_app.main_window import TRAIN, TRANSLATE, MainWindow
     from augenmerk.viz_app.preferences import Preferences
     from augenmerk.viz_app.theme import Theme
     from augenmerk.viz_app.worker.training import interpreter_shared_fairly

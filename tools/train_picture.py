@@ -22,8 +22,7 @@ def main(words: list[str]) -> int:
     from PySide6.QtWidgets import QApplication
 
     from augenmerk.viz_app.application import save_picture
-    from augenmerk.viz_app.main_window import MainWindow
-    from augenmerk.viz_app.page_host import TRAIN
+    from augenmerk.viz_app.main_window import TRAIN, MainWindow
     from augenmerk.viz_app.preferences import Preferences
     from augenmerk.viz_app.theme import Theme
 

@@ -81,13 +81,14 @@ def open_window(arguments: list[str]) -> int:
 
 def _open_window(options: argparse.Namespace) -> int:
     import_module("PySide6")  # a missing package is reported before a missing screen
+    from augenmerk.viz_app.system_libraries import prepare_display
+
     problem = prepare_display(picture_only=options.screenshot is not None)
     if problem:
         return refuse(problem)
     share_one_heap()  # before any thread takes memory
     with collector_paused():
-        from augenmerk.viz_app.application import run_app
-        from augenmerk.viz_app.shutdown import end_process
+        from augenmerk.viz_app.application import end_process, run_app
 
     return end_process(run_app(options.checkpoint, options.sentence, options.screenshot))
 
@@ -108,42 +109,3 @@ def window_parser() -> argparse.ArgumentParser:
         "--screenshot", type=Path, metavar="PNG", help="translate, save a picture of the window to this file, and exit"
     )
     return parser
-
-
-def prepare_display(*, picture_only: bool) -> str | None:
-    """Makes sure that Qt will find a display and its libraries: it would end the process without a message.
-
-    A picture alone needs no screen: without one, Qt is told to draw offscreen.
-
-    Returns:
-        What to tell the user if there is no way to open a window, else None.
-    """
-    if not sys.platform.startswith("linux"):
-        return None
-    from augenmerk.viz_app.system_libraries import (
-        OFFSCREEN_LIBRARIES,
-        WINDOW_LIBRARIES,
-        answers_x11,
-        explanation,
-        missing_packages,
-    )
-
-    has_screen = bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-    if "QT_QPA_PLATFORM" not in os.environ and not has_screen:
-        if not picture_only:
-            return (
-                "There is no screen: neither DISPLAY nor WAYLAND_DISPLAY is set. Run this in a desktop session, or "
-                "use the command-line commands: augenmerk --help lists them."
-            )
-        os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    on_x11 = os.environ.get("QT_QPA_PLATFORM", "xcb").startswith("xcb") and bool(os.environ.get("DISPLAY"))
-    packages = missing_packages(WINDOW_LIBRARIES if on_x11 else OFFSCREEN_LIBRARIES)
-    if packages:
-        return explanation(packages)
-    may_be_wayland = bool(os.environ.get("WAYLAND_DISPLAY")) and os.environ.get("QT_QPA_PLATFORM") != "xcb"
-    if on_x11 and not may_be_wayland and not answers_x11():  # Qt would end the process with a core dump
-        return (
-            f"The screen DISPLAY={os.environ['DISPLAY']} does not answer or refuses this user. Run this in a desktop "
-            "session, or use the command-line commands: augenmerk --help lists them."
-        )
-    return None

@@ -1,15 +1,25 @@
 """The window: top bar, pages, commands."""
 
+import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QActionGroup, QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
-from PySide6.QtWidgets import QMainWindow, QMenu, QWidget
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QActionGroup,
+    QCloseEvent,
+    QDragEnterEvent,
+    QDropEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QPaintEvent,
+)
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QWidget
 
+from augenmerk.core.translation.experiment import Experiment
 from augenmerk.viz_app.analysis.panel import AnalysisPanel
 from augenmerk.viz_app.analysis.tab import AnalysisContext
-from augenmerk.viz_app.appearance import SCALE_COMMANDS, THEME_COMMANDS, Appearance
 from augenmerk.viz_app.documents.experiment_documents import EXPERIMENT_COMMANDS, ExperimentDocuments
 from augenmerk.viz_app.documents.lesson_documents import (
     LESSON_COMMANDS,
@@ -20,30 +30,40 @@ from augenmerk.viz_app.documents.lesson_documents import (
 )
 from augenmerk.viz_app.documents.reading import is_experiment
 from augenmerk.viz_app.documents.session import KeptSession
+from augenmerk.viz_app.examples import example_sentences
+from augenmerk.viz_app.export.exportable import Exportable
 from augenmerk.viz_app.export.menu import EXPORTS, ExportMenu
 from augenmerk.viz_app.learn.chapter import read_chapters
 from augenmerk.viz_app.models.loader import MODEL_COMMANDS, ModelLoader, foreign_source
-from augenmerk.viz_app.opening import Opening, Requested
-from augenmerk.viz_app.page_host import LEARN, PAGE_COMMANDS, PAGE_HOST_COMMANDS, TRAIN, TRANSLATE, PageHost
 from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.shutdown import ShutdownSequence
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.theme import GAP, PAGE_MARGIN, style_sheet_set_aside
+from augenmerk.viz_app.theme import GAP, PAGE_MARGIN, SCALES, Theme, ThemeChoice, style_sheet_set_aside
 from augenmerk.viz_app.top_bar import TopBar
 from augenmerk.viz_app.translate.page import CANCEL_OR_UNPIN, TranslatePage
 from augenmerk.viz_app.translate.presentation import PRESENTATION_COMMANDS, Presentation
 from augenmerk.viz_app.translate.quick_tour import QUICK_TOUR_COMMANDS, QuickTour
-from augenmerk.viz_app.views.commands import HEAD_COMMANDS, NEXT_MAPS, RESET, SCENE_COMMANDS
+from augenmerk.viz_app.views.commands import (
+    HEAD_COMMANDS,
+    NEXT_MAPS,
+    REDO,
+    RESET,
+    SCENE_COMMANDS,
+    SENTENCE,
+    TOGGLE_ANALYSIS,
+    UNDO,
+)
+from augenmerk.viz_app.views.sentence import SentencePanel
 from augenmerk.viz_app.views.sentence_input import INPUT_COMMANDS
 from augenmerk.viz_app.widgets.commands import BoundCommand, Command, CommandRegistry, run_by_key
-from augenmerk.viz_app.widgets.dialogs import show_about
+from augenmerk.viz_app.widgets.dialogs import show_about, show_failure
 from augenmerk.viz_app.widgets.explain import TermExplainer
-from augenmerk.viz_app.widgets.layouts import WindowScrollArea, column_of
-from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker
+from augenmerk.viz_app.widgets.layouts import PageStack, WindowScrollArea, column_of
+from augenmerk.viz_app.worker.inference import ANSWER_SECONDS, ExperimentController, Failure, InferenceWorker
 
 if TYPE_CHECKING:
+    from augenmerk.viz_app.learn.page import LearnPage
     from augenmerk.viz_app.train.page import TrainPage
 
 MIN_SIZE = 960, 620
@@ -52,6 +72,377 @@ CONTENT_SIZE = 940, 596
 NARROW_CONTENT_SIZE = 465, 700
 """The least where the window is narrower than that at its scale: parts stand one below the other then. The smallest
 window has this width at 200%, next to its scroll bar."""
+TRANSLATE, LEARN, TRAIN = 0, 1, 2
+TRANSLATING = "Translating…\nYou can type another sentence meanwhile."
+CLOSE_POLL_MS = 100
+
+
+class PageHost:
+    """The pages of the window. Translate is always there; the others are made when they are first shown.
+
+    Attributes:
+        stack: the widget that shows the current page.
+        translate: the Translate page.
+        learn, train: None until they are first shown; matplotlib comes with the second.
+    """
+
+    def __init__(self, window: "MainWindow", translate: TranslatePage) -> None:
+        self._window, self.translate = window, translate
+        self.learn: LearnPage | None = None
+        self.train: TrainPage | None = None
+        self.stack = PageStack()
+        self.stack.addWidget(translate)
+
+    def show(self, index: int) -> None:
+        """Shows `TRANSLATE`, `LEARN` or `TRAIN`."""
+        if index == LEARN:
+            self.stack.setCurrentWidget(self.learn or self._make_learn_page())
+        elif index == TRAIN:
+            self.stack.setCurrentWidget(self.train or self._make_train_page())
+        else:
+            self.stack.setCurrentWidget(self.translate)
+        self._window.top_bar.show_page(index)
+
+    def focus_sentence(self) -> None:
+        """Lets the user type another sentence on the Translate page."""
+        self.show(TRANSLATE)
+        field = self.translate.sentence.input
+        field.setFocus()
+        field.selectAll()
+
+    def toggle_analysis(self) -> None:
+        """Opens the analysis tabs of the Translate page, or closes them."""
+        self.show(TRANSLATE)
+        self.translate.toggle_analysis()
+
+    def open_chapter(self, name: str) -> None:
+        """Shows a chapter of the Learn page, by its name."""
+        self.show(LEARN)
+        assert self.learn is not None
+        self.learn.open_named(name)
+
+    @property
+    def in_sight(self) -> Exportable:
+        """The current page."""
+        pages = (self.learn, self.train)
+        return next((page for page in pages if page is not None and self._is_shown(page)), self.translate)
+
+    @property
+    def sentence(self) -> SentencePanel | None:
+        """The sentence of the current page; None if that page has none."""
+        if self._is_shown(self.translate):
+            return self.translate.sentence
+        return self.learn.sentence if self.learn is not None and self._is_shown(self.learn) else None
+
+    def _is_shown(self, page: object) -> bool:
+        return page is self.stack.currentWidget()
+
+    def _make_learn_page(self) -> "LearnPage":
+        from augenmerk.viz_app.learn.page import LearnPage
+
+        window, preferences = self._window, self._window.preferences
+        page = self.learn = LearnPage(
+            window.worker.sibling(window), self.translate.state, language=preferences.learn_language
+        )
+        page.language_chosen.connect(lambda code: setattr(preferences, "learn_language", code))
+        page.failed.connect(window.failed)
+        self.stack.addWidget(page)
+        return page
+
+    def _make_train_page(self) -> "TrainPage":
+        from augenmerk.viz_app.train.page import TrainPage  # matplotlib comes with it
+
+        window = self._window
+        page = self.train = TrainPage(window.preferences.settings)
+        page.model_ready.connect(window.open_model)
+        page.status_changed.connect(window.top_bar.show_status)
+        page.offer_export(window.export_menu)
+        self.stack.addWidget(page)
+        return page
+
+
+PAGE_COMMANDS = (
+    Command[PageHost]("Translate page", lambda pages: pages.show(TRANSLATE), keys=("Ctrl+1",), group="Pages"),
+    Command[PageHost]("Learn page", lambda pages: pages.show(LEARN), keys=("Ctrl+2",), group="Pages"),
+    Command[PageHost]("Train page", lambda pages: pages.show(TRAIN), keys=("Ctrl+3",), group="Pages"),
+)
+PAGE_HOST_COMMANDS: tuple[Command[PageHost], ...] = (
+    TOGGLE_ANALYSIS,
+    Command[PageHost]("Type another sentence", PageHost.focus_sentence, keys=("Ctrl+L",), group=SENTENCE),
+    UNDO,
+    REDO,
+    Command[PageHost](
+        "Gallery of examples", lambda pages: pages.translate.sentence.examples.open_gallery(), group=SENTENCE
+    ),
+)
+
+
+class Appearance(QObject):
+    """Theme and scale of all widgets, which are remembered."""
+
+    def __init__(self, window: "MainWindow") -> None:
+        super().__init__(window)
+        self._window, self._preferences = window, window.preferences
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_colors_changed)
+
+    def set_theme(self, choice: ThemeChoice) -> None:
+        """Light, dark, or the same as the system."""
+        self._preferences.theme = choice
+        self._apply()
+
+    def set_scale(self, percent: int) -> None:
+        """Changes the size of the interface to one of `SCALES`."""
+        if percent != self._preferences.scale:
+            self._preferences.scale = percent
+            self._apply()
+        self._window.top_bar.show_notice(f"Size of the interface: {percent}%")
+
+    def step_scale(self, num_steps: int) -> None:
+        """Makes the interface larger by this number of steps of `SCALES`, smaller if negative."""
+        place = SCALES.index(self._preferences.scale) + num_steps
+        self.set_scale(SCALES[min(max(place, 0), len(SCALES) - 1)])
+
+    def _apply(self) -> None:
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        Theme.of_choice(self._preferences.theme, self._preferences.scale / 100).apply(app)
+
+    def _on_system_colors_changed(self) -> None:
+        if self._preferences.theme == "system":
+            self._apply()
+
+
+THEME_COMMANDS: dict[ThemeChoice, Command[Appearance]] = {
+    "system": Command("Colours: same as the system", partial(Appearance.set_theme, choice="system")),
+    "light": Command("Colours: light", partial(Appearance.set_theme, choice="light")),
+    "dark": Command("Colours: dark", partial(Appearance.set_theme, choice="dark")),
+}
+SCALE_COMMANDS = (
+    Command[Appearance](
+        "Larger interface", partial(Appearance.step_scale, num_steps=1), keys=("Ctrl++", "Ctrl+=")
+    ),  # with Shift or without, as keyboards differ
+    Command[Appearance]("Smaller interface", partial(Appearance.step_scale, num_steps=-1), keys=("Ctrl+-", "Ctrl+_")),
+    Command[Appearance]("Reset zoom (100%)", partial(Appearance.set_scale, percent=100), keys=("Ctrl+0",)),
+)
+
+
+class Opening:
+    """Asks each model that was opened for an experiment; shows which model is in use, or why there is none.
+
+    A model of the last session that cannot be opened, or that cannot read the sentence of the command line, is
+    replaced by the bundled one.
+    """
+
+    def __init__(
+        self, window: "MainWindow", checkpoint: Path | None, sentence: str | None, experiment: Path | None
+    ) -> None:
+        """`checkpoint`, `sentence`, `experiment`: as requested on the command line; None for the last session's."""
+        self._window, self._loader, self._page = window, window.loader, window.translate_page
+        self._bar, self._state, self._preferences = window.top_bar, window.state, window.preferences
+        self._is_reopening = checkpoint is None and self._preferences.model is not None
+        self._first_checkpoint = checkpoint or self._preferences.model
+        self._first_experiment = experiment
+        self._restored: Experiment | None = None
+        self._lesson_failure: Failure | None = None
+        self._offers_bundled = sentence is not None and self._is_reopening
+        loader, page = self._loader, self._page
+        loader.loading.connect(self._on_loading)
+        loader.loaded.connect(self._on_loaded)
+        loader.failed.connect(self._on_load_failed)
+        loader.previous_model_missing.connect(self._open_bundled_instead)
+        loader.import_offered.connect(self._on_import_offered)
+        page.failed.connect(self._on_sentence_failed)
+        window.documents.opener.failed.connect(self._on_experiment_failed)
+        self._state.result_changed.connect(self._on_result)
+        self._show_first_text(sentence)
+
+    def open_first_model(self) -> None:
+        """Opens the requested model, or the one of the last session. Takes seconds of imports in the worker."""
+        if self._lesson_failure is not None:
+            show_failure(self._window, "The last lesson was not opened", self._lesson_failure)
+        (self._loader.reopen if self._is_reopening else self._loader.open)(self._first_checkpoint)
+
+    def _show_first_text(self, sentence: str | None) -> None:
+        """The requested sentence; else what was on the screen, if it belongs to this model; else an example."""
+        path, page = self._first_checkpoint, self._page
+        if sentence is not None:
+            page.begin(sentence, is_requested=True)
+        else:
+            if (path.absolute() if path is not None else None) == self._preferences.model:
+                self._restore()
+            if self._restored is None:
+                self._show_example()
+        page.sentence.input.setFocus()
+
+    def _restore(self) -> None:
+        is_restored = self._window.session.restore()
+        text = "" if is_restored else self._window.session.earlier_sentence()  # older versions kept it alone
+        if text:
+            self._page.begin(text)
+        self._lesson_failure = self._window.lessons.restore(shows_scene=not is_restored)
+        if is_restored or text or self._window.lessons.lesson.scenes:
+            self._restored = self._state.experiment
+
+    def _show_example(self) -> None:
+        self._page.begin(next(iter(example_sentences()), ""))
+
+    def _on_loading(self, name: str) -> None:
+        if self._loader.model is None:
+            self._bar.show_model(f"opening {name}…", "")
+            self._page.show_message(f"Opening {name}…")
+        else:
+            self._bar.show_device(f"opening {name}…")
+
+    def _on_import_offered(self, name: str) -> None:
+        if self._loader.model is None:
+            self._page.show_message(f"{name} is a model of another project. It is imported before it is opened.")
+
+    def _on_loaded(self, info: ModelInfo) -> None:
+        self._show_model(info)
+        self._window.setWindowTitle(f"{info.title} – Augenmerk")
+        self._window.model_opened.emit(info)
+        previous = self._state.model
+        self._state.begin_model(info)
+        if previous is not None and self._preferences.is_stand_in(info.path):
+            self._state.report(f"{_cannot_read(previous)}, so the bundled model is used.")
+        if self._state.result is None:
+            self._page.show_message(TRANSLATING, offers_cancel=True)
+        if self._first_experiment is not None:
+            path, self._first_experiment = self._first_experiment, None
+            self._window.documents.open(path)
+        else:
+            self._page.ask_new_model()
+
+    def _on_load_failed(self, failure: Failure, is_in_dialog: bool) -> None:
+        if self._loader.model is None:
+            self._bar.show_model("no model", "")
+            text = "No model is open. Open a checkpoint, or train a model." if is_in_dialog else failure.message
+            self._page.show_message(text, offers_models=True)
+        else:
+            self._show_model(self._loader.model)
+            if self._state.request.problem and self._state.result is None:
+                self._page.ask_new_model()  # its answer replaces the message about the stand-in
+        self._window.failed.emit(failure)
+
+    def _on_sentence_failed(self, failure: Failure) -> None:
+        """A sentence from the command line that the last model cannot read goes to the bundled one."""
+        is_requested = self._state.experiment.source_text == self._page.sentence.examples.requested_text
+        model, offers_bundled, self._offers_bundled = self._loader.model, self._offers_bundled, False
+        if offers_bundled and is_requested and not failure.details and model is not None and not model.is_bundled:
+            self._page.show_message(f"{_cannot_read(model)}.\nOpening the bundled model…")
+            self._loader.stand_in()
+        else:
+            self._window.failed.emit(failure)
+
+    def _on_experiment_failed(self, failure: Failure) -> None:
+        """An experiment file was not opened. If it was to be the first, there is the sentence in its place."""
+        if self._state.result is None:
+            self._page.ask_new_model()
+        self._window.failed.emit(failure)
+
+    def _on_result(self) -> None:
+        if self._state.translation is not None:
+            self._offers_bundled = False
+
+    def _open_bundled_instead(self) -> None:
+        """The model of the last session cannot be opened again: its experiment, if untouched, goes with it."""
+        if self._state.experiment == self._restored:
+            self._show_example()
+        self._loader.open(None)
+
+    def _show_model(self, info: ModelInfo) -> None:
+        self._bar.show_model(info.summary, info.device_summary)
+
+
+def _cannot_read(model: ModelInfo) -> str:
+    return f"The model “{model.title}” cannot read this sentence"
+
+
+class ShutdownSequence:
+    """Closes the window: asks about an unsaved lesson, pauses a training, saves, ends the threads."""
+
+    def __init__(self, window: "MainWindow") -> None:
+        self._window, self._pages, self._preferences = window, window.pages, window.preferences
+        self._has_ended = False
+        self._closing_since: float | None = None
+        self._poll_timer = QTimer(window, interval=CLOSE_POLL_MS)
+        self._poll_timer.timeout.connect(self._poll)
+
+    def close(self) -> bool:
+        """Ends everything, unless the user must decide or a training is paused first: then the window closes later.
+
+        Returns:
+            whether the window may close now.
+        """
+        self.save()
+        if not self._has_ended and self._window.lessons.lesson.is_changed:
+            self._window.lessons.once_saved(self._window.close)
+            return False
+        if self._is_training() and not self._may_leave_training():
+            self._pause_training()
+            return False
+        self.end(waits_for_training=False)
+        return True
+
+    def save(self) -> None:
+        """Keeps what was typed and what is on the screen until the next start."""
+        if self._has_ended:
+            return
+        self._pages.translate.save()
+        self._window.session.keep()
+        self._preferences.set_bytes("window", self._window.saveGeometry())
+        self._preferences.settings.sync()
+
+    def end(self, *, waits_for_training: bool = True) -> None:
+        """Saves, pauses a training and ends the threads, once. Blocks for seconds; a thread that takes longer is left.
+
+        Args:
+            waits_for_training: for as long as it may take to save what it has learned; False if it was waited for.
+        """
+        if self._has_ended:
+            return
+        self.save()
+        self._has_ended = True
+        self._poll_timer.stop()
+        self._window.hide()
+        if self._pages.train is not None:
+            self._pages.train.shutdown(waits_for_training=waits_for_training)
+        if self._pages.learn is not None:
+            self._pages.learn.shutdown()
+        self._window.export_menu.shutdown()
+        self._window.loader.shutdown()
+        self._window.worker.close()
+        self._preferences.settings.sync()
+
+    def _is_training(self) -> bool:
+        return self._pages.train is not None and self._pages.train.is_running()
+
+    def _pause_training(self) -> None:
+        assert self._pages.train is not None
+        if self._closing_since is None:
+            self._closing_since = time.monotonic()
+            self._pages.train.request_stop()
+            self._poll_timer.start()
+        self._report_waiting()
+
+    def _may_leave_training(self) -> bool:
+        """Whether it was waited for: the user may close the window a second time after a while."""
+        return self._closing_since is not None and time.monotonic() > self._closing_since + ANSWER_SECONDS
+
+    def _poll(self) -> None:
+        assert self._pages.train is not None
+        assert self._closing_since is not None
+        if not self._is_training() or time.monotonic() > self._closing_since + self._pages.train.limit_to_end_s:
+            self._poll_timer.stop()
+            self._window.close()
+        else:
+            self._report_waiting()
+
+    def _report_waiting(self) -> None:
+        text = "stopping the training, saving the model…"
+        if self._may_leave_training():
+            text += " Close again to quit without it."
+        self._window.top_bar.show_status(text)
 
 
 class MainWindow(QMainWindow):
@@ -93,57 +484,37 @@ class MainWindow(QMainWindow):
         worker: InferenceWorker | None = None,
     ) -> None:
         super().__init__()
-        self._preferences = preferences
-        self._worker = worker or InferenceWorker(parent=self)
+        self.preferences = preferences
+        self.worker = worker or InferenceWorker(parent=self)
         self._has_painted = False
         self.presentation: Presentation | None = None
         self.state = ExperimentState(preferences.restored(MapViewSettings()))
         if (head := preferences.head) is not None:
             self.state.selection.head, self.state.selection.was_chosen = head, True
-        controller = ExperimentController(self.state, self._worker, self)
+        controller = ExperimentController(self.state, self.worker, self)
         self.analysis = AnalysisPanel(AnalysisContext(self.state, controller, preferences))
         self.translate_page = TranslatePage(controller, self.analysis, preferences)
-        self.pages = PageHost(self.translate_page, self._worker, preferences)
-        self.documents = ExperimentDocuments(self.state, self._worker, preferences, self)
+        self.pages = PageHost(self, self.translate_page)
+        self.documents = ExperimentDocuments(self.state, self.worker, preferences, self)
         self.session = KeptSession(self.state, preferences, self)
-        self.lessons = LessonDocuments(self.state, self._worker, self.documents, preferences, self)
+        self.lessons = LessonDocuments(self.state, self.worker, self.documents, preferences, self)
         self.export_menu = ExportMenu(lambda: self.pages.in_sight, preferences, self)
-        self._loader = ModelLoader(self._worker, preferences, self)
-        self.appearance = Appearance(preferences, self)
+        self.loader = ModelLoader(self.worker, preferences, self)
+        self.appearance = Appearance(self)
         self.explainer = TermExplainer(self.pages.open_chapter, self)
         self.commands = CommandRegistry(self)
-        self.top_bar = TopBar(self._loader, self.commands.add(self.pages, PAGE_COMMANDS))
+        self.top_bar = TopBar(self.loader, self.commands.add(self.pages, PAGE_COMMANDS))
         self._add_commands()
         self.top_bar.menu_button.setMenu(self._make_menu())
-        self.shutdown = ShutdownSequence(
-            self,
-            self.pages,
-            self.session,
-            self.lessons,
-            self.export_menu,
-            self._loader,
-            self._worker,
-            preferences,
-        )
+        self.shutdown = ShutdownSequence(self)
         self._lay_out()
         self._connect()
-        self.opening = Opening(
-            Requested(checkpoint, sentence, experiment),
-            self._loader,
-            self.translate_page,
-            self.top_bar,
-            self.documents,
-            self.session,
-            self.lessons,
-            preferences,
-        )
-        self.opening.model_opened.connect(self._on_model)
-        self.opening.failed.connect(self.failed)
+        self.opening = Opening(self, checkpoint, sentence, experiment)
 
     @property
     def model(self) -> ModelInfo | None:
         """The model in use, or None."""
-        return self._loader.model
+        return self.loader.model
 
     def open_model(self, path: Path | None) -> None:
         """Opens a checkpoint, None for the bundled one, on the Translate page.
@@ -151,7 +522,7 @@ class MainWindow(QMainWindow):
         The model in use stays until the new one is ready.
         """
         self.pages.show(TRANSLATE)
-        self._loader.open(path)
+        self.loader.open(path)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The window is on the screen: now the model may be opened, which takes seconds of imports."""
@@ -206,7 +577,7 @@ class MainWindow(QMainWindow):
 
         def end() -> None:
             lesson_changed.disconnect(give_way)
-            self._preferences.has_taken_quick_tour = True
+            self.preferences.has_taken_quick_tour = True
             steps.hide()
             steps.deleteLater()
 
@@ -242,7 +613,7 @@ class MainWindow(QMainWindow):
         """Opens the palette: all commands, the chapters, the lessons that ship."""
         chapters = [
             Command[str](f"Learn: {chapter.title}", self.pages.open_chapter).on(chapter.name)
-            for chapter in read_chapters(self._preferences.learn_language)
+            for chapter in read_chapters(self.preferences.learn_language)
         ]
         self.commands.show_palette((*chapters, *shipped_commands(self.documents, shipped_lessons())))
 
@@ -263,7 +634,7 @@ class MainWindow(QMainWindow):
             BoundCommand(NEXT_MAPS, self.state, self.translate_page)
         )  # the switch has the key
         add(self.lessons.bar, SCENE_COMMANDS, self.lessons.bar)
-        add(self._loader, MODEL_COMMANDS)
+        add(self.loader, MODEL_COMMANDS)
         add(self.lessons, LESSON_COMMANDS)
         add(self.documents, EXPERIMENT_COMMANDS)
         add(self.export_menu, tuple(EXPORTS.values()))
@@ -283,7 +654,7 @@ class MainWindow(QMainWindow):
         ):
             action = command.add_to(menu, command.title.partition(": ")[2].capitalize())
             action.setCheckable(True)
-            action.setChecked(choice == self._preferences.theme)
+            action.setChecked(choice == self.preferences.theme)
             themes.addAction(action)
         menu.addSeparator()
         scale_commands = self.commands.add(self.appearance, SCALE_COMMANDS)
@@ -307,15 +678,10 @@ class MainWindow(QMainWindow):
         self._content = WindowScrollArea(central, CONTENT_SIZE, NARROW_CONTENT_SIZE)
         self.setCentralWidget(self._content)
         self.resize(1440, 900)
-        self.restoreGeometry(self._preferences.bytes("window"))
+        self.restoreGeometry(self.preferences.bytes("window"))
 
     def _connect(self) -> None:
-        bar, page, loader, lesson_bar = self.top_bar, self.translate_page, self._loader, self.lessons.bar
-        self.pages.shown.connect(bar.show_page)
-        self.pages.learn_made.connect(lambda learn: learn.failed.connect(self.failed))
-        self.pages.train_made.connect(self._on_train_page)
-        self.appearance.scaled.connect(lambda percent: bar.show_notice(f"Size of the interface: {percent}%"))
-        self.shutdown.waiting.connect(bar.show_status)
+        bar, page, loader, lesson_bar = self.top_bar, self.translate_page, self.loader, self.lessons.bar
         loader.file_chosen.connect(self.open_model)
         loader.import_done.connect(bar.show_notice)
         self.state.result_changed.connect(self._on_result)
@@ -336,15 +702,6 @@ class MainWindow(QMainWindow):
         lesson_bar.arrows_changed.connect(lambda: page.heads.show_keys(lesson_bar.takes_arrows))
         self.documents.done.connect(bar.show_notice)
         self.documents.opener.model_requested.connect(self.open_model)
-
-    def _on_train_page(self, page: "TrainPage") -> None:
-        page.model_ready.connect(self.open_model)
-        page.status_changed.connect(self.top_bar.show_status)
-        page.offer_export(self.export_menu)
-
-    def _on_model(self, info: ModelInfo) -> None:
-        self.setWindowTitle(f"{info.title} – Augenmerk")
-        self.model_opened.emit(info)
 
     def _on_result(self) -> None:
         if self.state.translation is not None:

@@ -105,6 +105,37 @@ def _privilege() -> list[str] | None:
     return ["sudo", "-n"] if allowed.returncode == 0 else None
 
 
+def prepare_display(*, picture_only: bool) -> str | None:
+    """Makes sure that Qt will find a display and its libraries: it would end the process without a message.
+
+    A picture alone needs no screen: without one, Qt is told to draw offscreen.
+
+    Returns:
+        What to tell the user if there is no way to open a window, else None.
+    """
+    if not sys.platform.startswith("linux"):
+        return None
+    has_screen = bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    if "QT_QPA_PLATFORM" not in os.environ and not has_screen:
+        if not picture_only:
+            return (
+                "There is no screen: neither DISPLAY nor WAYLAND_DISPLAY is set. Run this in a desktop session, or "
+                "use the command-line commands: augenmerk --help lists them."
+            )
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    on_x11 = os.environ.get("QT_QPA_PLATFORM", "xcb").startswith("xcb") and bool(os.environ.get("DISPLAY"))
+    packages = missing_packages(WINDOW_LIBRARIES if on_x11 else OFFSCREEN_LIBRARIES)
+    if packages:
+        return explanation(packages)
+    may_be_wayland = bool(os.environ.get("WAYLAND_DISPLAY")) and os.environ.get("QT_QPA_PLATFORM") != "xcb"
+    if on_x11 and not may_be_wayland and not answers_x11():  # Qt would end the process with a core dump
+        return (
+            f"The screen DISPLAY={os.environ['DISPLAY']} does not answer or refuses this user. Run this in a desktop "
+            "session, or use the command-line commands: augenmerk --help lists them."
+        )
+    return None
+
+
 def ensure(libraries: dict[str, str]) -> int:
     """Installs what is missing, or says how. Returns an exit status: 0 when everything is there in the end."""
     packages = missing_packages(libraries)

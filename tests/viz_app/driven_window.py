@@ -16,7 +16,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QTextCursor
 
 from augenmerk.core.training.events import StepDone
-from augenmerk.viz_app import application, launch, main_window, page_host
+from augenmerk.viz_app import application, launch, main_window
 from augenmerk.viz_app.worker import inference
 from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, Request, ShouldStop, Tell
 
@@ -65,10 +65,10 @@ class DrivenWindow(main_window.MainWindow):
         QTimer.singleShot(200, self, lambda: ctypes.string_at(0))
 
     def _do_stuck(self) -> None:
-        self._worker.submit(Request(StuckJob(), self, on_result=print))
+        self.worker.submit(Request(StuckJob(), self, on_result=print))
 
     def _do_stuck_load(self) -> None:
-        self._worker._loader = never_end
+        self.worker._loader = never_end
         self.open_model(None)
 
     def _do_stuck_train(self) -> None:
@@ -78,7 +78,7 @@ class DrivenWindow(main_window.MainWindow):
         self._do_train()
 
     def _do_train(self) -> None:
-        self.pages.show(page_host.TRAIN)
+        self.pages.show(main_window.TRAIN)
         page = self.pages.train
         assert page is not None
         choices = replace(page.form.choices(), preset="copy-task-small", device="cpu")

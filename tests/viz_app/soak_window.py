@@ -31,8 +31,7 @@ from PySide6.QtWidgets import QApplication
 from augenmerk.core.model.heads import Head
 from augenmerk.core.process import share_one_heap, tune_process
 from augenmerk.core.translation.experiment import HeadScaled
-from augenmerk.viz_app.main_window import MainWindow
-from augenmerk.viz_app.page_host import LEARN, TRAIN, TRANSLATE
+from augenmerk.viz_app.main_window import LEARN, TRAIN, TRANSLATE, MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import intervene, redo, reset, toggle_head, undo
 from augenmerk.viz_app.theme import Theme, ThemeChoice

@@ -185,10 +185,10 @@ def test_closing_during_the_opening_of_a_model_ends_the_thread(
     qtbot: QtBot, make_window: MakeWindow, checkpoint: Path
 ) -> None:
     window = make_window(checkpoint, loader=None, wait=False)
-    qtbot.waitUntil(lambda: window._worker._thread.ident is not None)
+    qtbot.waitUntil(lambda: window.worker._thread.ident is not None)
     window.close()
-    window._worker._thread.join(30)  # on a busy machine the window has left it behind
-    assert not window._worker._thread.is_alive()
+    window.worker._thread.join(30)  # on a busy machine the window has left it behind
+    assert not window.worker._thread.is_alive()
 
 
 def test_a_picture_is_saved_whole_or_not_at_all(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:

@@ -33,8 +33,7 @@ from augenmerk.viz_app.export.menu import EXPORTS, OF_RUNS
 from augenmerk.viz_app.glossary import GlossaryError, entries_in, glossary, parse_glossary
 from augenmerk.viz_app.heatmap.drawing import signed_rgb_table
 from augenmerk.viz_app.learn.chapter import read_chapters
-from augenmerk.viz_app.main_window import MainWindow
-from augenmerk.viz_app.page_host import LEARN, PAGE_COMMANDS, TRAIN
+from augenmerk.viz_app.main_window import LEARN, PAGE_COMMANDS, TRAIN, MainWindow
 from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.commands import NEXT_MAPS, REDO, SCENE_COMMANDS, SWITCH_HEAD, TOGGLE_ANALYSIS, UNDO

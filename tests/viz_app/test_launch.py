@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from augenmerk.core.errors import CheckpointError
-from augenmerk.viz_app import launch
+from augenmerk.viz_app import launch, system_libraries
 from augenmerk.viz_app.system_libraries import can_load
 
 
@@ -17,8 +17,9 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     calls: list[tuple[Any, ...]] = []
     application = types.ModuleType("augenmerk.viz_app.application")
     application.run_app = lambda *arguments: calls.append(arguments) or 0  # type: ignore[attr-defined]
+    application.end_process = lambda status: status  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "augenmerk.viz_app.application", application)
-    monkeypatch.setattr(launch, "prepare_display", lambda **_: None)
+    monkeypatch.setattr(system_libraries, "prepare_display", lambda **_: None)
     return calls
 
 
@@ -127,7 +128,7 @@ def test_without_a_screen_a_window_is_refused(capsys: pytest.CaptureFixture[str]
 @linux_only
 @pytest.mark.usefixtures("no_screen")
 def test_without_a_screen_a_picture_is_drawn_offscreen(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert launch.prepare_display(picture_only=True) is None
+    assert system_libraries.prepare_display(picture_only=True) is None
     assert launch.os.environ["QT_QPA_PLATFORM"] == "offscreen"
 
 

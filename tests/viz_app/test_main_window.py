@@ -11,16 +11,15 @@ from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
+import augenmerk.viz_app.main_window
 import augenmerk.viz_app.models.loader
-import augenmerk.viz_app.shutdown
 from augenmerk.core.config import preset
 from augenmerk.core.errors import TextError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import ExperimentResult, Translation, TranslationStoppedError
 from augenmerk.viz_app.examples import example_sentences
-from augenmerk.viz_app.main_window import MainWindow
-from augenmerk.viz_app.page_host import LEARN, TRAIN, TRANSLATE
+from augenmerk.viz_app.main_window import LEARN, TRAIN, TRANSLATE, MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import force, toggle_head
 from augenmerk.viz_app.state.map_view import Pair
@@ -70,7 +69,7 @@ def test_the_window_opens_with_a_translated_sentence(make_window: MakeWindow) ->
 @pytest.mark.heavy
 def test_nothing_is_opened_before_the_first_paint(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window(wait=False)
-    assert window._worker._thread.ident is None
+    assert window.worker._thread.ident is None
     qtbot.waitSignal(window.translation_shown).wait()
 
 
@@ -358,7 +357,7 @@ def test_a_model_that_opened_is_the_one_that_is_remembered_though_another_was_as
     window = make_window()
     window.open_model(tmp_path / "good.safetensors")
     deadline = time.monotonic() + 10
-    while not window._worker._outcomes.qsize():  # it is open; no event is processed meanwhile, so none is delivered
+    while not window.worker._outcomes.qsize():  # it is open; no event is processed meanwhile, so none is delivered
         assert time.monotonic() < deadline
         time.sleep(0.001)
     with qtbot.waitSignal(window.failed):
@@ -476,7 +475,7 @@ def test_closing_while_training_stops_it_first(make_window: MakeWindow, qtbot: Q
 def test_a_training_that_does_not_stop_can_be_left_after_a_while(
     make_window: MakeWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(augenmerk.viz_app.shutdown, "ANSWER_SECONDS", 0.4)
+    monkeypatch.setattr(augenmerk.viz_app.main_window, "ANSWER_SECONDS", 0.4)
     window = make_window()
     window.pages.train = page = RunningPage(num_polls=None)  # type: ignore[assignment]
     window.close()
@@ -494,7 +493,7 @@ def test_a_training_that_does_not_stop_can_be_left_after_a_while(
 def test_a_training_that_does_not_stop_is_left_behind_in_the_end(
     make_window: MakeWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(augenmerk.viz_app.shutdown, "ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(augenmerk.viz_app.main_window, "ANSWER_SECONDS", 0.1)
     window = make_window()
     window.pages.train = page = RunningPage(num_polls=None)  # type: ignore[assignment]
     page.limit_to_end_s = 0.5

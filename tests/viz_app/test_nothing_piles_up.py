@@ -9,8 +9,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject
 from PySide6.QtWidgets import QDialog, QLayout, QLayoutItem
 from pytestqt.qtbot import QtBot
 
-from augenmerk.viz_app.main_window import MainWindow
-from augenmerk.viz_app.page_host import LEARN, TRAIN, TRANSLATE
+from augenmerk.viz_app.main_window import LEARN, TRAIN, TRANSLATE, MainWindow
 from augenmerk.viz_app.widgets.dialogs import show_failure
 from augenmerk.viz_app.worker.inference import Failure
 from tests.viz_app.conftest import MakeWindow

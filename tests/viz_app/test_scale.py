@@ -12,8 +12,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.viz_app.learn.chapter_view import ChapterView
-from augenmerk.viz_app.main_window import NARROW_CONTENT_SIZE, MainWindow
-from augenmerk.viz_app.page_host import LEARN, TRAIN, TRANSLATE
+from augenmerk.viz_app.main_window import LEARN, NARROW_CONTENT_SIZE, TRAIN, TRANSLATE, MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import intervene
 from augenmerk.viz_app.theme import SCALES, Theme, current_theme, scales

@@ -17,8 +17,8 @@ from PySide6.QtCore import QSettings
 
 from augenmerk.core.training.overview import list_runs
 from augenmerk.core.translation.experiment_file import read_experiment_file
+from augenmerk.viz_app.application import SIGNALS
 from augenmerk.viz_app.crash_reports import earlier_reports
-from augenmerk.viz_app.shutdown import SIGNALS
 from augenmerk.viz_app.system_libraries import WINDOW_LIBRARIES, missing_packages
 from tests.signals import use_default_signals
 from tests.viz_app.driven_window import SENTENCE
@@ -249,7 +249,10 @@ def test_to_be_asked_does_not_make_a_display_begin_anew(display: tuple[str, subp
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Qt asks an X server there alone")
 def test_a_display_that_goes_away_while_qt_is_imported_ends_the_start_with_one_message(tmp_path: Path) -> None:
-    asked_before = "import sys; from augenmerk.viz_app import launch; launch.prepare_display = lambda **_: None; "
+    asked_before = (
+        "import sys; from augenmerk.viz_app import launch, system_libraries; "
+        "system_libraries.prepare_display = lambda **_: None; "
+    )
     result = subprocess.run(
         [sys.executable, "-c", f"{asked_before} sys.exit(launch.main(['app']))"],
         cwd=REPOSITORY,

@@ -5,8 +5,8 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
+from augenmerk.viz_app.main_window import PAGE_COMMANDS
 from augenmerk.viz_app.models.loader import ModelLoader
-from augenmerk.viz_app.page_host import PAGE_COMMANDS
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.top_bar import TopBar

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from augenmerk.viz_app.main_window import MainWindow
-from augenmerk.viz_app.page_host import TRAIN
+from augenmerk.viz_app.main_window import TRAIN, MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.theme import Theme
 from tests.checkpoints import write_untrained_checkpoint

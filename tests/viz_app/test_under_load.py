@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from augenmerk.viz_app.main_window import MainWindow
-from augenmerk.viz_app.page_host import TRAIN, TRANSLATE
+from augenmerk.viz_app.main_window import TRAIN, TRANSLATE, MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.translate.page import TranslatePage

@@ -19,8 +19,7 @@ from augenmerk.viz_app.documents.lesson_bar import SceneDialog, TitleDialog
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, scene_parts
 from augenmerk.viz_app.documents.reading import is_experiment
-from augenmerk.viz_app.main_window import MainWindow
-from augenmerk.viz_app.page_host import LEARN, TRANSLATE
+from augenmerk.viz_app.main_window import LEARN, TRANSLATE, MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import reset, toggle_head, undo
 from augenmerk.viz_app.state.map_view import Pair
@@ -258,7 +257,7 @@ def test_a_lesson_is_made_from_what_is_on_the_screen(qtbot: QtBot, window: MainW
     assert read.scenes[1].question == "What?"
     assert not lessons.lesson.is_changed
     assert "*" not in bar.title.text()
-    assert tmp_path / "mine.augenmerk" in window._preferences.recent_experiments.paths
+    assert tmp_path / "mine.augenmerk" in window.preferences.recent_experiments.paths
     bar.edit_buttons["delete"].click()
     assert bar.place.text() == "1 of 1"
     bar.edit_buttons["save"].click()
@@ -396,7 +395,7 @@ def test_a_lesson_that_makes_no_sense_is_refused_whole_and_the_screen_stays(
     assert named in box.informativeText()
     box.close()
     assert before == (window.lessons.lesson.lesson, window.lessons.lesson.place, window.state.experiment)
-    assert wrong not in window._preferences.recent_experiments.paths
+    assert wrong not in window.preferences.recent_experiments.paths
 
 
 def test_a_lesson_is_dropped_on_the_window_and_remembered(

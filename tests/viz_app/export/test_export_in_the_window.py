@@ -8,8 +8,7 @@ from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.export.menu import NOTHING
-from augenmerk.viz_app.main_window import MainWindow
-from augenmerk.viz_app.page_host import TRAIN, TRANSLATE
+from augenmerk.viz_app.main_window import TRAIN, TRANSLATE, MainWindow
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.train.scripted import epoch_done, probe, request, started, step_done
 

@@ -50,7 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def dialog_of(window: MainWindow) -> ImportDialog:
-    dialog = window._loader.import_dialog
+    dialog = window.loader.import_dialog
     assert dialog is not None
     return dialog
 
@@ -141,22 +141,22 @@ def test_a_dropped_folder_is_imported_once_and_then_opened(make_window: MakeWind
     assert "on the disk in 16 bits (1 MB in 32)" in dialog.about.text()
     assert window.model is bundled
     told: list[str] = []
-    window._loader.import_done.connect(told.append)
+    window.loader.import_done.connect(told.append)
     with qtbot.waitSignal(window.model_opened, timeout=LIMIT_MS) as opened:
         dialog.import_button.click()
         assert dialog.is_running
-    saved = window._preferences.models_folder / "opus-mt-de-fr.safetensors"
+    saved = window.preferences.models_folder / "opus-mt-de-fr.safetensors"
     assert opened.args[0].path == saved
     assert foreign_source(saved) is None
     assert load_checkpoint(saved).weights["output.bias"].dtype == torch.float16
     assert told == [f"Imported opus-mt-de-fr: {saved.stat().st_size / 1e6:.1f} MB, weights in 16 bits"]
     assert languages_of(window.state.model, window.state.experiment.source_text) == ("German", "French")
-    assert window._loader.import_dialog is None
+    assert window.loader.import_dialog is None
     qtbot.waitUntil(lambda: not isinstance(window.state.shown, Stale), timeout=LIMIT_MS)
     assert "French" in window.translate_page.sentence.rows._target_name.text()
     with qtbot.waitSignal(window.model_opened, timeout=LIMIT_MS):
         window.open_model(folder / "config.json")  # imported before: nothing is asked
-    assert window._loader.import_dialog is None
+    assert window.loader.import_dialog is None
 
 
 def test_the_choice_of_bits_tells_both_sizes_and_what_is_done_by_itself() -> None:
@@ -195,13 +195,13 @@ def test_a_folder_as_argument_is_offered_and_cancelling_opens_the_bundled_model(
     make_window: MakeWindow, qtbot: QtBot, folder: Path
 ) -> None:
     window = make_window(folder, wait=False)
-    qtbot.waitUntil(lambda: window._loader.import_dialog is not None)
+    qtbot.waitUntil(lambda: window.loader.import_dialog is not None)
     assert "imported before it is opened" in window.translate_page.message.label.text()
     with qtbot.waitSignal(window.translation_shown, timeout=LIMIT_MS):
         dialog_of(window).cancel_button.click()
     assert window.model is not None
     assert window.model.path is None
-    assert not window._preferences.models_folder.exists()
+    assert not window.preferences.models_folder.exists()
 
 
 @pytest.mark.heavy
@@ -211,7 +211,7 @@ def test_a_folder_in_place_of_the_last_model_is_reported_and_the_bundled_model_o
 ) -> None:
     preferences.model = folder if is_a_model else tmp_path
     window = make_window(None, loader=None)
-    assert window._loader.import_dialog is None
+    assert window.loader.import_dialog is None
     assert window.model is not None
     assert window.model.path == bundled_model_path()
     assert preferences.model is None
@@ -327,10 +327,10 @@ def test_a_stopped_import_leaves_nothing_and_the_model_stays(
     qtbot.waitUntil(dialog.import_button.isEnabled, timeout=LIMIT_MS)
     dialog.import_button.click()
     dialog.cancel_button.click()
-    importer = window._loader._importer
+    importer = window.loader._importer
     assert importer is not None
     assert importer.close(LIMIT_MS / 1000)
-    saved = window._preferences.models_folder
+    saved = window.preferences.models_folder
     assert not saved.exists() or not list(saved.iterdir())
     assert window.model is before
 
@@ -353,7 +353,7 @@ def test_half_a_folder_is_refused_by_the_name_of_what_is_missing(
     assert dialog.import_button.isEnabled()
     dialog.cancel_button.click()
     assert window.model is before
-    assert not list(window._preferences.models_folder.glob("*"))
+    assert not list(window.preferences.models_folder.glob("*"))
 
 
 SPOILED = {
@@ -408,8 +408,8 @@ def test_what_cannot_be_imported_is_told_and_the_open_model_stays_and_goes_on(
         assert dialog.height() >= dialog.layout().totalHeightForWidth(dialog.width()), "all of it can be read"
         dialog.cancel_button.click()
         assert window.model is before
-        assert not list(window._preferences.models_folder.glob("*")), "nothing is half written"
-        qtbot.waitUntil(lambda: window._loader.import_dialog is None)
+        assert not list(window.preferences.models_folder.glob("*")), "nothing is half written"
+        qtbot.waitUntil(lambda: window.loader.import_dialog is None)
     with qtbot.waitSignal(window.translation_shown, timeout=LIMIT_MS):
         window.translate_page.sentence.input.set_text("Zwei Hunde .")
 
@@ -449,7 +449,7 @@ def test_without_the_package_the_dialog_says_how_to_install_it(
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     window = make_window()
-    window._loader.choose_name()
+    window.loader.choose_name()
     dialog = dialog_of(window)
     dialog.import_button.click()
     qtbot.waitUntil(lambda: "pip install 'augenmerk[hub]'" in dialog.problem.text(), timeout=LIMIT_MS)
@@ -458,7 +458,7 @@ def test_without_the_package_the_dialog_says_how_to_install_it(
 @pytest.mark.heavy
 def test_a_name_is_typed_or_nothing_is_imported(make_window: MakeWindow) -> None:
     window = make_window()
-    window._loader.choose_name()
+    window.loader.choose_name()
     dialog = dialog_of(window)
     assert isinstance(dialog, HubDialog)
     dialog.name_edit.setText("no name")
@@ -474,8 +474,8 @@ def test_a_name_imported_before_is_opened_at_once(make_window: MakeWindow, qtbot
     window = make_window()
     saved = tmp_path / "before.safetensors"
     saved.write_bytes(b"what the translator of thin air does not read")
-    window._preferences.imports.remember("Helsinki-NLP/opus-mt-de-en", saved)
-    window._loader.choose_name()
+    window.preferences.imports.remember("Helsinki-NLP/opus-mt-de-en", saved)
+    window.loader.choose_name()
     dialog = dialog_of(window)
     assert dialog.import_button.text() == "Open"
     with qtbot.waitSignal(window.model_opened) as opened:
@@ -599,7 +599,7 @@ def test_languages_that_a_name_at_hugging_face_does_not_tell_can_be_typed(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     window = make_window()
-    window._loader.choose_name()
+    window.loader.choose_name()
     dialog = dialog_of(window)
     assert isinstance(dialog, HubDialog)
     for name, tells in (("Helsinki-NLP/opus-mt-de-en", True), ("x/opus-mt-tc-big-de-zle", True), ("me/mine", False)):

@@ -17,8 +17,7 @@ from augenmerk.core.training.folder import STEPS
 from augenmerk.viz_app.export.film import FilmHeads, formats
 from augenmerk.viz_app.export.menu import OF_RUNS
 from augenmerk.viz_app.launch import main
-from augenmerk.viz_app.main_window import MainWindow
-from augenmerk.viz_app.page_host import LEARN, TRAIN
+from augenmerk.viz_app.main_window import LEARN, TRAIN, MainWindow
 from augenmerk.viz_app.theme import LIGHT
 from augenmerk.viz_app.train.charts.picture import PAPER_COLORS
 from augenmerk.viz_app.train.page import TrainPage

@@ -279,8 +279,8 @@ def test_in_the_window_the_notice_opens_the_menu_of_models(make_window: MakeWind
     assert names[:3] == ["Open a model…", "Open a model folder…", "Open a model from Hugging Face…"]
     assert "Open the bundled model" not in names
     next(action for action in menu.actions() if "from Hugging Face" in action.text()).trigger()
-    assert isinstance(window._loader.import_dialog, HubDialog)
-    window._loader.import_dialog.reject()
+    assert isinstance(window.loader.import_dialog, HubDialog)
+    window.loader.import_dialog.reject()
     with qtbot.waitSignal(window.translation_shown):
         sentence.input.set_text("known text")
     assert not sentence.coverage_notice.isVisible()
