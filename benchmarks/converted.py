@@ -12,7 +12,7 @@ from ctranslate2.specs.common_spec import LayerNormSpec, LinearSpec
 from ctranslate2.specs.transformer_spec import FeedForwardSpec
 from torch import Tensor
 
-from augenmerk.core.model.positions import TokenAndPosition
+from augenmerk.core.model.layers import TokenAndPosition
 from augenmerk.core.translation.translator import Translator
 
 

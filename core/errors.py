@@ -29,6 +29,13 @@ class ModelImportError(CheckpointError):
     """A model of another project is missing, incomplete, damaged, too large, or of an unsupported architecture."""
 
 
+class ImportStoppedError(ModelImportError):
+    """The user stopped an import. Nothing was written."""
+
+    def __init__(self) -> None:
+        super().__init__("The import was stopped. Nothing was written; start it again if it is wanted.")
+
+
 class DeviceError(AugenmerkError):
     """The requested device does not exist on this machine."""
 

@@ -26,8 +26,13 @@ from augenmerk.core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from augenmerk.core.translation.experiment_file import SavedExperiment, read_experiment_file, write_experiment_file
-from augenmerk.core.translation.lesson_file import read_lesson_file, write_lesson_file
+from augenmerk.core.translation.experiment_file import (
+    SavedExperiment,
+    read_experiment_file,
+    read_lesson_file,
+    write_experiment_file,
+    write_lesson_file,
+)
 from augenmerk.viz_app.documents.reading import apply_view, check_view, view_values
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import ExperimentState

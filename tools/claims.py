@@ -33,7 +33,7 @@ from augenmerk.core.quantities import percent
 from augenmerk.core.resources import bundled_model_path, resource_path
 from augenmerk.core.training.schedules import rates_of_run
 from augenmerk.core.translation.experiment import Beam, Experiment, GivenTarget, Greedy, HeadScaled
-from augenmerk.core.translation.lesson_file import Scene, read_lesson_file
+from augenmerk.core.translation.experiment_file import Scene, read_lesson_file
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.examples import example_sentences, gallery

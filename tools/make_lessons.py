@@ -10,8 +10,14 @@ from dataclasses import dataclass
 from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import resource_path
 from augenmerk.core.translation.experiment import Experiment, HeadScaled, Intervention, SourceWordReplaced
-from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, ViewValue
-from augenmerk.core.translation.lesson_file import Lesson, Scene, write_lesson_file
+from augenmerk.core.translation.experiment_file import (
+    Lesson,
+    ModelReference,
+    SavedExperiment,
+    Scene,
+    ViewValue,
+    write_lesson_file,
+)
 from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from augenmerk.core.resources import resource_path
 from augenmerk.core.storage import write_text
-from augenmerk.core.text.word_rules import RULES_FILE, SHIPPED
+from augenmerk.core.text.tokenizers import RULES_FILE, SHIPPED
 
 
 def rules_of_spacy(language: str) -> dict[str, Any]:

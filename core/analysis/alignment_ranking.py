@@ -20,9 +20,8 @@ from augenmerk.core.model.interventions import compile_head_factors
 from augenmerk.core.model.transformer import Interventions
 from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.core.translation.result import FloatArray, MapKind, Translation, Word
-from augenmerk.core.translation.source import encode_source
-from augenmerk.core.translation.target import encode_target
 from augenmerk.core.translation.translator import Translator
+from augenmerk.core.translation.typed_text import encode_source, encode_target
 
 
 @dataclass(frozen=True)

@@ -16,16 +16,14 @@ from torch.nn import functional
 from augenmerk.core.corpora.batches import pad
 from augenmerk.core.errors import AnalysisError, TextError
 from augenmerk.core.inference.compiled import Model, plain_form
-from augenmerk.core.model.finite import require_finite
 from augenmerk.core.model.heads import Head
 from augenmerk.core.model.interventions import all_heads, attentions_of, compile_head_factors
-from augenmerk.core.model.transformer import Encoding
+from augenmerk.core.model.transformer import Encoding, require_finite
 from augenmerk.core.translation.decoding import batches_by_length
 from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, read_only
-from augenmerk.core.translation.source import encode_source
-from augenmerk.core.translation.target import encode_target
 from augenmerk.core.translation.translator import Translator
+from augenmerk.core.translation.typed_text import encode_source, encode_target
 
 BATCH_SIZE = 16
 """Sentences per batch: few, for little padding and small logits; 64 take half as long again."""

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from augenmerk.core.errors import NonFiniteError
-from augenmerk.core.model.finite import is_finite, require_finite
-from augenmerk.core.model.transformer import Interventions, Transformer
+from augenmerk.core.model.transformer import Interventions, Transformer, is_finite, require_finite
 from augenmerk.core.translation.compilation import interventions_of
-from augenmerk.core.translation.description import Describer
 from augenmerk.core.translation.result import Alternative, FloatArray, Translation, read_only
+from augenmerk.core.translation.running import Describer
 from augenmerk.core.translation.translator import Translator
 
 

@@ -31,7 +31,7 @@ from augenmerk.core.plain_text import one_line
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import write_text
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
-from augenmerk.core.translation.experiment_json import part_to_json
+from augenmerk.core.translation.experiment_file import part_to_json
 
 if TYPE_CHECKING:
     from augenmerk.core.analysis.alignment_ranking import Aligner, AlignerRanking

@@ -41,7 +41,7 @@ from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.storage import atomic_path, write_text
 from augenmerk.core.translation.experiment import Experiment, HeadScaled
-from augenmerk.core.translation.experiment_json import part_to_json
+from augenmerk.core.translation.experiment_file import part_to_json
 
 if TYPE_CHECKING:
     from augenmerk.core.translation.result import FloatArray, MapKind, Translation
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 Numbers = dict[str, "np.ndarray[Any, np.dtype[Any]]"]
 SUFFIXES = (".json", ".npz")
 INTERVENTIONS = "interventions"
-"""Name of an array of JSON texts (in JSON output: of objects), in the form of `core.translation.experiment_json`."""
+"""Name of an array of JSON texts (in JSON output: of objects), in the form of `core.translation.experiment_file`."""
 STATISTICS = ("entropy", "relative_entropy", "confidence", "start_share", "end_share", "distances", "coverage")
 LEAVE_OUT = "-"
 """As an argument of --without-words: leave the word out without a replacement."""

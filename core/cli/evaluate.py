@@ -16,7 +16,7 @@ from augenmerk.core.cli.options import (
     read_head_scalings,
 )
 from augenmerk.core.storage import check_writable, write_text
-from augenmerk.core.translation.experiment_json import part_to_json
+from augenmerk.core.translation.experiment_file import part_to_json
 
 if TYPE_CHECKING:
     from augenmerk.core.evaluation.loss import CorpusLoss

@@ -44,8 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Import, write and describe the model. Raises `AugenmerkError`."""
     from augenmerk.core.interop.importing import import_model
-    from augenmerk.core.interop.model import ImportOptions
-    from augenmerk.core.interop.target import check_target
+    from augenmerk.core.interop.model import ImportOptions, check_target
     from augenmerk.core.text.languages import UNDETERMINED, language_name
 
     wanted = ImportOptions(

@@ -14,7 +14,7 @@ from augenmerk.core.plain_text import one_line
 from augenmerk.core.quantities import percent
 from augenmerk.core.text.languages import language_name
 from augenmerk.core.text.word_counts import RARE_BELOW
-from augenmerk.core.translation.source import encode_source
+from augenmerk.core.translation.typed_text import encode_source
 
 NUM_TOKENS = 20
 """Default number of source and target tokens."""

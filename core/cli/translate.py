@@ -35,7 +35,7 @@ from augenmerk.core.process import collector_paused, compute_on
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import atomic_path, check_writable
 from augenmerk.core.translation.experiment import CausalMaskLifted, Experiment, GivenTarget, Output
-from augenmerk.core.translation.experiment_json import part_to_json
+from augenmerk.core.translation.experiment_file import part_to_json
 
 if TYPE_CHECKING:
     from augenmerk.core.translation.result import Translation

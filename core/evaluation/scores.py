@@ -9,8 +9,8 @@ from augenmerk.core.evaluation.bootstrap import NUM_RESAMPLES, bleu_statistics, 
 from augenmerk.core.text.codec import fold_case
 from augenmerk.core.text.legacy import bleu
 from augenmerk.core.text.tokenizers import SpacyTokenizer, rules_for
-from augenmerk.core.translation.description import Hypothesis
 from augenmerk.core.translation.experiment import DEFAULT_LENGTH_PENALTY, HeadScaled
+from augenmerk.core.translation.running import Hypothesis
 from augenmerk.core.translation.translator import Translator
 
 

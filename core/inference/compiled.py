@@ -2,7 +2,7 @@
 
 A decoding step of one sentence is spent on reading matrices and on calling PyTorch's operators, so matrices are packed
 (`products`), no modules are called, and keys and values of earlier tokens are kept. A second decoder, with matrices of
-8 bits, guesses tokens at a third of the cost; the search checks them (`core.translation.speculation`). A `Compiler`
+8 bits, guesses tokens at a third of the cost; the search checks them (`core.translation.decoding`). A `Compiler`
 chooses between this form and the plain model.
 """
 
@@ -21,8 +21,7 @@ from torch.nn.modules import module as of_all_modules
 
 from augenmerk.core.inference.products import ExactProduct, Product, RoundedProduct, has_rounded_products
 from augenmerk.core.model.attention import NO_CHANGES, AttentionChanges, MultiHeadAttention
-from augenmerk.core.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual, activate
-from augenmerk.core.model.positions import TokenAndPosition
+from augenmerk.core.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual, TokenAndPosition, activate
 from augenmerk.core.model.transformer import (
     DecoderState,
     Encoding,

@@ -16,10 +16,9 @@ from typing import Any
 import platformdirs
 import requests
 
-from augenmerk.core.errors import ModelImportError
+from augenmerk.core.errors import ImportStoppedError, ModelImportError
 from augenmerk.core.interop.folder import ModelFolder
 from augenmerk.core.interop.marian import check_architecture
-from augenmerk.core.interop.stopping import ImportStoppedError
 from augenmerk.core.storage import cannot_write, write_text
 
 REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)

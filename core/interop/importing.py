@@ -1,13 +1,27 @@
-"""Importing by path or by name."""
+"""Imports a model by path or by name. Its format is found by looking into its files, never by their names alone."""
 
 import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from augenmerk.core.errors import ModelImportError
+from augenmerk.core.interop.folder import ModelFolder
 from augenmerk.core.interop.hub import REPOSITORY, fetch
-from augenmerk.core.interop.model import ImportedModel, ImportOptions, ImportSummary
-from augenmerk.core.interop.recognition import recognize
+from augenmerk.core.interop.joeynmt import CONFIG, read_joeynmt
+from augenmerk.core.interop.marian import read_marian
+from augenmerk.core.interop.model import FolderModel, ImportedModel, ImportOptions, ImportSummary
+from augenmerk.core.interop.pickled import is_pytorch_file, kind_of_other_file
+from augenmerk.core.interop.state_dicts import read_annotated, read_notebook
+from augenmerk.core.interop.weights import check_memory, read_safetensors, read_state_dict
+
+_CHOOSE = (
+    "Choose a folder with a Marian model of Hugging Face (config.json, model.safetensors or pytorch_model.bin, "
+    "source.spm, target.spm, vocab.json), one with a model of JoeyNMT (config.yaml, best.ckpt, src_vocab.txt, "
+    "trg_vocab.txt), or a PyTorch file of pytorch-seq2seq's notebook 6 or of the Annotated Transformer."
+)
+_COPIES, _COPIES_OF_PICKLED = 2, 3
+"""Of the weights in memory at most: as read and as converted; a pickle is read, copied and written by its process."""
 
 
 def import_model(
@@ -45,4 +59,64 @@ def import_model(
     sources = (path,) if options.data is None else (path, options.data)
     found = recognize(path, options, should_stop=should_stop)
     on_summary(found.summary)
-    return replace(found.read(on_phase, should_stop), sources=sources)
+    read = found.read(on_phase, should_stop) if isinstance(found, FolderModel) else found
+    return replace(read, sources=sources)
+
+
+def recognize(
+    source: Path, options: ImportOptions | None = None, *, should_stop: Callable[[], bool] = lambda: False
+) -> FolderModel | ImportedModel:
+    """The model at `source`: without its weights if it is a folder; a single file is read whole.
+
+    Raises:
+        ModelImportError: there is none, it is not whole, of an architecture that is not read, or larger than memory.
+        ImportStoppedError: `should_stop` said so.
+    """
+    options = options or ImportOptions()
+    if not os.path.lexists(source):
+        raise ModelImportError(f"There is nothing at {source}. {_CHOOSE}")
+    if source.is_dir():
+        folder = ModelFolder(source)
+        if folder.has(CONFIG) and not folder.has("config.json"):
+            return read_joeynmt(folder, options)
+        if not folder.has("config.json"):
+            found = ", ".join(folder.names()[:12]) or "nothing"
+            raise ModelImportError(f"{source} has no config.json and no {CONFIG}; it holds {found}. {_CHOOSE}")
+        return read_marian(folder, options)
+    if not source.is_file():
+        raise ModelImportError(f"{source} is no regular file. {_CHOOSE}")
+    return _recognize_file(source, options, should_stop)
+
+
+def _recognize_file(source: Path, options: ImportOptions, should_stop: Callable[[], bool]) -> ImportedModel:
+    try:
+        num_bytes = source.stat().st_size
+        is_pickled = is_pytorch_file(source)
+        with source.open("rb") as file:
+            start = file.read(9)
+    except OSError as error:
+        raise ModelImportError(f"Cannot read {source}: {error.strerror or error}. {_CHOOSE}") from error
+    if not start:
+        raise ModelImportError(f"{source} is empty. {_CHOOSE}")
+    if is_pickled:
+        check_memory(source, _COPIES_OF_PICKLED * num_bytes)
+        weights = read_state_dict(source, should_stop)
+    elif start[8:9] == b"{":
+        check_memory(source, _COPIES * num_bytes)
+        weights = read_safetensors(source)
+    else:
+        found = kind_of_other_file(source) or "neither a PyTorch file nor a safetensors file"
+        raise ModelImportError(f"{source} is {found}. {_CHOOSE}")
+    if "encoder.tok_embedding.weight" in weights:
+        return read_notebook(source, weights, options)
+    if "src_embed.0.lut.weight" in weights:
+        return read_annotated(source, weights, options)
+    if any(name.startswith("model.encoder.layers.") for name in weights):
+        raise ModelImportError(
+            f"{source} holds weights of Hugging Face transformers alone. Choose the folder with config.json, "
+            f"vocab.json, source.spm and target.spm as well: perhaps {source.parent}."
+        )
+    if "model.source_embedding.tokens.weight" in weights:
+        raise ModelImportError(f"{source} is one of Augenmerk's own checkpoints already. Open it as it is.")
+    shown = ", ".join(sorted(weights)[:3])
+    raise ModelImportError(f"{source} holds the weights of a model that is not known here ({shown}, …). {_CHOOSE}")

@@ -14,15 +14,12 @@ import torch
 from torch import Tensor
 
 from augenmerk.core.config import Activation, DecodingConfig, ModelConfig
-from augenmerk.core.errors import ConfigError, ModelImportError
+from augenmerk.core.errors import ConfigError, ImportStoppedError, ModelImportError
 from augenmerk.core.interop.folder import ModelFolder, Section
-from augenmerk.core.interop.languages import languages_of
-from augenmerk.core.interop.model import FolderModel, ForeignModel, ImportOptions, OnPhase, ShouldStop
+from augenmerk.core.interop.model import FolderModel, ImportOptions, OnPhase, ShouldStop, languages_of
 from augenmerk.core.interop.pickled import read_pickled
-from augenmerk.core.interop.state_dicts import LayerNames, WeightMap
-from augenmerk.core.interop.stopping import ImportStoppedError
-from augenmerk.core.interop.weights import check_finite, check_shapes, tied, with_positions
-from augenmerk.core.model.positions import sinusoidal_table
+from augenmerk.core.interop.weights import LayerNames, WeightMap, check_finite, check_shapes, tied, with_positions
+from augenmerk.core.model.layers import sinusoidal_table
 from augenmerk.core.strict_json import shown
 from augenmerk.core.text.codec import CodecPair
 from augenmerk.core.text.joeynmt import JoeyNMTCodec, Level
@@ -49,7 +46,7 @@ _ROUNDING = 2.4e-7
 _Side = Literal["src", "trg"]
 
 
-def read_joeynmt(folder: ModelFolder, options: ImportOptions) -> ForeignModel:
+def read_joeynmt(folder: ModelFolder, options: ImportOptions) -> FolderModel:
     """The model in a folder with `config.yaml`.
 
     Raises:

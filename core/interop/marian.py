@@ -14,14 +14,13 @@ import torch
 from torch import Tensor
 
 from augenmerk.core.config import Activation, DecodingConfig, ModelConfig
-from augenmerk.core.errors import ConfigError, ModelImportError
+from augenmerk.core.errors import ConfigError, ImportStoppedError, ModelImportError
 from augenmerk.core.interop.folder import ModelFolder, Section
-from augenmerk.core.interop.languages import languages_of
-from augenmerk.core.interop.model import FolderModel, ForeignModel, ImportOptions, OnPhase, ShouldStop
-from augenmerk.core.interop.state_dicts import LayerNames, WeightMap
-from augenmerk.core.interop.stopping import ImportStoppedError
+from augenmerk.core.interop.model import FolderModel, ImportOptions, OnPhase, ShouldStop, languages_of
 from augenmerk.core.interop.weights import (
     MATRICES,
+    LayerNames,
+    WeightMap,
     check_finite,
     check_shapes,
     holds_half_precision,
@@ -30,7 +29,7 @@ from augenmerk.core.interop.weights import (
     tied,
     with_positions,
 )
-from augenmerk.core.model.positions import sinusoidal_halves_table
+from augenmerk.core.model.layers import sinusoidal_halves_table
 from augenmerk.core.plain_text import name_of
 from augenmerk.core.strict_json import JsonError
 from augenmerk.core.text.codec import CodecPair
@@ -90,7 +89,7 @@ def check_architecture(folder: ModelFolder) -> Section:
     )
 
 
-def read_marian(folder: ModelFolder, options: ImportOptions) -> ForeignModel:
+def read_marian(folder: ModelFolder, options: ImportOptions) -> FolderModel:
     """The model in a folder with `config.json`.
 
     Raises:

@@ -1,21 +1,25 @@
-"""What an import is told, what it tells of a model before reading its weights, and what it gives."""
+"""An import: its options, the summary before weights are read, the imported model, and where it may be written."""
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 from torch import Tensor
 
 from augenmerk.core.checkpoint.file import Checkpoint, Origin, save_checkpoint
 from augenmerk.core.config import DataConfig, DecodingConfig, ModelConfig, RunConfig, TrainingConfig
+from augenmerk.core.errors import ModelImportError, StorageError
 from augenmerk.core.interop.folder import ModelFolder
-from augenmerk.core.interop.target import check_target
 from augenmerk.core.interop.weights import are_half_precision, check_finite, check_memory, too_large_for_half
 from augenmerk.core.plain_text import name_of
+from augenmerk.core.storage import check_writable
+from augenmerk.core.tensor_file import open_foreign_tensors
 from augenmerk.core.text.codec import CodecPair
-from augenmerk.core.text.languages import UNDETERMINED
+from augenmerk.core.text.languages import UNDETERMINED, language_code
 
 _STARTING_SECONDS, _PICKLED_SECONDS, _BYTES_PER_SECOND = 1.0, 3.0, 150e6
 """Measured on one core, with 300 MB and 944 MB read and as much written."""
@@ -185,28 +189,6 @@ class ImportedModel:
         save_checkpoint(self.checkpoint, Path(path), half_precision=half)
 
 
-class ForeignModel(Protocol):
-    """A model of another project whose files were recognized, and read but for its weights."""
-
-    @property
-    def summary(self) -> ImportSummary:
-        """What is known of it."""
-        ...
-
-    def read(
-        self,
-        on_phase: OnPhase = lambda text: None,
-        should_stop: ShouldStop = lambda: False,
-    ) -> ImportedModel:
-        """Reads the weights.
-
-        Raises:
-            ModelImportError: they do not fit the rest, or are damaged.
-            ImportStoppedError: `should_stop` said so.
-        """
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class FolderModel:
     """A model in a folder, with configuration and vocabularies read.
@@ -258,7 +240,12 @@ class FolderModel:
         ).stored_as(self.options.half_precision)
 
     def read(self, on_phase: OnPhase = lambda text: None, should_stop: ShouldStop = lambda: False) -> ImportedModel:
-        """Reads the weights; see `ForeignModel`."""
+        """Reads the weights.
+
+        Raises:
+            ModelImportError: they do not fit the rest, or are damaged.
+            ImportStoppedError: `should_stop` said so.
+        """
         check_memory(self.folder.path, self.summary.memory_bytes)
         weights = self.read_weights(on_phase, should_stop)
         on_phase("Converting the weights")
@@ -283,3 +270,111 @@ class FolderModel:
             origin=Origin(self.kind, summary.name, self.options.revision, self.folder.licence()),
         )
         return ImportedModel(checkpoint, summary)
+
+
+_LANGUAGE = re.compile(r"[A-Za-z]+([-_][A-Za-z0-9]+)*")
+
+
+def given_language(side: str, text: str | None) -> str | None:
+    """The code of a language that somebody named. Raises `ModelImportError` for what names none."""
+    if text is None:
+        return None
+    code = language_code(text)
+    if code is None:
+        raise ModelImportError(
+            f"The {side} language is {text!r}. Use a code such as de or deu, or an English name such as German."
+        )
+    return code
+
+
+def languages_of(options: ImportOptions, *found: tuple[object, object]) -> tuple[str, str]:
+    """The codes of source and target: those of `options`, else the first in `found` that look like codes.
+
+    A language that nothing names is `UNDETERMINED`. Raises `ModelImportError` if the options name none.
+    """
+    given = given_language("source", options.source_language), given_language("target", options.target_language)
+    source, target = (next(filter(_is_code, side), UNDETERMINED) for side in zip(given, *found, strict=True))
+    return str(source), str(target)
+
+
+def _is_code(text: object) -> bool:
+    return isinstance(text, str) and len(text) <= 40 and _LANGUAGE.fullmatch(text) is not None
+
+
+_READ_FROM_FOLDERS = frozenset(
+    (
+        "model.safetensors",
+        "model.safetensors.index.json",
+        "pytorch_model.bin",
+        "pytorch_model.bin.index.json",
+        "best.ckpt",
+        "latest.ckpt",
+    )
+)
+
+
+def check_target(target: Path, sources: Iterable[str | Path | None]) -> None:
+    """Whether an import could write `target` now without losing a file that it reads.
+
+    Args:
+        target: the file to write.
+        sources: files and folders that are read: the model, a folder with a corpus. Names at Hugging Face and None are
+            no paths, and passed over.
+
+    Raises:
+        StorageError: it cannot be written; it is one of the sources or a file in one, under any name; or a folder's
+            weights would be looked for in it.
+    """
+    check_writable(target)
+    real = Path(os.path.realpath(target))
+    for source in sources:
+        path = Path(source).expanduser() if source is not None else None
+        if path is None or not path.exists():
+            continue
+        if path.is_dir():
+            _check_folder(target, real, path)
+        elif _same_file(target, path):
+            raise StorageError(
+                f"Cannot write {target}: it is the model itself that is imported ({path}). Choose another name."
+            )
+
+
+def _check_folder(target: Path, real: Path, folder: Path) -> None:
+    root = Path(os.path.realpath(folder))
+    if target.exists():
+        linked = next((entry for entry in _entries(root) if _same_file(target, entry)), None)
+        if (linked is not None or real.is_relative_to(root)) and not _is_own(target):
+            file = folder / (linked.name if linked is not None else real.relative_to(root))
+            raise StorageError(
+                f"Cannot write {target}: it is {file}, one of the files that are imported. Choose another name."
+            )
+    elif real.name in _READ_FROM_FOLDERS and _same_file(real.parent, root):
+        raise StorageError(
+            f"Cannot write {target}: the weights of the model in {folder} would be looked for in it. Choose "
+            "another name or folder."
+        )
+
+
+def _entries(folder: Path) -> list[Path]:
+    """What is in a folder; nothing of one that cannot be read, of which the import itself tells."""
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file, through links or other spellings too."""
+    try:
+        return one.samefile(other)
+    except OSError:  # one of them is not there, or a link to nothing
+        return False
+
+
+def _is_own(path: Path) -> bool:
+    """Whether Augenmerk wrote the file, such as an earlier import into the model's own folder."""
+    try:
+        with open_foreign_tensors(path, "numpy") as file:
+            return "augenmerk" in (file.metadata() or {})
+    except (OSError, ValueError):
+        return False

@@ -20,8 +20,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from augenmerk.core.errors import ModelImportError
-from augenmerk.core.interop.stopping import ImportStoppedError
+from augenmerk.core.errors import ImportStoppedError, ModelImportError
 
 TIME_LIMIT_S = 600.0
 _MEMORY_BEYOND_FILE = 512 * 2**20

@@ -1,157 +1,253 @@
-"""What the readers of bare state dicts share: nothing in such a file says what it is of."""
+"""Bare state dicts: notebook 6 of pytorch-seq2seq, and The Annotated Transformer of 2018 and 2022.
+
+Sizes are read off the weights. Vocabularies are not in the file: they are rebuilt from the text of the training. Both
+editions of The Annotated Transformer use the same names of weights, but their vocabularies differ: that of 2022 has the
+words of the training, validation and test split, `<s> </s> <blank> <unk>` first, and marks around the source; that of
+2018 has the words of the training split, and marks around the target only.
+"""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from augenmerk.core.checkpoint.file import Checkpoint, Origin
-from augenmerk.core.config import ModelConfig, RunConfig
-from augenmerk.core.corpora.parallel import read_lines
-from augenmerk.core.errors import CorpusError, ModelImportError
+from augenmerk.core.config import ModelConfig, RunConfig, preset
+from augenmerk.core.corpora.parallel import kind_of_text, read_lines
+from augenmerk.core.errors import ConfigError, CorpusError, ModelImportError
 from augenmerk.core.interop.model import ImportedModel, ImportOptions, ImportSummary, with_weights_read
 from augenmerk.core.interop.pickled import is_pytorch_file
-from augenmerk.core.interop.weights import check_all_known, check_shapes
+from augenmerk.core.interop.weights import LayerNames, WeightMap, check_finite, tied
+from augenmerk.core.model.layers import sinusoidal_table
 from augenmerk.core.plain_text import name_of
-from augenmerk.core.text.codec import CodecPair
+from augenmerk.core.text.codec import CodecPair, split_lines
+from augenmerk.core.text.legacy import vocabulary_tokens
+from augenmerk.core.text.tokenizers import make_tokenizer
+from augenmerk.core.text.vocabulary import Vocabulary
+from augenmerk.core.text.word_counts import WordCounts
 
 WHERE_DATA_IS_NAMED = "under “Multi30k folder” in the dialog, with --data in the terminal"
 DATA_NEEDED = (
     "Its vocabularies are not in the file. Name the Multi30k folder of its training (train.de, train.en …, plain or "
     f".gz): {WHERE_DATA_IS_NAMED}."
 )
+MAX_WORDS_2018 = 100
+"""On either side of a training pair of The Annotated Transformer of 2018; longer ones were left out."""
+_SPECIALS_2022 = ("<s>", "</s>", "<blank>", "<unk>")
+_SPECIALS_2018_SOURCE, _SPECIALS_2018_TARGET = ("<unk>", "<blank>"), ("<unk>", "<blank>", "<s>", "</s>")
+_SPLITS = (("train",), ("val", "valid"), ("test_2016_flickr", "test2016", "test"))
+_TABLES = ("src_embed.1.pe", "tgt_embed.1.pe")
+_Words = list[list[str]]
+_Found = tuple[str, CodecPair, WordCounts | None]
+"""The preset whose vocabularies fit, its codecs, and the counts of the training words."""
 
 
-@dataclass(frozen=True)
-class LayerNames:
-    """What another project calls the parameters of its layers.
+def read_notebook(path: Path, weights: Mapping[str, Tensor], options: ImportOptions) -> ImportedModel:
+    """The model of a state dict of notebook 6.
 
-    Attributes:
-        attentions: self-attention of the encoder and of the decoder, cross-attention.
-        projections: of an attention: queries, keys, values, output.
-        feed_forward: the expanding and the contracting matrix.
-        encoder_norms: of self-attention and feed-forward.
-        decoder_norms: of self-attention, cross-attention and feed-forward.
-        scale_and_shift: of a norm.
-        prefix: of all names.
+    Raises:
+        ModelImportError: the weights do not fit each other, or the vocabularies of the text do not fit them.
     """
+    sizes = tuple(_size_of(path, weights, f"{stack}.tok_embedding.weight") for stack in ("encoder", "decoder"))
+    width = _size_of(path, weights, "encoder.tok_embedding.weight", 1)
+    positions = _size_of(path, weights, "encoder.pos_embedding.weight")
+    base = preset("notebook").model
+    model = _model_config(path, weights, options, base, (width, positions), "positionwise_feedforward.fc_1")
+    norms = ("self_attn_layer_norm", "enc_attn_layer_norm", "ff_layer_norm")
+    if f"encoder.layers.0.{norms[0]}.weight" not in weights:  # the first edition: one norm for all of a layer
+        norms = ("layer_norm", "layer_norm", "layer_norm")
+    names = WeightMap(
+        model,
+        LayerNames(
+            attentions=("self_attention", "self_attention", "encoder_attention"),
+            projections=("fc_q", "fc_k", "fc_v", "fc_o"),
+            feed_forward=("positionwise_feedforward.fc_1", "positionwise_feedforward.fc_2"),
+            encoder_norms=(norms[0], norms[2]),
+            decoder_norms=norms,
+        ),
+    )
+    for side, theirs, count in (("source", "encoder", sizes[0]), ("target", "decoder", sizes[1])):
+        names.add(f"{side}_embedding.tokens.weight", f"{theirs}.tok_embedding.weight", count, width)
+        names.add(f"{side}_embedding.positions", f"{theirs}.pos_embedding.weight", positions, width)
+    names.linear("output", "decoder.fc_out", sizes[1], width)
+    check_finite(path, weights, half_precision=options.half_precision is True)
+    converted = names.convert(path, weights)
+    if options.data is None:
+        raise ModelImportError(f"{path} is a model of notebook 6. {DATA_NEEDED}")
+    found = _notebook_vocabularies(path, options.data, sizes)
+    return _imported(path, weights, options, "pytorch-seq2seq, notebook 6", model, converted, found)
 
-    attentions: tuple[str, str, str]
-    projections: tuple[str, str, str, str]
-    feed_forward: tuple[str, str]
-    encoder_norms: tuple[str, str]
-    decoder_norms: tuple[str, str, str]
-    scale_and_shift: tuple[str, str] = ("weight", "bias")
-    prefix: str = ""
+
+def _notebook_vocabularies(path: Path, data: Path, sizes: tuple[int, ...]) -> _Found:
+    """From the words of the training split, lower-cased, with those seen twice or more, as the notebook builds them."""
+    config = preset("notebook").data
+    languages = config.source_language, config.target_language
+    lines = [_lines_of(data, ("train",), language) for language in languages]
+    words = [
+        list(split_lines(side, make_tokenizer(config, language), case))
+        for side, language, case in zip(lines, languages, (config.source_case, config.target_case), strict=True)
+    ]
+    codecs = CodecPair.learn(config, *words)
+    built = len(codecs.source.vocabulary), len(codecs.target.vocabulary)
+    if built != sizes:
+        raise _vocabularies_do_not_fit(path, [built], sizes, data)
+    return "notebook", codecs, WordCounts.of_sentences(words[0], kind_of_text(*lines))
 
 
-class WeightMap:
-    """For each parameter here, those of the file that it is made of, with their shapes.
+def read_annotated(path: Path, weights: Mapping[str, Tensor], options: ImportOptions) -> ImportedModel:
+    """The model of a state dict of The Annotated Transformer.
+
+    Raises:
+        ModelImportError: the weights do not fit each other, or no edition's vocabularies fit them.
+    """
+    sizes = tuple(_size_of(path, weights, f"{side}_embed.0.lut.weight") for side in ("src", "tgt"))
+    width = _size_of(path, weights, "src_embed.0.lut.weight", 1)
+    base = preset("annotated-2022").model.replace(norm_kind="annotated" if "encoder.norm.a_2" in weights else "torch")
+    positions = _num_waves(path, weights, width) or base.max_positions
+    model = _model_config(path, weights, options, base, (width, positions), "feed_forward.w_1")
+    names = WeightMap(
+        model,
+        LayerNames(
+            attentions=("self_attn", "self_attn", "src_attn"),
+            projections=("linears.0", "linears.1", "linears.2", "linears.3"),
+            feed_forward=("feed_forward.w_1", "feed_forward.w_2"),
+            encoder_norms=("sublayer.0.norm", "sublayer.1.norm"),
+            decoder_norms=("sublayer.0.norm", "sublayer.1.norm", "sublayer.2.norm"),
+            scale_and_shift=("a_2", "b_2") if model.norm_kind == "annotated" else ("weight", "bias"),
+        ),
+    )
+    names.add("source_embedding.tokens.weight", "src_embed.0.lut.weight", sizes[0], width)
+    names.add("target_embedding.tokens.weight", "tgt_embed.0.lut.weight", sizes[1], width)
+    names.norm("encoder_norm", "encoder.norm")
+    names.norm("decoder_norm", "decoder.norm")
+    names.linear("output", "generator.proj", sizes[1], width)
+    check_finite(path, weights, half_precision=options.half_precision is True)
+    converted = names.convert(path, weights, _TABLES)
+    model = tied(model, converted, one_vocabulary=False)
+    if options.data is None:
+        raise ModelImportError(f"{path} is a model of the Annotated Transformer. {DATA_NEEDED}")
+    found = _annotated_vocabularies(path, options.data, sizes)
+    return _imported(path, weights, options, "The Annotated Transformer", model, converted, found)
+
+
+def _num_waves(path: Path, weights: Mapping[str, Tensor], width: int) -> int:
+    """The number of positions in the tables of the file; 0 if it has none."""
+    num_positions = 0
+    for name in _TABLES:
+        if (table := weights.get(name)) is None:
+            continue
+        table = table.reshape(-1, table.size(-1)) if table.dim() else table
+        num_positions = len(table) if table.dim() else 0
+        if table.dim() != 2 or table.size(1) != width or not _are_waves(table):
+            raise ModelImportError(
+                f"{path}: {name} is not the table of sines and cosines of the Annotated Transformer, with "
+                f"{width} columns. This model cannot be read."
+            )
+    return num_positions
+
+
+def _are_waves(table: Tensor) -> bool:
+    return table.size(1) % 2 == 0 and torch.allclose(table.float(), sinusoidal_table(*table.shape), atol=2e-3)
+
+
+def _annotated_vocabularies(path: Path, data: Path, sizes: tuple[int, ...]) -> _Found:
+    config = preset("annotated-2022").data
+    languages = config.source_language, config.target_language
+    lines = [[_lines_of(data, names, language) for names in _SPLITS] for language in languages]
+    source, target = (
+        [list(split_lines(split, make_tokenizer(config, language), "keep")) for split in side]
+        for side, language in zip(lines, languages, strict=True)
+    )
+    of_2018 = [pair for pair in zip(source[0], target[0], strict=True) if max(map(len, pair)) <= MAX_WORDS_2018]
+    found = []
+    for edition, pair, trained_on in (
+        ("annotated-2022", (_vocabulary_of_2022(source), _vocabulary_of_2022(target)), source[0]),
+        ("annotated-2018", _vocabularies_of_2018(of_2018), [words for words, _ in of_2018]),
+    ):
+        found.append((len(pair[0]), len(pair[1])))
+        if found[-1] == sizes:
+            word_counts = WordCounts.of_sentences(trained_on, kind_of_text(lines[0][0], lines[1][0]))
+            return edition, CodecPair.build(preset(edition).data, *pair, None), word_counts
+    raise _vocabularies_do_not_fit(path, found, sizes, data)
+
+
+def _vocabulary_of_2022(splits: Sequence[_Words]) -> Vocabulary:
+    """Words seen twice or more in all splits, by falling frequency, then alphabet."""
+    tokens = vocabulary_tokens(Counter(chain.from_iterable(chain.from_iterable(splits))), 2, _SPECIALS_2022)
+    return Vocabulary(tuple(tokens), padding_id=2, start_id=0, end_id=1, unknown_id=3)
+
+
+def _vocabularies_of_2018(kept: Sequence[tuple[list[str], list[str]]]) -> tuple[Vocabulary, Vocabulary]:
+    """Words seen twice or more in the training pairs that are short enough."""
+    sides = [Counter(chain.from_iterable(pair[side] for pair in kept)) for side in (0, 1)]
+    source_tokens = vocabulary_tokens(sides[0], 2, _SPECIALS_2018_SOURCE)
+    target_tokens = vocabulary_tokens(sides[1], 2, _SPECIALS_2018_TARGET)
+    return (
+        Vocabulary(tuple(source_tokens), padding_id=1, start_id=1, end_id=None, unknown_id=0),  # no marks but padding
+        Vocabulary(tuple(target_tokens), padding_id=1, start_id=2, end_id=3, unknown_id=0),
+    )
+
+
+# --- what both share --------------------------------------------------------------------------------------------------
+
+
+def _model_config(
+    path: Path,
+    weights: Mapping[str, Tensor],
+    options: ImportOptions,
+    base: ModelConfig,
+    embedded: tuple[int, int],
+    expand: str,
+) -> ModelConfig:
+    """`base` with the sizes of the file, and the number of heads from the options.
 
     Args:
-        config: of the model.
-        names: of its layers in the file.
+        path, weights, options: of the import.
+        base: settings of the published model.
+        embedded: width and number of positions of the embeddings.
+        expand: name of the first feed-forward matrix in a layer.
     """
-
-    def __init__(self, config: ModelConfig, names: LayerNames) -> None:
-        self.parts: dict[str, dict[str, tuple[int, ...]]] = {}
-        self._width, self._names = config.width, names
-        in_encoder, in_decoder, cross = names.attentions
-        encoder = (("attention_residual", "self_attention", in_encoder),)
-        decoder = (("self_residual", "self_attention", in_decoder), ("cross_residual", "cross_attention", cross))
-        for layer in range(config.num_encoder_layers):
-            self._layer(f"encoder_layers.{layer}", encoder, names.encoder_norms, config.feed_forward_width)
-        for layer in range(config.num_decoder_layers):
-            self._layer(f"decoder_layers.{layer}", decoder, names.decoder_norms, config.decoder_inner_width)
-
-    def add(self, ours: str, theirs: str, *shape: int) -> None:
-        """One parameter."""
-        self.parts[ours] = {theirs: shape}
-
-    def linear(self, ours: str, theirs: str, rows: int, columns: int) -> None:
-        """Weight and bias of a linear layer."""
-        self.add(f"{ours}.weight", f"{theirs}.weight", rows, columns)
-        self.add(f"{ours}.bias", f"{theirs}.bias", rows)
-
-    def norm(self, ours: str, theirs: str) -> None:
-        """Scale and shift of a norm."""
-        for part, name in zip(("weight", "bias"), self._names.scale_and_shift, strict=True):
-            self.add(f"{ours}.{part}", f"{theirs}.{name}", self._width)
-
-    def _layer(self, ours: str, attentions: Sequence[tuple[str, str, str]], norms: Sequence[str], inner: int) -> None:
-        names, width = self._names, self._width
-        theirs = names.prefix + ours.replace("_", ".")
-        for (residual, attention, name), norm in zip(attentions, norms[:-1], strict=True):
-            *projections, output = (f"{theirs}.{name}.{part}" for part in names.projections)
-            for part, shape in (("weight", (width, width)), ("bias", (width,))):
-                self.parts[f"{ours}.{attention}.in_proj_{part}"] = {f"{each}.{part}": shape for each in projections}
-            self.linear(f"{ours}.{attention}.out_proj", output, width, width)
-            self.norm(f"{ours}.{residual}.norm", f"{theirs}.{norm}")
-        self.linear(f"{ours}.feed_forward.expand", f"{theirs}.{names.feed_forward[0]}", inner, width)
-        self.linear(f"{ours}.feed_forward.contract", f"{theirs}.{names.feed_forward[1]}", width, inner)
-        self.norm(f"{ours}.feed_forward_residual.norm", f"{theirs}.{norms[-1]}")
-
-    @property
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shape of each parameter of the file."""
-        return {name: shape for group in self.parts.values() for name, shape in group.items()}
-
-    def convert(self, path: Path, weights: Mapping[str, Tensor], ignored: Sequence[str] = ()) -> dict[str, Tensor]:
-        """The parameters by the names they have here, in single precision.
-
-        Args:
-            path: of the file, for messages.
-            weights: as in the file.
-            ignored: names that may be there.
-
-        Raises:
-            ModelImportError: a tensor is missing, of another shape, or unknown.
-        """
-        check_shapes(path, weights, self.shapes)
-        check_all_known(path, weights, [*self.shapes, *ignored])
-        converted = {}
-        for ours, parts in self.parts.items():
-            values = [weights[part].to(torch.float32, copy=True) for part in parts]
-            converted[ours] = values[0] if len(values) == 1 else torch.cat(values)
-        return converted
+    width, max_positions = embedded
+    num_heads = base.num_heads if options.num_heads is None else options.num_heads
+    if num_heads < 1 or width % num_heads:
+        raise ModelImportError(
+            f"{path}: {num_heads} heads do not divide a width of {width}. Enter the number of heads that the model was "
+            "trained with (--heads in the terminal)."
+        )
+    try:
+        return base.replace(
+            width=width,
+            num_encoder_layers=_num_layers(weights, "encoder"),
+            num_decoder_layers=_num_layers(weights, "decoder"),
+            num_heads=num_heads,
+            feed_forward_width=_size_of(path, weights, f"encoder.layers.0.{expand}.weight"),
+            decoder_feed_forward_width=_size_of(path, weights, f"decoder.layers.0.{expand}.weight"),
+            max_positions=max_positions,
+        )
+    except ConfigError as error:
+        raise ModelImportError(f"{path}: {error}") from error
 
 
-def num_layers(weights: Mapping[str, Tensor], side: str) -> int:
+def _num_layers(weights: Mapping[str, Tensor], side: str) -> int:
     """Layers of the encoder or the decoder: one more than the largest number in a name."""
     found = [int(match[1]) for name in weights if (match := re.match(rf"{side}\.layers\.(\d{{1,4}})\.", name))]
     return max(found, default=-1) + 1
 
 
-def size_of(path: Path, weights: Mapping[str, Tensor], name: str, dimension: int = 0) -> int:
+def _size_of(path: Path, weights: Mapping[str, Tensor], name: str, dimension: int = 0) -> int:
     """A dimension of a matrix of the file. Raises `ModelImportError` if it is missing."""
     if name not in weights or weights[name].dim() != 2:
         raise ModelImportError(f"{path} has no matrix {name}. Use a whole state dict.")
     return weights[name].size(dimension)
 
 
-def check_heads(path: Path, num_heads: int, width: int) -> None:
-    """Raises `ModelImportError` unless so many heads, which the file does not tell, can share the width."""
-    if num_heads < 1 or width % num_heads:
-        raise ModelImportError(
-            f"{path}: {num_heads} heads do not divide a width of {width}. Enter the number of heads that the model was "
-            "trained with (--heads in the terminal)."
-        )
-
-
-def check_vocabularies(path: Path, codecs: CodecPair, sizes: tuple[int, int], data: Path) -> None:
-    """Raises `ModelImportError` unless the vocabularies are as large as the embeddings of the file."""
-    found = len(codecs.source.vocabulary), len(codecs.target.vocabulary)
-    if found != sizes:
-        raise vocabularies_do_not_fit(path, [found], sizes, data)
-
-
-def vocabularies_do_not_fit(
-    path: Path, found: Sequence[tuple[int, int]], sizes: tuple[int, int], data: Path
+def _vocabularies_do_not_fit(
+    path: Path, found: Sequence[tuple[int, int]], sizes: tuple[int, ...], data: Path
 ) -> ModelImportError:
-    """What to raise where no way of building the vocabularies gives the sizes that the file has."""
     built = " or ".join(f"{source:,} and {target:,}" for source, target in found)
     return ModelImportError(
         f"{path} has {sizes[0]:,} source and {sizes[1]:,} target tokens, but the vocabularies built from {data} have "
@@ -159,7 +255,7 @@ def vocabularies_do_not_fit(
     )
 
 
-def split_lines_of(folder: Path, split_names: Sequence[str], language: str) -> list[str]:
+def _lines_of(folder: Path, split_names: Sequence[str], language: str) -> list[str]:
     """The lines of the first of these splits that is in a folder, plain or gzip. Raises `ModelImportError`."""
     if not folder.is_dir():
         raise ModelImportError(f"{folder} is no folder. {DATA_NEEDED}")
@@ -173,55 +269,38 @@ def split_lines_of(folder: Path, split_names: Sequence[str], language: str) -> l
     raise ModelImportError(f"{folder} has no {split_names[0]}.{language}, plain or .gz. {DATA_NEEDED}")
 
 
-class StateDictModel:
-    """A model whose weights are read and converted already.
-
-    Args:
-        checkpoint: without an origin.
-        path: the file.
-        options: its name.
-        formats: its name for the origin, and for people.
-        weights: as in the file.
-    """
-
-    def __init__(
-        self,
-        checkpoint: Checkpoint,
-        path: Path,
-        options: ImportOptions,
-        formats: tuple[str, str],
-        weights: Mapping[str, Tensor],
-    ) -> None:
-        name = options.name or name_of(path)
-        run: RunConfig = checkpoint.run
-        num_parameters = sum(value.numel() for value in checkpoint.weights.values())
-        self.summary = ImportSummary(
-            name=name,
-            format=formats[1],
-            languages=(run.data.source_language, run.data.target_language),
-            target_codes=(),
-            num_parameters=num_parameters,
-            memory_bytes=8 * num_parameters,
-            read_bytes=path.stat().st_size,
-            is_pickled=is_pytorch_file(path),
-            has_half_precision=False,
-            half_precision=False,
-        )
-        self.summary = with_weights_read(self.summary, options.half_precision, weights)
-        origin = Origin(formats[0], name, options.revision)
-        self._checkpoint = Checkpoint(
-            run,
-            checkpoint.codecs,
-            checkpoint.weights,
-            corpus=checkpoint.corpus,
-            origin=origin,
-            word_counts=checkpoint.word_counts,
-        )
-
-    def read(
-        self,
-        on_phase: Callable[[str], None] = lambda text: None,
-        should_stop: Callable[[], bool] = lambda: False,
-    ) -> ImportedModel:
-        """What was read already."""
-        return ImportedModel(self._checkpoint, self.summary)
+def _imported(
+    path: Path,
+    weights: Mapping[str, Tensor],
+    options: ImportOptions,
+    format_name: str,
+    model: ModelConfig,
+    converted: Mapping[str, Tensor],
+    found: _Found,
+) -> ImportedModel:
+    """The model with its weights by the names used here."""
+    edition, codecs, word_counts = found
+    base = preset(edition)
+    name = options.name or name_of(path)
+    num_parameters = sum(value.numel() for value in converted.values())
+    summary = ImportSummary(
+        name=name,
+        format=format_name,
+        languages=(base.data.source_language, base.data.target_language),
+        target_codes=(),
+        num_parameters=num_parameters,
+        memory_bytes=8 * num_parameters,
+        read_bytes=path.stat().st_size,
+        is_pickled=is_pytorch_file(path),
+        has_half_precision=False,
+        half_precision=False,
+    )
+    checkpoint = Checkpoint(
+        RunConfig(edition, base.description, model, base.data, base.training),
+        codecs,
+        dict(converted),
+        "multi30k",
+        origin=Origin("notebook" if edition == "notebook" else "annotated", name, options.revision),
+        word_counts=word_counts,
+    )
+    return ImportedModel(checkpoint, with_weights_read(summary, options.half_precision, weights))

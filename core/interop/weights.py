@@ -1,6 +1,7 @@
-"""Tensors out of safetensors and PyTorch files, checked before they are used."""
+"""The tensors of other projects: read from safetensors and PyTorch files, checked, and given the names used here."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -11,7 +12,7 @@ from augenmerk.core.config import ModelConfig
 from augenmerk.core.errors import ModelImportError
 from augenmerk.core.interop.pickled import kind_of_other_file, read_pickled
 from augenmerk.core.memory import available_memory
-from augenmerk.core.model.finite import is_finite
+from augenmerk.core.model.transformer import is_finite
 from augenmerk.core.tensor_file import open_foreign_tensors
 
 MATRICES = ("source_embedding.tokens.weight", "target_embedding.tokens.weight", "output.weight")
@@ -195,3 +196,97 @@ def with_positions(
 
 def _same(one: Tensor, other: Tensor) -> bool:
     return one is other or (one.shape == other.shape and torch.equal(one, other))
+
+
+@dataclass(frozen=True)
+class LayerNames:
+    """What another project calls the parameters of its layers.
+
+    Attributes:
+        attentions: self-attention of the encoder and of the decoder, cross-attention.
+        projections: of an attention: queries, keys, values, output.
+        feed_forward: the expanding and the contracting matrix.
+        encoder_norms: of self-attention and feed-forward.
+        decoder_norms: of self-attention, cross-attention and feed-forward.
+        scale_and_shift: of a norm.
+        prefix: of all names.
+    """
+
+    attentions: tuple[str, str, str]
+    projections: tuple[str, str, str, str]
+    feed_forward: tuple[str, str]
+    encoder_norms: tuple[str, str]
+    decoder_norms: tuple[str, str, str]
+    scale_and_shift: tuple[str, str] = ("weight", "bias")
+    prefix: str = ""
+
+
+class WeightMap:
+    """For each parameter here, those of the file that it is made of, with their shapes.
+
+    Args:
+        config: of the model.
+        names: of its layers in the file.
+    """
+
+    def __init__(self, config: ModelConfig, names: LayerNames) -> None:
+        self.parts: dict[str, dict[str, tuple[int, ...]]] = {}
+        self._width, self._names = config.width, names
+        in_encoder, in_decoder, cross = names.attentions
+        encoder = (("attention_residual", "self_attention", in_encoder),)
+        decoder = (("self_residual", "self_attention", in_decoder), ("cross_residual", "cross_attention", cross))
+        for layer in range(config.num_encoder_layers):
+            self._layer(f"encoder_layers.{layer}", encoder, names.encoder_norms, config.feed_forward_width)
+        for layer in range(config.num_decoder_layers):
+            self._layer(f"decoder_layers.{layer}", decoder, names.decoder_norms, config.decoder_inner_width)
+
+    def add(self, ours: str, theirs: str, *shape: int) -> None:
+        """One parameter."""
+        self.parts[ours] = {theirs: shape}
+
+    def linear(self, ours: str, theirs: str, rows: int, columns: int) -> None:
+        """Weight and bias of a linear layer."""
+        self.add(f"{ours}.weight", f"{theirs}.weight", rows, columns)
+        self.add(f"{ours}.bias", f"{theirs}.bias", rows)
+
+    def norm(self, ours: str, theirs: str) -> None:
+        """Scale and shift of a norm."""
+        for part, name in zip(("weight", "bias"), self._names.scale_and_shift, strict=True):
+            self.add(f"{ours}.{part}", f"{theirs}.{name}", self._width)
+
+    def _layer(self, ours: str, attentions: Sequence[tuple[str, str, str]], norms: Sequence[str], inner: int) -> None:
+        names, width = self._names, self._width
+        theirs = names.prefix + ours.replace("_", ".")
+        for (residual, attention, name), norm in zip(attentions, norms[:-1], strict=True):
+            *projections, output = (f"{theirs}.{name}.{part}" for part in names.projections)
+            for part, shape in (("weight", (width, width)), ("bias", (width,))):
+                self.parts[f"{ours}.{attention}.in_proj_{part}"] = {f"{each}.{part}": shape for each in projections}
+            self.linear(f"{ours}.{attention}.out_proj", output, width, width)
+            self.norm(f"{ours}.{residual}.norm", f"{theirs}.{norm}")
+        self.linear(f"{ours}.feed_forward.expand", f"{theirs}.{names.feed_forward[0]}", inner, width)
+        self.linear(f"{ours}.feed_forward.contract", f"{theirs}.{names.feed_forward[1]}", width, inner)
+        self.norm(f"{ours}.feed_forward_residual.norm", f"{theirs}.{norms[-1]}")
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shape of each parameter of the file."""
+        return {name: shape for group in self.parts.values() for name, shape in group.items()}
+
+    def convert(self, path: Path, weights: Mapping[str, Tensor], ignored: Sequence[str] = ()) -> dict[str, Tensor]:
+        """The parameters by the names they have here, in single precision.
+
+        Args:
+            path: of the file, for messages.
+            weights: as in the file.
+            ignored: names that may be there.
+
+        Raises:
+            ModelImportError: a tensor is missing, of another shape, or unknown.
+        """
+        check_shapes(path, weights, self.shapes)
+        check_all_known(path, weights, [*self.shapes, *ignored])
+        converted = {}
+        for ours, parts in self.parts.items():
+            values = [weights[part].to(torch.float32, copy=True) for part in parts]
+            converted[ours] = values[0] if len(values) == 1 else torch.cat(values)
+        return converted

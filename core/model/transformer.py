@@ -1,17 +1,25 @@
-"""The whole model: embeddings, encoder, decoder, output layer. Shape legend: `core.model`."""
+"""The whole model: embeddings, encoder, decoder, output layer. Shape legend: `core.model`.
 
-from collections.abc import Mapping
+At the end: the shapes of its parameters, known before it is built, and the search for the layer where numbers overflow.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import init
+from torch.overrides import TorchFunctionMode
 
 from augenmerk.core.config import ModelConfig
-from augenmerk.core.errors import ConfigError
+from augenmerk.core.errors import ConfigError, NonFiniteError
 from augenmerk.core.model.attention import AttentionChanges
 from augenmerk.core.model.heads import AttentionKind
-from augenmerk.core.model.layers import DecoderLayer, EncoderLayer, make_norm
-from augenmerk.core.model.positions import TokenAndPosition
+from augenmerk.core.model.layers import DecoderLayer, EncoderLayer, TokenAndPosition, make_norm
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,3 +303,130 @@ def decoder_changes(
     if interventions is None:
         return None, None
     return interventions.of("decoder", layer), interventions.of("cross", layer)
+
+
+MAX_TABLE_NUMBERS = 2**23
+"""Of a table of sinusoidal positions, which no file holds: 32 MiB, 16,384 positions of width 512."""
+_STACKS = {"encoder_layers": "num_encoder_layers", "decoder_layers": "num_decoder_layers"}
+
+
+class NoRandomNumbers(TorchFunctionMode):
+    """Skips random initialization: weights will be loaded, and initializing on "meta" imports half of torch."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Calls every other function unchanged."""
+        given = kwargs or {}
+        if func in _DRAWING:
+            return args[0] if args else given["tensor"]
+        return func(*args, **given)
+
+
+_DRAWING = (Tensor.uniform_, Tensor.normal_, init.uniform_, init.normal_, init.kaiming_uniform_, init.xavier_uniform_)
+
+
+def parameter_shapes(config: ModelConfig, num_source_tokens: int, num_target_tokens: int) -> dict[str, tuple[int, ...]]:
+    """The shape of every parameter by its name, shared ones once, in the order of `Transformer.named_parameters`.
+
+    One layer of each stack is outlined, without memory and whatever the number of layers; the others are like it.
+
+    Raises:
+        ConfigError: all embeddings are to be tied, but the vocabularies differ in size.
+    """
+    one_layer = replace(config, num_encoder_layers=1, num_decoder_layers=1)
+    shapes: dict[str, tuple[int, ...]] = {}
+    layers: dict[str, dict[str, tuple[int, ...]]] = {stack: {} for stack in _STACKS}
+    for name, shape in _outlined(one_layer, num_source_tokens, num_target_tokens):
+        stack, _, rest = name.partition(".0.")
+        if stack in _STACKS:
+            layers[stack][rest] = shape
+        else:
+            shapes[name] = shape
+    for stack, setting in _STACKS.items():
+        for index in range(getattr(config, setting)):
+            shapes |= {f"{stack}.{index}.{name}": shape for name, shape in layers[stack].items()}
+    return shapes
+
+
+@lru_cache(maxsize=16)  # torch keeps 100 small objects for ever for each outline: a window opens many models alike
+def _outlined(
+    config: ModelConfig, num_source_tokens: int, num_target_tokens: int
+) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    with NoRandomNumbers(), torch.device("meta"):
+        outline = Transformer(config, num_source_tokens, num_target_tokens, padding_id=0)
+    return tuple((name, tuple(parameter.shape)) for name, parameter in outline.named_parameters())
+
+
+def num_table_numbers(config: ModelConfig) -> int:
+    """Numbers in each of the two tables of positions that are computed, not learned; 0 where they are parameters."""
+    return 0 if config.positions == "learned" else config.max_positions * config.width
+
+
+_PARTS = {
+    "self_attention": "self-attention",
+    "cross_attention": "cross-attention",
+    "feed_forward": "feed-forward network",
+    "attention_residual": "norm of the self-attention",
+    "self_residual": "norm of the self-attention",
+    "cross_residual": "norm of the cross-attention",
+    "feed_forward_residual": "norm of the feed-forward network",
+}
+
+
+def is_finite(values: Tensor) -> bool:
+    """Whether no value is NaN or infinite: told by the least and the largest, a thirtieth of the time of `isfinite`."""
+    return not values.numel() or all(math.isfinite(float(edge)) for edge in torch.aminmax(values.detach()))
+
+
+def require_finite(model: Transformer, encoding: Encoding, read: Tensor, logits: Tensor) -> None:
+    """Raises `NonFiniteError` if a logit [B, T, V] after the ids [B, T] is NaN or infinite."""
+    if not is_finite(logits):
+        row = next(row for row, of_row in enumerate(logits) if not is_finite(of_row))
+        raise non_finite(model, encoding, row, read[row].tolist())
+
+
+@torch.inference_mode()
+def non_finite(model: Transformer, encoding: Encoding, row: int, read_ids: Sequence[int]) -> NonFiniteError:
+    """The error that names the first layer whose output is not finite; the model runs once more to find it.
+
+    Args:
+        model: in evaluation mode.
+        encoding: of the sources.
+        row: the sentence.
+        read_ids: what the decoder read, the start token first.
+    """
+    places: list[str] = []
+
+    def watch(name: str, module: nn.Module) -> Any:
+        def note(module: nn.Module, inputs: Any, output: Any) -> None:
+            if not places and not all(map(is_finite, _tensors(output))):
+                places.append(_place(name))
+
+        return module.register_forward_hook(note)
+
+    with ExitStack() as hooks:
+        for name, module in model.named_modules():
+            if name:
+                hooks.callback(watch(name, module).remove)
+        one = encoding.select(torch.tensor([row], device=encoding.states.device))
+        read = torch.tensor([list(read_ids)], device=encoding.states.device)
+        for need_maps in (True, False):  # attention is computed in different ways, which overflow differently
+            model(one.source, read, need_maps=need_maps, interventions=one.interventions)
+    return NonFiniteError(places[0] if places else "the logits")
+
+
+def _tensors(output: Any) -> Iterator[Tensor]:
+    for each in output if isinstance(output, tuple) else (output,):
+        if isinstance(each, Tensor) and each.is_floating_point():
+            yield each
+
+
+def _place(name: str) -> str:
+    """A module's name, for people: layers count from 1."""
+    stack, _, rest = name.partition("_layers.")
+    if not rest:
+        return f"the {name.partition('.')[0].replace('_', ' ')}"
+    index, _, part = rest.partition(".")
+    layer = f"{stack} layer {int(index) + 1}"
+    return f"{layer}, {_PARTS[part.partition('.')[0]]}" if part else layer

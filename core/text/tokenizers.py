@@ -1,17 +1,216 @@
-"""Splits a line of text into words: spaCy's rules for a language, or symbols between spaces."""
+"""Splits a line of text into words: spaCy's rules for a language, or symbols between spaces.
 
+The rules for de and en are data (`resources/tokenizer-rules.json`, extracted from spaCy by `tools/tokenizer_rules.py`).
+`WordRules` applies them exactly as `spacy.tokenizer.Tokenizer` does, so the tokens are equal. Importing spaCy takes
+longer than translating a sentence.
+"""
+
+import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
+from typing import NamedTuple
 
 from augenmerk.core.config import DataConfig
 from augenmerk.core.config.settings import require_language
 from augenmerk.core.errors import ConfigError, CorpusError, TextError
+from augenmerk.core.resources import resource_path
 from augenmerk.core.text.languages import two_letter_code
-from augenmerk.core.text.word_rules import SHIPPED, Piece, shipped_rules
+
+RULES_FILE = "tokenizer-rules.json"
+SHIPPED = ("de", "en")
+MAX_REMEMBERED = 10_000
+"""Number of cached pieces between spaces."""
+_RUNS = re.compile(r"\s+|\S+")
+
+
+class Piece(NamedTuple):
+    """A token, including white space. A tuple, because a corpus has many.
+
+    Attributes:
+        text: the token.
+        start: its position.
+        has_space: whether a space follows that is not a token.
+    """
+
+    text: str
+    start: int
+    has_space: bool
+
+
+class WordRules:
+    """The rules of one language. Not thread-safe, because it caches tokens.
+
+    Args:
+        patterns: regular expressions: `prefix`, `suffix`, `infix`, `url`.
+        cases: exceptions to the patterns, with their tokens.
+    """
+
+    def __init__(self, patterns: Mapping[str, str], cases: Mapping[str, Sequence[str]]) -> None:
+        self._prefix, self._suffix, self._infix, self._url = (
+            re.compile(patterns[name]) for name in ("prefix", "suffix", "infix", "url")
+        )
+        self._cases = {text: tuple(words) for text, words in cases.items()}
+        self._remembered: dict[str, tuple[str, ...]] = {}
+        self._sequences = self._case_sequences()
+
+    def __call__(self, text: str) -> list[Piece]:
+        """The tokens of a text. Repeated spaces and other white space are tokens; single spaces are not."""
+        return self._with_case_sequences(self._pieces(text))
+
+    def _pieces(self, text: str, *, with_cases: bool = True) -> list[Piece]:
+        """The tokens of each run of white space and of other text, without the single space after a run."""
+        pieces: list[Piece] = []
+        for match in _RUNS.finditer(text):
+            run, start = match[0], match.start()
+            if run[0] == " " and pieces:
+                pieces[-1] = Piece(pieces[-1].text, pieces[-1].start, has_space=True)
+                run, start = run[1:], start + 1
+                if not run:
+                    continue
+            for token in self._cut(run) if with_cases else self._cut_by_patterns(run, {}):
+                pieces.append(Piece(token, start, has_space=False))
+                start += len(token)
+        return pieces
+
+    def _cut(self, run: str) -> tuple[str, ...]:
+        found = self._remembered.get(run)
+        if found is None:
+            found = self._cases.get(run) or self._cut_by_patterns(run, self._cases)
+            if len(self._remembered) < MAX_REMEMBERED:
+                self._remembered[run] = found
+        return found
+
+    def _cut_by_patterns(self, run: str, cases: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+        """Strip prefixes and suffixes until an exception or nothing to strip remains, then split at infixes."""
+        rest, prefixes, suffixes = self._without_affixes(run, cases)
+        if not rest:
+            middle: Sequence[str] = ()
+        elif rest in cases:
+            middle = cases[rest]
+        elif self._url.match(rest):
+            middle = (rest,)
+        else:
+            middle = tuple(self._cut_at_infixes(rest))
+        return (*prefixes, *middle, *reversed(suffixes))
+
+    def _without_affixes(self, rest: str, cases: Mapping[str, tuple[str, ...]]) -> tuple[str, list[str], list[str]]:
+        prefixes: list[str] = []
+        suffixes: list[str] = []
+        length = 0
+        while rest and len(rest) != length and rest not in cases:
+            length = len(rest)
+            num_first = _length(self._prefix.search(rest))
+            if num_first and rest[num_first:] in cases:
+                return rest[num_first:], [*prefixes, rest[:num_first]], suffixes
+            num_last = _length(self._suffix.search(rest[num_first:]))
+            if num_last and rest[:-num_last] in cases:
+                return rest[:-num_last], prefixes, [*suffixes, rest[-num_last:]]
+            if num_first:
+                prefixes.append(rest[:num_first])
+            if num_last and num_first + num_last <= length:
+                suffixes.append(rest[-num_last:])
+                rest = rest[num_first:-num_last]
+            else:
+                rest = rest[num_first:]
+        return rest, prefixes, suffixes
+
+    def _cut_at_infixes(self, text: str) -> Iterator[str]:
+        start = 0
+        for match in self._infix.finditer(text):
+            if match.start() == 0:
+                continue
+            if match.start() != start:
+                yield text[start : match.start()]
+            if match.start() != match.end():
+                yield match[0]
+            start = match.end()
+        if start < len(text):
+            yield text[start:]
+
+    # --- cases that the patterns cut apart ------------------------------------------------------------------------
+
+    def _case_sequences(self) -> dict[str, list[tuple[str, ...]]]:
+        """By first token, the tokens of each case that the patterns would cut: they are sought among all tokens."""
+        found: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
+        for text in sorted(self._cases):
+            if (
+                " " in text
+                or any(_length(each.search(text)) for each in (self._prefix, self._suffix))
+                or (self._infix.search(text))
+            ):
+                tokens = tuple(piece.text for piece in self._pieces(text, with_cases=False))
+                if tokens and tokens not in found[tokens[0]]:
+                    found[tokens[0]].append(tokens)
+        return dict(found)
+
+    def _with_case_sequences(self, pieces: list[Piece]) -> list[Piece]:
+        """Tokens that together are a case become those of the case; of two that overlap the longer, then the first."""
+        matches = self._matches(pieces)
+        if not matches:
+            return pieces
+        taken: set[int] = set()
+        chosen: dict[int, int] = {}
+        for start, end in sorted(matches, key=lambda span: (span[0] - span[1], span[0])):
+            if start not in taken and end - 1 not in taken:
+                chosen[start] = end
+            taken.update(range(start, end))
+        found: list[Piece] = []
+        place = 0
+        while place < len(pieces):
+            end = chosen.get(place, place + 1)
+            found += self._of_case(pieces[place:end]) if place in chosen else pieces[place:end]
+            place = end
+        return found
+
+    def _of_case(self, pieces: list[Piece]) -> list[Piece]:
+        """The tokens of the case that these together are; they themselves if a space between them makes them none."""
+        has_space = pieces[-1].has_space
+        text = "".join(piece.text + " " * piece.has_space for piece in pieces)
+        case = self._cases.get(text[: len(text) - has_space])
+        if case is None:
+            return pieces
+        found, start = [], pieces[0].start
+        for number, token in enumerate(case, start=1):
+            found.append(Piece(token, start, has_space and number == len(case)))
+            start += len(token)
+        return found
+
+    def _matches(self, pieces: list[Piece]) -> list[tuple[int, int]]:
+        texts = [piece.text for piece in pieces]
+        return [
+            (place, place + len(tokens))
+            for place, text in enumerate(texts)
+            for tokens in self._sequences.get(text, ())
+            if tuple(texts[place : place + len(tokens)]) == tokens
+        ]
+
+
+def _length(match: re.Match[str] | None) -> int:
+    return match.end() - match.start() if match else 0
+
+
+def shipped_rules(language: str) -> WordRules:
+    """A new instance of the rules of a language in `SHIPPED`. Raises `ConfigError` if their file is missing."""
+    patterns, cases = _read(language)
+    return WordRules(patterns, cases)
+
+
+@cache
+def _read(language: str) -> tuple[dict[str, str], dict[str, list[str]]]:
+    path = resource_path(RULES_FILE)
+    try:
+        rules = json.loads(path.read_text(encoding="utf-8"))[language]
+        return rules["patterns"], rules["cases"]
+    except (OSError, ValueError, KeyError) as error:
+        raise ConfigError(
+            f"{path} cannot be read: {error}. Reinstall Augenmerk to restore the rules that split text into words."
+        ) from error
+
 
 MAX_CHARACTERS = 20_000
 """Of a text that someone typed, wherever one can be typed: twice what a thousand words have."""
@@ -32,7 +231,7 @@ class Token:
 class SpacyTokenizer:
     """The rule-based tokenizer of `spacy.blank(language)`: the one the published systems used. No model is needed.
 
-    For the languages whose rules ship, `core.text.word_rules` gives the same tokens without spaCy, which takes seconds
+    For the languages whose rules ship, `core.text.tokenizers` gives the same tokens without spaCy, which takes seconds
     to import; for another, spaCy is imported at the first sentence.
     """
 

@@ -8,7 +8,7 @@ from augenmerk.core.config import ModelConfig, RunConfig
 from augenmerk.core.corpora.prepared import PreparedCorpus
 from augenmerk.core.errors import ConfigError, TrainingError
 from augenmerk.core.memory import MemoryLimit, gigabytes, memory_limit
-from augenmerk.core.model.outline import num_table_numbers, parameter_shapes
+from augenmerk.core.model.transformer import num_table_numbers, parameter_shapes
 
 _BYTES_OF_NUMBER = 4
 _COPIES_IN_TRAINING = 4

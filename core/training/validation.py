@@ -16,9 +16,9 @@ from augenmerk.core.training.film import FilmFrame
 from augenmerk.core.training.kernels import training_kernels
 from augenmerk.core.training.microbatches import max_tokens_at_once
 from augenmerk.core.training.session import TrainingSession
-from augenmerk.core.translation.description import Hypothesis
-from augenmerk.core.translation.source import encode_source
+from augenmerk.core.translation.running import Hypothesis
 from augenmerk.core.translation.translator import Translator
+from augenmerk.core.translation.typed_text import encode_source
 
 NUM_EXAMPLES = 5
 PROBE_LENGTHS = range(8, 17)

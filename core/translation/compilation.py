@@ -19,8 +19,7 @@ from augenmerk.core.translation.experiment import (
     Intervention,
     writable,
 )
-from augenmerk.core.translation.source import EncodedSource, edit_source
-from augenmerk.core.translation.target import EncodedTarget, encode_target
+from augenmerk.core.translation.typed_text import EncodedSource, EncodedTarget, edit_source, encode_target
 
 
 @dataclass(frozen=True, eq=False)

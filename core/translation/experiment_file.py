@@ -1,7 +1,7 @@
-"""Experiment files (`*.augenmerk`): an experiment, settings of the view, and name and digest of its model. No torch.
+"""Files of experiments and lessons (`*.augenmerk`), and experiments as plain values for JSON. No torch.
 
-UTF-8 JSON of at most 1 MB, read strictly: whatever is not exactly as expected, the whole file is refused, and the
-message names the field. A model is named, never located: files are handed on to other people. All counting starts at 0.
+UTF-8 JSON of at most 1 MB, read strictly: one unexpected field, and the whole file is refused with a message that names
+it. The file holds the name of its model, never a path, because people pass files on. All counting starts at 0.
 
     {"format": "augenmerk", "version": 1, "kind": "experiment",
      "experiment": {"source_text": "Zwei Hunde.", "output": {"type": "beam", "size": 4, "length_penalty": 1.5},
@@ -15,22 +15,169 @@ message names the field. A model is named, never located: files are handed on to
      "view": {"layer": 1, "words": true},
      "model": {"name": "multi30k-de-en", "digest": "5d04…"}}
 
-Other outputs are `{"type": "greedy"}` and `{"type": "given", "text": "Two dogs."}`. Several experiments in an order are
-a lesson, a file of the same suffix and another kind: `core.translation.lesson_file`.
+Other outputs are `{"type": "greedy"}` and `{"type": "given", "text": "Two dogs."}`. In an output or an intervention,
+the field `type` names the dataclass, and the other fields are those of the dataclass. `--json` of the commands and the
+kept session use the same form. A lesson is a sequence of scenes with titles and sentences:
+
+    {"format": "augenmerk", "version": 1, "kind": "lesson", "title": "Word order",
+     "scenes": [
+         {"title": "The verb comes last", "text": "German puts it at the end.", "question": "Where is the verb?",
+          "experiment": {"source_text": "Zwei Hunde.", "output": {"type": "greedy"}, "interventions": []},
+          "view": {"head": ["cross", 1, 4], "pinned": [2, 3]},
+          "model": {"name": "multi30k-de-en", "digest": "5d04…"}}]}
+
+The question of a scene is for worksheets; it may be empty.
 """
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
-from augenmerk.core.errors import AugenmerkError, ExperimentFileError
+from augenmerk.core.errors import AugenmerkError, ExperimentError, ExperimentFileError
+from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind, Head
+from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import atomic_path, open_file
 from augenmerk.core.strict_json import Field, JsonError, parse
-from augenmerk.core.translation.experiment import Experiment
-from augenmerk.core.translation.experiment_json import experiment_of, experiment_to_json
+from augenmerk.core.translation.experiment import (
+    MAX_BEAM,
+    MAX_FACTOR,
+    MAX_INDEX,
+    MAX_LENGTH_PENALTY,
+    MAX_TEMPERATURE,
+    MIN_TEMPERATURE,
+    AttentionRow,
+    Beam,
+    CausalMaskLifted,
+    Experiment,
+    ForcedToken,
+    GivenTarget,
+    Greedy,
+    HeadScaled,
+    Intervention,
+    Output,
+    SoftmaxTemperature,
+    SourceWordRemoved,
+    SourceWordReplaced,
+)
+
+MAX_INTERVENTIONS = 10_000
+PartT = TypeVar("PartT", bound=Output | Intervention)
+
+_OUTPUTS: Mapping[str, type[Output]] = {"greedy": Greedy, "beam": Beam, "given": GivenTarget}
+_INTERVENTIONS: Mapping[str, type[Intervention]] = {
+    "source_word_removed": SourceWordRemoved,
+    "source_word_replaced": SourceWordReplaced,
+    "head_scaled": HeadScaled,
+    "softmax_temperature": SoftmaxTemperature,
+    "attention_row": AttentionRow,
+    "causal_mask_lifted": CausalMaskLifted,
+    "forced_token": ForcedToken,
+}
+_TYPE_NAMES = {kind: name for name, kind in (*_OUTPUTS.items(), *_INTERVENTIONS.items())}
+
+
+def experiment_to_json(experiment: Experiment) -> dict[str, Any]:
+    """The experiment as dictionaries, lists, texts and numbers."""
+    return {
+        "source_text": experiment.source_text,
+        "output": part_to_json(experiment.output),
+        "interventions": [part_to_json(each) for each in experiment.interventions],
+    }
+
+
+def part_to_json(value: Output | Intervention) -> dict[str, Any]:
+    """An output or an intervention; the field `type` names which one it is."""
+    return {"type": _TYPE_NAMES[type(value)]} | _fields_to_json(value)
+
+
+def _fields_to_json(value: Output | Intervention | Head) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for each in fields(value):
+        content = getattr(value, each.name)
+        if isinstance(content, Head):
+            content = _fields_to_json(content)
+        found[each.name] = list(content) if isinstance(content, tuple) else content
+    return found
+
+
+def experiment_from_json(values: object, path: str = "experiment") -> Experiment:
+    """The experiment that `experiment_to_json` described.
+
+    Args:
+        values: of whatever kind.
+        path: where they stand, for the message.
+
+    Raises:
+        ExperimentError: they describe no experiment; the message names the field by its path.
+    """
+    try:
+        return experiment_of(Field(values, path))
+    except JsonError as error:
+        raise ExperimentError(f"{error} Correct this field.") from error
+
+
+def experiment_of(field: Field) -> Experiment:
+    """The same for a field of a larger text. Raises `JsonError`."""
+    members = field.members("source_text", "output", "interventions")
+    interventions = tuple(_part(each, _INTERVENTIONS) for each in members["interventions"].items(MAX_INTERVENTIONS))
+    text, output = members["source_text"].text(), _part(members["output"], _OUTPUTS)
+    return _made(field, lambda: Experiment(text, output, interventions))
+
+
+def _part(field: Field, kinds: Mapping[str, type[PartT]]) -> PartT:
+    """The value of the dataclass that the field `type` names.
+
+    Checks that depend on several fields are those of its constructor. They are reported for its last field.
+    """
+    names = tuple(field.value) if isinstance(field.value, dict) else ()
+    kind = kinds[field.members("type", optional=names)["type"].choice(kinds)]
+    wanted = [each.name for each in fields(kind)]
+    members = field.members("type", *wanted)
+    values = {name: _READERS[name](members[name]) for name in wanted}
+    return _made(members[wanted[-1] if wanted else "type"], lambda: kind(**values))
+
+
+def _head(field: Field) -> Head:
+    members = field.members("kind", "layer", "head")
+    kind = cast(AttentionKind, members["kind"].choice(ATTENTION_KINDS))
+    return Head(kind, _index(members["layer"]), _index(members["head"]))
+
+
+def _index(field: Field) -> int:
+    return field.whole_number(0, MAX_INDEX)
+
+
+def _weights(field: Field) -> tuple[float, ...]:
+    return tuple(each.number(0, math.inf) for each in field.items(MAX_INDEX + 1))
+
+
+_READERS: Mapping[str, Callable[[Field], Any]] = {
+    "size": lambda field: field.whole_number(1, MAX_BEAM),
+    "length_penalty": lambda field: field.number(0, MAX_LENGTH_PENALTY),
+    "text": Field.text,
+    "place": _index,
+    "head": _head,
+    "factor": lambda field: field.number(-MAX_FACTOR, MAX_FACTOR),
+    "temperature": lambda field: field.number(MIN_TEMPERATURE, MAX_TEMPERATURE),
+    "row": _index,
+    "weights": _weights,
+    "step": _index,
+    "token": Field.text,
+}
+"""How each field of an output or intervention is read. A name means the same in all of them."""
+
+
+def _made(field: Field, make: Callable[[], PartT | Experiment]) -> Any:
+    """The result of `make`; its errors are reported with the path of the field."""
+    try:
+        return make()
+    except AugenmerkError as error:
+        raise JsonError(f"{field.path}: {error}") from error
+
 
 FORMAT_NAME = "augenmerk"
 FORMAT_VERSION = 1
@@ -176,7 +323,7 @@ def read_or_refuse(read: Callable[[bytes], ReadT], data: bytes, path: Path | str
 def kind_of_file(path: Path | str) -> FileKind:
     """What a file is by its content, whatever its name; its own reader says what may be wrong with it.
 
-    A lesson counts as an experiment here; `core.translation.lesson_file.read_document` tells them apart.
+    A lesson counts as an experiment here; `core.translation.experiment_file.read_document` tells them apart.
 
     Raises:
         ExperimentFileError: it is missing, no ordinary file, or may not be read.
@@ -261,3 +408,137 @@ def _view_value(field: Field, depth: int) -> Any:
 
 def _as_tuples(value: Any) -> Any:
     return tuple(_as_tuples(each) for each in value) if isinstance(value, list | tuple) else value
+
+
+LESSON_KIND = "lesson"
+MAX_SCENES = 100
+MAX_TITLE_CHARACTERS = 120
+MAX_TEXT_CHARACTERS = 1_000
+NO_SCENES = "scenes is an empty list. Add a scene."
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One step of a lesson.
+
+    Attributes:
+        title: one line, not empty.
+        text: what to see, in a sentence; one line, may be empty.
+        saved: the experiment, and how it is shown.
+        question: for the worksheet, in one line; empty if there is none.
+    """
+
+    title: str
+    text: str
+    saved: SavedExperiment
+    question: str = ""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Scenes in an order.
+
+    Attributes:
+        title: one line, not empty.
+        scenes: at most `MAX_SCENES`; none only while it is being made.
+    """
+
+    title: str
+    scenes: tuple[Scene, ...] = ()
+
+
+def write_lesson_file(lesson: Lesson, path: Path | str) -> None:
+    """Writes the file, atomically.
+
+    Raises:
+        ExperimentFileError: it has no scene, would be too large, or hold what could not be read back.
+        StorageError: the file cannot be written; an older one stays as it was.
+    """
+    data = lesson_to_bytes(lesson)
+    if not lesson.scenes:
+        raise ExperimentFileError(f"This lesson cannot be written to a file: {NO_SCENES}")
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(data)
+
+
+def lesson_to_bytes(lesson: Lesson) -> bytes:
+    """The content of the file; of a lesson that is being made, also without a scene. Raises `ExperimentFileError`."""
+    scenes = [
+        {"title": each.title, "text": each.text, "question": each.question, **saved_experiment_to_json(each.saved)}
+        for each in lesson.scenes
+    ]
+    values = {"title": lesson.title, "scenes": scenes}
+    return document_to_bytes(
+        LESSON_KIND, values, lambda data: _lesson_of(parsed_document(data, LESSON_KIND)[1]) == lesson
+    )
+
+
+def read_lesson_file(path: Path | str) -> Lesson:
+    """Reads a lesson file.
+
+    Raises:
+        ExperimentFileError: the file is missing, of another kind, damaged, or from a newer version.
+    """
+    return lesson_from_bytes(read_limited(path), path)
+
+
+def lesson_from_bytes(data: bytes, path: Path | str) -> Lesson:
+    """What `lesson_to_bytes` gave; `path` is for the message. Raises `ExperimentFileError`."""
+    return read_or_refuse(lambda given: _with_scenes(_read_lesson(given)), data, path, "a lesson")
+
+
+def read_document(path: Path | str) -> SavedExperiment | Lesson:
+    """Reads a file that holds an experiment or a lesson, whichever it is.
+
+    Raises:
+        ExperimentFileError: the file is missing, of another kind, damaged, or from a newer version.
+    """
+    return document_from_bytes(read_limited(path), path)
+
+
+def document_from_bytes(data: bytes, path: Path | str) -> SavedExperiment | Lesson:
+    """The experiment or the lesson in the content of a file. Raises `ExperimentFileError`."""
+    return read_or_refuse(_read_document, data, path, "an experiment or a lesson")
+
+
+def _read_document(data: bytes) -> SavedExperiment | Lesson:
+    kind, whole = parsed_document(data, KIND, LESSON_KIND)
+    if kind == LESSON_KIND:
+        return _with_scenes(_lesson_of(whole))
+    return saved_experiment_of(whole.members(*DOCUMENT_FIELDS, *SAVED_FIELDS))
+
+
+def _lesson_of(whole: Field) -> Lesson:
+    members = whole.members(*DOCUMENT_FIELDS, "title", "scenes")
+    scenes = tuple(_scene_of(each) for each in members["scenes"].items(MAX_SCENES))
+    return Lesson(_line(members["title"], MAX_TITLE_CHARACTERS), scenes)
+
+
+def _read_lesson(data: bytes) -> Lesson:
+    return _lesson_of(parsed_document(data, LESSON_KIND)[1])
+
+
+def _with_scenes(lesson: Lesson) -> Lesson:
+    """The lesson, if it has a scene to show. Raises `JsonError`."""
+    if not lesson.scenes:
+        raise JsonError(NO_SCENES)
+    return lesson
+
+
+def _scene_of(field: Field) -> Scene:
+    members = field.members("title", "text", "question", *SAVED_FIELDS)
+    return Scene(
+        _line(members["title"], MAX_TITLE_CHARACTERS),
+        _line(members["text"], MAX_TEXT_CHARACTERS, may_be_empty=True),
+        saved_experiment_of(members),
+        _line(members["question"], MAX_TEXT_CHARACTERS, may_be_empty=True),
+    )
+
+
+def _line(field: Field, max_characters: int, *, may_be_empty: bool = False) -> str:
+    """A text of one line without control characters, and without space around it."""
+    text = field.text(max_characters)
+    if text != text.strip() or text != one_line(text) or not (text or may_be_empty):
+        or_empty = "an empty text, or " if may_be_empty else ""
+        field.refuse(f"{or_empty}one line of text without control characters or space around it")
+    return text

@@ -14,8 +14,8 @@ from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.device import DeviceChoice, choose_device
 from augenmerk.core.errors import AnalysisError, CheckpointError, ExperimentError, TextError
 from augenmerk.core.inference.compiled import Compiler, Model
-from augenmerk.core.model.finite import require_finite
 from augenmerk.core.model.interventions import compile_interventions
+from augenmerk.core.model.transformer import require_finite
 from augenmerk.core.plain_text import name_of
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.translation.compilation import (
@@ -25,10 +25,7 @@ from augenmerk.core.translation.compilation import (
     max_steps,
     sentence_changes,
 )
-from augenmerk.core.translation.corpus import batch_size_for, translate_ids
-from augenmerk.core.translation.coverage import Coverage, RareWord
 from augenmerk.core.translation.decoding import DecodingRules, batches_by_length
-from augenmerk.core.translation.description import Hypothesis
 from augenmerk.core.translation.experiment import (
     DEFAULT_LENGTH_PENALTY,
     Beam,
@@ -39,9 +36,16 @@ from augenmerk.core.translation.experiment import (
     Intervention,
     check_beam,
 )
-from augenmerk.core.translation.result import ExperimentResult, Translation, TranslationStoppedError
-from augenmerk.core.translation.running import EXPERIMENT_BATCH, Runner, groups_to_run
-from augenmerk.core.translation.source import cover, encode_source
+from augenmerk.core.translation.result import Coverage, ExperimentResult, RareWord, Translation, TranslationStoppedError
+from augenmerk.core.translation.running import (
+    EXPERIMENT_BATCH,
+    Hypothesis,
+    Runner,
+    batch_size_for,
+    groups_to_run,
+    translate_ids,
+)
+from augenmerk.core.translation.typed_text import cover, encode_source
 
 EXPERIMENT_WINDOW = 64
 """Experiments of which the results are held at once, so that those of similar length can be computed side by side."""

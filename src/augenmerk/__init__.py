@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from augenmerk.core.interop.model import ImportedModel, ImportOptions, ImportSummary
     from augenmerk.core.model.heads import Head
     from augenmerk.core.process import tune_process
-    from augenmerk.core.translation.coverage import Coverage, RareWord, RespelledWord
     from augenmerk.core.translation.experiment import (
         AttentionRow,
         Beam,
@@ -63,11 +62,21 @@ if TYPE_CHECKING:
     from augenmerk.core.translation.experiment_file import (
         ModelReference,
         SavedExperiment,
+        experiment_from_json,
+        experiment_to_json,
         read_experiment_file,
         write_experiment_file,
     )
-    from augenmerk.core.translation.experiment_json import experiment_from_json, experiment_to_json
-    from augenmerk.core.translation.result import Alternative, AttentionMaps, ExperimentResult, Translation, Word
+    from augenmerk.core.translation.result import (
+        Alternative,
+        AttentionMaps,
+        Coverage,
+        ExperimentResult,
+        RareWord,
+        RespelledWord,
+        Translation,
+        Word,
+    )
     from augenmerk.core.translation.translator import Translator
 
 __all__ = [
@@ -127,7 +136,6 @@ _NAMES_BY_MODULE = {
     "augenmerk.core.interop.model": ("ImportOptions", "ImportSummary", "ImportedModel"),
     "augenmerk.core.model.heads": ("Head",),
     "augenmerk.core.process": ("tune_process",),
-    "augenmerk.core.translation.coverage": ("Coverage", "RareWord", "RespelledWord"),
     "augenmerk.core.translation.experiment": (
         "AttentionRow",
         "Beam",
@@ -146,11 +154,21 @@ _NAMES_BY_MODULE = {
     "augenmerk.core.translation.experiment_file": (
         "ModelReference",
         "SavedExperiment",
+        "experiment_from_json",
+        "experiment_to_json",
         "read_experiment_file",
         "write_experiment_file",
     ),
-    "augenmerk.core.translation.experiment_json": ("experiment_from_json", "experiment_to_json"),
-    "augenmerk.core.translation.result": ("Alternative", "AttentionMaps", "ExperimentResult", "Translation", "Word"),
+    "augenmerk.core.translation.result": (
+        "Alternative",
+        "AttentionMaps",
+        "Coverage",
+        "ExperimentResult",
+        "RareWord",
+        "RespelledWord",
+        "Translation",
+        "Word",
+    ),
     "augenmerk.core.translation.translator": ("Translator",),
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}

@@ -28,8 +28,13 @@ from augenmerk.core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, from_bytes, to_bytes
-from augenmerk.core.translation.experiment_json import part_to_json
+from augenmerk.core.translation.experiment_file import (
+    ModelReference,
+    SavedExperiment,
+    from_bytes,
+    part_to_json,
+    to_bytes,
+)
 from augenmerk.core.translation.translator import Translator
 
 WORDS = st.sampled_from(

@@ -14,10 +14,10 @@ from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.experiment_file import (
     SUFFIX,
+    Lesson,
     SavedExperiment,
     write_experiment_file,
 )
-from augenmerk.core.translation.lesson_file import Lesson
 from augenmerk.core.translation.sharing import to_command, to_python
 from augenmerk.viz_app.documents.reading import apply_view, heads_missing, read_for_window
 from augenmerk.viz_app.documents.session import (

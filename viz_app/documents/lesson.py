@@ -7,7 +7,7 @@ from typing import Any
 from psygnal import Signal
 
 from augenmerk.core.errors import ExperimentFileError
-from augenmerk.core.translation.lesson_file import (
+from augenmerk.core.translation.experiment_file import (
     MAX_SCENES,
     MAX_TEXT_CHARACTERS,
     MAX_TITLE_CHARACTERS,

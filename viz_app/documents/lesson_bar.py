@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from augenmerk.core.translation.lesson_file import MAX_TITLE_CHARACTERS
+from augenmerk.core.translation.experiment_file import MAX_TITLE_CHARACTERS
 from augenmerk.viz_app.documents.lesson import OpenLesson, as_line, as_title
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
 from augenmerk.viz_app.views.commands import SCENE_COMMANDS

@@ -10,8 +10,7 @@ from PySide6.QtWidgets import QDialog, QMenu, QMessageBox, QWidget
 
 from augenmerk.core.errors import AugenmerkError, ExperimentFileError
 from augenmerk.core.resources import resource_path
-from augenmerk.core.translation.experiment_file import SUFFIX
-from augenmerk.core.translation.lesson_file import Lesson, Scene, read_lesson_file, write_lesson_file
+from augenmerk.core.translation.experiment_file import SUFFIX, Lesson, Scene, read_lesson_file, write_lesson_file
 from augenmerk.viz_app.documents.experiment_documents import NOTHING, ExperimentDocuments
 from augenmerk.viz_app.documents.lesson import OpenLesson, as_title
 from augenmerk.viz_app.documents.lesson_bar import LessonBar, SceneDialog, TitleDialog

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from augenmerk.core.analysis.measures import MEASURES, MeasuredMaps
 from augenmerk.core.errors import AugenmerkError
-from augenmerk.core.translation.lesson_file import Lesson, Scene
+from augenmerk.core.translation.experiment_file import Lesson, Scene
 from augenmerk.core.translation.result import ExperimentResult
 from augenmerk.viz_app.documents.experiment_documents import NOTHING
 from augenmerk.viz_app.documents.lesson import OpenLesson

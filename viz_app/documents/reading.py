@@ -11,8 +11,7 @@ from augenmerk.core.config import ModelConfig
 from augenmerk.core.errors import ExperimentFileError
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, SourceWordReplaced
-from augenmerk.core.translation.experiment_file import SUFFIX, SavedExperiment, kind_of_file
-from augenmerk.core.translation.lesson_file import Lesson, read_document
+from augenmerk.core.translation.experiment_file import SUFFIX, Lesson, SavedExperiment, kind_of_file, read_document
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import (

@@ -15,7 +15,7 @@ from augenmerk.core.model.heads import AttentionKind, Head
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import write_text
 from augenmerk.core.translation.experiment import GivenTarget, HeadScaled, Intervention
-from augenmerk.core.translation.lesson_file import Lesson, Scene
+from augenmerk.core.translation.experiment_file import Lesson, Scene
 from augenmerk.viz_app.heatmap.drawing import PRINT_COLORS, Box, Drawing, Shape, mark_shapes, marked_labels
 
 NUM_LINES = 3

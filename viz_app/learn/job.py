@@ -130,7 +130,7 @@ class PositionsJob:
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> PositionTables:
         """See `Job.run`."""
-        from augenmerk.core.model.positions import sinusoidal_table
+        from augenmerk.core.model.layers import sinusoidal_table
 
         own = translator.model.source_embedding.positions[:NUM_POSITIONS]
         small = sinusoidal_table(NUM_POSITIONS, NUM_SMALL_DIMENSIONS)

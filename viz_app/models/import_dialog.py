@@ -48,7 +48,7 @@ class InspectJob(ModelFreeJob):
     def work(self, progress: Tell, should_stop: ShouldStop) -> "ImportSummary":
         """See `ModelFreeJob.work`."""
         with collector_paused():
-            from augenmerk.core.interop.recognition import recognize
+            from augenmerk.core.interop.importing import recognize
 
         return recognize(self.source).summary
 
@@ -85,10 +85,9 @@ class ImportJob(ModelFreeJob):
         """See `ModelFreeJob.work`. What was stopped leaves no file that was not there before."""
         progress(Progress(0, 0, "Preparing"))
         with collector_paused():
+            from augenmerk.core.errors import ImportStoppedError
             from augenmerk.core.interop.importing import import_model
-            from augenmerk.core.interop.model import ImportOptions
-            from augenmerk.core.interop.stopping import ImportStoppedError
-            from augenmerk.core.interop.target import check_target
+            from augenmerk.core.interop.model import ImportOptions, check_target
 
         with writable(self.target):
             check_target(self.target, (self.source, self.data))  # before minutes are spent on what cannot be saved

@@ -9,9 +9,8 @@ from functools import lru_cache
 from typing import Literal, TypeVar
 
 from augenmerk.core.text.codec import CONTINUATION
-from augenmerk.core.translation.coverage import RareWord, RespelledWord
 from augenmerk.core.translation.experiment import SourceWordReplaced
-from augenmerk.core.translation.result import ExperimentResult, Translation, Word
+from augenmerk.core.translation.result import ExperimentResult, RareWord, RespelledWord, Translation, Word
 
 MAX_CHARACTERS = 5_000
 """Ten times the longest sentence of any corpus here. Beyond it, laying out the text and cutting it into words take

@@ -8,9 +8,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QSizePolicy, Q
 
 from augenmerk.core.quantities import duration, number
 from augenmerk.core.text.languages import a_sentence_in
-from augenmerk.core.translation.coverage import Coverage
 from augenmerk.core.translation.experiment import GivenTarget
-from augenmerk.core.translation.result import ExperimentResult, Translation
+from augenmerk.core.translation.result import Coverage, ExperimentResult, Translation
 from augenmerk.viz_app.state.experiment_editor import redo, set_output, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.languages import language_names, language_of, target_code, with_code

@@ -11,7 +11,7 @@ from augenmerk.core.cli.align import NUM_SHOWN
 from augenmerk.core.cli.main import main
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, HeadScaled
-from augenmerk.core.translation.experiment_json import part_to_json
+from augenmerk.core.translation.experiment_file import part_to_json
 from augenmerk.core.translation.translator import Translator
 from tests.core.analysis.test_alignment_ranking import TEXTS
 

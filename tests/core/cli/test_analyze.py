@@ -12,7 +12,7 @@ from augenmerk.core.analysis.selection import Selection
 from augenmerk.core.cli.main import main
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, GivenTarget
-from augenmerk.core.translation.experiment_json import part_to_json
+from augenmerk.core.translation.experiment_file import part_to_json
 from augenmerk.core.translation.translator import Translator
 from tests.interventions import heads_switched_off
 

@@ -19,7 +19,7 @@ from augenmerk.core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from augenmerk.core.translation.experiment_json import experiment_from_json, part_to_json
+from augenmerk.core.translation.experiment_file import experiment_from_json, part_to_json
 from augenmerk.core.translation.translator import Translator
 
 SENTENCE = "Ein Mann steht auf einer Leiter."

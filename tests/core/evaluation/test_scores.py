@@ -6,7 +6,7 @@ import sacrebleu
 from augenmerk.core.errors import CorpusError
 from augenmerk.core.evaluation.scores import evaluate, reference_words, score
 from augenmerk.core.text.legacy import bleu
-from augenmerk.core.translation.description import Hypothesis
+from augenmerk.core.translation.running import Hypothesis
 from augenmerk.core.translation.translator import Translator
 
 REFERENCES = ["A man is standing on a ladder.", "Two Dogs play in the snow.", "A woman in a blue t-shirt."]

@@ -16,10 +16,9 @@ import pytest
 
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.cli.main import main
-from augenmerk.core.errors import ModelImportError
+from augenmerk.core.errors import ImportStoppedError, ModelImportError
 from augenmerk.core.interop.hub import fetch
 from augenmerk.core.interop.importing import import_model
-from augenmerk.core.interop.stopping import ImportStoppedError
 from tests.conftest import REPOSITORY
 from tests.core.interop.marian_models import make_folder
 

@@ -20,12 +20,10 @@ from augenmerk.core.analysis.occlusion import occlude_source_words
 from augenmerk.core.checkpoint.file import Origin, load_checkpoint, save_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.config import Activation
-from augenmerk.core.errors import ModelImportError, StorageError
-from augenmerk.core.interop.importing import import_model
+from augenmerk.core.errors import ImportStoppedError, ModelImportError, StorageError
+from augenmerk.core.interop.importing import import_model, recognize
 from augenmerk.core.interop.marian import ACTIVATIONS
 from augenmerk.core.interop.model import ImportOptions, expected_seconds, stores_half
-from augenmerk.core.interop.recognition import recognize
-from augenmerk.core.interop.stopping import ImportStoppedError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.model.layers import activate
 from augenmerk.core.translation.experiment import (
@@ -118,8 +116,7 @@ def test_languages_are_told_by_options_then_files_then_names(folder: Path) -> No
     assert found.summary.languages == ("und", "und")
     assert found.read().checkpoint.run.data.target_language == "und"
     assert (
-        recognize(renamed, ImportOptions(target_language="ROMANCE")).read().checkpoint.codecs.target.language
-        == "ROMANCE"
+        import_model(renamed, ImportOptions(target_language="ROMANCE")).checkpoint.codecs.target.language == "ROMANCE"
     )
 
 

@@ -15,11 +15,9 @@ import yaml
 from augenmerk.core.checkpoint.file import Origin, load_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.config import DecodingConfig
-from augenmerk.core.errors import ModelImportError
-from augenmerk.core.interop.importing import import_model
+from augenmerk.core.errors import ImportStoppedError, ModelImportError
+from augenmerk.core.interop.importing import import_model, recognize
 from augenmerk.core.interop.model import ImportOptions
-from augenmerk.core.interop.recognition import recognize
-from augenmerk.core.interop.stopping import ImportStoppedError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.compilation import max_steps
 from augenmerk.core.translation.decoding import greedy_search
@@ -216,8 +214,8 @@ def test_the_checkpoint_is_the_one_that_is_named_the_best_or_the_last(folder: Pa
     def chosen() -> str:
         phases: list[str] = []
         with pytest.raises(ImportStoppedError):  # before it is read
-            recognize(folder).read(phases.append, lambda: True)
-        return phases[0]
+            import_model(folder, on_phase=phases.append, should_stop=lambda: True)
+        return phases[-1]
 
     for expected, missing in (("best", ""), ("latest", "best"), ("1200", "latest")):
         if missing:
@@ -230,11 +228,11 @@ def test_the_checkpoint_is_the_one_that_is_named_the_best_or_the_last(folder: Pa
 @pytest.mark.slow
 def test_special_tokens_come_first_and_no_token_twice(folder: Path) -> None:
     """As JoeyNMT reads a list: without special tokens, with them elsewhere, and under other names."""
-    plain = recognize(folder).read().checkpoint.codecs.source.vocabulary
+    plain = import_model(folder).checkpoint.codecs.source.vocabulary
     lines = (folder / "src_vocab.txt").read_text(encoding="utf-8").splitlines()
     reordered = [*lines[4:8], lines[3], lines[1], lines[4], *lines[8:], lines[0], lines[2]]
     (folder / "src_vocab.txt").write_text("\n".join(reordered) + "\n", encoding="utf-8")
-    assert recognize(folder).read().checkpoint.codecs.source.vocabulary == plain
+    assert import_model(folder).checkpoint.codecs.source.vocabulary == plain
     change(folder, "data.special_symbols", {"bos_token": "[BOS]", "unk_token": "[UNK]"})
     reordered.remove("<s>")
     reordered.remove("<unk>")
@@ -243,7 +241,7 @@ def test_special_tokens_come_first_and_no_token_twice(folder: Path) -> None:
         (folder / "trg_vocab.txt").read_text(encoding="utf-8").replace("<unk>", "[UNK]").replace("<s>\n", "[BOS]\n"),
         encoding="utf-8",
     )
-    renamed = recognize(folder).read().checkpoint.codecs.source.vocabulary
+    renamed = import_model(folder).checkpoint.codecs.source.vocabulary
     assert renamed.tokens[:4] == ("[UNK]", "<pad>", "<s>", "</s>")
     assert renamed.tokens[4:] == plain.tokens[4:]
 
@@ -251,10 +249,10 @@ def test_special_tokens_come_first_and_no_token_twice(folder: Path) -> None:
 @pytest.mark.slow
 def test_tables_of_positions_that_are_no_waves_are_kept(folder: Path) -> None:
     weights = torch.load(folder / "best.ckpt")["model_state"]
-    assert recognize(folder).read().checkpoint.run.model.positions == "sinusoidal"
+    assert import_model(folder).checkpoint.run.model.positions == "sinusoidal"
     weights["decoder.pe.pe"] = weights["decoder.pe.pe"] * 1.001
     save(folder, weights)
-    checkpoint = recognize(folder).read().checkpoint
+    checkpoint = import_model(folder).checkpoint
     assert checkpoint.run.model.positions == "learned"
     assert torch.equal(checkpoint.weights["target_embedding.positions"], weights["decoder.pe.pe"][0])
 

@@ -12,8 +12,8 @@ from safetensors.torch import load_file
 from augenmerk.core.interop.importing import import_model
 from augenmerk.core.translation.compilation import max_steps
 from augenmerk.core.translation.decoding import greedy_search
-from augenmerk.core.translation.source import encode_source
 from augenmerk.core.translation.translator import Translator
+from augenmerk.core.translation.typed_text import encode_source
 from tests.core.interop.joeynmt_oracle import CONFIGURATIONS
 
 MODELS = os.environ.get("AUGENMERK_JOEYNMT_MODELS", "")

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from augenmerk.core.errors import ModelImportError
+from augenmerk.core.errors import ImportStoppedError, ModelImportError
 from augenmerk.core.interop import pickled
 from augenmerk.core.interop.pickled import read_pickled
-from augenmerk.core.interop.stopping import ImportStoppedError
 from augenmerk.core.interop.weights import read_safetensors
 
 pytestmark = pytest.mark.subprocess

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from augenmerk.core.model.positions import TokenAndPosition, sinusoidal_halves_table, sinusoidal_table
+from augenmerk.core.model.layers import TokenAndPosition, sinusoidal_halves_table, sinusoidal_table
 from augenmerk.core.model.transformer import Transformer
 from tests.core.model.small_models import NUM_SOURCE, NUM_TARGET, PADDING, POST, PRE, random_ids
 

@@ -9,8 +9,7 @@ from functools import cache
 import pytest
 import sentencepiece
 
-from augenmerk.core.text.bpe_dropout import BpeDropout
-from augenmerk.core.text.subwords import WORD_MARK, Subwords
+from augenmerk.core.text.subwords import WORD_MARK, BpeDropout, Subwords
 from tests.conftest import REPOSITORY
 
 SENTENCES = [

@@ -6,8 +6,7 @@ import pytest
 
 from augenmerk.core.config import DataConfig
 from augenmerk.core.text.codec import CodecPair, TextCodec
-from augenmerk.core.text.spelling import MAX_PLACES, SpellingRestorer
-from augenmerk.core.text.word_counts import WordCounts
+from augenmerk.core.text.word_counts import MAX_PLACES, SpellingRestorer, WordCounts
 
 KNOWN = {
     "straße": 9, "mädchen": 8, "über": 7, "größe": 6, "weiß": 5, "draußen": 4, "frauen": 9, "neue": 9, "masse": 1,

@@ -11,9 +11,17 @@ import pytest
 from augenmerk.core.corpora.parallel import read_lines
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.resources import resource_path
-from augenmerk.core.text import tokenizers, word_rules
-from augenmerk.core.text.tokenizers import SpacyTokenizer, has_rules, rules_of_spacy
-from augenmerk.core.text.word_rules import RULES_FILE, SHIPPED, Piece, WordRules, shipped_rules
+from augenmerk.core.text import tokenizers
+from augenmerk.core.text.tokenizers import (
+    RULES_FILE,
+    SHIPPED,
+    Piece,
+    SpacyTokenizer,
+    WordRules,
+    has_rules,
+    rules_of_spacy,
+    shipped_rules,
+)
 from tests.test_import_rules import modules_imported_by
 from tools.tokenizer_rules import rules_of_spacy as exported
 
@@ -98,7 +106,7 @@ def test_all_of_multi30k_is_cut_as_spacy_cuts_it(multi30k_folder: Path, language
 
 
 def test_what_is_remembered_changes_nothing_and_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(word_rules, "MAX_REMEMBERED", 3)
+    monkeypatch.setattr(tokenizers, "MAX_REMEMBERED", 3)
     rules = shipped_rules("de")
     texts = ["Ein Mann.", "(z.B. so)", "Ein Mann.", "ganz anders, oder?", "(z.B. so)"]
     assert [rules(text) for text in texts] == [shipped_rules("de")(text) for text in texts]
@@ -119,8 +127,8 @@ def test_where_spacy_is_missing_the_shipped_languages_are_left(monkeypatch: pyte
 
 
 def test_a_missing_file_of_rules_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(word_rules, "resource_path", lambda name: tmp_path / name)
-    word_rules._read.cache_clear()
+    monkeypatch.setattr(tokenizers, "resource_path", lambda name: tmp_path / name)
+    tokenizers._read.cache_clear()
     with pytest.raises(ConfigError, match=r"tokenizer-rules\.json cannot be read"):
         shipped_rules("de")
 

@@ -12,8 +12,7 @@ from augenmerk.core.cli.main import main
 from augenmerk.core.config import preset
 from augenmerk.core.errors import ConfigError, TrainingError
 from augenmerk.core.memory import MemoryLimit, is_out_of_memory, memory_limit
-from augenmerk.core.model.outline import parameter_shapes
-from augenmerk.core.model.transformer import Transformer
+from augenmerk.core.model.transformer import Transformer, parameter_shapes
 from augenmerk.core.training import checks
 from augenmerk.core.training.checks import check_address_space, check_memory_for_training
 from augenmerk.core.training.failures import with_explained_lack_of_memory

@@ -27,9 +27,8 @@ from augenmerk.core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from augenmerk.core.translation.source import encode_source
-from augenmerk.core.translation.target import encode_target
 from augenmerk.core.translation.translator import Translator
+from augenmerk.core.translation.typed_text import encode_source, encode_target
 
 
 @dataclass(frozen=True, eq=False)

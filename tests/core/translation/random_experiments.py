@@ -21,8 +21,8 @@ from augenmerk.core.translation.experiment import (
     SourceWordReplaced,
     site_of,
 )
-from augenmerk.core.translation.source import encode_source
 from augenmerk.core.translation.translator import Translator
+from augenmerk.core.translation.typed_text import encode_source
 from tests.core.translation.naive import edited_source_ids
 from tests.core.translation.random_models import MAX_POSITIONS, NUM_SYMBOLS, SOURCE_WORDS, TARGET_WORDS, all_heads
 

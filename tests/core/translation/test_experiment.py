@@ -32,7 +32,7 @@ from augenmerk.core.translation.experiment import (
     shares_of,
     site_of,
 )
-from augenmerk.core.translation.experiment_json import experiment_from_json, experiment_to_json
+from augenmerk.core.translation.experiment_file import experiment_from_json, experiment_to_json
 
 TEXT = "Ein Mann steht."
 REMOVED = SourceWordRemoved(2)

@@ -29,13 +29,14 @@ from augenmerk.core.translation.experiment_file import (
     MAX_BYTES,
     ModelReference,
     SavedExperiment,
+    experiment_from_json,
+    experiment_to_json,
     from_bytes,
     kind_of_file,
     read_experiment_file,
     to_bytes,
     write_experiment_file,
 )
-from augenmerk.core.translation.experiment_json import experiment_from_json, experiment_to_json
 from tests.core.translation.random_experiments import AnyValues, random_experiment
 
 MODEL = ModelReference("multi30k-de-en", "0123456789abcdef" * 4)

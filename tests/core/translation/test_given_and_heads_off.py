@@ -15,8 +15,8 @@ from augenmerk.core.text.codec import CodecPair
 from augenmerk.core.text.vocabulary import Vocabulary
 from augenmerk.core.translation.experiment import Experiment, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, Word
-from augenmerk.core.translation.target import encode_target
 from augenmerk.core.translation.translator import Translator
+from augenmerk.core.translation.typed_text import encode_target
 from tests.core.translators import read_given
 from tests.interventions import heads_switched_off
 

@@ -16,9 +16,9 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 from torch.nn.utils import parametrize
 from torch.utils.hooks import RemovableHandle
 
-from augenmerk.core.translation.description import Hypothesis
 from augenmerk.core.translation.experiment import Beam, Experiment, GivenTarget, Greedy, Output
 from augenmerk.core.translation.result import MAP_KINDS, Translation
+from augenmerk.core.translation.running import Hypothesis
 from augenmerk.core.translation.translator import Translator
 from tests.core.translation.naive import naive_run
 from tests.core.translation.random_models import make_translator

@@ -11,20 +11,24 @@ from typing import Any
 import pytest
 
 from augenmerk.core.errors import ExperimentFileError, StorageError
-from augenmerk.core.translation import lesson_file
+from augenmerk.core.translation import experiment_file
 from augenmerk.core.translation.experiment import Experiment, Greedy
-from augenmerk.core.translation.experiment_file import MAX_BYTES, SavedExperiment, from_bytes, kind_of_file, to_bytes
-from augenmerk.core.translation.lesson_file import (
+from augenmerk.core.translation.experiment_file import (
+    MAX_BYTES,
     MAX_SCENES,
     MAX_TEXT_CHARACTERS,
     MAX_TITLE_CHARACTERS,
     Lesson,
+    SavedExperiment,
     Scene,
     document_from_bytes,
+    from_bytes,
+    kind_of_file,
     lesson_from_bytes,
     lesson_to_bytes,
     read_document,
     read_lesson_file,
+    to_bytes,
     write_lesson_file,
 )
 from tests.core.translation.random_experiments import AnyValues, random_experiment
@@ -97,7 +101,7 @@ def test_a_document_is_an_experiment_or_a_lesson_by_its_kind() -> None:
 
 
 def test_the_example_in_the_documentation_is_one() -> None:
-    text = (lesson_file.__doc__ or "").split("\n\n")[2].replace("5d04…", MODEL.digest)
+    text = (experiment_file.__doc__ or "").split("\n\n")[4].replace("5d04…", MODEL.digest)
     (scene,) = lesson_from_bytes(text.encode(), "").scenes
     assert scene.saved.experiment == Experiment("Zwei Hunde.", Greedy())
 

@@ -11,7 +11,7 @@ from augenmerk.core.translation.result import Alternative, AttentionMaps, Transl
 
 
 @pytest.mark.subprocess
-@pytest.mark.parametrize("module", ["augenmerk.core.translation.result", "augenmerk.core.translation.source"])
+@pytest.mark.parametrize("module", ["augenmerk.core.translation.result", "augenmerk.core.translation.typed_text"])
 def test_results_and_sources_are_imported_without_torch(module: str) -> None:
     """A window holds these before torch is imported; spaCy would bring torch with it."""
     code = f"import sys, {module}; print(sorted({{'torch', 'spacy', 'torchtext'}} & set(sys.modules)))"

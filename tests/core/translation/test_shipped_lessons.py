@@ -9,7 +9,7 @@ import pytest
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import resource_path
-from augenmerk.core.translation.lesson_file import Lesson, Scene, read_lesson_file
+from augenmerk.core.translation.experiment_file import Lesson, Scene, read_lesson_file
 from augenmerk.core.translation.result import ExperimentResult
 from augenmerk.core.translation.translator import Translator
 from tools.make_lessons import LESSONS, scene_of

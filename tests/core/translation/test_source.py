@@ -5,8 +5,8 @@ import pytest
 from augenmerk.core.errors import ExperimentError, TextError
 from augenmerk.core.text.vocabulary import UNKNOWN
 from augenmerk.core.translation.experiment import SourceEdit, SourceWordRemoved, SourceWordReplaced
-from augenmerk.core.translation.source import EncodedSource, edit_source, encode_source
 from augenmerk.core.translation.translator import Translator
+from augenmerk.core.translation.typed_text import EncodedSource, edit_source, encode_source
 from tests.core.translators import MAX_POSITIONS
 
 ROOM = MAX_POSITIONS - 2

@@ -17,12 +17,17 @@ from augenmerk.core.inference.compiled import PLAIN_VARIABLE, CachedState, Compi
 from augenmerk.core.inference.products import RoundedProduct, has_rounded_products
 from augenmerk.core.model.heads import ATTENTION_KINDS
 from augenmerk.core.model.interventions import compile_interventions
-from augenmerk.core.translation import speculation
+from augenmerk.core.translation import decoding
 from augenmerk.core.translation.compilation import CompiledExperiment
-from augenmerk.core.translation.decoding import forbidding, greedy_search
+from augenmerk.core.translation.decoding import (
+    DecodeRequest,
+    VerifiedTranslation,
+    forbidding,
+    greedy_search,
+    verified_greedy,
+)
 from augenmerk.core.translation.experiment import CausalMaskLifted, Experiment, Greedy, HeadScaled
 from augenmerk.core.translation.result import TranslationStoppedError
-from augenmerk.core.translation.speculation import DecodeRequest, VerifiedTranslation, verified_greedy
 from augenmerk.core.translation.translator import Translator
 from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, make_model, random_ids
 from tests.core.translation.random_experiments import ValuesForModel, random_experiment
@@ -302,7 +307,7 @@ def test_passes_that_differ_by_rounding_end_all_the_same(bundled: Translator, mo
     """Near-ties that flip with the length of the pass: from then on all passes are of one length."""
     compiled = bundled.compile(Experiment("Zwei Hunde spielen im Schnee."))
     expected = decode(bundled, [compiled], [()])[0].ids
-    real, lengths = speculation._pass, []
+    real, lengths = decoding._pass, []
 
     def flipping(state, sentences, rules, forbidden, need_maps, longest, padding_id):
         output, best = real(state, sentences, rules, forbidden, need_maps, longest, padding_id)
@@ -311,7 +316,7 @@ def test_passes_that_differ_by_rounding_end_all_the_same(bundled: Translator, mo
             best[0][3] = 5 + len(lengths) % 2
         return output, best
 
-    monkeypatch.setattr(speculation, "_pass", flipping)
+    monkeypatch.setattr(decoding, "_pass", flipping)
     found = decode(bundled, [compiled], [expected])[0]
     assert found.ids == expected
     assert lengths[-1] == compiled.max_steps

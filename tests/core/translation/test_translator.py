@@ -14,8 +14,6 @@ from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import CheckpointError, ConfigError, DeviceError, TextError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.compilation import interventions_of
-from augenmerk.core.translation.corpus import CORPUS_BATCH
-from augenmerk.core.translation.description import NUM_ALTERNATIVES, Hypothesis
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Experiment,
@@ -27,7 +25,7 @@ from augenmerk.core.translation.experiment import (
     SourceWordReplaced,
 )
 from augenmerk.core.translation.result import Translation, TranslationStoppedError
-from augenmerk.core.translation.running import EXPERIMENT_BATCH
+from augenmerk.core.translation.running import CORPUS_BATCH, EXPERIMENT_BATCH, NUM_ALTERNATIVES, Hypothesis
 from augenmerk.core.translation.translator import Translator
 from tests.core.translators import GERMAN, MAX_POSITIONS
 

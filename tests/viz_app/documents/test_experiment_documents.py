@@ -25,8 +25,15 @@ from augenmerk.core.translation.experiment import (
     HeadScaled,
     SourceWordReplaced,
 )
-from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, to_bytes, write_experiment_file
-from augenmerk.core.translation.lesson_file import Lesson, Scene, write_lesson_file
+from augenmerk.core.translation.experiment_file import (
+    Lesson,
+    ModelReference,
+    SavedExperiment,
+    Scene,
+    to_bytes,
+    write_experiment_file,
+    write_lesson_file,
+)
 from augenmerk.viz_app.documents.experiment_documents import ExperimentDocuments
 from augenmerk.viz_app.documents.reading import is_experiment, read_lesson, view_values
 from augenmerk.viz_app.documents.session import KeptSession, read_session, saved_experiment

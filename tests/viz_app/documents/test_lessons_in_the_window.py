@@ -12,8 +12,14 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, HeadScaled
-from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment
-from augenmerk.core.translation.lesson_file import Lesson, Scene, read_lesson_file, write_lesson_file
+from augenmerk.core.translation.experiment_file import (
+    Lesson,
+    ModelReference,
+    SavedExperiment,
+    Scene,
+    read_lesson_file,
+    write_lesson_file,
+)
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.documents.lesson_bar import SceneDialog, TitleDialog
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons

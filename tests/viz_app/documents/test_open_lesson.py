@@ -6,8 +6,14 @@ import pytest
 
 from augenmerk.core.errors import ExperimentFileError
 from augenmerk.core.translation.experiment import Experiment
-from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment
-from augenmerk.core.translation.lesson_file import MAX_SCENES, MAX_TITLE_CHARACTERS, Lesson, Scene
+from augenmerk.core.translation.experiment_file import (
+    MAX_SCENES,
+    MAX_TITLE_CHARACTERS,
+    Lesson,
+    ModelReference,
+    SavedExperiment,
+    Scene,
+)
 from augenmerk.viz_app.documents.lesson import OpenLesson, as_line, as_title
 
 MODEL = ModelReference("one", "a" * 64)

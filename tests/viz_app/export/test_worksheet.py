@@ -11,8 +11,7 @@ import pytest
 from augenmerk.core.errors import StorageError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, HeadScaled
-from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment
-from augenmerk.core.translation.lesson_file import Lesson, Scene, read_lesson_file
+from augenmerk.core.translation.experiment_file import Lesson, ModelReference, SavedExperiment, Scene, read_lesson_file
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.export.worksheet import (
     NO_QUESTION,

@@ -4,9 +4,8 @@ import pytest
 import torch
 
 from augenmerk.core.config import PRESETS, ModelConfig
-from augenmerk.core.model.outline import NoRandomNumbers
 from augenmerk.core.model.size import MODULES, size_rows
-from augenmerk.core.model.transformer import Transformer
+from augenmerk.core.model.transformer import NoRandomNumbers, Transformer
 from augenmerk.viz_app.learn.checks import part_sizes
 from augenmerk.viz_app.learn.figures.one_page import GROUPS, NORM, Box, Side, about, boxes_of
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.lesson_file import write_lesson_file
+from augenmerk.core.translation.experiment_file import write_lesson_file
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.theme import current_theme

@@ -9,8 +9,7 @@ from PySide6.QtGui import QColor, QHelpEvent, QImage, QTextCharFormat, QTextCurs
 from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.translation.coverage import Coverage, RareWord, RespelledWord
-from augenmerk.core.translation.result import Translation
+from augenmerk.core.translation.result import Coverage, RareWord, RespelledWord, Translation
 from augenmerk.viz_app.glossary import entries_in
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.models.import_dialog import HubDialog
