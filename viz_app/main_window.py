@@ -252,7 +252,7 @@ class Opening:
         loader.previous_model_missing.connect(self._open_bundled_instead)
         loader.import_offered.connect(self._on_import_offered)
         page.failed.connect(self._on_sentence_failed)
-        window.documents.opener.failed.connect(self._on_experiment_failed)
+        window.documents.failed.connect(self._on_experiment_failed)
         self._state.result_changed.connect(self._on_result)
         self._show_first_text(sentence)
 
@@ -701,7 +701,7 @@ class MainWindow(QMainWindow):
         page.own_settings = lambda: self.lessons.own_settings
         lesson_bar.arrows_changed.connect(lambda: page.heads.show_keys(lesson_bar.takes_arrows))
         self.documents.done.connect(bar.show_notice)
-        self.documents.opener.model_requested.connect(self.open_model)
+        self.documents.model_requested.connect(self.open_model)
 
     def _on_result(self) -> None:
         if self.state.translation is not None:

@@ -269,7 +269,7 @@ def test_the_question_mark_opens_the_sheet_of_keys(make_window: MakeWindow, qtbo
 def test_every_command_is_in_the_palette_and_its_keys_are_on_the_sheet(make_window: MakeWindow, qtbot: QtBot) -> None:
     """In a window where everything is offered but what needs a run, or another place in a lesson."""
     window = make_window()
-    window.documents.open(next(iter(shipped_lessons())), is_shipped=True)
+    window.documents.open(next(iter(shipped_lessons())))
     qtbot.waitUntil(window.lessons.bar.isVisible)
     window.lessons.lesson.step(1)
     window.lessons.bar.edit_button.setChecked(True)
@@ -302,7 +302,7 @@ def test_the_keys_of_every_command_do_it_from_anywhere_in_the_window(
     done: list[str] = []
     monkeypatch.setattr(BoundCommand, "run", lambda command: done.append(command.title))
     window = make_window()
-    window.documents.open(next(iter(shipped_lessons())), is_shipped=True)
+    window.documents.open(next(iter(shipped_lessons())))
     qtbot.waitUntil(window.lessons.bar.isVisible)
     window.state.submit(toggle_head(window.state.selection.head))
     qtbot.waitUntil(window.translate_page.sentence.shown_switch.isVisible)

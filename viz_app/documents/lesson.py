@@ -25,8 +25,7 @@ class OpenLesson:
     Attributes:
         lesson: None while none is open.
         place: of the scene that is shown, from 0; 0 while there is no scene.
-        path: the file it was read from or written to; None if it has none that may be written.
-        origin: the file it was read from or written to, which may be one of the product's own.
+        path: the file it was read from or written to; None before the first saving.
         is_changed: whether something would be lost without saving.
 
     Signals (psygnal):
@@ -41,7 +40,6 @@ class OpenLesson:
         self.lesson: Lesson | None = None
         self.place = 0
         self.path: Path | None = None
-        self.origin: Path | None = None
         self.is_changed = False
 
     @property
@@ -59,25 +57,25 @@ class OpenLesson:
         """The place of the current scene: "2 of 5"."""
         return f"{self.place + 1} of {len(self.scenes)}" if self.scenes else "no scene yet"
 
-    def open(self, lesson: Lesson, path: Path | None, origin: Path | None = None) -> None:
+    def open(self, lesson: Lesson, path: Path) -> None:
         """Replaces the open lesson and shows the first scene."""
-        self.restore(lesson, path, origin, 0)
+        self.restore(lesson, path, 0)
         self._choose()
 
-    def restore(self, lesson: Lesson, path: Path | None, origin: Path | None, place: int) -> None:
+    def restore(self, lesson: Lesson, path: Path, place: int) -> None:
         """Reopens a lesson at a scene, or at its last one, without changing the screen."""
-        self.lesson, self.path, self.origin, self.is_changed = lesson, path, origin or path, False
+        self.lesson, self.path, self.is_changed = lesson, path, False
         self.place = max(0, min(place, len(lesson.scenes) - 1))
         self.changed.emit()
 
     def close(self) -> None:
         """Closes the lesson."""
-        self.lesson, self.path, self.origin, self.place, self.is_changed = None, None, None, 0, False
+        self.lesson, self.path, self.place, self.is_changed = None, None, 0, False
         self.changed.emit()
 
     def mark_saved(self, path: Path) -> None:
         """Records that the lesson was saved to this file."""
-        self.path, self.origin, self.is_changed = path, path, False
+        self.path, self.is_changed = path, False
         self.changed.emit()
 
     # --- which scene ---------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """The lesson bar: the current scene, its text, navigation, and in edit mode the editing commands."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShortcut
@@ -26,6 +26,7 @@ from augenmerk.viz_app.widgets.layouts import FlowLayout, Space, column_of, row_
 
 MAX_LINES = 3
 NO_SCENE = "Add scene saves the current screen here: the sentence, its changes and the view of the maps."
+TEXTS = (("Explanation", "What to look at (optional)"), ("Question", "A question for the worksheet (optional)"))
 
 
 class LessonBar(QFrame):
@@ -60,7 +61,7 @@ class LessonBar(QFrame):
         self.text = MaxLinesLabel("", MAX_LINES)
         self.other_model = ElidingLabel("warm")
         self.other_model.hide()
-        self.again_button = flat_button("Show again", "Shows this scene as it was saved, without later changes")
+        self.again_button = flat_button("Restore scene", "Show this scene as it was saved, without later changes")
         self.edit_button = flat_button("Edit", "Add, change, order and delete scenes")
         self.edit_button.setCheckable(True)
         self.close_button = flat_button("✕", "Close the lesson")
@@ -158,78 +159,44 @@ class LessonBar(QFrame):
         ]
 
 
-class SceneDialog(QDialog):
-    """Asks for the text of a scene.
+class LessonTextDialog(QDialog):
+    """Asks for the title of a lesson, or for the title, explanation and question of a scene.
 
     Attributes:
-        title, text, question: the fields.
+        title: the field of the title.
+        texts: the fields of the explanation and the question; empty for a lesson.
+        buttons: OK, enabled once there is a title, and Cancel.
 
     Signals:
-        given(str, str, str): a title that is not empty, a sentence, a question.
+        given(list[str]): the title, which is not empty, and the texts.
     """
 
-    given = Signal(str, str, str)
+    given = Signal(list)
 
-    def __init__(self, heading: str, words: tuple[str, str, str] = ("", "", ""), parent: QWidget | None = None) -> None:
+    def __init__(self, heading: str, title: str, texts: Sequence[str], parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle(heading)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.title, self.text, self.question = QLineEdit(words[0]), QPlainTextEdit(words[1]), QPlainTextEdit(words[2])
+        self.title, self.texts = QLineEdit(title), [QPlainTextEdit(text) for text in texts]
         self.title.setMaxLength(MAX_TITLE_CHARACTERS)
-        for field in (self.text, self.question):
-            field.setTabChangesFocus(True)
-            scales(field.setMinimumWidth, 420)
-            field.setFixedHeight(5 * field.fontMetrics().lineSpacing())
-        self.text.setPlaceholderText("What to look at (optional)")
-        self.question.setPlaceholderText("A question for the worksheet (optional)")
+        self.title.selectAll()  # typing replaces it
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.buttons.accepted.connect(self._give)
         self.buttons.rejected.connect(self.reject)
         self.title.textChanged.connect(lambda _: self._fit())
         form = QFormLayout(self)
         form.addRow("Title", self.title)
-        form.addRow("Explanation", self.text)
-        form.addRow("Question", self.question)
+        for field, (name, hint) in zip(self.texts, TEXTS, strict=False):
+            field.setTabChangesFocus(True)
+            field.setFixedHeight(5 * field.fontMetrics().lineSpacing())
+            field.setPlaceholderText(hint)
+            form.addRow(name, field)
         form.addRow(self.buttons)
+        scales(self.setMinimumWidth, 440)
         self._fit()
 
     def _fit(self) -> None:
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(bool(as_title(self.title.text())))
 
     def _give(self) -> None:
-        text, question = as_line(self.text.toPlainText()), as_line(self.question.toPlainText())
-        self.given.emit(as_title(self.title.text()), text, question)
+        self.given.emit([as_title(self.title.text()), *(as_line(text.toPlainText()) for text in self.texts)])
         self.accept()
-
-
-class TitleDialog(QDialog):
-    """Asks for the title of a lesson.
-
-    Attributes:
-        title: the field.
-
-    Signals:
-        given(str): not empty.
-    """
-
-    given = Signal(str)
-
-    def __init__(self, title: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Rename the lesson")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.title = QLineEdit(title)
-        self.title.setMaxLength(MAX_TITLE_CHARACTERS)
-        self.title.selectAll()  # what is typed takes its place
-        scales(self.title.setMinimumWidth, 360)
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
-        self.buttons.accepted.connect(self._give)
-        self.buttons.rejected.connect(self.reject)
-        form = QFormLayout(self)
-        form.addRow("Title", self.title)
-        form.addRow(self.buttons)
-
-    def _give(self) -> None:
-        if title := as_title(self.title.text()):
-            self.given.emit(title)
-            self.accept()

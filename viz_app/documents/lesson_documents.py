@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -13,54 +12,47 @@ from augenmerk.core.resources import resource_path
 from augenmerk.core.translation.experiment_file import SUFFIX, Lesson, Scene, read_lesson_file, write_lesson_file
 from augenmerk.viz_app.documents.experiment_documents import NOTHING, ExperimentDocuments
 from augenmerk.viz_app.documents.lesson import OpenLesson, as_title
-from augenmerk.viz_app.documents.lesson_bar import LessonBar, SceneDialog, TitleDialog
-from augenmerk.viz_app.documents.lesson_export import LessonExport
-from augenmerk.viz_app.documents.reading import read_lesson, show_as
-from augenmerk.viz_app.documents.session import saved_experiment
+from augenmerk.viz_app.documents.lesson_bar import LessonBar, LessonTextDialog
+from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, SceneResult, scene_maps, scene_parts
+from augenmerk.viz_app.documents.reading import SHIPPED_LESSONS, is_shipped, read_lesson, saved_experiment, show_as
+from augenmerk.viz_app.export.lesson_page import save_lesson_page
+from augenmerk.viz_app.export.worksheet import save_worksheet
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import ExperimentEditor, begin_history, resume_history
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.widgets.commands import BoundCommand, Command
 from augenmerk.viz_app.widgets.dialogs import ask_where_to_save, show_failure
-from augenmerk.viz_app.worker.inference import Failure, InferenceWorker
+from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, Request
+
+FORMATS = {SUFFIX.removeprefix("."): f"Lessons (*{SUFFIX})", "": "All files (*)"}
+PREFIX = "Lesson: "
+"""Of titles, where no menu says what they belong to."""
+SHIPPED_MARK = "shipped:"
+"""Before the name of one of them where the open lesson is remembered: their folder may be another next time."""
+PAGES = {"html": "Page for the browser (*.html)"}
+WORKSHEETS = {"html": "Page for the browser and the printer (*.html)", "md": "Markdown (*.md)"}
 
 
-class LessonEditing(QObject):
-    """Asks in dialogs and changes the lesson; a dialog reports a failure.
+class LessonEditing:
+    """Asks in dialogs and changes the lesson; a dialog reports a failure."""
 
-    Args:
-        state: what is on the screen.
-        lesson: the open lesson.
-        window: what dialogs belong to.
-        show_dialog: opens a dialog.
+    def __init__(self, documents: "LessonDocuments") -> None:
+        self._documents, self._state, self._lesson = documents, documents.state, documents.lesson
 
-    Signals:
-        done(str): why there is nothing to ask for.
-    """
-
-    done = Signal(str)
-
-    def __init__(
-        self, state: ExperimentState, lesson: OpenLesson, window: QWidget, show_dialog: Callable[[QDialog], object]
-    ) -> None:
-        super().__init__(window)
-        self._state, self._lesson, self._window, self._show_dialog = state, lesson, window, show_dialog
-
-    def ask_for_scene(self, then: Callable[[], object]) -> None:
-        """Asks for the text of a scene of the current experiment, adds it, then calls `then`."""
+    def add_scene(self) -> None:
+        """Asks for the text of a new scene of the current experiment, and begins editing."""
         if self._state.result is None:
-            self.done.emit(NOTHING)
+            self._documents.done.emit(NOTHING)
             return
         saved = saved_experiment(self._state)
-        dialog = SceneDialog("Add a scene", parent=self._window)
 
         def add(title: str, text: str, question: str) -> None:
-            self._try(lambda: self._lesson.add(Scene(title, text, saved, question)))
-            then()
+            self._lesson.add(Scene(title, text, saved, question))
+            self._documents.bar.edit_button.setChecked(True)
 
-        dialog.given.connect(add)
-        self._show_dialog(dialog)
+        self._ask("Add a scene", "", ("", ""), add)
 
     def update_scene(self) -> None:
         """Replaces the scene's experiment and view by those on the screen."""
@@ -68,41 +60,85 @@ class LessonEditing(QObject):
             self._try(lambda: self._lesson.change_scene(saved=saved_experiment(self._state)))
 
     def ask_for_texts(self) -> None:
-        """Asks for another text of the current scene."""
+        """Asks for other texts of the current scene."""
         scene = self._lesson.scene
-        if scene is None:
-            return
-        dialog = SceneDialog("The texts of this scene", (scene.title, scene.text, scene.question), self._window)
-        dialog.given.connect(
-            lambda title, text, question: self._try(
-                lambda: self._lesson.change_scene(title=title, text=text, question=question)
+        if scene is not None:
+            self._ask(
+                "The texts of this scene",
+                scene.title,
+                (scene.text, scene.question),
+                lambda title, text, question: self._lesson.change_scene(title=title, text=text, question=question),
             )
-        )
-        self._show_dialog(dialog)
 
     def ask_for_title(self) -> None:
         """Asks for another title of the lesson."""
-        if self._lesson.lesson is None:
-            return
-        dialog = TitleDialog(self._lesson.lesson.title, self._window)
-        dialog.given.connect(lambda title: self._try(lambda: self._lesson.rename(title)))
-        self._show_dialog(dialog)
+        if self._lesson.lesson is not None:
+            self._ask("Rename the lesson", self._lesson.lesson.title, (), self._lesson.rename)
+
+    def _ask(self, heading: str, title: str, texts: Sequence[str], act: Callable[..., None]) -> None:
+        dialog = LessonTextDialog(heading, title, texts, self._documents.window)
+        dialog.given.connect(lambda words: self._try(lambda: act(*words)))
+        self._documents.show_dialog(dialog)
 
     def _try(self, act: Callable[[], None]) -> None:
-        """Changes the lesson; a dialog reports a failure."""
         try:
             act()
         except ExperimentFileError as error:
-            show_failure(self._window, "The lesson was not changed", Failure.of(error))
+            show_failure(self._documents.window, "The lesson was not changed", Failure.of(error))
 
 
-FORMATS = {SUFFIX.removeprefix("."): f"Lessons (*{SUFFIX})", "": "All files (*)"}
-PREFIX = "Lesson: "
-"""Of titles, where no menu says what they belong to."""
-SHIPPED = "lessons"
-"""The folder of `resources/` with the lessons that ship."""
-SHIPPED_MARK = "shipped:"
-"""Before the name of one of them where the open lesson is remembered: their folder may be another next time."""
+class LessonExport:
+    """Computes all scenes with the current model and writes files of them; a dialog reports a failure."""
+
+    def __init__(self, documents: "LessonDocuments", worker: InferenceWorker) -> None:
+        self._documents, self._worker = documents, worker
+
+    def ask_for_page(self) -> None:
+        """Asks for the path of the page."""
+        self._documents.ask_for_file("Export the lesson", PAGES, self.save_page)
+
+    def save_page(self, path: Path) -> None:
+        """Writes a page with all scenes."""
+
+        def write(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo) -> None:
+            save_lesson_page(lesson.title, scene_parts(lesson, results, model), path)
+
+        self._compute_then("page", path, write)
+
+    def ask_for_worksheet(self) -> None:
+        """Asks for the path and format of the worksheet."""
+        self._documents.ask_for_file("Export a worksheet", WORKSHEETS, self.save_worksheet)
+
+    def save_worksheet(self, path: Path) -> None:
+        """Writes sentences, maps and questions without answers."""
+
+        def write(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo) -> None:
+            save_worksheet(lesson, scene_maps(lesson, results, model), path)
+
+        self._compute_then("worksheet", path, write)
+
+    def _compute_then(
+        self, what: str, path: Path, write: Callable[[Lesson, Sequence[SceneResult], ModelInfo], None]
+    ) -> None:
+        documents = self._documents
+        lesson, model = documents.lesson.lesson, documents.state.model
+        if lesson is None or model is None:
+            documents.done.emit(NOTHING)
+            return
+
+        def use(results: Sequence[SceneResult]) -> None:
+            try:
+                write(lesson, results, model)
+            except AugenmerkError as error:
+                refuse(Failure.of(error))
+            else:
+                documents.done.emit(f"saved {path.name}")
+
+        def refuse(failure: Failure) -> None:
+            show_failure(documents.window, f"The {what} was not saved", failure)
+
+        documents.done.emit(f"computing {len(lesson.scenes)} scenes…")
+        self._worker.submit(Request(LessonResultsJob(lesson.scenes), self, on_result=use, on_error=refuse))
 
 
 class LessonDocuments(QObject):
@@ -113,6 +149,7 @@ class LessonDocuments(QObject):
     user had chosen before.
 
     Attributes:
+        state, window: the state on the screen; the parent of dialogs.
         experiments: opens files, of lessons too.
         lesson: the one that is open, without Qt.
         bar: what shows it.
@@ -134,17 +171,14 @@ class LessonDocuments(QObject):
         window: QWidget,
     ) -> None:
         super().__init__(window)
-        self._state, self._preferences, self._window = state, preferences, window
+        self.state, self._preferences, self.window = state, preferences, window
         self.experiments = experiments
         self._former: ExperimentEditor | None = None
         self._former_settings: MapViewSettings | None = None
         self.lesson = OpenLesson()
         self.bar = LessonBar(self.lesson)
         self.dialog: QDialog | None = None
-        self.editing = LessonEditing(state, self.lesson, window, self.show_dialog)
-        self.export = LessonExport(state, self.lesson, worker, window, self.ask_for_file)
-        for part in (self.editing, self.export):
-            part.done.connect(self.done)
+        self.editing, self.export = LessonEditing(self), LessonExport(self, worker)
         self.lesson.scene_chosen.connect(self._show)
         self.lesson.changed.connect(self._keep_place)
         self.lesson.changed.connect(self._name_model)
@@ -153,14 +187,10 @@ class LessonDocuments(QObject):
         self.bar.close_button.clicked.connect(lambda: self.close())
         self.bar.offer_editing({name: (text, command.on(self)) for name, (text, command) in EDIT_ROW.items()})
 
-    def add_scene(self) -> None:
-        """Asks for the text of a new scene of the current experiment, and begins editing."""
-        self.editing.ask_for_scene(lambda: self.bar.edit_button.setChecked(True))
-
     @property
     def own_settings(self) -> MapViewSettings:
         """The map settings; while scenes are shown, those that the user had chosen before."""
-        return self._former_settings or self._state.settings
+        return self._former_settings or self.state.settings
 
     def scene_words(self) -> str | None:
         """Place, title and text of the current scene, in two lines; None without a lesson."""
@@ -171,20 +201,15 @@ class LessonDocuments(QObject):
 
     # --- opening and closing -------------------------------------------------------------------------------------
 
-    def open(self, lesson: Lesson, path: Path | None, origin: Path | None = None) -> None:
-        """Shows a lesson, after asking about unsaved changes.
+    def open(self, lesson: Lesson, path: Path) -> None:
+        """Shows the lesson of a file, after asking about unsaved changes."""
 
-        Args:
-            lesson: what was read.
-            path: where it may be written to, None to be asked.
-            origin: the file.
-        """
-        self.once_saved(lambda: self._open(lesson, path, origin))
+        def show() -> None:
+            self.lesson.open(lesson, path)
+            self.bar.edit_button.setChecked(not lesson.scenes)
+            (self.bar.on_button if self.lesson.can_step_on else self.bar.close_button).setFocus()
 
-    def _open(self, lesson: Lesson, path: Path | None, origin: Path | None) -> None:
-        self.lesson.open(lesson, path, origin)
-        self.bar.edit_button.setChecked(not lesson.scenes)
-        (self.bar.on_button if self.lesson.can_step_on else self.bar.close_button).setFocus()
+        self.once_saved(show)
 
     def restore(self, *, shows_scene: bool) -> Failure | None:
         """Reopens the previous session's lesson at its scene; returns the reason if that fails, once.
@@ -195,15 +220,15 @@ class LessonDocuments(QObject):
         name, place = self._preferences.lesson_name, self._preferences.lesson_place
         if not name:
             return None
-        is_shipped = name.startswith(SHIPPED_MARK)
-        path = resource_path(SHIPPED) / name.removeprefix(SHIPPED_MARK) if is_shipped else Path(name)
+        shipped = resource_path(SHIPPED_LESSONS) / name.removeprefix(SHIPPED_MARK)
+        path = shipped if name.startswith(SHIPPED_MARK) else Path(name)
         try:
-            lesson = read_lesson(self._state, path)
+            lesson = read_lesson(self.state, path)
         except ExperimentFileError as error:
             self._preferences.lesson_name = ""
             return Failure.of(error)
         self._former_settings = self._preferences.restored(MapViewSettings())
-        self.lesson.restore(lesson, None if is_shipped else path, path, place)
+        self.lesson.restore(lesson, path, place)
         if shows_scene and lesson.scenes:
             self.lesson.go_to(self.lesson.place)
         else:
@@ -212,45 +237,39 @@ class LessonDocuments(QObject):
 
     def _name_model(self) -> None:
         """Shows the model of a scene while another one is open, for which its text may be wrong."""
-        scene, model = self.lesson.scene, self._state.model
+        scene, model = self.lesson.scene, self.state.model
         is_other = scene is not None and model is not None and scene.saved.model.digest != model.digest
         self.bar.show_other_model(scene.saved.model.name if scene is not None and is_other else "")
 
     def _keep_place(self) -> None:
         """Records the open lesson for the next start; a lesson that was never saved is left out."""
-        origin = self.lesson.origin
-        if origin is None:
-            self._preferences.lesson_name = ""
-            return
-        is_shipped = origin.absolute().parent == resource_path(SHIPPED).absolute()
-        name = f"{SHIPPED_MARK}{origin.name}" if is_shipped else str(origin.absolute())
+        path, name = self.lesson.path, ""
+        if path is not None:
+            name = f"{SHIPPED_MARK}{path.name}" if is_shipped(path) else str(path.absolute())
         self._preferences.lesson_name, self._preferences.lesson_place = name, self.lesson.place
 
     def close(self) -> None:
         """Closes the lesson after asking about unsaved changes; its experiment stays, with the user's map settings."""
-        self.once_saved(self._close)
 
-    def _close(self) -> None:
-        self.lesson.close()
-        former, self._former = self._former, None
-        if former is not None:
-            self._state.submit(resume_history(former), asks=False)
-        own, self._former_settings = self._former_settings, None
-        if own is not None:
-            show_as(self._state, own)
+        def close() -> None:
+            self.lesson.close()
+            former, self._former = self._former, None
+            if former is not None:
+                self.state.submit(resume_history(former), asks=False)
+            own, self._former_settings = self._former_settings, None
+            if own is not None:
+                show_as(self.state, own)
 
-    def once_saved(self, act: Callable[[], object]) -> bool:
-        """Calls a function that ends the lesson: at once if nothing is unsaved, else after the user's decision.
+        self.once_saved(close)
 
-        Returns:
-            whether it was done at once.
-        """
+    def once_saved(self, act: Callable[[], object]) -> None:
+        """Calls a function that ends the lesson: at once if nothing is unsaved, else after the user's decision."""
         if not self.lesson.is_changed:
             act()
-            return True
+            return
         if self.dialog is not None:
             self.dialog.raise_()
-            return False
+            return
         buttons = QMessageBox.StandardButton
         assert self.lesson.lesson is not None
         box = QMessageBox(
@@ -258,7 +277,7 @@ class LessonDocuments(QObject):
             "Unsaved lesson",
             f"Save the changes of the lesson “{self.lesson.lesson.title}”?",
             buttons.Save | buttons.Discard | buttons.Cancel,
-            self._window,
+            self.window,
         )
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setInformativeText("Without saving, they are lost.")
@@ -273,42 +292,42 @@ class LessonDocuments(QObject):
 
         self.show_dialog(box)
         box.finished.connect(decide)
-        return False
 
     def _begin_history(self) -> ExperimentEditor:
         """Sets the history aside, and returns it."""
-        former = self._state.editor
-        self._state.submit(begin_history, asks=False)
+        former = self.state.editor
+        self.state.submit(begin_history, asks=False)
         return former
 
     def _show(self, scene: Scene) -> None:
         if self._former is None:
             self._former = self._begin_history()
         if self._former_settings is None:
-            self._former_settings = replace(self._state.settings)
-        self.experiments.opener.show_scene(scene.saved, self.lesson.path)
+            self._former_settings = replace(self.state.settings)
+        self.experiments.show(scene.saved, self.lesson.path, is_scene=True)
 
     # --- saving --------------------------------------------------------------------------------------------------
 
     def save(self, *, then: Callable[[], object] = lambda: None) -> None:
         """Writes the lesson to its file, or asks for one; calls `then` once it is written."""
-        if self.lesson.path is None:
+        path = self.lesson.path
+        if path is None or is_shipped(path):
             self.ask_where_to_save(then=then)
         else:
-            self.save_to(self.lesson.path, then=then)
+            self.save_to(path, then=then)
 
     def ask_where_to_save(self, *, then: Callable[[], object] = lambda: None) -> None:
         """Asks for a file and saves the lesson in it."""
-        if self.lesson.lesson is not None:
-            self.ask_for_file("Save the lesson", FORMATS, lambda path: self.save_to(path, then=then))
+        self.ask_for_file("Save the lesson", FORMATS, lambda path: self.save_to(path, then=then))
 
     def ask_for_file(self, title: str, formats: Mapping[str, str], act: Callable[[Path], object]) -> None:
-        """Asks for the path of a file of the open lesson."""
-        assert self.lesson.lesson is not None
+        """Asks for the path of a file of the open lesson, if there is one."""
+        if self.lesson.lesson is None:
+            return
         recent = self._preferences.recent_experiments.paths
         folder = recent[0].parent if recent else Path()
         name = "".join(each if each.isalnum() or each in " -_" else "-" for each in self.lesson.lesson.title)
-        self.show_dialog(ask_where_to_save(self._window, title, folder / name, act, formats))
+        self.show_dialog(ask_where_to_save(self.window, title, folder / name, act, formats))
 
     def save_to(self, path: Path, *, then: Callable[[], object] = lambda: None) -> None:
         """Writes the lesson; a dialog reports a failure."""
@@ -318,7 +337,7 @@ class LessonDocuments(QObject):
         try:
             write_lesson_file(lesson, path)
         except AugenmerkError as error:
-            show_failure(self._window, "The lesson was not saved", Failure.of(error))
+            show_failure(self.window, "The lesson was not saved", Failure.of(error))
             return
         self._preferences.recent_experiments.remember(path)
         self.lesson.mark_saved(path)
@@ -355,7 +374,7 @@ def _editing(
 
 ADD_SCENE = Command[LessonDocuments](
     "Add scene to lesson…",
-    LessonDocuments.add_scene,
+    lambda documents: documents.editing.add_scene(),
     group="Files",
     tip="Add the current screen as a new scene after this one",
 )
@@ -482,15 +501,12 @@ def _fill(menu: QMenu, documents: LessonDocuments, shipped: Sequence[Path]) -> N
 
 def shipped_commands(experiments: ExperimentDocuments, paths: Sequence[Path]) -> list[BoundCommand]:
     """One command per lesson, with its title; reads all files, which takes a while."""
-    return [
-        Command[Path](f"{PREFIX}{title_of(path)}", partial(experiments.open, is_shipped=True), group="Files").on(path)
-        for path in paths
-    ]
+    return [Command[Path](f"{PREFIX}{title_of(path)}", experiments.open, group="Files").on(path) for path in paths]
 
 
 def shipped_lessons() -> tuple[Path, ...]:
     """The lessons that ship, in the order of their file names."""
-    folder = resource_path(SHIPPED)
+    folder = resource_path(SHIPPED_LESSONS)
     return tuple(sorted(folder.glob(f"*{SUFFIX}"))) if folder.is_dir() else ()
 
 

@@ -10,8 +10,16 @@ from augenmerk.core.analysis.selection import COMBINATIONS
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.errors import ExperimentFileError
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head
+from augenmerk.core.resources import resource_path
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, SourceWordReplaced
-from augenmerk.core.translation.experiment_file import SUFFIX, Lesson, SavedExperiment, kind_of_file, read_document
+from augenmerk.core.translation.experiment_file import (
+    SUFFIX,
+    Lesson,
+    ModelReference,
+    SavedExperiment,
+    kind_of_file,
+    read_document,
+)
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import (
@@ -37,6 +45,16 @@ CHOICES: dict[str, tuple[object, ...]] = {
 }
 """Of options that are kept in a file, but not remembered between two starts."""
 MAX_POSITION = 100_000
+NO_DIGEST = "0" * 64
+SHIPPED_LESSONS = "lessons"
+"""The folder of `resources/` with the lessons that ship."""
+
+
+def saved_experiment(state: ExperimentState) -> SavedExperiment:
+    """The current experiment, its view and its model."""
+    model = state.model
+    reference = ModelReference(model.title, model.digest or NO_DIGEST) if model else ModelReference("none", NO_DIGEST)
+    return SavedExperiment(state.experiment, reference, view_values(state))
 
 
 def view_values(state: ExperimentState) -> dict[str, Any]:
@@ -176,6 +194,11 @@ def is_experiment(path: Path) -> bool:
     except ExperimentFileError:
         kind = "unknown"
     return kind == "experiment" or (kind == "unknown" and path.suffix == SUFFIX)
+
+
+def is_shipped(path: Path) -> bool:
+    """Whether a file is one of the lessons that ship, which are never overwritten."""
+    return path.absolute().parent == resource_path(SHIPPED_LESSONS).absolute()
 
 
 def read_lesson(state: ExperimentState, path: Path) -> Lesson:

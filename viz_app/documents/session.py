@@ -1,92 +1,29 @@
 """The experiment on the screen, kept until the next start."""
 
 import logging
-from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer
 
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.storage import write_text
-from augenmerk.core.translation.experiment_file import (
-    ModelReference,
-    SavedExperiment,
-    read_experiment_file,
-    write_experiment_file,
-)
-from augenmerk.viz_app.documents.reading import apply_view, check_length, check_view, view_values
+from augenmerk.core.translation.experiment_file import read_experiment_file, write_experiment_file
+from augenmerk.viz_app.documents.reading import apply_view, check_length, check_view, saved_experiment
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import open_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS
 
-NO_DIGEST = "0" * 64
+KEEP_MS = 3_000
+"""Delay after a result: a process that is killed loses at most these changes."""
 ASIDE = ".unreadable"
 logger = logging.getLogger(__name__)
 
 
-def saved_experiment(state: ExperimentState) -> SavedExperiment:
-    """The current experiment, its view and its model."""
-    model = state.model
-    reference = ModelReference(model.title, model.digest or NO_DIGEST) if model else ModelReference("none", NO_DIGEST)
-    return SavedExperiment(state.experiment, reference, view_values(state))
-
-
-def keep_session(state: ExperimentState, path: Path) -> None:
-    """Writes the experiment on the screen; failures go to the log only, as the user did not ask for this.
-
-    The window does not wait for the disk, as this is done while somebody types; a file without an end is set aside.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_experiment_file(saved_experiment(state), path, durable=False)
-    except (AugenmerkError, OSError) as error:
-        logger.info("The session was not kept: %s", error)
-
-
-def read_session(state: ExperimentState, path: Path) -> SavedExperiment | None:
-    """The previous session; None if none was kept.
-
-    A file that cannot be read or makes no sense is set aside, for whoever wants to look at it, and the app starts
-    without.
-    """
-    if not path.exists():
-        return None
-    try:
-        saved = read_experiment_file(path)
-        check_view(state, saved.view)
-        check_length(saved.experiment)
-    except AugenmerkError as error:  # of whatever kind: nothing in this file may keep the app from starting
-        logger.info("The session of the last time cannot be restored: %s", error)
-        _set_aside(path)
-        return None
-    return saved
-
-
-def set_aside_sentence(text: str, path: Path) -> None:
-    """Writes a sentence that is too long to be restored to a file next to the session."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(path.with_name("sentence.txt" + ASIDE), text)
-    except (AugenmerkError, OSError, UnicodeError) as error:
-        logger.info("The sentence of the last time could not be set aside: %s", error)
-
-
-def _set_aside(path: Path) -> None:
-    try:
-        path.replace(path.with_name(path.name + ASIDE))
-    except OSError as error:
-        logger.info("%s could not be set aside: %s", path, error)
-
-
-KEEP_MS = 3_000
-"""After a result; a process that is killed loses no more than that."""
-
-
 class KeptSession(QObject):
-    """Writes the experiment in use to a file of its own, and restores it.
+    """Writes the current experiment to a file of its own, and restores it. Failures are only logged.
 
     Attributes:
-        timer: runs from a result on; at its end what is on the screen is kept.
+        timer: starts with a result; at its end the session is saved.
     """
 
     def __init__(self, state: ExperimentState, preferences: Preferences, parent: QObject) -> None:
@@ -97,12 +34,19 @@ class KeptSession(QObject):
         state.result_changed.connect(self._keep_soon)
 
     def keep(self) -> None:
-        """Saves the experiment on the screen, unless the next start reopens another model."""
+        """Saves the experiment on the screen, unless the next start reopens another model.
+
+        Does not wait for the disk, as the user may be typing; an incomplete file is set aside at the next start.
+        """
         self.timer.stop()
-        model = self._state.model
+        model, path = self._state.model, self._preferences.session_path
         if model is not None and self._preferences.is_stand_in(model.path):
             return
-        keep_session(self._state, self._preferences.session_path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_experiment_file(saved_experiment(self._state), path, durable=False)
+        except (AugenmerkError, OSError) as error:
+            logger.info("The session was not kept: %s", error)
 
     def _keep_soon(self) -> None:
         """Saves soon; results that follow within seconds, as the user types, are saved once."""
@@ -110,19 +54,38 @@ class KeptSession(QObject):
             self.timer.start()
 
     def restore(self) -> bool:
-        """Submits the previous session's experiment once a model is open; False if none was kept."""
-        saved = read_session(self._state, self._preferences.session_path)
-        if saved is None:
+        """Submits the previous session's experiment once a model is open; False if none was kept.
+
+        An unreadable file is renamed, so that the user can look at it, and the app starts without it.
+        """
+        path = self._preferences.session_path
+        if not path.exists():
+            return False
+        try:
+            saved = read_experiment_file(path)
+            check_view(self._state, saved.view)
+            check_length(saved.experiment)
+        except AugenmerkError as error:  # of any kind: no content of this file may keep the app from starting
+            logger.info("The last session cannot be restored: %s", error)
+            try:
+                path.replace(path.with_name(path.name + ASIDE))
+            except OSError as refusal:
+                logger.info("%s could not be set aside: %s", path, refusal)
             return False
         apply_view(self._state, saved.view)
         self._state.submit(open_experiment(saved.experiment, forgets_history=True))
         return True
 
     def earlier_sentence(self) -> str:
-        """The sentence kept by an older version; empty if there is none or it is too long."""
+        """The sentence kept by an older version; empty if there is none or it is too long, which sets it aside."""
         text = self._preferences.sentence
         if len(text) <= MAX_CHARACTERS:
             return text
-        set_aside_sentence(text, self._preferences.session_path)
+        path = self._preferences.session_path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_text(path.with_name("sentence.txt" + ASIDE), text)
+        except (AugenmerkError, OSError, UnicodeError) as error:
+            logger.info("The last sentence could not be set aside: %s", error)
         self._preferences.sentence = ""
         return ""

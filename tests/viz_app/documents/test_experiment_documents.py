@@ -30,13 +30,14 @@ from augenmerk.core.translation.experiment_file import (
     ModelReference,
     SavedExperiment,
     Scene,
+    read_experiment_file,
     to_bytes,
     write_experiment_file,
     write_lesson_file,
 )
 from augenmerk.viz_app.documents.experiment_documents import ExperimentDocuments
-from augenmerk.viz_app.documents.reading import is_experiment, read_lesson, view_values
-from augenmerk.viz_app.documents.session import KeptSession, read_session, saved_experiment
+from augenmerk.viz_app.documents.reading import is_experiment, read_lesson, saved_experiment, view_values
+from augenmerk.viz_app.documents.session import KeptSession
 from augenmerk.viz_app.models.loader import foreign_source
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import intervene, open_experiment, reset, undo
@@ -183,8 +184,8 @@ def test_a_model_beside_the_file_is_found_by_its_digest(
     state.begin_model(MODEL)
     state.submit(reset)
     asked: list[Path | None] = []
-    documents.opener.model_requested.connect(asked.append)
-    documents.opener._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
+    documents.model_requested.connect(asked.append)
+    documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
     documents.open(tmp_path / "one.augenmerk")
     qtbot.waitUntil(lambda: asked == [checkpoint])
     assert state.experiment != saved, "it waits for its model"
@@ -207,8 +208,8 @@ def test_an_experiment_opened_before_any_model_is_looks_for_its_model_too(
     documents.open(tmp_path / "one.augenmerk")
     assert state.experiment == saved, "shown at once"
     asked: list[Path | None] = []
-    documents.opener.model_requested.connect(asked.append)
-    documents.opener._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
+    documents.model_requested.connect(asked.append)
+    documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
     state.begin_model(MODEL)
     state.submit(open_experiment(Experiment("1 2 3")), asks=False)  # its own example
     qtbot.waitUntil(lambda: asked == [checkpoint])
@@ -229,8 +230,8 @@ def test_an_experiment_that_waits_for_its_model_is_forgotten_with_another_one(
     documents.save(tmp_path / "one.augenmerk")
     state.begin_model(MODEL)
     state.submit(reset)
-    documents.opener._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
-    with qtbot.waitSignal(documents.opener.model_requested):
+    documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
+    with qtbot.waitSignal(documents.model_requested):
         documents.open(tmp_path / "one.augenmerk")
     for other in (replace(MODEL, digest="c" * 64), replace(MODEL, digest=digest)):
         state.begin_model(other)
@@ -247,7 +248,7 @@ def test_without_its_model_an_experiment_is_shown_with_the_one_in_use(
     for name, told in (("one", "made with another version of the model “one”"), ("two", "made with the model “one”")):
         state.begin_model(replace(MODEL, name=name, digest="b" * 64))
         state.submit(reset)
-        documents.opener._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
+        documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
         documents.open(tmp_path / "one.augenmerk")
         qtbot.waitUntil(lambda: state.experiment == saved)
         assert told in state.notice
@@ -317,8 +318,7 @@ def test_what_is_on_the_screen_is_kept_soon_after_a_result_without_any_end(
     state.accept(make_result(make_translation("ein mann schläft .", experiment=state.experiment)))
     assert timer.remainingTime() < started, "further results do not put it off"
     qtbot.waitUntil(path.exists, timeout=5_000)
-    kept = read_session(ExperimentState(), path)
-    assert kept is not None
+    kept = read_experiment_file(path)
     assert kept.experiment == state.experiment
     assert not timer.isActive()
     state.clear()
@@ -334,7 +334,7 @@ def test_a_session_that_cannot_be_restored_is_set_aside(
     assert not session.restore()
     assert not path.exists()
     assert path.with_name("session.augenmerk.unreadable").read_bytes() == content
-    assert read_session(ExperimentState(), path) is None
+    assert not session.restore()
 
 
 def test_a_session_with_an_impossible_intervention_is_set_aside(
@@ -392,7 +392,7 @@ def test_nothing_to_translate_and_words_too_long_are_refused(
         tmp_path / "two.augenmerk",
     )
     with pytest.raises(ExperimentFileError, match=r"scenes\[1\]: Its ") as refused:
-        read_lesson(documents.opener._state, tmp_path / "two.augenmerk")
+        read_lesson(documents._state, tmp_path / "two.augenmerk")
     assert told in str(refused.value)
 
 

@@ -21,7 +21,7 @@ from augenmerk.core.translation.experiment_file import (
     write_lesson_file,
 )
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.documents.lesson_bar import SceneDialog, TitleDialog
+from augenmerk.viz_app.documents.lesson_bar import LessonTextDialog
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, scene_parts
 from augenmerk.viz_app.documents.reading import is_experiment
@@ -234,20 +234,20 @@ def test_a_lesson_is_made_from_what_is_on_the_screen(qtbot: QtBot, window: MainW
     for number in (1, 2):
         state.submit(toggle_head(Head("cross", 0, number)))
         settle(qtbot, window)
-        lessons.add_scene()
+        lessons.editing.add_scene()
         dialog = lessons.dialog
-        assert isinstance(dialog, SceneDialog)
+        assert isinstance(dialog, LessonTextDialog)
         ok = dialog.buttons.button(dialog.buttons.StandardButton.Ok)
         assert not ok.isEnabled(), "a scene needs a title"
         dialog.title.setText(f"  Scene {number} ")
-        dialog.text.setPlainText("two\nlines")
-        dialog.question.setPlainText("What?")
+        dialog.texts[0].setPlainText("two\nlines")
+        dialog.texts[1].setPlainText("What?")
         ok.click()
     bar = lessons.bar
     assert bar.is_editing
     assert (bar.place.text(), bar.title.text(), bar.text.text()) == ("2 of 2", "New lesson · Scene 2 *", "two lines")
     lessons.editing.ask_for_title()
-    assert isinstance(lessons.dialog, TitleDialog)
+    assert isinstance(lessons.dialog, LessonTextDialog)
     assert lessons.dialog.title.selectedText() == "New lesson", "what is typed takes its place"
     qtbot.keyClicks(lessons.dialog.title, "Mine")
     lessons.dialog.buttons.accepted.emit()
@@ -292,7 +292,7 @@ def test_a_lesson_is_edited_by_keys_alone(qtbot: QtBot, window: MainWindow, path
     do("lesson scene earlier")
     assert titles() == before
     do("lesson change texts")
-    assert isinstance(window.lessons.dialog, SceneDialog)
+    assert isinstance(window.lessons.dialog, LessonTextDialog)
     window.lessons.dialog.title.clear()
     qtbot.keyClicks(window.lessons.dialog.title, "Another title")
     qtbot.keyClick(window.lessons.dialog.title, Qt.Key.Key_Return)
@@ -306,9 +306,9 @@ def test_texts_of_a_scene_are_changed_in_a_dialog(qtbot: QtBot, window: MainWind
     window.documents.open(path)
     window.lessons.editing.ask_for_texts()
     dialog = window.lessons.dialog
-    assert isinstance(dialog, SceneDialog)
-    assert (dialog.title.text(), dialog.text.toPlainText()) == ("Scene 1", "Sentence 1.")
-    dialog.text.setPlainText("Other.")
+    assert isinstance(dialog, LessonTextDialog)
+    assert (dialog.title.text(), dialog.texts[0].toPlainText()) == ("Scene 1", "Sentence 1.")
+    dialog.texts[0].setPlainText("Other.")
     dialog.buttons.accepted.emit()
     bar = window.lessons.bar
     assert bar.text.text() == "Other."
@@ -471,12 +471,16 @@ def test_the_menu_offers_the_lessons_that_ship(qtbot: QtBot, window: MainWindow,
     actions["Word order"].trigger()
     assert window.lessons.lesson.lesson is not None
     assert window.lessons.lesson.lesson.title == "Word order"
-    assert window.lessons.lesson.path is None, "it is never written to"
+    assert window.lessons.lesson.path is not None
+    assert window.lessons.lesson.path.stem.endswith("word-order")
     assert preferences.recent_experiments.paths == ()
     actions = {each.text(): each for each in lesson_menu(window).actions()}
     assert actions["Save lesson as…"].isEnabled()
     actions["Edit lesson"].trigger()
     assert window.lessons.bar.is_editing
+    window.lessons.save()
+    assert isinstance(window.lessons.dialog, QFileDialog), "a lesson that ships is never overwritten"
+    window.lessons.dialog.reject()
 
 
 def test_a_worksheet_is_exported_from_the_menu(qtbot: QtBot, window: MainWindow, path: Path) -> None:
@@ -609,14 +613,14 @@ def test_an_open_lesson_comes_back_with_its_scene_and_what_was_on_the_screen(
 def test_a_shipped_lesson_comes_back_from_wherever_it_is_now(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, preferences: Preferences
 ) -> None:
-    window.documents.open(shipped_lessons()[1], is_shipped=True)
+    window.documents.open(shipped_lessons()[1])
     window.lessons.lesson.step(1)
     settle(qtbot, window)
     window.close()
     assert (preferences.lesson_name, preferences.lesson_place) == ("shipped:2-word-order.augenmerk", 1)
     again = make_window(sentence=None)
     assert again.lessons.bar.place.text() == "2 of 6"
-    assert again.lessons.lesson.path is None, "it is not written to"
+    assert again.lessons.lesson.path == shipped_lessons()[1]
 
 
 @pytest.mark.parametrize("damage", ["missing", "no lesson", "shorter"])

@@ -78,7 +78,7 @@ def test_they_have_the_keyboard_at_the_start(qtbot: QtBot, window: MainWindow, k
 
 
 def test_a_lesson_and_the_quick_tour_do_not_stand_above_each_other(qtbot: QtBot, window: MainWindow) -> None:
-    window.documents.open(shipped_lessons()[0], is_shipped=True)
+    window.documents.open(shipped_lessons()[0])
     qtbot.waitUntil(lambda: not window.findChildren(QuickTour), timeout=20_000)
     window.offer_quick_tour()
     assert not window.findChildren(QuickTour)
