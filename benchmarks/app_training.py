@@ -58,7 +58,7 @@ def _in_app(run_config: RunConfig) -> float:
     from PySide6.QtCore import QSettings, QTimer
     from PySide6.QtWidgets import QApplication
 
-    from augenmerk.core.training.request import TrainingRequest
+    from augenmerk.core.training.events import TrainingRequest
     from augenmerk.viz_app.train.page import TrainPage
     from augenmerk.viz_app.worker.training import _read_and_train
 

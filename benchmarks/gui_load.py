@@ -71,7 +71,7 @@ def _endless(run: RunConfig) -> RunConfig:
 
 def _compare(window: "MainWindow", name: str, run: RunConfig, folder: Path) -> Ratio:
     """Measure idle and next to a training in turn, so that changes in the machine's speed affect both."""
-    from augenmerk.core.training.request import TrainingRequest
+    from augenmerk.core.training.events import TrainingRequest
 
     page = window.pages.train
     assert page is not None

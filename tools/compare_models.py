@@ -14,8 +14,15 @@ from pathlib import Path
 
 from augenmerk.core.corpora.multi30k import cache_path
 from augenmerk.core.corpora.parallel import read_pair
-from augenmerk.core.evaluation.bootstrap import Statistics, bleu_of, bleu_statistics, paired_bootstrap
-from augenmerk.core.evaluation.scores import lowered_words, reference_words
+from augenmerk.core.evaluation.scores import (
+    Statistics,
+    bleu_of,
+    bleu_statistics,
+    bootstrap_bleu,
+    interval_95,
+    lowered_words,
+    reference_words,
+)
 from augenmerk.core.text.distortions import DISTORTIONS, distort_line
 from augenmerk.core.translation.translator import Translator
 
@@ -62,9 +69,10 @@ def _cells(counted: Sequence[Statistics], scores: Sequence[float], plain: Sequen
     for number, (statistics, score, usual) in enumerate(zip(counted, scores, plain, strict=True)):
         text = f"{score:.2f}" if score == usual else f"{score:.2f} ({score - usual:+.2f})"
         if number:
-            found = paired_bootstrap(counted[0], statistics)
-            low, high = found.interval
-            text += f"; {found.difference:+.2f} [{low:+.2f}, {high:+.2f}], p {found.p_value:.3f}"
+            differences = bootstrap_bleu(statistics) - bootstrap_bleu(counted[0])
+            low, high = interval_95(differences)
+            p_value = float((differences <= 0).mean())
+            text += f"; {score - scores[0]:+.2f} [{low:+.2f}, {high:+.2f}], p {p_value:.3f}"
         yield text
 
 

@@ -15,7 +15,7 @@ from augenmerk.core.cli.data import add_corpus, add_settings, read_corpus, with_
 from augenmerk.core.cli.options import add_device
 from augenmerk.core.cli.stopping import ECHO_SECONDS, ask_after_failed_save, stop_on_interrupt
 from augenmerk.core.config import DEFAULT_PRESET, PRESETS, RunConfig, TrainingConfig, preset
-from augenmerk.core.config.dotted import dotted_settings, with_dotted
+from augenmerk.core.config.presets import dotted_settings, with_dotted
 from augenmerk.core.config.toml import read_toml
 from augenmerk.core.errors import ConfigError, TrainingError
 from augenmerk.core.plain_text import printable
@@ -137,7 +137,7 @@ def run(options: argparse.Namespace) -> int:
     settings = configured_run(options)
     if not is_distributed():
         return _train(options, settings, SINGLE_PROCESS, ECHO_SECONDS)
-    from augenmerk.core.training.distributed_worker import run_worker
+    from augenmerk.core.training.loop import run_worker
 
     with process_group(options.device) as world:
         if world.is_main:

@@ -1,17 +1,19 @@
-"""The named configurations: the published systems, and our own."""
+"""All settings of a run, their dotted names such as model.width, and the named configurations."""
 
+import difflib
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
-from augenmerk.core.config.data_config import DataConfig
-from augenmerk.core.config.model_config import ModelConfig
-from augenmerk.core.config.settings import Settings, require_mapping
-from augenmerk.core.config.training_config import TrainingConfig
+from augenmerk.core.config.groups import DataConfig, ModelConfig, TrainingConfig
+from augenmerk.core.config.settings import Setting, Settings, require_mapping
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.strict_json import shown
 
 PARTS: dict[str, type[Settings]] = {group.owner: group for group in (ModelConfig, DataConfig, TrainingConfig)}
 """The groups of settings of a run, by name."""
+_NUM_PROPOSED = 3
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,62 @@ class RunConfig:
         return cls(values.get("preset", "custom"), values.get("description", ""), **parts)
 
 
+@cache
+def dotted_settings() -> Mapping[str, Setting]:
+    """Every setting of a run by its dotted name: model.width, …, training.sample_size."""
+    return {f"{part}.{name}": each for part, group in PARTS.items() for name, each in group.described().items()}
+
+
+def value_of(run: RunConfig, name: str) -> Any:
+    """The value of the setting with this dotted name."""
+    part, _, setting = name.partition(".")
+    return getattr(getattr(run, part), setting)
+
+
+def read_value(name: str, text: str) -> Any:
+    """The value that a text means for the setting. Raises `ConfigError` if it means none."""
+    try:
+        return dotted_settings()[name].read(text)
+    except ConfigError as error:
+        raise ConfigError(f"{name} {error}") from None
+
+
+def with_dotted(run: RunConfig, given: Sequence[str], taken: Collection[str] = ()) -> RunConfig:
+    """The run with settings changed, all at once: a width may need another number of heads.
+
+    Args:
+        run: as it is without them.
+        given: NAME=VALUE each, the name dotted; none for a setting that may be left open.
+        taken: dotted names that were set otherwise.
+
+    Raises:
+        ConfigError: there is no such setting, it is set twice, or its value is refused.
+    """
+    changes: dict[str, dict[str, Any]] = {part: {} for part in PARTS}
+    for word in given:
+        name, sign, text = (each.strip() for each in word.partition("="))
+        if not sign:
+            raise ConfigError(f"{word!r} has no value. Use NAME=VALUE, such as model.width=64.")
+        part, _, setting = _known(name).partition(".")
+        if setting in changes[part] or name in taken:
+            raise ConfigError(f"{name} is set twice. Leave one of the two out.")
+        changes[part][setting] = read_value(name, text)
+    return replace(run, **{part: getattr(run, part).replace(**changed) for part, changed in changes.items() if changed})
+
+
+def _known(name: str) -> str:
+    names = dotted_settings()
+    if name in names:
+        return name
+    nearest = [each for each in names if each.partition(".")[2] == name.rpartition(".")[2]]
+    nearest += difflib.get_close_matches(name, names, n=_NUM_PROPOSED, cutoff=0.5)
+    proposed = list(dict.fromkeys(nearest))[:_NUM_PROPOSED] or ["model.width", "data.num_subwords", "training.seed"]
+    raise ConfigError(
+        f"There is no setting {name!r}. The nearest are {', '.join(proposed)}; augenmerk train --list-settings lists "
+        "all."
+    )
+
+
 _ANNOTATED_MODEL = ModelConfig(
     width=512,
     num_encoder_layers=6,
@@ -109,7 +167,7 @@ PRESETS: dict[str, RunConfig] = {
     for run in (
         RunConfig(
             preset="multi30k",
-            description="Our own: joint BPE, tied embeddings; the recipe of the bundled model.",
+            description="Our own: joint BPE, tied embeddings; first stage of the bundled model.",
             model=ModelConfig(
                 feed_forward_width=1024,
                 dropout=0.25,

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from augenmerk.core.config import ModelConfig
-from augenmerk.core.config.model_config import Activation
+from augenmerk.core.config.groups import Activation
 from augenmerk.core.model.attention import AttentionChanges, MultiHeadAttention
 
 

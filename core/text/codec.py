@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from augenmerk.core.config import DataConfig
-from augenmerk.core.config.data_config import LetterCase
+from augenmerk.core.config.groups import LetterCase
 from augenmerk.core.errors import CheckpointError
 from augenmerk.core.text.joeynmt import JoeyNMTCodec
 from augenmerk.core.text.marian import MarianCodec

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from augenmerk.core.config.training_config import Batching
+from augenmerk.core.config.groups import Batching
 
 
 @dataclass(frozen=True)

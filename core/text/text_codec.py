@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from augenmerk.core.config.data_config import LetterCase
+from augenmerk.core.config.groups import LetterCase
 from augenmerk.core.text.subwords import WORD_MARK, Subwords
 from augenmerk.core.text.tokenizers import SymbolTokenizer, Token, Tokenizer
 from augenmerk.core.text.vocabulary import Vocabulary

@@ -1,39 +1,134 @@
-"""Writes the files of a run: the best and the newest checkpoints, the history, every step's metrics, the film.
+"""Writes the files of a run: record, best and newest checkpoints, history, metrics of each step, film.
 
 Older files are removed only after the new one is complete. If a file cannot be written, the caller decides: retry or
 stop.
 """
 
 import contextlib
+import json
 import os
+import platform
 import shutil
+import sys
+import time
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import torch
+
+from augenmerk.core import __version__
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
 from augenmerk.core.checkpoint.history import EpochRecord, write_history
+from augenmerk.core.config.toml import to_toml
+from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import CheckpointError, StorageError
-from augenmerk.core.storage import atomic_path
-from augenmerk.core.training.events import AfterFailedSave, CheckpointSaved, Noted, SaveFailed, StepDone, TrainingEvent
+from augenmerk.core.storage import atomic_path, write_text
+from augenmerk.core.training.events import CheckpointSaved, EndReason, Noted, OnEvent, OnSaveFailed, SaveFailed
 from augenmerk.core.training.failures import DivergedError
 from augenmerk.core.training.film import FilmFrame, frame_path, own_frame_paths, step_of_frame, write_frame
 from augenmerk.core.training.folder import (
     BEST,
+    ENVIRONMENT,
     HISTORY,
     LAST,
     RUN_SETTINGS,
     STEPS,
     CheckpointKind,
+    FolderLock,
     describe_checkpoint,
     kept_checkpoints,
     older_files,
 )
-from augenmerk.core.training.lock import FolderLock
-from augenmerk.core.training.record import RunRecord
+from augenmerk.core.training.runs import read_starts
 from augenmerk.core.training.session import TrainingSession
 from augenmerk.core.training.step_metrics import StepMetricsWriter
 
-OnSaveFailed = Callable[[SaveFailed], AfterFailedSave]
+_PACKAGES = ("torch", "numpy", "safetensors", "sentencepiece", "spacy", "torchtext")
+
+
+class RunRecord:
+    """The record of a run: `run.toml` to repeat it, `environment.json` for versions and hardware of each start.
+
+    Args:
+        session: the run.
+        folder: of the run.
+        device: where it runs.
+        choices: what was chosen for the device and why, one sentence each.
+    """
+
+    def __init__(self, session: TrainingSession, folder: Path, device: DeviceChoice, choices: Sequence[str]) -> None:
+        self.folder = folder
+        self.run = session.run
+        self.starts = read_starts(folder)
+        self._has_written_settings = False
+        self.entry = {
+            "started": _now(),
+            "augenmerk": __version__,
+            "python": platform.python_version(),
+            "packages": {name: _version(name) for name in _PACKAGES} | {"torch": torch.__version__},  # with its CUDA
+            "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+            "device": device.name,
+            "device_reason": device.reason,
+            "precision": session.precision.name,
+            "threads": torch.get_num_threads(),
+            "deterministic": torch.are_deterministic_algorithms_enabled(),
+            "command": without_paths(sys.argv),
+            "choices": [" ".join(without_paths(line.split(" "))) for line in choices],
+            "corpus": session.corpus.name,
+            "seed": self.run.training.seed,
+        }
+
+    def begin(self, step: int) -> None:
+        """The run is about to continue from `step`. Raises `StorageError`.
+
+        The settings of a run that is resumed are written with its first checkpoint: an attempt that fails before leaves
+        the ones that its checkpoint has.
+        """
+        self.entry["first_step"] = step
+        self.starts = [*self.starts, self.entry]
+        if step == 0:
+            self.write_settings()
+        self._write()
+
+    def write_settings(self) -> None:
+        """Writes `run.toml`, once. Raises `StorageError`."""
+        if not self._has_written_settings:
+            write_text(self.folder / RUN_SETTINGS, to_toml(self.run))
+            self._has_written_settings = True
+
+    def write_again(self) -> None:
+        """Writes both files anew, because they were deleted. Raises `StorageError`."""
+        self._has_written_settings = False
+        self.write_settings()
+        self._write()
+
+    def end(self, reason: EndReason, step: int) -> None:
+        """The run ended. Raises `StorageError`."""
+        self.entry |= {"ended": _now(), "reason": reason, "last_step": step}
+        self._write()
+
+    def _write(self) -> None:
+        text = json.dumps({"starts": self.starts}, indent=2, ensure_ascii=False)
+        write_text(self.folder / ENVIRONMENT, text + "\n")
+
+
+def without_paths(arguments: Sequence[str]) -> list[str]:
+    """The words of a command line; paths are shortened to …/name, because folders may be private."""
+    words = (argument.rstrip("/\\").replace("\\", "/").rpartition("/") for argument in arguments)
+    return [f"…/{name}" if slash else name for _, slash, name in words]
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _now() -> str:
+    return datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds")
 
 
 class CheckpointManager:
@@ -42,25 +137,30 @@ class CheckpointManager:
     Args:
         session: the run.
         lock: of the run's folder.
-        record: of the run.
+        device: where it runs.
+        choices: what was chosen for the device and why, one sentence each.
         on_event: called with each saved checkpoint and each failed save.
-        on_save_failed: decides after a failed save whether to "retry" or to "stop"; training waits for it.
+        on_save_failed: decides after a failed save.
+
+    Attributes:
+        steps: the metrics of each step; a failure to write them is reported with the next checkpoint.
     """
 
     def __init__(
         self,
         session: TrainingSession,
         lock: FolderLock,
-        record: RunRecord,
-        on_event: Callable[[TrainingEvent], None],
+        device: DeviceChoice,
+        choices: Sequence[str],
+        on_event: OnEvent,
         on_save_failed: OnSaveFailed,
     ) -> None:
         self.session = session
         self.folder = lock.folder
         self._lock = lock
-        self._record = record
-        self._steps = StepMetricsWriter(lock.folder, session.progress.step)
-        self._has_told_of_steps = False
+        self._record = RunRecord(session, lock.folder, device, choices)
+        self.steps = StepMetricsWriter(lock.folder, session.progress.step)
+        self._has_reported_steps = False
         self.on_event = on_event
         self.on_save_failed = on_save_failed
 
@@ -78,23 +178,17 @@ class CheckpointManager:
                 with contextlib.suppress(OSError):
                     path.unlink()
 
-    def add_step(self, event: StepDone) -> None:
-        """Adds a step to the metrics; a failure is told with the next checkpoint."""
-        self._steps.append(event)
+    def end(self, reason: EndReason) -> None:
+        """Records how the run ended. Raises `StorageError`."""
+        self.write_or_ask(self.folder / ENVIRONMENT, lambda: self._record.end(reason, self.session.progress.step))
 
     def close(self) -> None:
-        """Writes the last metrics; says so if the run is left without."""
-        if not self._steps.close():
-            text = "could not all be written. The charts of this run lack steps when it is opened again."
-            self.on_event(Noted(f"The metrics of each step ({self.folder / STEPS}) {text}"))
+        """Writes the last metrics, or notes that some are missing."""
+        if not self.steps.close():
+            self._note_about_steps("could not all be written. The charts of this run lack steps when it is reopened.")
 
-    def _sync_steps(self) -> None:
-        """Tells of a failure, and of the next one after they could be written again."""
-        is_complete = self._steps.sync()
-        if not (is_complete or self._has_told_of_steps):
-            text = "cannot be written. Training goes on without them, and writes them as soon as it can."
-            self.on_event(Noted(f"The metrics of each step ({self.folder / STEPS}) {text}"))
-        self._has_told_of_steps = not is_complete
+    def _note_about_steps(self, problem: str) -> None:
+        self.on_event(Noted(f"The metrics of each step ({self.folder / STEPS}) {problem}"))
 
     def save_last(self) -> None:
         """Saves the checkpoint to resume from; `keep_last` says how many are kept.
@@ -111,7 +205,7 @@ class CheckpointManager:
         self._remove_surplus("last", self.session.run.training.keep_last)
 
     def save_last_if_possible(self) -> None:
-        """Saves the checkpoint to resume from after another file could not be written; nobody is asked again."""
+        """Saves the checkpoint to resume from after another file could not be written; a failure is not reported."""
         with contextlib.suppress(StorageError, DivergedError):
             self.session.require_sound_weights()
             self._write_last()
@@ -119,7 +213,12 @@ class CheckpointManager:
     def _write_last(self) -> None:
         path, progress = self.folder / LAST, self.session.progress
         older = describe_checkpoint(path, "last") if self.session.run.training.keep_last > 1 else None
-        self._sync_steps()
+        is_complete = self.steps.sync()
+        if not (is_complete or self._has_reported_steps):
+            self._note_about_steps(
+                "cannot be written. Training continues without them, and writes them as soon as it can."
+            )
+        self._has_reported_steps = not is_complete
         if older and older.step < progress.step:
             _link_or_copy(path, self.folder / f"last-step{older.step:07d}.safetensors")
         save_checkpoint(self.session.resumable_snapshot(), path)
@@ -182,7 +281,7 @@ class CheckpointManager:
     def write_or_ask(self, path: Path, write: Callable[[], object]) -> None:
         """Calls `write`; after a failure retries or raises `StorageError`, as `on_save_failed` decides.
 
-        A folder that was deleted is made anew, with its lock. Raises `TrainingError` if another training has it then.
+        A deleted folder is created again, with its lock. Raises `TrainingError` if another training has it by then.
         """
         was_deleted = False
         while True:
@@ -191,7 +290,7 @@ class CheckpointManager:
                 write()
                 return
             except StorageError as error:
-                if not was_deleted and not self.folder.exists():  # while it was written to: it is made anew once
+                if not was_deleted and not self.folder.exists():  # during the writing: it is created again once
                     was_deleted = True
                     continue
                 failure = SaveFailed(path, str(error), self.session.progress.step)
@@ -200,14 +299,14 @@ class CheckpointManager:
                     raise
 
     def _restore_folder(self) -> None:
-        """Makes the folder anew if it was deleted, or moved elsewhere. Raises `StorageError` or `TrainingError`."""
+        """Creates the folder again if it was deleted or moved. Raises `StorageError` or `TrainingError`."""
         if self._lock.renew():
             self._record.write_again()
             write_history(self.folder / HISTORY, self.session.progress.history)
             self.on_event(
                 Noted(
-                    f"The folder {self.folder} was deleted or moved while its run was training. It is made anew; what "
-                    "was saved in it before is not in it."
+                    f"The folder {self.folder} was deleted or moved while its run was training. It was created again, "
+                    "without the files that were saved there earlier."
                 )
             )
 

@@ -1,7 +1,7 @@
 """Several processes, one for each device, train one model together: `torchrun --nproc-per-node N -m augenmerk train`.
 
 Process 0 is the main process: it runs the loop, decides, validates, writes and reports. The others are workers
-(`core.training.distributed_worker`): they wait for its commands, most of which are "this step". Commands and
+(`run_worker` of `core.training.loop`): they wait for its commands, most of which are "this step". Commands and
 status codes use gloo, gradients nccl where there are GPUs (PyTorch's `DistributedDataParallel`, Li et al. 2020).
 """
 

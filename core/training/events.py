@@ -1,14 +1,16 @@
-"""The events of the training loop. No torch here: a window can show these before torch is imported.
+"""The request that starts a training, and the events that it reports. No torch here: a window shows these without it.
 
 Losses are natural-log cross-entropies per target token, without smoothing unless said otherwise.
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from augenmerk.core.translation.result import Translation
+from augenmerk.core.checkpoint.history import EpochRecord
+from augenmerk.core.config import RunConfig
 
 EndReason = Literal["completed", "max_steps", "patience", "stopped", "paused", "discarded"]
 StopRequest = Literal["keep", "pause", "discard"]
@@ -16,8 +18,39 @@ AfterFailedSave = Literal["retry", "stop"]
 
 
 @dataclass(frozen=True)
+class TrainingRequest:
+    """Everything that a training is started with.
+
+    Attributes:
+        run: the configuration.
+        source: a folder, a prepared file, "multi30k" or "copy" (see `core.corpora.loading.load_corpus`).
+        folder: for checkpoints and history.
+        device: "auto", "cpu", "cuda:0" …
+        resume: continue from the folder's last checkpoint.
+        changes: settings of `TrainingConfig` that differ from here on.
+        probe: the sentence of the film; None for its present one, or one of the validation split.
+        allow_changed_data: resume even if the training data has changed since the run was saved.
+    """
+
+    run: RunConfig
+    source: str | Path
+    folder: Path
+    device: str = "auto"
+    resume: bool = False
+    changes: Mapping[str, float | int] = field(default_factory=dict)
+    probe: str | None = None
+    allow_changed_data: bool = False
+
+
+@dataclass(frozen=True)
 class TrainingEvent:
     """Base class of the events that `train` reports through `on_event`."""
+
+
+OnEvent = Callable[[TrainingEvent], None]
+ShouldStop = Callable[[], bool | StopRequest]
+OnSaveFailed = Callable[["SaveFailed"], AfterFailedSave]
+"""Decides after a failed save whether to "retry" or to "stop"; training waits for it."""
 
 
 @dataclass(frozen=True)
@@ -123,47 +156,14 @@ class SampleTranslated(TrainingEvent):
 
 
 @dataclass(frozen=True)
-class ProbeTranslated(TrainingEvent):
-    """A frame of the film: the probe sentence was translated, with the maps of every head.
-
-    Sent before the first step (epoch 0, step 0) and at each validation; saved by `core.training.film`.
-
-    Attributes:
-        epoch, step: progress of the run.
-        validation_loss: of this validation; None before the first step.
-        translation: the current translation of the probe sentence.
-    """
-
-    epoch: int
-    step: int
-    validation_loss: float | None
-    translation: Translation
-
-
-@dataclass(frozen=True)
-class EpochDone(TrainingEvent):
+class EpochDone(EpochRecord, TrainingEvent):
     """A validation: an epoch ended, or the run did.
 
     Attributes:
-        epoch, step: progress of the run.
-        training_loss: token-weighted mean of the epoch's step losses.
-        validation_loss: token-weighted.
-        validation_loss_batch_mean: mean of the batches' means, as the published `notebook` curve counts it.
-        learning_rate: at the last step.
-        seconds: wall time of the epoch.
         is_best: whether every earlier validation loss was higher.
-        bleu: of the sample, see `SampleTranslated`; None if none was translated.
     """
 
-    epoch: int
-    step: int
-    training_loss: float
-    validation_loss: float
-    validation_loss_batch_mean: float
-    learning_rate: float
-    seconds: float
-    is_best: bool
-    bleu: float | None = None
+    is_best: bool = False
 
     @property
     def perplexity(self) -> float:

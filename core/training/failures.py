@@ -1,17 +1,12 @@
 """Failures that end a training, and changed settings to continue with. No torch here: a window reads these."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TypeVar
 
 from augenmerk.core.config import TrainingConfig
 from augenmerk.core.errors import TrainingError
-from augenmerk.core.memory import is_out_of_memory
-from augenmerk.core.training.events import TrainingFinished
-from augenmerk.core.training.folder import kept_checkpoints
 
-Built = TypeVar("Built")
 LARGEST_NORM = 1.0
 """The proposed clipping norm where gradients are not clipped: that of the published systems."""
 
@@ -84,67 +79,3 @@ def smaller_batches(training: TrainingConfig) -> Proposal | None:
         "which learns the same",
         {"batch_size": size, "num_accumulated": number},
     )
-
-
-class _Position(Protocol):
-    step: int
-
-
-def with_explained_failures(
-    body: Callable[[], TrainingFinished], training: TrainingConfig, folder: Path, progress: _Position
-) -> TrainingFinished:
-    """Runs `body`; a loss that is not finite, or lack of memory, becomes an error with a proposal.
-
-    The new error is raised after the original one is freed, together with the tensors in its frames.
-
-    Args:
-        body: the training.
-        training: settings of the run.
-        folder: where its checkpoints are.
-        progress: of the run.
-
-    Raises:
-        InterruptedTrainingError: instead of what was raised by `body`.
-    """
-    kind: type[InterruptedTrainingError]
-    try:
-        return body()
-    except DivergedError as error:
-        message, kind = str(error), DivergedError
-    except (MemoryError, RuntimeError) as error:
-        if not is_out_of_memory(error):
-            raise
-        kind = OutOfMemoryError
-        reason = (str(error) or repr(error)).splitlines()[0]
-        message = f"At step {progress.step + 1} there was not enough memory ({reason}). Files saved earlier are intact."
-    proposal = lower_rate(training) if kind is DivergedError else smaller_batches(training)
-    saved = kept_checkpoints(folder, "last")
-    path, step = (saved[0].path, saved[0].step) if saved else (None, 0)
-    raise kind(f"{message} {_what_to_do(proposal, path, step)}", proposal, path)
-
-
-def with_explained_lack_of_memory(build: Callable[[], Built]) -> Built:
-    """What `build` gives; where memory runs out in it, the model is too large, whatever its batches.
-
-    Raises:
-        TrainingError: instead of what was raised for lack of memory.
-    """
-    try:
-        return build()
-    except (MemoryError, RuntimeError) as error:
-        if not is_out_of_memory(error):
-            raise
-        reason = (str(error) or repr(error)).splitlines()[0]
-    raise TrainingError(
-        f"There is not enough memory to build the model ({reason}). Choose a smaller model, or raise the limit that "
-        "this process has (ulimit -v), if there is one."
-    )
-
-
-def _what_to_do(proposal: Proposal | None, path: Path | None, step: int) -> str:
-    if proposal is None:
-        return "The batches cannot be made smaller: choose a smaller model, or a device with more memory."
-    options = " ".join(f"--change {name}={value:g}" for name, value in proposal.changes.items())
-    if path is None:
-        return f"Start again with {proposal.text}."
-    return f"Resume from step {step} ({path.name}) with {proposal.text}: --resume {options}."

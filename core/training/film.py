@@ -17,6 +17,7 @@ from safetensors.numpy import save_file
 from augenmerk.core.errors import CheckpointError
 from augenmerk.core.storage import reason_of
 from augenmerk.core.tensor_file import open_tensor_file, write_tensor_file
+from augenmerk.core.training.events import TrainingEvent
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import Alternative, AttentionMaps, Translation, Word
 
@@ -28,8 +29,8 @@ _FRAME_NAME = re.compile(r"frame-(\d+)\.safetensors")
 
 
 @dataclass(frozen=True, eq=False)
-class FilmFrame:
-    """The probe sentence at one step of a training.
+class FilmFrame(TrainingEvent):
+    """The probe sentence was translated, with the maps of every head: before the first step, and at each validation.
 
     Attributes:
         epoch, step: progress of the run; 0 before the first step.

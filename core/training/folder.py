@@ -1,8 +1,19 @@
-"""A run's folder: the names of its files, and what stands there. No torch here."""
+"""A run's folder: the names of its files, its checkpoints, its lock. No torch here.
+
+A lock of the operating system keeps two trainings from writing to the same folder. It ends with its process, however
+that ends, so it is never stale. On a file system without locks the process named in the file decides: one that has
+ended holds nothing.
+"""
 
 import contextlib
+import errno
 import os
 import re
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -11,7 +22,7 @@ import platformdirs
 
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.errors import TrainingError
-from augenmerk.core.storage import cannot_write
+from augenmerk.core.storage import cannot_write, read_text
 from augenmerk.core.tensor_file import open_tensor_file
 from augenmerk.core.training.film import FILM, own_frame_paths
 
@@ -140,3 +151,182 @@ def remove_partial_files(folder: Path) -> None:
     for path in [*folder.iterdir(), *(film.iterdir() if film.is_dir() and not film.is_symlink() else ())]:
         if _PART_NAME.fullmatch(path.name):
             path.unlink(missing_ok=True)
+
+
+LOCK = "run.lock"
+_ATTEMPTS, _PAUSE_SECONDS = 4, 0.05
+"""`is_locked` takes the lock for a moment; a training waits this long for it."""
+_NO_LOCKS_HERE = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
+_OWNER = re.compile(r"process (\d+) on (.+)")
+
+
+class FolderLock:
+    """The lock of one folder, held since it was made.
+
+    Args:
+        folder: created if it is missing.
+
+    Raises:
+        TrainingError: another training is writing to it.
+        StorageError: the folder cannot be written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._path = folder / LOCK
+        self._is_new_folder = False
+        self._descriptor = self._acquire()
+
+    def renew(self) -> bool:
+        """Locks the folder again if it, or the lock in it, was deleted or moved. Returns whether that was so.
+
+        Raises:
+            TrainingError: another training is writing to it now.
+            StorageError: the folder cannot be written.
+        """
+        if self._is_in_place():
+            return False
+        before = self._descriptor
+        self._descriptor = self._acquire()
+        os.close(before)
+        return True
+
+    def release(self) -> None:
+        """Removes the lock, and the folder if it was created by this lock and is empty."""
+        with contextlib.suppress(OSError):  # Windows cannot remove an open file; an unlocked one does no harm
+            if self._is_in_place():  # else it is another training's
+                self._path.unlink()
+        os.close(self._descriptor)
+        if self._is_new_folder:
+            with contextlib.suppress(OSError):
+                self.folder.rmdir()
+
+    def _is_in_place(self) -> bool:
+        try:
+            return os.path.samestat(os.fstat(self._descriptor), self._path.stat())
+        except OSError:
+            return False
+
+    def _acquire(self) -> int:
+        try:
+            self._is_new_folder |= not self.folder.is_dir()
+            self.folder.mkdir(parents=True, exist_ok=True)
+            descriptor = _open_locked(self._path)
+        except OSError as error:
+            raise cannot_write(self._path, error) from error
+        if descriptor is None:
+            raise TrainingError(
+                f"Another training is running in {self.folder} ({_owner(self._path)}). Wait until it has ended, stop "
+                "it, or choose another folder."
+            )
+        try:
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
+            remove_partial_files(self.folder)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                self._path.unlink()
+            os.close(descriptor)
+            raise cannot_write(self._path, error) from error
+        return descriptor
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[FolderLock]:
+    """Locks `folder` against other trainings; creates it if it is missing.
+
+    Partial files of a killed process are removed.
+
+    Raises:
+        TrainingError: another training is writing to it.
+        StorageError: the folder cannot be written.
+    """
+    lock = FolderLock(folder)
+    try:
+        yield lock
+    finally:
+        lock.release()
+
+
+def is_locked(folder: Path) -> bool:
+    """Whether a training is running in `folder`."""
+    try:
+        descriptor = os.open(Path(folder) / LOCK, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        return not _lock(descriptor)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def _open_locked(path: Path) -> int | None:
+    """A descriptor of `path` that holds its lock; None if another process holds it. Raises `OSError`."""
+    for attempt in range(_ATTEMPTS):
+        if attempt:
+            time.sleep(_PAUSE_SECONDS)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            is_ours = _lock(descriptor)
+            with contextlib.suppress(
+                FileNotFoundError
+            ):  # its owner removed the file between our opening and locking it
+                if is_ours and os.path.samestat(os.fstat(descriptor), path.stat()):
+                    return descriptor
+        except OSError:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+    return None
+
+
+def _lock(descriptor: int) -> bool:
+    """Takes the lock of an open file; False if another holds it. Raises `OSError`."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        os.lseek(descriptor, 1 << 30, os.SEEK_SET)  # far beyond the text, which others may read
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except PermissionError:
+            return False
+        finally:
+            os.lseek(descriptor, 0, os.SEEK_SET)
+        return True
+    else:
+        import fcntl
+
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            if error.errno not in _NO_LOCKS_HERE:
+                raise
+            return not _is_alive(os.pread(descriptor, 500, 0).decode(errors="replace"))
+        return True
+
+
+def _is_alive(owner: str) -> bool:
+    """Whether the process named in a lock file still exists; one on another machine is assumed to."""
+    named = _OWNER.match(owner)
+    if named is None:
+        return False
+    if named[2] != socket.gethostname():
+        return True
+    try:
+        os.kill(int(named[1]), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _owner(path: Path) -> str:
+    try:
+        return read_text(path, 10_000).strip() or "it does not say which"
+    except (OSError, UnicodeDecodeError):
+        return "it does not say which"

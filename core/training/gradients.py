@@ -12,13 +12,11 @@ from torch.nn.parallel import DistributedDataParallel
 from augenmerk.core.corpora.batches import Batch
 from augenmerk.core.errors import TrainingError
 from augenmerk.core.model.transformer import Transformer
+from augenmerk.core.training.device_choices import HiddenStates, PrecisionChoice, max_tokens_at_once
 from augenmerk.core.training.distributed import FAILED, GO, STOP, World
 from augenmerk.core.training.kernels import training_kernels
 from augenmerk.core.training.loss import SoftTargets, output_layer_loss
-from augenmerk.core.training.microbatches import max_tokens_at_once
-from augenmerk.core.training.precision import PrecisionChoice
 
-HiddenStates = Callable[[Tensor, Tensor], Tensor]
 _NAMES = ("forward_sync_buffers", "broadcast_buffers")  # of newer and older versions of PyTorch
 _CONSTANTS_STAY: dict[str, Any] = {
     next(name for name in _NAMES if name in inspect.signature(DistributedDataParallel).parameters): False

@@ -1,43 +1,79 @@
-"""The training loop: a function of its settings. It prints nothing and knows neither threads nor windows."""
+"""The training loop: steps, validations and checkpoints of a run. It prints nothing and knows no threads or windows."""
 
 import contextlib
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from torch import Tensor
+
 from augenmerk.core.checkpoint.file import Checkpoint
+from augenmerk.core.checkpoint.history import EpochRecord, num_stale_epochs
 from augenmerk.core.config import RunConfig
 from augenmerk.core.config.toml import read_toml
+from augenmerk.core.corpora.batches import Batch, collate, training_batches
 from augenmerk.core.corpora.prepared import PreparedCorpus
-from augenmerk.core.device import choose_device
-from augenmerk.core.errors import ConfigError
+from augenmerk.core.device import DeviceChoice, choose_device
+from augenmerk.core.errors import CheckpointError, StorageError, TrainingError
+from augenmerk.core.evaluation.loss import CorpusLoss
+from augenmerk.core.memory import is_out_of_memory
 from augenmerk.core.text.codec import CodecPair
-from augenmerk.core.training.checkpoint_manager import CheckpointManager, OnSaveFailed, load_resumable
+from augenmerk.core.training.checkpoint_manager import CheckpointManager, load_resumable
 from augenmerk.core.training.checks import check_address_space, check_corpus_fits, check_memory_for_training
-from augenmerk.core.training.device_report import describe_device_choices
-from augenmerk.core.training.distributed import SINGLE_PROCESS, World
-from augenmerk.core.training.epochs import EpochLoop, OnEvent, ShouldStop
-from augenmerk.core.training.events import Noted, PhaseStarted, TrainingFinished
-from augenmerk.core.training.failures import ChangedDataError, with_explained_failures, with_explained_lack_of_memory
+from augenmerk.core.training.device_choices import deterministic, random_state, random_state_restored
+from augenmerk.core.training.distributed import SINGLE_PROCESS, CommandKind, World, receive_command
+from augenmerk.core.training.events import (
+    EndReason,
+    EpochDone,
+    Noted,
+    OnEvent,
+    OnSaveFailed,
+    PhaseStarted,
+    ShouldStop,
+    StepDone,
+    StopRequest,
+    TrainingFinished,
+    TrainingStarted,
+)
+from augenmerk.core.training.failures import (
+    ChangedDataError,
+    DivergedError,
+    InterruptedTrainingError,
+    OutOfMemoryError,
+    Proposal,
+    lower_rate,
+    smaller_batches,
+)
 from augenmerk.core.training.film import read_film
 from augenmerk.core.training.folder import (
     BEST,
-    ENVIRONMENT,
-    HISTORY,
     LAST,
     RUN_SETTINGS,
     discard_run,
+    kept_checkpoints,
+    locked,
     require_no_other_run,
 )
-from augenmerk.core.training.lock import locked
-from augenmerk.core.training.randomness import deterministic, random_state_restored
-from augenmerk.core.training.record import RunRecord, was_interrupted_before_first_checkpoint
-from augenmerk.core.training.resuming import require_initial_model, require_same_reading, require_same_run
-from augenmerk.core.training.session import TrainingSession
-from augenmerk.core.training.validation import Validator
+from augenmerk.core.training.runs import was_interrupted_before_first_checkpoint
+from augenmerk.core.training.schedules import cooldown_factor, describe_schedule, fitted_cooldown_epochs
+from augenmerk.core.training.session import (
+    TrainingSession,
+    require_initial_model,
+    require_same_reading,
+    require_same_run,
+)
+from augenmerk.core.training.validation import ValidationStoppedError, Validator
 
-__all__ = ["BEST", "HISTORY", "LAST", "OnEvent", "OnSaveFailed", "ShouldStop", "train"]
+_REASONS: Mapping[bool | StopRequest, EndReason] = {
+    True: "stopped",
+    "keep": "stopped",
+    "pause": "paused",
+    "discard": "discarded",
+}
 
 
 def train(  # noqa: PLR0913 — each is a decision of the caller
@@ -96,7 +132,7 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
         StorageError: a file cannot be written; older files are intact.
     """
     folder = Path(folder)
-    run = replace(run, training=run.training.replace(**(changes or {})))
+    run = run.with_training(**(changes or {}))
     require_no_other_run(folder, resume)
     check_corpus_fits(run, corpus)
     choice = choose_device(world.device(device))
@@ -112,29 +148,27 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
         on_event(PhaseStarted(f"Moving the model to {choice.name}"))
         if run.training.compile:
             on_event(PhaseStarted("Compiling the model, which takes minutes"))
-        session = with_explained_lack_of_memory(lambda: TrainingSession(run, corpus, choice.name, world))
-        _teach(session, teachers)
-        is_restored = resume and _resume(session, folder, frozenset(changes or {}), allow_changed_data, on_event)
-        if not is_restored:
-            _begin(session, initial)
-        if resume:
-            probe = probe or _probe_of_film(folder)
+        session = build_session(run, corpus, choice.name, world)
+        session.learn_from(teachers)
+        if not (resume and _resume(session, folder, frozenset(changes or {}), allow_changed_data, on_event)):
+            session.begin_with(initial)
+        if resume and probe is None and (frames := read_film(folder).frames):
+            probe = frames[-1].translation.source_text
         validator = Validator(session, choice, probe)
-        choices = [*describe_device_choices(session), *filter(None, [determinism])]
+        choices = [*session.describe_device_choices(), *filter(None, [determinism])]
         for line in choices:
             on_event(PhaseStarted(line))
-        record = RunRecord(folder, session.run, choice, session.precision.name, corpus.name, choices)
-        checkpoints = CheckpointManager(session, lock, record, on_event, on_save_failed)
+        checkpoints = CheckpointManager(session, lock, choice, choices, on_event, on_save_failed)
         loop = EpochLoop(session, checkpoints, validator, choice, on_event, should_stop)
         checkpoints.begin()
         try:
-            finished = with_explained_failures(loop.run_to_end, run.training, folder, session.progress)
+            finished = _run_to_end(loop)
         finally:
             checkpoints.close()
         if finished.reason == "discarded":
             discard_run(folder)
         else:
-            checkpoints.write_or_ask(folder / ENVIRONMENT, lambda: record.end(finished.reason, finished.step))
+            checkpoints.end(finished.reason)
     if finished.reason == "discarded":
         with contextlib.suppress(OSError):  # it contains files of the user
             folder.rmdir()
@@ -165,27 +199,55 @@ def _resume(
     return True
 
 
-def _teach(session: TrainingSession, teachers: Sequence[Checkpoint]) -> None:
-    """Raises `CheckpointError` or `ConfigError`."""
-    if session.run.training.distillation and session.world.size > 1:
-        raise ConfigError(
-            "training: distillation is for one process; several were started. Train without torchrun, or set "
-            "distillation to 0."
-        )
-    session.learn_from(teachers)
+def build_session(
+    run: RunConfig, corpus: PreparedCorpus, device: str, world: World = SINGLE_PROCESS
+) -> TrainingSession:
+    """A new session. Raises `TrainingError` if the memory does not even suffice for the model."""
+    try:
+        return TrainingSession(run, corpus, device, world)
+    except (MemoryError, RuntimeError) as error:
+        reason = _lack_of_memory(error)
+    raise TrainingError(
+        f"There is not enough memory to build the model ({reason}). Choose a smaller model, or raise the limit of this "
+        "process (ulimit -v), if there is one."
+    )
 
 
-def _begin(session: TrainingSession, initial: Checkpoint | None) -> None:
-    """The weights of the first step: random ones, or those of `initial`. Raises `CheckpointError` or `ConfigError`."""
-    require_initial_model(session.run.training, initial is not None)
-    if initial is not None:
-        session.begin_with(initial)
+def _run_to_end(loop: "EpochLoop") -> TrainingFinished:
+    """Runs the loop. A loss that is not finite, or lack of memory, becomes an error with a proposal.
+
+    The new error is raised after the original one is freed, together with the tensors in its frames.
+
+    Raises:
+        InterruptedTrainingError: instead of what the loop raised.
+    """
+    kind: type[InterruptedTrainingError]
+    training = loop.run.training
+    try:
+        return loop.run_to_end()
+    except DivergedError as error:
+        message, kind = str(error), DivergedError
+        proposal: Proposal | None = lower_rate(training)
+    except (MemoryError, RuntimeError) as error:
+        step, reason = loop.progress.step + 1, _lack_of_memory(error)
+        message = f"At step {step} there was not enough memory ({reason}). Files saved earlier are intact."
+        kind, proposal = OutOfMemoryError, smaller_batches(training)
+    saved = next(iter(kept_checkpoints(loop.checkpoints.folder, "last")), None)
+    if proposal is None:
+        advice = "The batches cannot be made smaller: choose a smaller model, or a device with more memory."
+    elif saved is None:
+        advice = f"Start again with {proposal.text}."
+    else:
+        options = " ".join(f"--change {name}={value:g}" for name, value in proposal.changes.items())
+        advice = f"Resume from step {saved.step} ({saved.path.name}) with {proposal.text}: --resume {options}."
+    raise kind(f"{message} {advice}", proposal, saved.path if saved else None)
 
 
-def _probe_of_film(folder: Path) -> str | None:
-    """The sentence of the film in `folder`."""
-    frames = read_film(folder).frames
-    return frames[-1].translation.source_text if frames else None
+def _lack_of_memory(error: Exception) -> str:
+    """The first line of an error that means lack of memory; raises any other again."""
+    if not is_out_of_memory(error):
+        raise error
+    return (str(error) or repr(error)).splitlines()[0]
 
 
 def codecs_to_keep(
@@ -232,3 +294,311 @@ def codecs_to_keep(
 def _has_unused_marks(checkpoint: Checkpoint) -> bool:
     data, source = checkpoint.run.data, checkpoint.codecs.source
     return not data.wrap_source and source.subwords is None and source.vocabulary.end_id is not None
+
+
+def run_worker(read_corpus: Callable[[RunConfig], PreparedCorpus], device: str, world: World) -> None:
+    """Carries out the commands of the main process of a distributed run, until that finishes.
+
+    Args:
+        read_corpus: gives the corpus of the main process; called after that has read it.
+        device: as for `train`.
+        world: this process in it.
+
+    Raises:
+        TrainingError: the main process or another worker failed.
+        DeviceError: there is no device for this process.
+    """
+    session: TrainingSession | None = None
+    failure: Exception | None = None
+    with ExitStack() as flags:
+        while (command := receive_command(world)).kind != CommandKind.FINISH:
+            if command.kind == CommandKind.JOIN:
+                settings, states = command.tensors
+                run = RunConfig.from_dict(json.loads(bytes(settings.tolist())))
+                name = choose_device(world.device(device)).name
+                flags.enter_context(deterministic(run.training.deterministic, name))
+                session = TrainingSession(run, read_corpus(run), name, world)
+                session.join(states[world.rank] if len(states) else None)
+            elif command.kind == CommandKind.STEP and session is not None:
+                try:
+                    _take_step(session, command.tensors, command.learning_rate)
+                except Exception as error:  # the main process learns of it in the step, and decides how to continue
+                    failure = error
+            elif command.kind == CommandKind.SEND_RANDOM_STATE and session is not None:
+                world.all_gather(random_state(session.device))
+            else:
+                raise failure or TrainingError(
+                    "The main process (number 0) of this run failed and reports why. Fix the problem, then resume the "
+                    "run."
+                )
+
+
+def _take_step(session: TrainingSession, ids: Sequence[Tensor], rate: float) -> None:
+    """One optimizer step on batches given as source and target ids in turn."""
+    batches = [
+        Batch(source, target, int((target[:, 1:] != session.padding_id).sum()))
+        for source, target in zip(ids[::2], ids[1::2], strict=True)
+    ]
+    session.take_step(batches, rate, lambda: False)
+
+
+@dataclass
+class _Throughput:
+    """Tokens per second as a running average, and an estimate of the time left."""
+
+    seconds_per_step: float = 0.0
+    tokens_per_second: float = 0.0
+    num_steps: int = 0
+
+    def add(self, seconds: float, num_tokens: int) -> None:
+        self.num_steps += 1
+        weight = max(0.05, 1 / self.num_steps)
+        self.seconds_per_step += weight * (seconds - self.seconds_per_step)
+        self.tokens_per_second += weight * (num_tokens / max(seconds, 1e-9) - self.tokens_per_second)
+
+
+class EpochLoop:
+    """Steps, validations and checkpoints of one session, until it ends.
+
+    Args:
+        session: what is trained.
+        checkpoints: saves it.
+        validator: validates it.
+        device: where it runs, and why there.
+        on_event: called with all events.
+        should_stop: asked before every step, and between its micro-batches.
+
+    Raises:
+        CheckpointError: the session was started with another corpus.
+    """
+
+    def __init__(
+        self,
+        session: TrainingSession,
+        checkpoints: CheckpointManager,
+        validator: Validator,
+        device: DeviceChoice,
+        on_event: OnEvent,
+        should_stop: ShouldStop,
+    ) -> None:
+        self.session = session
+        self.run = session.run
+        self.progress = session.progress
+        self.checkpoints = checkpoints
+        self.validator = validator
+        self.device = device
+        self.on_event = on_event
+        self.should_stop = should_stop
+        self.throughput = _Throughput()
+        self.started = time.perf_counter()
+        self.seconds_before = sum(record.seconds for record in self.progress.history) + self.progress.epoch_seconds
+        self.groups = self._epoch_groups()
+        if not self.progress.steps_per_epoch:
+            self.progress.steps_per_epoch = len(self.groups)
+        if self.progress.group > len(self.groups):
+            raise CheckpointError(
+                f"The run has done {self.progress.group} steps of its epoch, but with this corpus an epoch has "
+                f"{len(self.groups)}. Resume with the original corpus, or start a new run in another folder."
+            )
+
+    def run_to_end(self) -> TrainingFinished:
+        """Trains until the run is complete, reaches its step limit, or is stopped."""
+        self._announce()
+        if self.progress.step == 0:
+            self._add_to_film(None)
+        while True:
+            if self._is_at_epoch_end:  # also that of a run that was stopped while it was validated
+                with contextlib.suppress(ValidationStoppedError):
+                    self._end_epoch()
+                    self.groups = self._epoch_groups()
+            if (reason := self._reason_to_end()) is not None:
+                return self._finish(reason)
+            if self._is_at_epoch_end:
+                continue
+            done = self.progress.group
+            padding = self.session.padding_id, self.run.training.pad_to
+            batches = [collate(self._epoch_pairs, indices, *padding) for indices in self.groups[done]]
+            if not self._run_step(batches, epochs_done=self.progress.epoch - 1 + done / len(self.groups)):
+                continue
+            if not self._is_at_epoch_end and self.progress.step % self.run.training.checkpoint_steps == 0:
+                self.checkpoints.save_last()
+
+    @property
+    def _is_at_epoch_end(self) -> bool:
+        """Whether all steps of the epoch are done, and its validation is not."""
+        return self.progress.group == len(self.groups)
+
+    def _epoch_groups(self) -> list[list[list[int]]]:
+        """The micro-batches of each optimizer step of this epoch, each as indices of pairs."""
+        pairs = self.session.training_pairs(self.progress.epoch)
+        batches = training_batches(pairs, self.run.training, self.progress.epoch)
+        self._epoch_pairs = self.session.with_noise(pairs, batches, self.progress.epoch)
+        size = self.run.training.num_accumulated
+        return [batches[first : first + size] for first in range(0, len(batches), size)]
+
+    def _announce(self) -> None:
+        corpus, training = self.session.corpus, self.run.training
+        self.num_steps = training.num_epochs * len(self.groups)
+        if training.max_steps is not None:
+            self.num_steps = min(self.num_steps, training.max_steps)
+        self.on_event(
+            TrainingStarted(
+                preset=self.run.preset,
+                num_parameters=self.session.model.num_parameters,
+                num_training_pairs=len(corpus.train),
+                num_validation_pairs=len(corpus.validation),
+                num_epochs=training.num_epochs,
+                num_steps=self.num_steps,
+                first_step=self.progress.step,
+                device=self.device.name,
+                device_reason=self.device.reason,
+                folder=self.checkpoints.folder,
+            )
+        )
+        note = describe_schedule(training, self.progress.steps_per_epoch)
+        if note is not None and not self.run.is_copy_task:  # which was published that short
+            self.on_event(Noted(note))
+
+    def _reason_to_end(self) -> EndReason | None:
+        training, progress = self.run.training, self.progress
+        if progress.epoch > training.num_epochs:
+            return "completed"
+        if training.max_steps is not None and progress.step >= training.max_steps:
+            return "max_steps"
+        if training.patience is not None and num_stale_epochs(progress.history) >= training.patience:
+            return "patience"
+        return _REASONS.get(self.should_stop())
+
+    def _run_step(self, batches: list[Batch], epochs_done: float) -> bool:
+        """False if `should_stop` interrupted the step: then it has had no effect."""
+        began = time.perf_counter()
+        training = self.run.training
+        factor = cooldown_factor(epochs_done, training.num_epochs, fitted_cooldown_epochs(training))
+        result = self.session.step(batches, factor, self.should_stop)
+        if result is None:
+            return False
+        seconds = time.perf_counter() - began
+        self.throughput.add(seconds, result.num_tokens)
+        self.progress.epoch_seconds += seconds
+        event = StepDone(
+            step=self.progress.step,
+            epoch=self.progress.epoch,
+            loss=result.loss,
+            learning_rate=result.learning_rate,
+            gradient_norm=result.gradient_norm,
+            num_tokens=result.num_tokens,
+            tokens_per_second=self.throughput.tokens_per_second,
+            seconds_left=max(0, self.num_steps - self.progress.step) * self.throughput.seconds_per_step,
+        )
+        self.checkpoints.steps.append(event)
+        self.on_event(event)
+        return True
+
+    def _end_epoch(self) -> None:
+        """Validates and saves. Raises `ValidationStoppedError` if stopped; the run then stands at its last step."""
+        self.session.require_sound_weights()  # before they are judged, and perhaps saved as the best
+        progress = self.progress
+        before = list(progress.history), progress.best_epoch, progress.best_validation_loss
+        try:
+            record = self._validate(with_sample=True, should_stop=self.should_stop)
+            progress.history.append(record)
+            self.checkpoints.save_history()
+            self._keep(record, progress.history)
+        except StorageError:  # not of the checkpoint to resume from: its steps are kept, and validated again
+            progress.history[:], progress.best_epoch, progress.best_validation_loss = before
+            self.checkpoints.save_last_if_possible()
+            raise
+        progress.begin_epoch(progress.epoch + 1)
+        self.checkpoints.save_last()
+
+    def _validate(self, *, with_sample: bool, should_stop: ShouldStop = lambda: False) -> EpochRecord:
+        """Raises `ValidationStoppedError` if `should_stop`, asked before each batch, says so."""
+        self.on_event(PhaseStarted("Validating"))
+        bleu = None
+        loss = self.validator.loss(should_stop)
+        if with_sample and self.validator.sample.sources:
+            self.on_event(PhaseStarted("Translating a sample"))
+            sample = self.validator.translate_sample(should_stop)
+            self.on_event(sample)
+            bleu = sample.bleu
+        self._add_to_film(loss.token_weighted)
+        return self._record(loss, bleu)
+
+    def _record(self, loss: CorpusLoss, bleu: float | None) -> EpochRecord:
+        progress = self.progress
+        return EpochRecord(
+            epoch=progress.epoch,
+            step=progress.step,
+            training_loss=progress.epoch_loss_sum / max(1, progress.epoch_tokens),
+            validation_loss=loss.token_weighted,
+            validation_loss_batch_mean=loss.batch_mean,
+            learning_rate=progress.learning_rate,
+            seconds=progress.epoch_seconds,
+            bleu=bleu,
+        )
+
+    def _validate_after_stop(self) -> None:
+        """After a stop, where a full validation takes long or was just stopped: validates on some pairs, or not at all.
+
+        The checkpoint to resume from was written before and is not affected: the next full validation decides.
+        """
+        progress = self.progress
+        if self._is_at_epoch_end:
+            stopped = (
+                f"Stopped while epoch {progress.epoch} was validated: {LAST} holds its last step, {progress.step:,}, "
+                "and a resumed run validates it first."
+            )
+            unjudged = ""
+        else:
+            stopped = f"Stopped within epoch {progress.epoch}: {LAST} holds step {progress.step:,}."
+            unjudged = " It was not validated, which takes long;"
+        if progress.best_epoch:
+            self.on_event(Noted(f"{stopped}{unjudged} {BEST} is still that of epoch {progress.best_epoch}."))
+            return
+        self.on_event(PhaseStarted("Validating on some pairs"))
+        loss, num_pairs = self.validator.loss_on_subset()
+        whole = len(self.session.corpus.validation)
+        if num_pairs < whole:
+            stopped += (
+                f" It was validated on only {num_pairs:,} of {whole:,} pairs, because all of them would take long."
+            )
+        self.on_event(Noted(stopped))
+        record = self._record(loss, None)
+        self._keep(record, [*progress.history, record])
+
+    def _add_to_film(self, validation_loss: float | None) -> None:
+        frame = self.validator.translate_probe(validation_loss)
+        if frame is not None:
+            self.checkpoints.save_frame(frame)
+            self.on_event(frame)
+
+    def _keep(self, record: EpochRecord, history: list[EpochRecord]) -> None:
+        is_best = self.checkpoints.save_if_best(record, history)
+        self.on_event(EpochDone(**vars(record), is_best=is_best))
+
+    def _finish(self, reason: EndReason) -> TrainingFinished:
+        """Saves, validates and reports the model, whatever ended the run; unless it is paused or discarded."""
+        progress = self.progress
+        last_epoch = progress.epoch if progress.group else max(1, progress.epoch - 1)  # that of the last step
+        if reason != "discarded":
+            self.checkpoints.save_last()
+        if reason not in ("paused", "discarded"):
+            if not (progress.group and progress.epoch_tokens):
+                if not progress.best_epoch:  # stopped before the first step: both files are still written
+                    self.checkpoints.save_best(progress.history)
+            elif reason == "stopped" and (self._is_at_epoch_end or not self.validator.is_fast):
+                self._validate_after_stop()
+            else:
+                record = self._validate(with_sample=reason != "stopped")  # a user who stops does not want to wait
+                self._keep(record, [*progress.history, record])
+                self.checkpoints.save_last()
+        return TrainingFinished(
+            reason=reason,
+            epoch=min(last_epoch, self.run.training.num_epochs),
+            step=progress.step,
+            best_epoch=progress.best_epoch,
+            best_validation_loss=progress.best_validation_loss,
+            best_checkpoint=self.checkpoints.folder / BEST,
+            last_checkpoint=self.checkpoints.folder / LAST,
+            seconds=self.seconds_before + time.perf_counter() - self.started,
+        )

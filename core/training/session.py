@@ -1,43 +1,98 @@
-"""A model in training: optimizer steps, random numbers, saving and restoring."""
+"""A model in training: optimizer steps, random numbers, saving, and what a run can be resumed with."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from augenmerk.core.checkpoint.file import Checkpoint, fill_parameters, model_digest
 from augenmerk.core.checkpoint.history import EpochRecord
-from augenmerk.core.config import RunConfig
+from augenmerk.core.config import DataConfig, RunConfig, TrainingConfig
+from augenmerk.core.config.settings import Settings
 from augenmerk.core.corpora.augmentation import Resegmentation, with_noisy_sources
 from augenmerk.core.corpora.batches import Batch
 from augenmerk.core.corpora.prepared import EncodedPairs, PreparedCorpus
 from augenmerk.core.errors import CheckpointError, ConfigError
+from augenmerk.core.inference.products import has_faster_kernels
 from augenmerk.core.model.transformer import Transformer
+from augenmerk.core.process import available_cores, spinning
+from augenmerk.core.quantities import percent
+from augenmerk.core.strict_json import shown
 from augenmerk.core.text.word_counts import WordCounts
-from augenmerk.core.training.compiling import choose_compiled
+from augenmerk.core.training.device_choices import (
+    choose_compiled,
+    choose_precision,
+    random_state,
+    random_states,
+    restore_random_states,
+    set_random_state,
+)
 from augenmerk.core.training.distributed import SINGLE_PROCESS, World, request_random_states, send_join, send_step
 from augenmerk.core.training.failures import ChangedDataError, DivergedError, Proposal
 from augenmerk.core.training.gradients import Gradients, LossSum
-from augenmerk.core.training.precision import choose_precision
-from augenmerk.core.training.randomness import random_state, random_states, restore_random_states, set_random_state
-from augenmerk.core.training.resuming import (
-    Progress,
-    fit_to_changed_data,
-    fit_to_changes,
-    progress_of,
-    require_same_reading,
-    require_same_run,
-)
-from augenmerk.core.training.schedules import fitted_to, learning_rate
+from augenmerk.core.training.schedules import cooldown_factor, fitted_cooldown_epochs, fitted_to, learning_rate
 
 LARGEST_WEIGHT = 1e4
 """Weights of models that learn are below 100; half-precision checkpoints end at 65,504."""
 EXPLOSION = 10.0
-"""A loss so many times as high as that of a model that knows nothing is no longer one that learning brings back."""
+"""A loss higher than this many times that of an untrained model does not recover."""
 _USE_TEXT = "Use text (a folder, or two files), which is read with the model's vocabulary, or data prepared with it"
 _ADAM_STATE = ("step", "exp_avg", "exp_avg_sq")
+_FREE_TO_CHANGE = frozenset(
+    ("num_epochs", "max_steps", "checkpoint_steps", "keep_best", "keep_last", "patience", "sample_size")
+)
+"""Settings that may change on resuming: none of them changes a training step (but see `_fit_progress`)."""
+_WHICH_PAIRS = {"max_length", "copy_length", "copy_training_pairs", "copy_validation_pairs"}
+"""Data settings that select pairs; the others determine how text becomes ids."""
+_OF_BATCHES = ("batch_unit", "batch_size", "batching", "num_accumulated")
+_LARGEST_COUNT = 2**53
+
+
+@dataclass
+class Progress:
+    """The progress of a run.
+
+    Attributes:
+        epoch: the epoch being trained, from 1.
+        group: optimizer steps done within it.
+        step: optimizer steps done in total.
+        learning_rate: of the last of them.
+        epoch_loss_sum, epoch_tokens: of the steps done within the epoch.
+        epoch_seconds: spent within the epoch.
+        steps_per_epoch: optimizer steps of the run's first epoch; 0 before it, and in runs of earlier versions.
+        first_loss: of the first step; 0 before it, and in runs of earlier versions.
+        best_epoch, best_validation_loss: of the best validation so far; 0 and infinity before the first.
+        history: the epochs that are complete.
+    """
+
+    epoch: int = 1
+    group: int = 0
+    step: int = 0
+    learning_rate: float = 0.0
+    epoch_loss_sum: float = 0.0
+    epoch_tokens: int = 0
+    epoch_seconds: float = 0.0
+    steps_per_epoch: int = 0
+    first_loss: float = 0.0
+    best_epoch: int = 0
+    best_validation_loss: float = math.inf
+    history: list[EpochRecord] = field(default_factory=list)
+
+    def begin_epoch(self, epoch: int) -> None:
+        """Starts an epoch."""
+        self.epoch, self.group = epoch, 0
+        self.epoch_loss_sum, self.epoch_tokens, self.epoch_seconds = 0.0, 0, 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """All but the history, as JSON-ready values."""
+        values = {name: value for name, value in asdict(self).items() if name != "history"}
+        if math.isinf(self.best_validation_loss):
+            values["best_validation_loss"] = None
+        return values
 
 
 @dataclass(frozen=True)
@@ -203,6 +258,28 @@ class TrainingSession:
         )
         return Gradients(loss_sum, self.device, self.precision, world)
 
+    def describe_device_choices(self) -> list[str]:
+        """Precision, kernels, threads, optimizer, micro-batches, compiling and processes, with reasons, by line."""
+        device, precision = self.device.type, self.precision
+        lines = [f"Computing in {precision.name}: {precision.reason}"]
+        if device == "cpu" and precision.name == "float32" and has_faster_kernels():
+            lines.append("Multiplying with oneDNN: this processor has AVX-512")
+        if device == "cpu":
+            lines += [_threads(), spinning()]
+        if self.is_fused:
+            lines.append(f"Fused Adam, in one pass over all parameters: available for {device}")
+        else:
+            lines.append(f"Adam not fused: PyTorch has fused Adam for cpu and cuda, not for {device}")
+        if self.gradients.max_tokens is not None:
+            lines.append(
+                f"Micro-batches of at most {self.gradients.max_tokens:,} tokens: so that a stop acts within seconds"
+            )
+        if self.compiled.reason:
+            lines.append(f"Model {self.compiled.reason}")
+        if self.world.size > 1:
+            lines.append(f"{self.world.size} processes share each batch: started by torchrun")
+        return lines
+
     def require_sound_weights(self) -> None:
         """Raises `DivergedError` if a weight is not finite or absurdly large, or if the last step's loss exploded."""
         step = self.progress.step
@@ -264,28 +341,27 @@ class TrainingSession:
             for key in _ADAM_STATE
         }
 
-    def begin_with(self, initial: Checkpoint) -> None:
-        """Begins with the weights of a model that was trained already.
+    def begin_with(self, initial: Checkpoint | None) -> None:
+        """Begins with the weights of a model that was trained already; None for random ones.
 
         Raises:
             CheckpointError: it is another model than the settings name, of another architecture, or reads text in
                 another way than the corpus was read.
+            ConfigError: the settings name a model, and none is given.
         """
+        require_initial_model(self.run.training, initial is not None)
+        if initial is None:
+            return
         digest, wanted = model_digest(initial), self.run.training.initial_model
         if wanted not in (None, digest):
             raise CheckpointError(
                 f"This run begins with the model {wanted}; the one given is {digest}. Give that model, or leave "
                 "initial_model out of the settings."
             )
-        ours, theirs = self.run.model.to_dict(), initial.run.model.to_dict()
-        if different := [
-            f"{name} is {theirs[name]!r} there and {ours[name]!r} here"
-            for name in ours
-            if ours[name] != theirs[name] and name != "dropout"
-        ]:
+        if different := _differences(initial.run.model, self.run.model, {"dropout"}):
             raise CheckpointError(
-                f"The initial model has another architecture: {'; '.join(different)}. Choose the settings of its run "
-                "(run.toml; only dropout may differ), or another model."
+                f"The initial model has another architecture: {different}. Choose the settings of its run (run.toml; "
+                "only dropout may differ), or another model."
             )
         require_same_reading(self.run.data, initial.run.data, "The model to begin with")
         if self.corpus.codecs.to_dict() != initial.codecs.to_dict():
@@ -303,10 +379,16 @@ class TrainingSession:
         Raises:
             CheckpointError: they are others than the settings name, or read text in another way than the corpus was
                 read.
-            ConfigError: the settings give them no share of the loss, or give one and there are no teachers.
+            ConfigError: the settings give them no share of the loss, or give one and there are no teachers, or several
+                processes train together.
         """
         digests = " ".join(model_digest(teacher) for teacher in teachers) or None
         training = self.run.training
+        if training.distillation and self.world.size > 1:
+            raise ConfigError(
+                "training: distillation is for one process; several were started. Train without torchrun, or set "
+                "distillation to 0."
+            )
         if training.distillation and not teachers:
             raise ConfigError(
                 f"training: distillation is {training.distillation}, but no teacher was given. Give the files of the "
@@ -368,7 +450,12 @@ class TrainingSession:
             )
         has_changed_data = checkpoint.corpus_digest not in ("", self.corpus.digest)  # earlier versions kept no digest
         if has_changed_data and not allow_changed_data:
-            raise _changed_data(self.corpus.name)
+            raise ChangedDataError(
+                f"The training data ({self.corpus.name}) has changed since this run was last saved: its vocabulary is "
+                "the same, but its sentences differ. Resume with the original data, start a new run in another folder, "
+                "or accept the new data with --resume --allow-changed-data",
+                Proposal("the training data as it is now", allows_changed_data=True),
+            )
         if checkpoint.word_counts is not None or self.run.training.initial_model is not None:
             self._word_counts = self._counts_of_all(checkpoint)  # else it was saved by an earlier version
         fill_parameters(self.model, checkpoint.weights)
@@ -384,8 +471,7 @@ class TrainingSession:
                 f"The resume state in this checkpoint is damaged ({error}). Use another copy of last.safetensors, or "
                 "start a new run in another folder."
             ) from error
-        notes = fit_to_changes(self.progress, self.run.training, checkpoint.run.training)
-        return [*notes, *fit_to_changed_data(self.progress)] if has_changed_data else notes
+        return _fit_progress(self.progress, self.run.training, checkpoint.run.training, has_changed_data)
 
     def _counts_of_all(self, earlier: Checkpoint) -> WordCounts | None:
         """The words of all data that the model learns from; None if what it learned from before is not known."""
@@ -412,10 +498,119 @@ class TrainingSession:
             self.optimizer.state[parameter] = entries
 
 
-def _changed_data(corpus: str) -> ChangedDataError:
-    return ChangedDataError(
-        f"The training data ({corpus}) has changed since this run was last saved: its vocabulary is the same, but its "
-        "sentences differ. Resume with the original data, start a new run in another folder, or accept the new data "
-        "with --resume --allow-changed-data",
-        Proposal("the training data as it is now", allows_changed_data=True),
+def _threads() -> str:
+    """The number of threads, and the reason for it."""
+    number = torch.get_num_threads()
+    noun = "thread" if number == 1 else "threads"
+    cores = available_cores()
+    if os.environ.get("OMP_NUM_THREADS") == str(number):
+        return f"Computing on {number} {noun}: set by OMP_NUM_THREADS"
+    if number < cores:
+        return f"Computing on {number} {noun} of {cores} that this process may use: limited by its environment"
+    return f"Computing on {number} {noun}: the number of cores available to this process"
+
+
+def progress_of(values: Mapping[str, Any], history: Sequence[EpochRecord]) -> Progress:
+    """The inverse of `Progress.to_dict`. Raises `TypeError`, `ValueError` or `KeyError` if the values are damaged."""
+    values = dict(values)
+    if values["best_validation_loss"] is None:
+        values["best_validation_loss"] = math.inf
+    for name, value in values.items():
+        is_count = isinstance(getattr(Progress, name, None), int)
+        if isinstance(value, bool) or not isinstance(value, int if is_count else int | float):
+            raise TypeError(f"{name} is {shown(value)}, which is no {'whole ' if is_count else ''}number")
+        if not (1 if name == "epoch" else 0) <= value <= _LARGEST_COUNT and name != "best_validation_loss":
+            raise ValueError(f"{name} is {shown(value)}, which is out of range")
+    return Progress(**values, history=list(history))
+
+
+def require_same_run(now: RunConfig, then: RunConfig, changed: frozenset[str] = frozenset()) -> None:
+    """Raises `CheckpointError` if the two differ in more than the length, the number of kept files, and `changed`.
+
+    Args:
+        now, then: the given settings, and those in the checkpoint.
+        changed: settings of `TrainingConfig` that may differ.
+    """
+    different, can_be_meant = [], []
+    for part in ("model", "data", "training"):
+        new, old = getattr(now, part).to_dict(), getattr(then, part).to_dict()
+        free = _FREE_TO_CHANGE | changed if part == "training" else frozenset[str]()
+        for name in new:
+            if new[name] != old[name] and name not in free:
+                different.append(f"{part}.{name} was {old[name]!r} and is now {new[name]!r}")
+                if part == "training" and name != "seed":
+                    can_be_meant.append(f"--change {name}={new[name]}")
+    if different:
+        meant = len(can_be_meant) == len(different)
+        option = f", confirm the change ({' '.join(can_be_meant)})" if meant else ""
+        raise CheckpointError(
+            f"The run in this folder was started with other settings: {'; '.join(different)}. Resume with the same "
+            f"settings{option}, or start a new run in another folder."
+        )
+
+
+def require_initial_model(training: TrainingConfig, is_given: bool) -> None:
+    """Raises `ConfigError` if the settings name a model to begin with, and none is given."""
+    if training.initial_model is not None and not is_given:
+        raise ConfigError(
+            f"training: initial_model is {training.initial_model}, but no model was given. Give its file, "
+            "--initial-model FILE, or leave the setting out to begin with random weights."
+        )
+
+
+def require_same_reading(data: DataConfig, of_model: DataConfig, model: str) -> None:
+    """Raises `CheckpointError` if text becomes other ids with `data` than with the settings of a model that is given.
+
+    Args:
+        data: of the run.
+        of_model: of the model.
+        model: what to call it, at the beginning of a sentence.
+    """
+    free = set(_WHICH_PAIRS)
+    if data.num_subwords is not None and of_model.num_subwords is not None:
+        free.add("min_frequency")  # of vocabularies of words
+    if "symbols" not in (data.tokenization, of_model.tokenization):
+        free.add("copy_symbols")
+    if different := _differences(of_model, data, free):
+        raise CheckpointError(
+            f"{model} reads text with other settings: {different}. Its vocabulary only fits its own settings: choose "
+            "those of its run (--config run.toml, or --set data.NAME=VALUE), or another model."
+        )
+
+
+def _differences(theirs: Settings, ours: Settings, free: Collection[str]) -> str:
+    """The settings other than `free` in which a model differs from a run, for a message; empty if there are none."""
+    there, here = theirs.to_dict(), ours.to_dict()
+    return "; ".join(
+        f"{name} is {there[name]!r} there and {here[name]!r} here"
+        for name in here
+        if there[name] != here[name] and name not in free
     )
+
+
+def _fit_progress(progress: Progress, now: TrainingConfig, then: TrainingConfig, has_changed_data: bool) -> list[str]:
+    """Adapts `progress`, made with the settings `then`, to those of `now`; returns notes for the user.
+
+    A position within an epoch has no meaning if batches or sentences differ. A run made longer after its cool-down
+    began returns to the higher rate.
+    """
+    notes = []
+    if any(getattr(now, name) != getattr(then, name) for name in _OF_BATCHES):
+        progress.steps_per_epoch = 0
+        if progress.group:
+            progress.begin_epoch(progress.epoch)
+            notes.append(f"The batches are different now, so epoch {progress.epoch} starts again.")
+    done = progress.epoch - 1
+    before, after = (cooldown_factor(done, each.num_epochs, fitted_cooldown_epochs(each)) for each in (then, now))
+    if not math.isclose(before, after):
+        notes.append(
+            f"When this run was saved, its rate had cooled down to {percent(before)} of the schedule's, because it was "
+            f"set to {then.num_epochs} epochs. It is set to {now.num_epochs} now, so it continues at {percent(after)}: "
+            "expect the loss to rise before it falls again."
+        )
+    if has_changed_data:
+        notes.append("The training data is not the same as when this run was saved.")
+        if progress.group:
+            progress.begin_epoch(progress.epoch)
+            notes[-1] += f" Epoch {progress.epoch} starts again with it."
+    return notes

@@ -10,11 +10,11 @@ from augenmerk.core.device import DeviceChoice
 from augenmerk.core.evaluation.loss import CorpusLoss, corpus_loss
 from augenmerk.core.evaluation.scores import bleu_tokenized_lowercased, reference_words
 from augenmerk.core.text.tokenizers import has_rules
+from augenmerk.core.training.device_choices import max_tokens_at_once
 from augenmerk.core.training.events import SampleTranslated, TranslatedExample
 from augenmerk.core.training.failures import DivergedError
 from augenmerk.core.training.film import FilmFrame
 from augenmerk.core.training.kernels import training_kernels
-from augenmerk.core.training.microbatches import max_tokens_at_once
 from augenmerk.core.training.session import TrainingSession
 from augenmerk.core.translation.running import Hypothesis
 from augenmerk.core.translation.translator import Translator

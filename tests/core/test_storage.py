@@ -282,8 +282,7 @@ class TestReading:
         from augenmerk.core.corpora.prepared import load_prepared
         from augenmerk.core.training.film import read_frame
         from augenmerk.core.training.folder import describe_checkpoint
-        from augenmerk.core.training.overview import summarize
-        from augenmerk.core.training.record import read_starts
+        from augenmerk.core.training.runs import read_starts, summarize
         from augenmerk.core.translation.experiment_file import kind_of_file, read_experiment_file
 
         readers = (load_checkpoint, read_history, read_toml, read_lines, load_prepared, read_frame, kind_of_file)

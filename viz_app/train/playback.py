@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 from psygnal import Signal
 
 from augenmerk.core.model.heads import Head
-from augenmerk.core.training.events import ProbeTranslated, SampleTranslated
+from augenmerk.core.training.events import SampleTranslated
 from augenmerk.core.training.film import FilmFrame
 from augenmerk.core.translation.result import FloatArray, Translation
 from augenmerk.viz_app.state.experiment_state import ExperimentState
@@ -59,14 +59,13 @@ class Playback:
         self.frames = list(frames)
         self._show_frame()
 
-    def add(self, event: ProbeTranslated | SampleTranslated) -> None:
+    def add(self, event: FilmFrame | SampleTranslated) -> None:
         """Adds the newest frame or sample; it replaces those of its step and of later ones."""
         if isinstance(event, SampleTranslated):
             self.samples = [*_before(self.samples, event.step), event]
             self.changed.emit()
             return
-        frame = FilmFrame(event.epoch, event.step, event.validation_loss, event.translation)
-        self.frames = [*_before(self.frames, event.step), frame]
+        self.frames = [*_before(self.frames, event.step), event]
         self._show_frame()
 
     def drop_after(self, step: int) -> None:

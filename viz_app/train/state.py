@@ -12,18 +12,17 @@ from augenmerk.core.training.events import (
     EpochDone,
     Noted,
     PhaseStarted,
-    ProbeTranslated,
     SampleTranslated,
     SaveFailed,
     StepDone,
     StopRequest,
     TrainingEvent,
     TrainingFinished,
+    TrainingRequest,
     TrainingStarted,
 )
 from augenmerk.core.training.failures import Proposal
 from augenmerk.core.training.film import FilmFrame
-from augenmerk.core.training.request import TrainingRequest
 from augenmerk.viz_app.state.languages import language_names
 from augenmerk.viz_app.train.curves import RunCurves, ValidationPoint
 from augenmerk.viz_app.train.playback import Playback
@@ -245,7 +244,7 @@ class TrainState:
         for event in events:
             if isinstance(event, TrainingStarted):
                 self.playback.drop_after(event.first_step)
-            if isinstance(event, SampleTranslated | ProbeTranslated):
+            if isinstance(event, SampleTranslated | FilmFrame):
                 self.playback.add(event)
             else:
                 self.run = _after(self.run, event)

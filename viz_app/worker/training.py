@@ -18,9 +18,9 @@ from augenmerk.core.training.events import (
     StopRequest,
     TrainingEvent,
     TrainingFinished,
+    TrainingRequest,
 )
 from augenmerk.core.training.failures import InterruptedTrainingError, Proposal
-from augenmerk.core.training.request import TrainingRequest
 from augenmerk.viz_app.worker.inference import THREAD_PREFIX, Failure
 
 DRAIN_INTERVAL_MS = 200

@@ -14,8 +14,7 @@ from augenmerk.core.config import RunConfig
 from augenmerk.core.config.toml import to_toml
 from augenmerk.core.corpora.prepared import save_prepared
 from augenmerk.core.model.transformer import Transformer
-from augenmerk.core.training.folder import LAST
-from augenmerk.core.training.lock import locked
+from augenmerk.core.training.folder import LAST, locked
 from tests.core.training.runs import copy_run, text_corpus, text_run
 
 pytestmark = pytest.mark.training

@@ -7,8 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from augenmerk.core.evaluation.bootstrap import bleu_of, bleu_statistics, bootstrap_bleu, interval_95, paired_bootstrap
-from augenmerk.core.evaluation.scores import reference_words
+from augenmerk.core.evaluation.scores import (
+    bleu_of,
+    bleu_statistics,
+    bootstrap_bleu,
+    interval_95,
+    reference_words,
+)
 from augenmerk.core.text.legacy import bleu
 
 
@@ -99,41 +104,3 @@ def test_a_perfect_or_a_single_translation_has_no_width() -> None:
     one = bleu_statistics([["a", "b", "c", "d", "e"]], [["a", "b", "c", "d", "f"]])
     low, high = interval_95(bootstrap_bleu(one))
     assert low == high == pytest.approx(float(bleu_of(one[0])))
-
-
-class TestPairedBootstrap:
-    def test_it_compares_on_the_same_sentences_of_each_resample(self) -> None:
-        """Written with torchtext's score on drawn sentences, far fewer of them."""
-        hypotheses, references = corpus(3)
-        chance = random.Random(8)
-        others = [changed(words, chance) for words in hypotheses]
-        first, second = bleu_statistics(others, references), bleu_statistics(hypotheses, references)
-        found = paired_bootstrap(first, second)
-        generator, differences = np.random.default_rng(12345), []
-        for _ in range(1000):
-            drawn = generator.integers(len(references), size=len(references))
-            differences.append(float(bleu_of(second[drawn].sum(axis=0)) - bleu_of(first[drawn].sum(axis=0))))
-        assert found.difference == pytest.approx(score_of(hypotheses, references) - score_of(others, references))
-        assert found.interval == pytest.approx(tuple(np.percentile(differences, [2.5, 97.5])))
-        assert found.p_value == sum(each <= 0 for each in differences) / 1000
-        assert found.p_value < 0.05
-
-    def test_the_other_way_round_it_is_its_opposite(self) -> None:
-        hypotheses, references = corpus(4, num_sentences=60)
-        perfect, poor = (bleu_statistics(each, references) for each in (references, hypotheses))
-        forth, back = paired_bootstrap(poor, perfect), paired_bootstrap(perfect, poor)
-        assert forth.difference == -back.difference > 0
-        assert (forth.p_value, back.p_value) == (0, 1)
-        assert forth.interval == pytest.approx((-back.interval[1], -back.interval[0]))
-
-    def test_a_system_is_not_better_than_itself(self) -> None:
-        hypotheses, references = corpus(5)
-        same = bleu_statistics(hypotheses, references)
-        found = paired_bootstrap(same, same)
-        assert (found.difference, found.interval, found.p_value) == (0, (0, 0), 1)
-
-    def test_systems_that_were_asked_other_sentences_cannot_be_compared(self) -> None:
-        hypotheses, references = corpus(6)
-        counted = bleu_statistics(hypotheses, references)
-        with pytest.raises(ValueError, match="30 sentences of one system and 29 of the other"):
-            paired_bootstrap(counted, counted[1:])

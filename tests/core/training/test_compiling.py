@@ -8,8 +8,7 @@ import torch
 
 from augenmerk.core.corpora.batches import collate
 from augenmerk.core.corpora.prepared import PreparedCorpus
-from augenmerk.core.training.compiling import choose_compiled
-from augenmerk.core.training.device_report import describe_device_choices
+from augenmerk.core.training.device_choices import choose_compiled
 from augenmerk.core.training.session import TrainingSession
 from tests.core.training.runs import text_corpus, text_run
 
@@ -34,7 +33,7 @@ def tracing(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_a_compiled_model_takes_the_same_steps(corpus: PreparedCorpus) -> None:
     plain = TrainingSession(text_run({"dropout": 0.0}), corpus, "cpu")
     compiled = TrainingSession(text_run({"dropout": 0.0}, compile=True), corpus, "cpu")
-    assert "Model compiled, as requested in the settings" in describe_device_choices(compiled)
+    assert "Model compiled, as requested in the settings" in compiled.describe_device_choices()
     assert compiled.compiled.hidden_states != compiled.model.hidden_states
     for first in (0, 10):
         batch = collate(corpus.train, range(first, first + 10), plain.padding_id)
@@ -81,10 +80,12 @@ def test_without_the_tools_it_trains_as_it_is_and_says_why(corpus: PreparedCorpu
     monkeypatch.setattr(torch, "compile", failing)
     session = TrainingSession(text_run(compile=True), corpus, "cpu")
     assert session.compiled.hidden_states == session.model.hidden_states
-    assert "Model not compiled: the compiler failed (No working C++ compiler found)" in describe_device_choices(session)
+    assert (
+        "Model not compiled: the compiler failed (No working C++ compiler found)" in session.describe_device_choices()
+    )
 
 
 def test_nobody_asked_nothing_is_said(corpus: PreparedCorpus) -> None:
     session = TrainingSession(text_run(), corpus, "cpu")
     assert session.compiled.reason == ""
-    assert not any("compiled" in line for line in describe_device_choices(session))
+    assert not any("compiled" in line for line in session.describe_device_choices())

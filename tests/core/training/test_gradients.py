@@ -11,12 +11,12 @@ from augenmerk.core.config import preset
 from augenmerk.core.corpora.batches import Batch, collate
 from augenmerk.core.corpora.prepared import PreparedCorpus
 from augenmerk.core.errors import ConfigError
+from augenmerk.core.training.device_choices import max_tokens_at_once
 from augenmerk.core.training.distributed import FAILED, World
 from augenmerk.core.training.events import StepDone
 from augenmerk.core.training.kernels import training_kernels
 from augenmerk.core.training.loop import train
 from augenmerk.core.training.loss import smoothed_distribution
-from augenmerk.core.training.microbatches import max_tokens_at_once
 from augenmerk.core.training.session import TrainingSession
 from tests.core.training.runs import Recorder, copy_corpus, copy_run, text_corpus, text_run
 

@@ -12,17 +12,16 @@ from pathlib import Path
 import pytest
 
 from augenmerk.core.errors import TrainingError
-from augenmerk.core.training import lock
+from augenmerk.core.training import folder as lock
 from augenmerk.core.training.events import StepDone, TrainingEvent
-from augenmerk.core.training.folder import LAST
-from augenmerk.core.training.lock import LOCK, is_locked, locked
+from augenmerk.core.training.folder import LAST, LOCK, is_locked, locked
 from tests.core.training.runs import copy_run, record
 
 pytestmark = pytest.mark.subprocess
 
 HOLD = """
 import sys, time, pathlib
-from augenmerk.core.training.lock import locked
+from augenmerk.core.training.folder import locked
 with locked(pathlib.Path(sys.argv[1])):
     print("locked", flush=True)
     sys.stdin.read()

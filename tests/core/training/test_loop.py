@@ -30,9 +30,8 @@ from augenmerk.core.errors import AugenmerkError, CheckpointError, ConfigError, 
 from augenmerk.core.evaluation.loss import CorpusLoss
 from augenmerk.core.quantities import percent
 from augenmerk.core.text.tokenizers import SpacyTokenizer
-from augenmerk.core.training import epochs as epochs_module
+from augenmerk.core.training import loop as loop_module
 from augenmerk.core.training import validation as validation_module
-from augenmerk.core.training.device_report import describe_device_choices
 from augenmerk.core.training.events import (
     CheckpointSaved,
     EpochDone,
@@ -45,11 +44,22 @@ from augenmerk.core.training.events import (
 )
 from augenmerk.core.training.failures import ChangedDataError
 from augenmerk.core.training.film import FILM
-from augenmerk.core.training.folder import ENVIRONMENT, RUN_SETTINGS, STEPS, TENSORBOARD, discard_run
+from augenmerk.core.training.folder import (
+    BEST,
+    ENVIRONMENT,
+    HISTORY,
+    LAST,
+    LOCK,
+    RUN_SETTINGS,
+    STEPS,
+    TENSORBOARD,
+    discard_run,
+    is_locked,
+    locked,
+)
 from augenmerk.core.training.gradients import Gradients
-from augenmerk.core.training.lock import LOCK, is_locked, locked
-from augenmerk.core.training.loop import BEST, HISTORY, LAST, train
-from augenmerk.core.training.overview import summarize
+from augenmerk.core.training.loop import train
+from augenmerk.core.training.runs import summarize
 from augenmerk.core.training.session import StepResult, TrainingSession
 from augenmerk.core.translation.decoding import DecodingRules, greedy_search
 from tests.conftest import REPOSITORY
@@ -113,15 +123,15 @@ class TestEvents:
     def test_they_come_in_order(self, tmp_path: Path) -> None:
         run = copy_run(num_epochs=2)
         _, said = record(run, tmp_path / "run")
-        choices = describe_device_choices(TrainingSession(run, copy_corpus(run), "cpu"))
+        choices = TrainingSession(run, copy_corpus(run), "cpu").describe_device_choices()
         assert choices[0] == "Computing in float32: the settings ask for it"
-        judged = ["PhaseStarted", "PhaseStarted", "SampleTranslated", "ProbeTranslated"]
+        judged = ["PhaseStarted", "PhaseStarted", "SampleTranslated", "FilmFrame"]
         epoch = [*["StepDone"] * STEPS_PER_EPOCH, *judged, "CheckpointSaved", "EpochDone", "CheckpointSaved"]
         assert said.kinds == [
             "PhaseStarted",  # the device
             *["PhaseStarted"] * len(choices),
             "TrainingStarted",
-            "ProbeTranslated",
+            "FilmFrame",
             *epoch,
             *epoch,
             "CheckpointSaved",
@@ -460,7 +470,7 @@ class TestFolder:
         assert finished.reason == "completed"
         assert all(found_locked)
         (note,) = said.of(Noted)
-        assert "was deleted or moved while its run was training. It is made anew" in note.text
+        assert "was deleted or moved while its run was training. It was created again" in note.text
         assert read_toml(folder / RUN_SETTINGS) == run
         assert len(read_history(folder / HISTORY)) == 2
         assert not is_locked(folder)
@@ -628,7 +638,7 @@ print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1
 
     def test_the_seconds_of_every_part_are_counted(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         clock = itertools.count()
-        monkeypatch.setattr(epochs_module, "time", SimpleNamespace(perf_counter=lambda: float(next(clock))))
+        monkeypatch.setattr(loop_module, "time", SimpleNamespace(perf_counter=lambda: float(next(clock))))
         run = copy_run()  # each of 21 steps asks before and after it: one second
         record(run, tmp_path / "run", stop_after=10)
         second, _ = record(run, tmp_path / "run", resume=True)

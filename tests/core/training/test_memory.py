@@ -10,12 +10,12 @@ import pytest
 from augenmerk.core import memory
 from augenmerk.core.cli.main import main
 from augenmerk.core.config import preset
+from augenmerk.core.corpora.prepared import prepare_copy_task
 from augenmerk.core.errors import ConfigError, TrainingError
 from augenmerk.core.memory import MemoryLimit, is_out_of_memory, memory_limit
 from augenmerk.core.model.transformer import Transformer, parameter_shapes
-from augenmerk.core.training import checks
+from augenmerk.core.training import checks, loop
 from augenmerk.core.training.checks import check_address_space, check_memory_for_training
-from augenmerk.core.training.failures import with_explained_lack_of_memory
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 
@@ -86,11 +86,13 @@ def test_a_model_for_a_gpu_is_held_against_the_gpu(monkeypatch: pytest.MonkeyPat
 
 
 def test_lack_of_memory_while_building_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails() -> None:
+    def fails(*_: object) -> None:
         raise RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 5 bytes")
 
+    monkeypatch.setattr(loop, "TrainingSession", fails)
+    run = preset("copy-task-small")
     with pytest.raises(TrainingError, match="not enough memory to build the model"):
-        with_explained_lack_of_memory(fails)
+        loop.build_session(run, prepare_copy_task(run.data, 1), "cpu")
     assert is_out_of_memory(RuntimeError("std::bad_alloc"))
     assert is_out_of_memory(RuntimeError("can't start new thread"))
     assert not is_out_of_memory(RuntimeError("shapes differ"))
@@ -98,7 +100,6 @@ def test_lack_of_memory_while_building_is_said(monkeypatch: pytest.MonkeyPatch) 
 
 def test_an_adam_beta_of_zero_is_a_beta() -> None:
     """Written 0, not 0.0, which PyTorch refuses."""
-    from augenmerk.core.corpora.prepared import prepare_copy_task
     from augenmerk.core.training.session import TrainingSession
 
     run = preset("copy-task-small")

@@ -7,8 +7,8 @@ import torch
 from torch.nn import functional
 
 from augenmerk.core.corpora.batches import collate
+from augenmerk.core.training.device_choices import choose_precision
 from augenmerk.core.training.loss import output_layer_loss
-from augenmerk.core.training.precision import choose_precision
 from augenmerk.core.training.session import TrainingSession
 from tests.core.training.runs import text_corpus, text_run
 

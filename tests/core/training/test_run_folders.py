@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from augenmerk.core.training.folder import default_runs_folder
-from augenmerk.core.training.overview import MAX_REMEMBERED, remember_run_folder, remembered_run_folders
+from augenmerk.core.training.runs import MAX_REMEMBERED, remember_run_folder, remembered_run_folders
 
 
 @pytest.fixture(autouse=True)

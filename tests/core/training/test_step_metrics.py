@@ -11,8 +11,7 @@ import pytest
 
 from augenmerk.core.training import step_metrics
 from augenmerk.core.training.events import CheckpointSaved, Noted, StepDone, TrainingEvent
-from augenmerk.core.training.folder import STEPS, discard_run
-from augenmerk.core.training.loop import LAST
+from augenmerk.core.training.folder import LAST, STEPS, discard_run
 from augenmerk.core.training.step_metrics import StepMetrics, StepMetricsWriter, read_step_metrics
 from tests.core.training.runs import copy_run, record
 

@@ -8,9 +8,9 @@ from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import TextError
 from augenmerk.core.evaluation.scores import evaluate
-from augenmerk.core.training.events import EpochDone, ProbeTranslated, SampleTranslated
-from augenmerk.core.training.film import frame_paths, read_film
-from augenmerk.core.training.loop import HISTORY, LAST
+from augenmerk.core.training.events import EpochDone, SampleTranslated
+from augenmerk.core.training.film import FilmFrame, frame_paths, read_film
+from augenmerk.core.training.folder import HISTORY, LAST
 from augenmerk.core.training.session import TrainingSession
 from augenmerk.core.training.validation import NUM_EXAMPLES, Validator
 from augenmerk.core.translation.translator import Translator
@@ -80,7 +80,7 @@ class TestFilm:
     def test_the_probe_is_translated_before_the_first_step_and_at_each_validation(self, tmp_path: Path) -> None:
         finished, said = record(text_run(), tmp_path / "run", probe="ein hund rennt .")
         film = read_film(tmp_path / "run")
-        shots = said.of(ProbeTranslated)
+        shots = said.of(FilmFrame)
         assert [shot.step for shot in film.frames] == [shot.step for shot in shots] == [0, 8, 16]
         assert [shot.epoch for shot in film.frames] == [0, 1, 2]
         losses = [None, *(event.validation_loss for event in said.of(EpochDone))]

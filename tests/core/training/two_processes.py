@@ -10,9 +10,8 @@ from augenmerk.core.config import RunConfig
 from augenmerk.core.corpora.prepared import PreparedCorpus
 from augenmerk.core.errors import TrainingError
 from augenmerk.core.training.distributed import World, commanding_workers, process_group
-from augenmerk.core.training.distributed_worker import run_worker
 from augenmerk.core.training.events import StepDone
-from augenmerk.core.training.loop import train
+from augenmerk.core.training.loop import run_worker, train
 from augenmerk.core.training.session import TrainingSession
 from tests.core.training.runs import Recorder, copy_corpus, copy_run, text_corpus, text_run
 

@@ -13,17 +13,17 @@ from augenmerk.core.training.events import (
     EndReason,
     EpochDone,
     PhaseStarted,
-    ProbeTranslated,
     SampleTranslated,
     SaveFailed,
     StepDone,
     StopRequest,
     TrainingEvent,
     TrainingFinished,
+    TrainingRequest,
     TrainingStarted,
     TranslatedExample,
 )
-from augenmerk.core.training.request import TrainingRequest
+from augenmerk.core.training.film import FilmFrame
 from augenmerk.viz_app.worker.training import OnEvent, OnSaveFailed, ShouldStop
 from tests.viz_app.synthetic import make_translation
 
@@ -74,10 +74,10 @@ def epoch_done(epoch: int, validation_loss: float | None = None, *, is_best: boo
     return EpochDone(epoch, epoch * STEPS_PER_EPOCH, loss, loss, loss, 1e-3, 12.0, is_best)
 
 
-def probe(epoch: int, text: str = "a man .") -> ProbeTranslated:
+def probe(epoch: int, text: str = "a man .") -> FilmFrame:
     """A frame of a film, at the end of an epoch; 0 before the first step."""
     loss = 5 / epoch if epoch else None
-    return ProbeTranslated(epoch, epoch * STEPS_PER_EPOCH, loss, make_translation("ein mann .", text))
+    return FilmFrame(epoch, epoch * STEPS_PER_EPOCH, loss, make_translation("ein mann .", text))
 
 
 def sample(epoch: int) -> SampleTranslated:

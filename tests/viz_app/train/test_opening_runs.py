@@ -10,10 +10,8 @@ from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.checkpoint.history import EpochRecord, read_history, write_history
-from augenmerk.core.training.events import StepDone, TrainingEvent, TrainingFinished
-from augenmerk.core.training.folder import HISTORY, LAST, RUN_SETTINGS
-from augenmerk.core.training.lock import locked
-from augenmerk.core.training.request import TrainingRequest
+from augenmerk.core.training.events import StepDone, TrainingEvent, TrainingFinished, TrainingRequest
+from augenmerk.core.training.folder import HISTORY, LAST, RUN_SETTINGS, locked
 from augenmerk.viz_app.train.page import TrainPage
 from augenmerk.viz_app.train.run import settings as run_settings
 from augenmerk.viz_app.train.run.status_text import metric_rows

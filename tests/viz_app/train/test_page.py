@@ -17,10 +17,10 @@ from augenmerk.core.checkpoint.history import EpochRecord, write_history
 from augenmerk.core.config import preset
 from augenmerk.core.config.toml import to_toml
 from augenmerk.core.errors import DeviceError, StorageError, TrainingError
+from augenmerk.core.training.events import TrainingRequest
 from augenmerk.core.training.failures import ChangedDataError, DivergedError, OutOfMemoryError, Proposal
 from augenmerk.core.training.film import FilmFrame, write_frame
-from augenmerk.core.training.overview import remembered_run_folders
-from augenmerk.core.training.request import TrainingRequest
+from augenmerk.core.training.runs import remembered_run_folders
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.train.charts.picture import _why_empty
 from augenmerk.viz_app.train.page import TrainPage

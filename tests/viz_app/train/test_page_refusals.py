@@ -14,9 +14,8 @@ from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.config import RunConfig
 from augenmerk.core.corpora.prepared import save_prepared
 from augenmerk.core.model.transformer import Transformer
-from augenmerk.core.training.folder import LAST
-from augenmerk.core.training.lock import locked
-from augenmerk.core.training.request import TrainingRequest
+from augenmerk.core.training.events import TrainingRequest
+from augenmerk.core.training.folder import LAST, locked
 from augenmerk.viz_app.train.page import TrainPage
 from augenmerk.viz_app.train.state import Status
 from tests.core.training.runs import copy_run, record, text_corpus, text_run

@@ -14,10 +14,9 @@ from augenmerk.core.config import preset
 from augenmerk.core.config.toml import read_toml
 from augenmerk.core.corpora.loading import load_corpus
 from augenmerk.core.errors import CorpusError, StorageError
-from augenmerk.core.training.events import PhaseStarted, SaveFailed, TrainingEvent, TrainingFinished
+from augenmerk.core.training.events import PhaseStarted, SaveFailed, TrainingEvent, TrainingFinished, TrainingRequest
 from augenmerk.core.training.failures import DivergedError, Proposal
 from augenmerk.core.training.folder import LAST, RUN_SETTINGS
-from augenmerk.core.training.request import TrainingRequest
 from augenmerk.viz_app.worker.training import (
     DRAIN_INTERVAL_MS,
     OnEvent,

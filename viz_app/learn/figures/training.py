@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QSpinBox, QWidget
 
 from augenmerk.core.config import preset
 from augenmerk.core.quantities import percent_in_words
-from augenmerk.core.training.events import PhaseStarted, ProbeTranslated, StepDone, TrainingEvent, TrainingStarted
-from augenmerk.core.training.request import TrainingRequest
+from augenmerk.core.training.events import PhaseStarted, StepDone, TrainingEvent, TrainingRequest, TrainingStarted
+from augenmerk.core.training.film import FilmFrame
 from augenmerk.core.training.schedules import noam_rate, rates_of_run
 from augenmerk.core.translation.result import FloatArray, Translation
 from augenmerk.viz_app.heatmap.map_image import map_image, ramp_of
@@ -208,7 +208,7 @@ class TrainHereFigure(ChapterFigure):
     def _on_events(self, events: list[TrainingEvent]) -> None:
         for event in events:
             match event:
-                case ProbeTranslated(epoch=epoch, translation=translation):
+                case FilmFrame(epoch=epoch, translation=translation):
                     self.pictures.add(epoch, translation)
                 case PhaseStarted(text):
                     self.progress.setText(f"{text}…")

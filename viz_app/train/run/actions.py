@@ -7,7 +7,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from augenmerk.core.errors import AugenmerkError
-from augenmerk.core.training.request import TrainingRequest
+from augenmerk.core.training.events import TrainingRequest
 from augenmerk.viz_app.train.run.choices import new_run_folder, whole_number, with_tilde
 from augenmerk.viz_app.train.run.controller import RunController
 from augenmerk.viz_app.train.run.notice_bar import NoticeBar

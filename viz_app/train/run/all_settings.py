@@ -5,8 +5,7 @@ from collections.abc import Callable
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QCheckBox, QFrame, QLineEdit, QWidget
 
-from augenmerk.core.config.dotted import dotted_settings
-from augenmerk.core.config.presets import PARTS
+from augenmerk.core.config.presets import PARTS, dotted_settings
 from augenmerk.core.config.settings import Setting
 from augenmerk.core.errors import ConfigError
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from augenmerk.core.config import PRESETS, preset
-from augenmerk.core.config.dotted import dotted_settings
+from augenmerk.core.config.presets import dotted_settings
 from augenmerk.core.errors import AugenmerkError, ConfigError
 from augenmerk.viz_app.theme import scales, set_role
 from augenmerk.viz_app.train.run.choices import (

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QWidget
 
-from augenmerk.core.training.request import TrainingRequest
+from augenmerk.core.training.events import TrainingRequest
 from augenmerk.viz_app.theme import PANEL_MARGIN, scaled, scales, set_role
 from augenmerk.viz_app.train.charts.run_menu import RunMenu
 from augenmerk.viz_app.train.run.choices import run_summary_rows

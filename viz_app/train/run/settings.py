@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from augenmerk.core.config import PRESETS, RunConfig
-from augenmerk.core.config.dotted import dotted_settings
+from augenmerk.core.config.presets import dotted_settings
 from augenmerk.core.errors import ConfigError
-from augenmerk.core.training.request import TrainingRequest
+from augenmerk.core.training.events import TrainingRequest
 from augenmerk.viz_app.train.run.choices import DATA_KINDS, RunChoices
 
 _PREFIX = "train/"

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QCheckBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.config import PRESETS, preset
-from augenmerk.core.config.dotted import dotted_settings, value_of, with_dotted
+from augenmerk.core.config.presets import dotted_settings, value_of, with_dotted
 from augenmerk.core.config.toml import read_toml
 from augenmerk.core.training.folder import RUN_SETTINGS
 from augenmerk.viz_app.theme import Theme

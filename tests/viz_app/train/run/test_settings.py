@@ -5,7 +5,7 @@ import pytest
 from PySide6.QtCore import QSettings
 
 from augenmerk.core.config import preset
-from augenmerk.core.training.request import TrainingRequest
+from augenmerk.core.training.events import TrainingRequest
 from augenmerk.viz_app.train.run import settings as run_settings
 from augenmerk.viz_app.train.run.choices import RunChoices
 

@@ -1,8 +1,7 @@
-"""Lists the runs on the disk, and remembers their folders. No torch here: a window lists runs before it is imported.
+"""Runs on the disk, and the remembered folders that hold them. No torch: a window lists runs before it is imported.
 
-The folders that runs of the window were saved to are remembered so that `augenmerk runs` finds them: a list of paths in
-the user's state folder, newest first. It is a convenience: what cannot be read is empty, and what cannot be written is
-not remembered.
+`augenmerk runs` finds the folders that the window saved runs to in a list of paths in the user's state folder, newest
+first. The list is a convenience: an unreadable one counts as empty, and a failure to write it is ignored.
 """
 
 import contextlib
@@ -11,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import platformdirs
 
@@ -19,23 +18,26 @@ from augenmerk.core.checkpoint.history import EpochRecord, read_history
 from augenmerk.core.config import RunConfig
 from augenmerk.core.config.toml import read_toml
 from augenmerk.core.errors import CheckpointError, ConfigError, StorageError
-from augenmerk.core.storage import read_bytes, write_text
+from augenmerk.core.storage import read_bytes, read_text, write_text
 from augenmerk.core.strict_json import JsonError, parse
 from augenmerk.core.training.folder import (
     BEST,
+    ENVIRONMENT,
     HISTORY,
     LAST,
     RUN_SETTINGS,
     default_runs_folder,
     describe_checkpoint,
+    is_locked,
     kept_checkpoints,
+    older_files,
 )
-from augenmerk.core.training.lock import is_locked
-from augenmerk.core.training.record import read_starts
 
 RunState = Literal["running", "finished", "stopped", "interrupted"]
 MAX_REMEMBERED = 16
-_MAX_BYTES = 2**18
+_MAX_LIST_BYTES = 2**18
+_MAX_RECORD_BYTES = 50_000_000
+"""Of `environment.json`: each start of a run adds about 1,500."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ def _sortable(loss: float) -> float:
 def remembered_run_folders() -> list[Path]:
     """The folders that runs were saved to, newest first; those that are gone now are among them."""
     try:
-        stored = parse(read_bytes(_list_path(), _MAX_BYTES), max_depth=2).value
+        stored = parse(read_bytes(_list_path(), _MAX_LIST_BYTES), max_depth=2).value
     except (OSError, JsonError):
         return []
     paths = stored if isinstance(stored, list) else []
@@ -170,3 +172,34 @@ def remember_run_folder(folder: Path) -> None:
 
 def _list_path() -> Path:
     return platformdirs.user_state_path("augenmerk", appauthor=False) / "run-folders.json"
+
+
+MAX_BYTES = 50_000_000
+"""Of `environment.json`: each start of a run adds some 1,500."""
+
+
+def read_starts(folder: Path) -> list[dict[str, Any]]:
+    """The entries of `environment.json`, oldest first; none if there is no such file or it is damaged."""
+    try:
+        starts = json.loads(read_text(Path(folder) / ENVIRONMENT, _MAX_RECORD_BYTES))["starts"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return []
+    return [entry for entry in starts if isinstance(entry, dict)] if isinstance(starts, list) else []
+
+
+def was_interrupted_before_first_checkpoint(folder: Path) -> bool:
+    """Whether the run in `folder` crashed so early that it has nothing to resume from.
+
+    False if there is evidence of a checkpoint: then the checkpoint was deleted.
+    """
+    starts = read_starts(folder)
+    if any("last_step" in start or start.get("first_step") != 0 for start in starts):
+        return False
+    if (folder / LAST).exists() or older_files(folder, "last") or not (folder / RUN_SETTINGS).is_file():
+        return False
+    if not starts and (folder / BEST).exists():
+        return False
+    try:
+        return len(read_history(folder / HISTORY)) <= 1  # a checkpoint is written before the second epoch
+    except CheckpointError:
+        return False
