@@ -31,8 +31,8 @@ from augenmerk.viz_app.documents.lesson_documents import (
 from augenmerk.viz_app.documents.reading import is_experiment
 from augenmerk.viz_app.documents.session import KeptSession
 from augenmerk.viz_app.examples import example_sentences
-from augenmerk.viz_app.export.exportable import Exportable
 from augenmerk.viz_app.export.menu import EXPORTS, ExportMenu
+from augenmerk.viz_app.export.saving import Exportable
 from augenmerk.viz_app.learn.chapter import read_chapters
 from augenmerk.viz_app.models.loader import MODEL_COMMANDS, ModelLoader, foreign_source
 from augenmerk.viz_app.preferences import Preferences

@@ -15,7 +15,7 @@ from augenmerk.viz_app.documents.lesson import OpenLesson, as_title
 from augenmerk.viz_app.documents.lesson_bar import LessonBar, LessonTextDialog
 from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, SceneResult, scene_maps, scene_parts
 from augenmerk.viz_app.documents.reading import SHIPPED_LESSONS, is_shipped, read_lesson, saved_experiment, show_as
-from augenmerk.viz_app.export.lesson_page import save_lesson_page
+from augenmerk.viz_app.export.html_page import save_lesson_page
 from augenmerk.viz_app.export.worksheet import save_worksheet
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import ExperimentEditor, begin_history, resume_history

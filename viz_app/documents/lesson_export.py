@@ -8,7 +8,7 @@ from augenmerk.core.analysis.measures import MEASURES, MeasuredMaps
 from augenmerk.core.translation.experiment_file import Lesson, Scene
 from augenmerk.core.translation.result import ExperimentResult
 from augenmerk.viz_app.documents.reading import apply_view
-from augenmerk.viz_app.export.lesson_page import ScenePart
+from augenmerk.viz_app.export.html_page import ScenePart
 from augenmerk.viz_app.export.saving import page_content
 from augenmerk.viz_app.export.worksheet import SceneMap
 from augenmerk.viz_app.heatmap.drawing import large_map

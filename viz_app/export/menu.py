@@ -1,50 +1,151 @@
-"""The export menu: pictures, numbers, a page for the browser, the clipboard."""
+"""The export menu: pictures, numbers, films, a page for the browser, the clipboard."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
+from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QProgressDialog, QWidget
 
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.model.heads import KIND_TITLES
-from augenmerk.viz_app.export.exportable import Exportable
-from augenmerk.viz_app.export.film import NO_FFMPEG, FilmHeads, formats
-from augenmerk.viz_app.export.film_dialog import FilmDialog
-from augenmerk.viz_app.export.saving import Saving
-from augenmerk.viz_app.export.snapshot import as_table
+from augenmerk.viz_app.export.film import NO_FFMPEG, Film, FilmHeads, formats, save_film
+from augenmerk.viz_app.export.saving import Exportable, Saving, as_table
 from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.experiment_state import ExperimentState, Progress
+from augenmerk.viz_app.theme import scales
+from augenmerk.viz_app.widgets.bars import ProgressLine
 from augenmerk.viz_app.widgets.commands import Command, with_keys
 from augenmerk.viz_app.widgets.dialogs import ask_where_to_save, show_failure
-from augenmerk.viz_app.worker.inference import Failure
+from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, ModelFreeJob, Request, ShouldStop, Tell
 
 PICTURES = {"png": "PNG picture (*.png)", "svg": "SVG, shapes and text (*.svg)", "pdf": "PDF, shapes and text (*.pdf)"}
 NUMBERS = {"csv": "CSV table (*.csv)", "json": "JSON (*.json)", "npz": "NPZ, for NumPy (*.npz)"}
 PAGES = {"html": "Page for the browser (*.html)"}
 TABLES = {"csv": "CSV table (*.csv)"}
 FILMS = {"gif": "GIF, for any browser (*.gif)", "mp4": "MP4 video (*.mp4)"}
-CAPTIONED = "Captions state what pictures show: model, sentence, changes, layer, head, measure, labels"
 LARGE_MAP = "The current map with its labels and colour scale"
+NUMBERS_TIP = "CSV, JSON: the large map with its labels. NPZ: also the weights of every head"
+PAGE_TIP = "One file with every map, for any browser without a network: choose heads and point at cells there"
+CHARTS_TIP = "The charts of this run as shown: quantity, scale, smoothing, range, compared runs"
+METRICS_TIP = "One line per step of this run: loss, rate, gradient norm, speed, and the validation results"
+CAPTIONED = "Captions state what pictures show: model, sentence, changes, layer, head, measure, labels"
 PREFIX = "Export: "
 """Of titles, where no menu says what they belong to."""
-NOTHING = "Nothing to export yet: no map is shown"
-OF_MAPS = ("map", "heads", "numbers", "html", "copy picture", "copy table")
-"""Entries that need a map; the others concern the whole page."""
-NO_FILM = "Nothing to export yet: the Train page shows no film"
-OF_FILMS: dict[str, FilmHeads] = {"film": "head", "film of layer": "layer", "film of kind": "kind"}
-"""Entries that write a film, and whose heads it shows."""
-OF_RUNS = {
-    "charts": "Nothing to export yet: the Train page shows no charts",
-    "metrics": "Nothing to export yet: the Train page shows no run",
-    "film": NO_FILM,
-    "film of layer": NO_FILM,
-    "film of kind": NO_FILM,
-}
-"""Entries that need a training run, and what is said without."""
+WIDTH_PX = 380
 SaveTo = Callable[[Saving, Path], None]
+
+
+@dataclass(frozen=True)
+class Export:
+    """An entry of the menu that writes a file.
+
+    Attributes:
+        title, tip, keys: as of a `Command`.
+        save: writes the file; or whose heads the film shows, which is written in a thread.
+        formats: by suffix, what each is called.
+        needs: what must be there.
+    """
+
+    title: str
+    tip: str
+    save: SaveTo | FilmHeads
+    formats: dict[str, str]
+    needs: Literal["page", "map", "charts", "run", "film"]
+    keys: str = ""
+
+
+NOTHING = "Nothing to export yet: no map is shown"
+MISSING = {"map": NOTHING} | {
+    name: f"Nothing to export yet: the Train page shows no {name}" for name in ("charts", "run", "film")
+}
+"""What is reported where there is nothing to export, by `Export.needs`."""
+EXPORT_GROUPS: tuple[dict[str, Export], ...] = (
+    {
+        "map": Export("The large map (PNG, SVG, PDF)…", LARGE_MAP, Saving.save_map, PICTURES, "map", "Ctrl+S"),
+        "heads": Export(
+            "All heads, small (PNG, SVG, PDF)…", "Every head of every layer", Saving.save_heads, PICTURES, "map"
+        ),
+        "page": Export(
+            "The whole page (PNG, SVG, PDF)…", "Everything on this page as shown", Saving.save_page, PICTURES, "page"
+        ),
+    },
+    {
+        "numbers": Export(
+            "The numbers (CSV, JSON, NPZ)…", NUMBERS_TIP, Saving.save_table, NUMBERS, "map", "Ctrl+Shift+S"
+        ),
+        "html": Export("All maps as a page for the browser (HTML)…", PAGE_TIP, Saving.save_html, PAGES, "map"),
+    },
+    {
+        "charts": Export("The charts (PNG, SVG, PDF)…", CHARTS_TIP, Saving.save_charts, PICTURES, "charts"),
+        "metrics": Export("The metrics of every step (CSV)…", METRICS_TIP, Saving.save_metrics, TABLES, "run"),
+        "film": Export("The film of this head…", "", "head", FILMS, "film"),
+        "film of layer": Export("The film of all heads of this layer…", "", "layer", FILMS, "film"),
+        "film of kind": Export("The film of all heads of this kind…", "", "kind", FILMS, "film"),
+    },
+)
+"""The entries of the menu that write files, by name, between separators."""
+FILES = {name: export for group in EXPORT_GROUPS for name, export in group.items()}
+OF_RUNS = tuple(name for name, export in FILES.items() if export.needs in ("charts", "run", "film"))
+OF_MAPS = (*(name for name, export in FILES.items() if export.needs == "map"), "copy picture", "copy table")
+
+
+@dataclass(frozen=True, eq=False)
+class FilmJob(ModelFreeJob):
+    """Writes a film; the result is its file."""
+
+    film: Film
+    target: Path
+
+    def work(self, progress: Tell, should_stop: ShouldStop) -> Path:
+        """See `ModelFreeJob.work`. Stopping leaves an existing file unchanged, and no new one."""
+        save_film(self.film, self.target, lambda done, total: progress(Progress(done, total)), should_stop)
+        return self.target
+
+
+class FilmDialog(QProgressDialog):
+    """Writes one film in its own thread, then closes.
+
+    Signals:
+        saved(): the film was written.
+        failed(Failure): it could not be written.
+    """
+
+    saved = Signal()
+    failed = Signal(object)
+
+    def __init__(self, film: Film, target: Path, parent: QWidget) -> None:
+        super().__init__(f"Preparing {target.name}…", "Cancel", 0, 0, parent)
+        self._job = FilmJob(film, target)
+        self._worker = InferenceWorker(parent=self)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Export the film")
+        self.setWindowModality(Qt.WindowModality.WindowModal)
+        self._bar = ProgressLine()
+        self.setBar(self._bar)
+        scales(self.setMinimumWidth, WIDTH_PX)
+        self.canceled.connect(self.reject)
+        self.finished.connect(lambda: self._worker.close())  # stops the film, which ends within a moment
+
+    def begin(self) -> None:
+        """Shows the dialog and begins."""
+        self.show()
+        self._worker.submit(Request(self._job, self, self._on_saved, self._on_failure, self._on_progress))
+
+    def _on_progress(self, progress: Progress) -> None:
+        self.setLabelText(f"{self._job.target.name}: picture {progress.done:,} of {progress.total:,}")
+        self._bar.set_fraction(progress.done / progress.total)  # `setValue` of a modal dialog would process events
+
+    def _on_saved(self, _: object) -> None:
+        self.accept()
+        self.saved.emit()
+
+    def _on_failure(self, failure: Failure) -> None:
+        self.reject()
+        self.failed.emit(failure)
 
 
 class ExportMenu(QMenu):
@@ -80,7 +181,6 @@ class ExportMenu(QMenu):
         self.setToolTipsVisible(True)
         self._fill()
         self.aboutToShow.connect(self._fit_entries)
-        self.aboutToHide.connect(self._enable_all)
 
     @property
     def saving(self) -> Saving:
@@ -92,66 +192,71 @@ class ExportMenu(QMenu):
         if self.film_dialog is not None:
             self.film_dialog.reject()
 
-    def fit(self) -> None:
-        """Shows the exports that the current page offers."""
-        self._fit_entries()
-        self._enable_all()
-
-    def offers(self, name: str) -> bool:
-        """Whether the entry of this name can export something now."""
+    def offers(self, needs: str) -> bool:
+        """Whether the page has what an entry needs, see `Export.needs`."""
         source = self._page_in_sight().export_source()
-        if name in OF_RUNS:
-            return source.run is not None and (name not in OF_FILMS or source.run.has_film)
-        return name not in OF_MAPS or source.has_maps
+        if needs in ("charts", "run", "film"):
+            return source.run is not None and (needs != "film" or source.run.has_film)
+        return needs == "page" or source.has_maps
 
     def ask(self, name: str) -> None:
         """Asks for the path of an export by its name; reports if there is nothing to export."""
-        if not self.offers(name):
-            self.done.emit(OF_RUNS.get(name, NOTHING))
-        elif name in OF_FILMS:
-            known = {kind: text for kind, text in FILMS.items() if kind in formats()}
-            self._ask(partial(self.save_film, OF_FILMS[name]), known, name)
-        else:
-            save, kinds, file_name = WRITERS[name]
-            self._ask(partial(self.try_to, save), kinds, file_name)
+        export, saving = FILES[name], self.saving
+        if not self.offers(export.needs):
+            self.done.emit(MISSING[export.needs])
+            return
+        save = (
+            partial(self._save_film, export.save) if isinstance(export.save, str) else partial(self._try, export.save)
+        )
+        known = {kind: text for kind, text in export.formats.items() if kind not in FILMS or kind in formats()}
+        dialog = ask_where_to_save(
+            saving.source.page.window(),
+            "Export",
+            self.folder / self._file_name(saving, name),
+            lambda chosen: self._save_as(save, saving, chosen, dialog.defaultSuffix()),
+            known,
+        )
+        dialog.destroyed.connect(self._forget_dialog)
+        self.dialog = dialog
 
-    def save_film(self, heads: FilmHeads, saving: Saving, target: Path) -> None:
+    def _save_film(self, heads: FilmHeads, saving: Saving, target: Path) -> None:
         """Writes the film of these heads in its own thread; a dialog reports a failure."""
         film = saving.film(heads)
         if film is None or self.film_dialog is not None:
             return
-        dialog = FilmDialog(film, target, saving.source.page.window())
+        window = saving.source.page.window()
+        self.film_dialog = FilmDialog(film, target, window)
+        self.film_dialog.saved.connect(lambda: self._report_saved(target))
+        self.film_dialog.failed.connect(lambda failure: show_failure(window, "The film was not saved", failure))
+        self.film_dialog.finished.connect(self._forget_film)
+        self.film_dialog.begin()
 
-        def forget() -> None:
-            self.film_dialog = None
+    def _forget_film(self) -> None:
+        self.film_dialog = None
 
-        def tell() -> None:
-            self.folder = target.parent
-            self.done.emit(f"saved {target.name}")
-
-        dialog.saved.connect(tell)
-        dialog.failed.connect(
-            lambda failure: show_failure(saving.source.page.window(), "The film was not saved", failure)
-        )
-        dialog.finished.connect(forget)
-        self.film_dialog = dialog
-        dialog.begin()
+    def _report_saved(self, target: Path) -> None:
+        self.folder = target.parent
+        self.done.emit(f"saved {target.name}")
 
     def copy_picture(self) -> None:
         """Copies the large map as a picture, as drawn in the window."""
         large_map = self._page_in_sight().export_source().large_map
-        if self._has_maps() and large_map is not None:
+        if large_map is None or not self.offers("map"):
+            self.done.emit(NOTHING)
+        else:
             QGuiApplication.clipboard().setPixmap(large_map.grab())
             self.done.emit("copied the map as a picture")
 
     def copy_table(self) -> None:
         """Copies the numbers, separated by tabs for spreadsheets."""
         snapshot = self.saving.snapshot
-        if self._has_maps() and snapshot is not None:
+        if snapshot is None:
+            self.done.emit(NOTHING)
+        else:
             QGuiApplication.clipboard().setText(as_table(snapshot.view, "\t"))
             self.done.emit("copied the numbers as a table")
 
-    def try_to(self, save: SaveTo, saving: Saving, target: Path) -> None:
+    def _try(self, save: SaveTo, saving: Saving, target: Path) -> None:
         """Saves a file; a dialog reports a failure."""
         QGuiApplication.setOverrideCursor(Qt.CursorShape.WaitCursor)
         try:
@@ -159,23 +264,20 @@ class ExportMenu(QMenu):
         except AugenmerkError as error:
             show_failure(saving.source.page.window(), "It was not saved", Failure.of(error))
         else:
-            self.folder = target.parent
-            self.done.emit(f"saved {target.name}")
+            self._report_saved(target)
         finally:
             QGuiApplication.restoreOverrideCursor()
 
     def _fill(self) -> None:
-        for group in EXPORT_GROUPS:
-            for name, command in group.items():
-                self.entries[name] = command.on(self).add_to(self, command.title.removeprefix(PREFIX))
+        for names in (*map(list, EXPORT_GROUPS), list(COPY_COMMANDS)):
+            for name in names:
+                self.entries[name] = EXPORTS[name].on(self).add_to(self, EXPORTS[name].title.removeprefix(PREFIX))
             self.addSeparator()
         self.entries["caption"] = self.addAction("With caption")
         self.entries["caption"].setToolTip(CAPTIONED)
         self.entries["caption"].setCheckable(True)
         self.entries["caption"].setChecked(self._preferences.exports_captions)
         self.entries["caption"].triggered.connect(self._remember_caption)
-        self._fit_entries()
-        self._enable_all()
 
     def _remember_caption(self) -> None:
         self._preferences.exports_captions = self.entries["caption"].isChecked()
@@ -187,9 +289,9 @@ class ExportMenu(QMenu):
         drawn = "as lines" if is_lines else "as a heatmap"
         self.entries["map"].setText(with_keys(f"The large map, {drawn} (PNG, SVG, PDF)…", EXPORTS["map"]))
         self._name_films(source.state)
-        for name in EXPORTS:
+        for name, command in EXPORTS.items():
             self.entries[name].setVisible(name not in OF_RUNS or source.run is not None)
-            self.entries[name].setEnabled(self.offers(name))
+            self.entries[name].setEnabled(command.is_offered(self))
 
     def _name_films(self, state: ExperimentState | None) -> None:
         has_mp4 = "mp4" in formats()
@@ -205,37 +307,14 @@ class ExportMenu(QMenu):
             self.entries[name].setText(f"The film of {whose} {kinds}")
             self.entries[name].setToolTip(how if has_mp4 else f"{how}. {NO_FFMPEG}.")
 
-    def _enable_all(self) -> None:
-        """Enables all entries, so that their keys can report why nothing is exported."""
-        for action in self.entries.values():
-            action.setEnabled(True)
-
-    def _has_maps(self) -> bool:
-        """Whether there is a map to export; reports if there is none."""
-        has_maps = self._page_in_sight().export_source().has_maps
-        if not has_maps:
-            self.done.emit(NOTHING)
-        return has_maps
-
     def _file_name(self, saving: Saving, name: str) -> str:
         """The proposed path of a file."""
-        run, snapshot = saving.source.run, saving.snapshot
+        run, snapshot, save = saving.source.run, saving.snapshot, FILES[name].save
         if run is not None and name in OF_RUNS:
-            return run.film_name(OF_FILMS[name]) if name in OF_FILMS else f"{run.name}-{name}"
-        return snapshot.file_name if snapshot is not None and name == "map" else name
-
-    def _ask(self, write: SaveTo, formats: dict[str, str], name: str) -> None:
-        saving = self.saving
-        name = self._file_name(saving, name)
-        dialog = ask_where_to_save(
-            saving.source.page.window(),
-            "Export",
-            self.folder / name,
-            lambda chosen: self._save_as(write, saving, chosen, dialog.defaultSuffix()),
-            formats,
-        )
-        dialog.destroyed.connect(self._forget_dialog)
-        self.dialog = dialog
+            return run.film_name(save) if isinstance(save, str) else f"{run.name}-{name}"
+        if snapshot is not None and name in ("map", "numbers"):
+            return snapshot.file_name
+        return "maps" if name == "html" else name
 
     def _save_as(self, write: SaveTo, saving: Saving, target: Path, suffix: str) -> None:
         """Writes a file, adding the chosen format's ending if there is none; asks before replacing another file."""
@@ -259,80 +338,33 @@ class ExportMenu(QMenu):
         self.dialog = None
 
 
-def _export(name: str, text: str, tip: str = "", keys: str = "") -> Command[ExportMenu]:
-    """Asks for the path of a file."""
-    return Command(
-        f"{PREFIX}{text}",
-        lambda menu: menu.ask(name),
-        keys=(keys,) if keys else (),
+COPY_COMMANDS = {
+    "copy picture": Command(
+        "Copy the map as a picture",
+        ExportMenu.copy_picture,
+        keys=("Ctrl+Shift+C",),
         group="Files",
-        tip=tip,
-        is_offered=lambda menu: menu.offers(name),
-    )
-
-
-WRITERS: dict[str, tuple[SaveTo, dict[str, str], str]] = {
-    "map": (Saving.save_map, PICTURES, "map"),
-    "heads": (Saving.save_heads, PICTURES, "heads"),
-    "page": (Saving.save_page, PICTURES, "page"),
-    "numbers": (Saving.save_table, NUMBERS, "map"),
-    "html": (Saving.save_html, PAGES, "maps"),
-    "charts": (Saving.save_charts, PICTURES, "charts"),
-    "metrics": (Saving.save_metrics, TABLES, "metrics"),
+        tip="Copy the large map as a picture",
+        is_offered=lambda menu: menu.offers("map"),
+    ),
+    "copy table": Command(
+        "Copy the numbers as a table",
+        ExportMenu.copy_table,
+        keys=("Ctrl+Alt+C",),
+        group="Files",
+        tip="Copy the large map with its labels, for a spreadsheet",
+        is_offered=lambda menu: menu.offers("map"),
+    ),
 }
-"""What writes an export, in which formats, and the proposed name of the file."""
-EXPORT_GROUPS: tuple[dict[str, Command[ExportMenu]], ...] = (
-    {
-        "map": _export("map", "The large map (PNG, SVG, PDF)…", LARGE_MAP, "Ctrl+S"),
-        "heads": _export("heads", "All heads, small (PNG, SVG, PDF)…", "Every head of every layer"),
-        "page": _export("page", "The whole page (PNG, SVG, PDF)…", "Everything on this page as shown"),
-    },
-    {
-        "numbers": _export(
-            "numbers",
-            "The numbers (CSV, JSON, NPZ)…",
-            "CSV, JSON: the large map with its labels. NPZ: also the weights of every head",
-            "Ctrl+Shift+S",
-        ),
-        "html": _export(
-            "html",
-            "All maps as a page for the browser (HTML)…",
-            "One file with every map, for any browser without a network: choose heads and point at cells there",
-        ),
-    },
-    {
-        "charts": _export(
-            "charts",
-            "The charts (PNG, SVG, PDF)…",
-            "The charts of this run as shown: quantity, scale, smoothing, range, compared runs",
-        ),
-        "metrics": _export(
-            "metrics",
-            "The metrics of every step (CSV)…",
-            "One line per step of this run: loss, rate, gradient norm, speed, and the validation results",
-        ),
-        "film": _export("film", "The film of this head…"),
-        "film of layer": _export("film of layer", "The film of all heads of this layer…"),
-        "film of kind": _export("film of kind", "The film of all heads of this kind…"),
-    },
-    {
-        "copy picture": Command(
-            "Copy the map as a picture",
-            ExportMenu.copy_picture,
-            keys=("Ctrl+Shift+C",),
-            group="Files",
-            tip="Copy the large map as a picture",
-            is_offered=lambda menu: menu.offers("copy picture"),
-        ),
-        "copy table": Command(
-            "Copy the numbers as a table",
-            ExportMenu.copy_table,
-            keys=("Ctrl+Alt+C",),
-            group="Files",
-            tip="Copy the large map with its labels, for a spreadsheet",
-            is_offered=lambda menu: menu.offers("copy table"),
-        ),
-    },
-)
-"""The entries of the menu, by name, between separators."""
-EXPORTS = {name: command for group in EXPORT_GROUPS for name, command in group.items()}
+EXPORTS = {
+    name: Command[ExportMenu](
+        f"{PREFIX}{export.title}",
+        partial(ExportMenu.ask, name=name),
+        keys=(export.keys,) if export.keys else (),
+        group="Files",
+        tip=export.tip,
+        is_offered=partial(ExportMenu.offers, needs=export.needs),
+    )
+    for name, export in FILES.items()
+} | COPY_COMMANDS
+"""The commands of the menu, by name."""

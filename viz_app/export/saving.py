@@ -1,27 +1,284 @@
-"""Saves the contents of a page: pictures, numbers, and a page for the browser."""
+"""What a page shows as files: pictures of maps and pages, numbers with captions, pages for the browser."""
 
-from dataclasses import replace
+import csv
+import html
+import io
+import json
+import math
+import re
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Protocol
 
-from PySide6.QtCore import QPoint
-from PySide6.QtGui import QPainter, QRegion
+import numpy as np
+from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QPoint, QRect, QSize, QSizeF, Qt
+from PySide6.QtGui import (
+    QFont,
+    QFontInfo,
+    QFontMetrics,
+    QImage,
+    QPageLayout,
+    QPageSize,
+    QPaintDevice,
+    QPainter,
+    QPdfWriter,
+    QRegion,
+)
+from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QWidget
 
-from augenmerk.core.analysis.measures import Measure
+from augenmerk.core.analysis.measures import MEASURES, Measure
+from augenmerk.core.errors import StorageError
+from augenmerk.core.plain_text import one_line, printable
+from augenmerk.core.storage import atomic_path
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
-from augenmerk.viz_app.export.exportable import ExportSource
 from augenmerk.viz_app.export.film import Film, FilmHeads
 from augenmerk.viz_app.export.html_page import PageContent, save_page
-from augenmerk.viz_app.export.painted import save_painted
-from augenmerk.viz_app.export.snapshot import Snapshot, facts_of, in_one_line, save_numbers, take_snapshot
-from augenmerk.viz_app.heatmap.drawing import small_maps
+from augenmerk.viz_app.heatmap.drawing import Drawing, large_map, small_maps
 from augenmerk.viz_app.heatmap.lines_view import LinesPainter
+from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_source import hides_nothing
+from augenmerk.viz_app.state.map_view import MapView
+from augenmerk.viz_app.state.map_view_settings import ShownMaps
+from augenmerk.viz_app.state.marks import query_sum
 from augenmerk.viz_app.theme import Theme
 
+NUMBER_FORMATS = ("csv", "json", "npz")
+SHOWN_NAMES: dict[ShownMaps, str] = {
+    "original": "original, with nothing changed",
+    "changed": "changed",
+    "difference": "changed minus original",
+}
 MIDDLE_GREY = 128
 OF_ONE_MAP = ("map", "hidden", "picked")
 """Facts that are true of the large map alone."""
+Paint = Callable[[QPainter], None]
+MARGIN = 12
+SCALE = 2
+POINTS_PER_PIXEL = 0.75
+PIXELS_PER_INCH = 96
+FONT_FAMILY = re.compile(rb'(<[a-z]+\b[^<>]*?\bfont-family=")([^"]*)(")')
+FALLBACK_FAMILIES = ("DejaVu Sans", "Segoe UI", "Helvetica", "Arial", "sans-serif")
+_importing = threading.Lock()
+
+
+class RunSource(Protocol):
+    """The exportable contents of a training run."""
+
+    @property
+    def name(self) -> str:
+        """Of the run."""
+        ...
+
+    @property
+    def has_film(self) -> bool:
+        """Whether there is a film."""
+        ...
+
+    def film_name(self, heads: FilmHeads) -> str:
+        """A name for the film's file."""
+        ...
+
+    def save_charts(self, target: Path, *, has_caption: bool) -> None:
+        """The charts in sight as PNG, SVG or PDF. Raises `StorageError`."""
+        ...
+
+    def save_metrics(self, target: Path) -> None:
+        """Every step's metrics as CSV. Raises `StorageError`."""
+        ...
+
+    def film(self, heads: FilmHeads, *, has_caption: bool) -> Film | None:
+        """The film of these heads; None if there is none."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class ExportSource:
+    """The exportable contents of a page.
+
+    Attributes:
+        page: all of it.
+        state: whose maps it shows; None if it shows none.
+        large_map: the widget that draws the large map; None if there is none.
+        model: the name of the model that made the maps, for captions.
+        caption: of a picture of the whole page; empty to say what the large map is.
+        run: the training run in sight; None if there is none.
+    """
+
+    page: QWidget
+    state: ExperimentState | None = None
+    large_map: QWidget | None = None
+    model: str = ""
+    caption: str = ""
+    run: RunSource | None = None
+
+    @property
+    def has_maps(self) -> bool:
+        """Whether there is a map to be exported."""
+        return self.state is not None and self.state.result is not None
+
+
+class Exportable(Protocol):
+    """A page with exportable contents."""
+
+    def export_source(self) -> ExportSource:
+        """The contents in view now; read again for each export."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """One map and the facts that identify it.
+
+    Attributes:
+        drawing: values, labels, marks.
+        view: the map that is drawn.
+        facts: model, sentence, translation, experiment, kind, layer, head, measure, label mode and the like; what does
+            not apply is left out.
+        file_name: a name for files made of it, without an ending.
+    """
+
+    drawing: Drawing
+    view: MapView
+    facts: dict[str, str]
+    file_name: str
+
+
+def take_snapshot(state: ExperimentState, model: str) -> Snapshot | None:
+    """The large map as it is shown now; None while there is none."""
+    view, drawing, head, settings = state.maps.view(), large_map(state), state.selection.head, state.settings
+    if view is None or drawing is None:
+        return None
+    title = drawing.title
+    facts = {
+        **facts_of(state, model),
+        "map": title,
+        "measure": MEASURES[state.maps.shown_measure(head.kind)].name,
+        "rows": "source token" if head.kind == "encoder" else f"token {settings.label_mode}",
+    }
+    if settings.selection.hide and hides_nothing(state.maps):
+        facts["hidden"] = "nothing: no token would be left"
+    elif settings.selection.hide:
+        facts["hidden"] = f"{100 * view.hidden_share:.1f}% of the attention, rows scaled up to their former sum"
+    if settings.merges_words and map_text.splits_words(state):
+        facts["words"] = "pieces merged: columns summed, rows averaged"
+    total = query_sum(state)
+    if total is not None:
+        facts["picked"] = total.sentence
+    words = re.findall(r"\w+", title.lower())
+    shown = state.maps.shown
+    if state.result is not None and state.result.is_changed and (shown != "difference" or drawing.is_signed):
+        words.append(shown)
+    return Snapshot(replace(drawing, caption=in_one_line(facts)), view, facts, "-".join(words))
+
+
+def facts_of(state: ExperimentState, model: str) -> dict[str, str]:
+    """The facts about all displayed maps: model, sentence, translation, changes."""
+    translation, result = state.maps.translation, state.result
+    if translation is None or result is None:
+        return {"model": model}
+    facts = {
+        "model": model,
+        "sentence": translation.source_text,
+        "given translation" if translation.is_given else "translation": translation.text,
+    }
+    if result.is_changed:
+        facts["experiment"] = "; ".join(map(str, result.experiment.interventions))
+        facts["maps"] = SHOWN_NAMES[state.maps.shown]
+        problem = state.maps.difference_problem(state.selection.head.kind)
+        if state.maps.shown == "difference" and problem:
+            facts["maps"] = f"{SHOWN_NAMES['changed']}; there is no difference"
+        elif state.maps.shown == "difference":
+            facts["original translation"] = result.original.text
+    return facts
+
+
+def in_one_line(facts: Mapping[str, str]) -> str:
+    """Facts as a caption."""
+    return " · ".join(f"{name}: {value}" for name, value in facts.items())
+
+
+def as_table(view: MapView, delimiter: str = ",") -> str:
+    """Values with labels, as they are drawn: the first line names the columns, each other line begins with its row's.
+
+    Args:
+        view: values and labels; where there is no value, its cell is empty.
+        delimiter: between two cells.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(["query \\ key", *map(one_line, view.column_labels)])
+    for label, row in zip(view.row_labels, view.values.tolist(), strict=True):
+        writer.writerow([one_line(label), *("" if math.isnan(value) else f"{value:.8g}" for value in row)])
+    return text.getvalue()
+
+
+def save_numbers(snapshot: Snapshot, state: ExperimentState, target: Path) -> None:
+    """Writes the map as CSV or JSON, or all maps of all kinds as NPZ, by the name's ending.
+
+    Raises:
+        StorageError: the ending is another, or the file cannot be written.
+    """
+    kind = target.suffix.lower().removeprefix(".")
+    if kind not in NUMBER_FORMATS:
+        raise StorageError(f"{target.name}: choose a file name that ends in .csv, .json or .npz.")
+    view = snapshot.view
+    with atomic_path(target) as temporary:
+        if kind == "csv":
+            temporary.write_text(as_table(view), encoding="utf-8")
+        elif kind == "json":
+            described = {
+                **snapshot.facts,
+                "row_labels": view.row_labels,
+                "column_labels": view.column_labels,
+                "weights": [[None if math.isnan(value) else value for value in row] for row in view.values.tolist()],
+            }
+            temporary.write_text(json.dumps(described, ensure_ascii=False, indent=1, allow_nan=False), encoding="utf-8")
+        else:
+            content = io.BytesIO()  # a file that cannot be written must not be left to a half-made archive
+            np.savez_compressed(content, **_arrays(snapshot, state))
+            temporary.write_bytes(content.getbuffer())
+
+
+def _arrays(snapshot: Snapshot, state: ExperimentState) -> dict[str, Any]:
+    """The map, its labels, and every head: encoder, decoder, cross, each [L, H, Q, M].
+
+    These are weights of whole maps, with nothing merged or hidden: of the original translation if its maps are shown,
+    else of the changed one; beside a difference, those of the original too, such as original_cross. If another measure
+    is shown, there are also its maps, such as norm_cross.
+    """
+    translation, maps = state.maps.translation, state.maps
+    assert translation is not None
+    assert state.result is not None
+    view = snapshot.view
+    measured = {
+        f"{state.settings.measure}_{kind}": maps.maps_of(translation, kind)
+        for kind in MAP_KINDS
+        if maps.shown_measure(kind) != "weight"
+    }
+    original = state.result.original if maps.shown == "difference" else None
+    return {
+        "map": view.values,
+        "row_labels": np.array(view.row_labels),
+        "column_labels": np.array(view.column_labels),
+        "caption": np.array(snapshot.drawing.caption),
+        "source_tokens": np.array(translation.source_tokens),
+        "read_tokens": np.array(translation.read_tokens),
+        "predicted_tokens": np.array(translation.predicted_tokens),
+        **{kind: translation.maps.of_kind(kind) for kind in MAP_KINDS},
+        **({f"original_{kind}": original.maps.of_kind(kind) for kind in MAP_KINDS} if original is not None else {}),
+        **measured,
+    }
+
+
+def import_matplotlib() -> None:
+    """Imports matplotlib for the charts, without its Qt part. Call this before any other import of matplotlib."""
+    with _importing:
+        import matplotlib.backends.backend_agg
+        import matplotlib.figure  # noqa: F401
 
 
 class Saving:
@@ -52,7 +309,7 @@ class Saving:
             caption = "\n".join(filter(None, (snapshot.drawing.title, caption)))
             save_painted(lines.paint, lines.size, caption, theme, target)
             return
-        from augenmerk.viz_app.export.plotting import import_matplotlib
+        from augenmerk.viz_app.export.saving import import_matplotlib
 
         import_matplotlib()
         from augenmerk.viz_app.export.figures import map_figure, save_figure
@@ -61,7 +318,7 @@ class Saving:
 
     def save_heads(self, target: Path) -> None:
         """All heads as a picture. Raises `StorageError`."""
-        from augenmerk.viz_app.export.plotting import import_matplotlib
+        from augenmerk.viz_app.export.saving import import_matplotlib
 
         import_matplotlib()
         from augenmerk.viz_app.export.figures import grid_figure, save_figure
@@ -101,7 +358,7 @@ class Saving:
     def save_charts(self, target: Path) -> None:
         """The charts of a run as a picture. Raises `StorageError`."""
         if self.source.run is not None:
-            from augenmerk.viz_app.export.plotting import import_matplotlib
+            from augenmerk.viz_app.export.saving import import_matplotlib
 
             import_matplotlib()
             self.source.run.save_charts(target, has_caption=self.has_caption)
@@ -144,3 +401,91 @@ def _maps_of(state: ExperimentState, translation: Translation, measure: Measure)
     return {
         kind: state.maps.maps_of(translation, kind) for kind in MAP_KINDS if state.maps.shown_measure(kind) == measure
     }
+
+
+def save_painted(paint: Paint, size: QSize, caption: str, theme: Theme, target: Path) -> None:
+    """Writes a picture by the name's ending; SVG and PDF keep shapes and text.
+
+    Args:
+        paint: draws into a rectangle of `size` at the origin.
+        size: in pixels.
+        caption: stands below, in as many lines as it needs.
+        theme: for ground and caption.
+        target: the file.
+
+    Raises:
+        StorageError: the ending is another, or the file cannot be written.
+    """
+    kind = target.suffix.lower()
+    if kind not in (".png", ".svg", ".pdf"):
+        raise StorageError(f"{target.name}: choose a file name that ends in .png, .svg or .pdf.")
+    metrics = QFontMetrics(theme.font("small"))
+    words = int(Qt.TextFlag.TextWordWrap)
+    room = metrics.boundingRect(QRect(0, 0, size.width(), 10_000), words, caption).height() if caption else 0
+    whole = QSize(size.width() + 2 * MARGIN, size.height() + 2 * MARGIN + (room + MARGIN if room else 0))
+
+    def draw(device: QPaintDevice) -> None:
+        painter = QPainter()
+        if not painter.begin(device):
+            raise StorageError(
+                f"Cannot draw {target.name}: a picture of {whole.width()} × {whole.height()} pixels needs too much "
+                "memory. Make the window smaller and try again."
+            )
+        painter.fillRect(QRect(0, 0, whole.width(), whole.height()), theme.color("panel"))
+        painter.translate(MARGIN, MARGIN)
+        painter.save()
+        paint(painter)
+        painter.restore()
+        painter.setFont(theme.font("small"))
+        painter.setPen(theme.color("muted"))
+        painter.drawText(QRect(0, size.height() + MARGIN, size.width(), room), words, caption)
+        painter.end()
+
+    with atomic_path(target) as temporary:
+        temporary.write_bytes(_drawn(draw, kind, whole))
+
+
+def _drawn(draw: Callable[[QPaintDevice], None], kind: str, size: QSize) -> bytes:
+    """The file's content. Qt's writers do not tell when a disk is full, so they write to memory."""
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    if kind == ".png":
+        image = QImage(size * SCALE, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(SCALE)
+        draw(image)
+        image.save(buffer, "PNG")  # type: ignore[call-overload]
+    else:
+        draw(_svg(buffer, size) if kind == ".svg" else _pdf(buffer, size))
+    content = bytes(buffer.data().data())
+    if kind != ".svg":
+        return content
+    text = printable(content.decode("utf-8", errors="replace"))  # Qt writes control characters, which XML refuses
+    return FONT_FAMILY.sub(_known_family, text.encode("utf-8"))
+
+
+def _known_family(found: re.Match[bytes]) -> bytes:
+    """The font that was drawn with, by its real name, and others of its kind for viewers that do not have it.
+
+    Qt writes the name that the desktop gave, such as "Sans Serif", which browsers do not know: they take a serif font.
+    """
+    name = html.unescape(found[2].decode("utf-8"))
+    families = (QFontInfo(QFont(name)).family(), *FALLBACK_FAMILIES)
+    return found[1] + html.escape(", ".join(dict.fromkeys(families)), quote=True).encode("utf-8") + found[3]
+
+
+def _svg(buffer: QBuffer, size: QSize) -> QSvgGenerator:
+    generator = QSvgGenerator()
+    generator.setOutputDevice(buffer)
+    generator.setSize(size)
+    generator.setViewBox(QRect(0, 0, size.width(), size.height()))
+    generator.setTitle("Attention")
+    return generator
+
+
+def _pdf(buffer: QBuffer, size: QSize) -> QPdfWriter:
+    writer = QPdfWriter(buffer)
+    writer.setResolution(PIXELS_PER_INCH)
+    points = QSizeF(size.width() * POINTS_PER_PIXEL, size.height() * POINTS_PER_PIXEL)
+    page = QPageSize(points, QPageSize.Unit.Point, "", QPageSize.SizeMatchPolicy.ExactMatch)
+    writer.setPageLayout(QPageLayout(page, QPageLayout.Orientation.Portrait, QMarginsF()))
+    return writer

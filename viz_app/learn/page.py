@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QPushButton, QStackedWidget,
 
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.text.languages import language_name
-from augenmerk.viz_app.export.exportable import ExportSource
+from augenmerk.viz_app.export.saving import ExportSource
 from augenmerk.viz_app.learn.chapter import LANGUAGE, Chapter, languages, read_chapters
 from augenmerk.viz_app.learn.chapter_view import STACKED, ChapterView
 from augenmerk.viz_app.learn.figures.figure import LearnContext
@@ -151,7 +151,7 @@ class LearnPage(QWidget):
             self.open_chapter(place)
 
     def export_source(self) -> ExportSource:
-        """The maps of the reader's sentence; see `viz_app.export.exportable.Exportable`."""
+        """The maps of the reader's sentence; see `viz_app.export.saving.Exportable`."""
         view, model = self.view, self.state.model
         large_map = view.large_map if view is not None else None
         title = self.chapters[self._place].title if self.chapters else ""

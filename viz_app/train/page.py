@@ -8,8 +8,7 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QMenu, QStackedWidget, QWidget
 
 from augenmerk.core.errors import AugenmerkError
-from augenmerk.viz_app.export.exportable import ExportSource
-from augenmerk.viz_app.export.plotting import import_matplotlib
+from augenmerk.viz_app.export.saving import ExportSource, import_matplotlib
 from augenmerk.viz_app.theme import GAP, scaled
 from augenmerk.viz_app.train.playback import moment_name
 from augenmerk.viz_app.train.run import settings as run_settings
@@ -117,7 +116,7 @@ class TrainPage(QWidget):
         return self._devices.join(ANSWER_SECONDS) and has_ended
 
     def export_source(self) -> ExportSource:
-        """The run, and the film's maps if they are in sight; see `viz_app.export.exportable.Exportable`."""
+        """The run, and the film's maps if they are in sight; see `viz_app.export.saving.Exportable`."""
         shown, view, playback = self.state.run, self.run_view, self.state.playback
         folder = shown.folder
         run = f"run {folder.name}" if folder is not None else "no run yet"

@@ -28,7 +28,7 @@ NUM_ACROSS_OF_LAYER = 4
 
 @dataclass(frozen=True, eq=False)
 class RunExport:
-    """What can be exported of a run; see `viz_app.export.exportable.RunSource`.
+    """What can be exported of a run; see `viz_app.export.saving.RunSource`.
 
     Attributes:
         name: of the run.

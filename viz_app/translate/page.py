@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from augenmerk.viz_app.export.exportable import ExportSource
+from augenmerk.viz_app.export.saving import ExportSource
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import edit_text, open_experiment
 from augenmerk.viz_app.state.experiment_state import Stale
@@ -142,7 +142,7 @@ class TranslatePage(QWidget):
         self._arrangement.save()
 
     def export_source(self) -> ExportSource:
-        """The maps of this page; see `viz_app.export.exportable.Exportable`."""
+        """The maps of this page; see `viz_app.export.saving.Exportable`."""
         model = self.state.shown.model
         return ExportSource(self, self.state, self.head.map, model.title if model is not None else "")
 

@@ -9,7 +9,7 @@ import pytest
 
 from augenmerk.core.errors import StorageError
 from augenmerk.core.model.heads import Head
-from augenmerk.viz_app.export.lesson_page import ScenePart, lesson_page_html, save_lesson_page
+from augenmerk.viz_app.export.html_page import ScenePart, lesson_page_html, save_lesson_page
 from tests.viz_app.export.test_html_page import TRANSLATION, UNIVERSAL_STUB, Parts, content
 from tests.viz_app.synthetic import make_translation
 

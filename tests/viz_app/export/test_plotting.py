@@ -7,7 +7,7 @@ pytestmark = pytest.mark.subprocess
 
 TWO_THREADS = """
 import threading
-from augenmerk.viz_app.export.plotting import import_matplotlib
+from augenmerk.viz_app.export.saving import import_matplotlib
 other = threading.Thread(target=import_matplotlib)
 other.start()
 import_matplotlib()

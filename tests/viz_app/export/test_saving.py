@@ -16,8 +16,7 @@ from PySide6.QtGui import QImage
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
-from augenmerk.viz_app.export.saving import Saving
-from augenmerk.viz_app.export.snapshot import take_snapshot
+from augenmerk.viz_app.export.saving import Saving, take_snapshot
 from augenmerk.viz_app.heatmap.map_image import map_image, ramp_of
 from augenmerk.viz_app.state.map_source import top_value
 from augenmerk.viz_app.theme import Theme

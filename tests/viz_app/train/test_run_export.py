@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from PIL import Image
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QLineEdit, QMessageBox
+from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QLineEdit, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.training.events import StepDone
 from augenmerk.core.training.film import read_film
 from augenmerk.core.training.folder import STEPS
 from augenmerk.viz_app.export.film import FilmHeads, formats
-from augenmerk.viz_app.export.menu import OF_RUNS
+from augenmerk.viz_app.export.menu import MISSING, OF_RUNS
 from augenmerk.viz_app.launch import main
 from augenmerk.viz_app.main_window import LEARN, TRAIN, MainWindow
 from augenmerk.viz_app.theme import LIGHT
@@ -122,7 +122,7 @@ def test_a_film_that_is_cancelled_leaves_no_file(window: MainWindow, tmp_path: P
     choose(window, "film", tmp_path / "film.gif")
     dialog = window.export_menu.film_dialog
     assert dialog is not None
-    dialog.cancel_button.click()
+    dialog.findChild(QPushButton).click()
     assert window.export_menu.film_dialog is None
     assert not list(tmp_path.glob("*.gif"))
     assert not list(tmp_path.glob(".*.part"))
@@ -165,7 +165,7 @@ def test_a_full_disk_is_told_and_the_older_file_stays(
 
 def test_only_a_page_with_a_run_offers_them(window: MainWindow, page: TrainPage) -> None:
     menu = window.export_menu
-    menu.fit()
+    menu.aboutToShow.emit()
     assert all(menu.entries[name].isVisible() for name in OF_RUNS)
     assert page.run_view is not None
     assert page.run_view.charts.export_button.menu() is menu
@@ -175,16 +175,16 @@ def test_only_a_page_with_a_run_offers_them(window: MainWindow, page: TrainPage)
     assert "Export: The metrics of every step (CSV)…" in names
     palette.close()
     window.pages.show(LEARN)
-    menu.fit()
+    menu.aboutToShow.emit()
     assert not any(menu.entries[name].isVisible() for name in OF_RUNS)
-    menu.entries["charts"].trigger()
+    menu.ask("charts")
     assert menu.dialog is None
-    assert window.top_bar.status.text() == OF_RUNS["charts"]
+    assert window.top_bar.status.text() == MISSING["charts"]
 
 
 def test_without_ffmpeg_the_entry_says_so(window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    window.export_menu.fit()
+    window.export_menu.aboutToShow.emit()
     entry = window.export_menu.entries["film"]
     assert "MP4 needs ffmpeg" in entry.text()
     assert "not installed" in entry.toolTip()
@@ -297,7 +297,7 @@ def test_a_film_of_all_heads_has_the_map_of_each(page: TrainPage, run: tuple[Pat
 def test_the_window_and_the_command_write_the_film_of_all_heads(
     window: MainWindow, run: tuple[Path, Recorder], tmp_path: Path, qtbot: QtBot
 ) -> None:
-    window.export_menu.fit()
+    window.export_menu.aboutToShow.emit()
     assert "all heads of cross-attention" in window.export_menu.entries["film of kind"].text()
     with qtbot.waitSignal(window.export_menu.done, timeout=20_000):
         choose(window, "film of kind", tmp_path / "window.gif")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from augenmerk.viz_app.export.plotting import import_matplotlib
+from augenmerk.viz_app.export.saving import import_matplotlib
 from augenmerk.viz_app.worker.inference import THREAD_PREFIX
 
 POLL_INTERVAL_MS = 100
