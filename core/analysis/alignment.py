@@ -102,11 +102,6 @@ def score_links(hypothesis: Collection[Link], sure: Collection[Link], possible: 
     return AlignmentScore(len(found), len(certain), len(found & certain), len(found & (certain | frozenset(possible))))
 
 
-def alignment_error_rate(hypothesis: Collection[Link], sure: Collection[Link], possible: Collection[Link]) -> float:
-    """AER of the links of one pair (Och & Ney 2003). For several pairs, add the results of `score_links`."""
-    return score_links(hypothesis, sure, possible).aer
-
-
 def diagonal_links(num_source: int, num_target: int) -> Links:
     """A baseline without a model: each target word linked to the source word at the same relative position."""
     return frozenset((diagonal_place(target, num_source, num_target), target) for target in range(num_target))

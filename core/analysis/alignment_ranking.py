@@ -6,9 +6,10 @@ source words, J target words.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from augenmerk.core.analysis.alignment import AlignmentScore, GoldPair, Links, diagonal_links, score_links
 from augenmerk.core.analysis.capture import trace_pair, trace_translation
@@ -93,6 +94,8 @@ def word_links(weights: FloatArray, translation: Translation, label_mode: LabelM
     )
 
 
+Counts = NDArray[np.int64]
+"""[4, C] for C aligners and baselines, in the order of `AlignmentScore`'s attributes."""
 ALIGNING_MEASURES: tuple[Measure, ...] = tuple(name for name in measures_of("cross") if MEASURES[name].ranks_aligners)
 
 
@@ -125,21 +128,16 @@ class Aligner:
 
 @dataclass(frozen=True)
 class AlignerScore:
-    """The scores of an aligner on both halves of the gold pairs: one to choose the best, the other to report it."""
-
-    aligner: Aligner
-    choosing: AlignmentScore
-    reporting: AlignmentScore
-
-
-@dataclass(frozen=True)
-class BaselineScore:
-    """The scores of a baseline, which reads no attention map.
+    """The scores of an aligner or a baseline on both halves of the gold pairs.
 
     Attributes:
+        aligner: None for a baseline, which reads no attention map.
         name: the name shown to the user.
+        choosing: the score to choose the best by.
+        reporting: the score to report.
     """
 
+    aligner: Aligner | None
     name: str
     choosing: AlignmentScore
     reporting: AlignmentScore
@@ -158,7 +156,7 @@ class AlignerRanking:
     """
 
     scores: tuple[AlignerScore, ...]
-    baselines: tuple[BaselineScore, ...]
+    baselines: tuple[AlignerScore, ...]
     num_choosing: int
     num_reporting: int
     num_skipped: int
@@ -168,19 +166,6 @@ class AlignerRanking:
     def best(self) -> AlignerScore | None:
         """The aligner with the lowest error rate on the choosing half; None without scores."""
         return self.scores[0] if self.scores else None
-
-    def score_of(self, aligner: Aligner) -> AlignerScore | None:
-        """The score of an aligner; None if it was not ranked."""
-        return next((score for score in self.scores if score.aligner == aligner), None)
-
-
-@dataclass
-class _Half:
-    """Sums over the pairs of a half: [4, C] for C aligners, in the order of `AlignmentScore`'s attributes."""
-
-    num_pairs: int = 0
-    aligners: "np.ndarray[tuple[int, int], np.dtype[np.int64]] | int" = 0
-    baselines: dict[str, AlignmentScore] = field(default_factory=dict)
 
 
 def rank_aligners(
@@ -211,7 +196,8 @@ def rank_aligners(
         AnalysisError: the model can read no gold pair or lacks a scaled head, or a baseline lacks the links of a pair.
     """
     interventions = compile_head_factors(translator.model, {each.head: each.factor for each in scalings}, 1)
-    halves, aligners, num_skipped, done = (_Half(), _Half()), list[Aligner](), 0, 0
+    halves: tuple[list[Counts], list[Counts]] = [], []
+    candidates, num_skipped, done = list[Aligner | str](), 0, 0
     for index, pair in enumerate(gold):
         if should_stop():
             break
@@ -219,19 +205,25 @@ def rank_aligners(
         if forced is None:
             num_skipped += 1
         else:
-            aligners, counts = _pair_counts(forced, pair)
-            half = halves[index % 2]
-            half.aligners = half.aligners + counts
-            half.baselines = _added(half.baselines, _baselines(pair, others or {}))
-            half.num_pairs += 1
+            candidates, counts = _pair_counts(forced, pair, others or {})
+            halves[index % 2].append(counts)
         done = index + 1
         on_progress(done, len(gold))
-    if done == len(gold) and not all(half.num_pairs for half in halves):
+    num_choosing, num_reporting = map(len, halves)
+    if done == len(gold) and not all(halves):
         raise AnalysisError(
-            f"The model can read {sum(half.num_pairs for half in halves)} of {len(gold)} gold pairs word by word. The "
-            "ranking needs at least two. Choose a model from German to English."
+            f"The model can read {num_choosing + num_reporting} of {len(gold)} gold pairs word by word. The ranking "
+            "needs at least two. Choose a model from German to English."
         )
-    return _ranking(aligners, halves, num_skipped, is_complete=done == len(gold))
+    scores: list[AlignerScore] = []
+    if all(halves):
+        columns = zip(*(np.sum(half, axis=0).T.tolist() for half in halves), strict=True)
+        for candidate, (choosing, reporting) in zip(candidates, columns, strict=True):
+            aligner = None if isinstance(candidate, str) else candidate
+            scores.append(AlignerScore(aligner, str(candidate), AlignmentScore(*choosing), AlignmentScore(*reporting)))
+    ranked = sorted((each for each in scores if each.aligner is not None), key=lambda each: each.choosing.aer)
+    baselines = tuple(each for each in scores if each.aligner is None)
+    return AlignerRanking(tuple(ranked), baselines, num_choosing, num_reporting, num_skipped, done == len(gold))
 
 
 def aligner_map(aligner: Aligner, trace: Trace) -> FloatArray:
@@ -284,12 +276,12 @@ def _force(
 
 
 def _pair_counts(
-    forced: _Forced, pair: GoldPair
-) -> "tuple[list[Aligner], np.ndarray[tuple[int, int], np.dtype[np.int64]]]":
-    """All aligners, and their scores on this pair: [4, C] in the order of `AlignmentScore`'s attributes."""
+    forced: _Forced, pair: GoldPair, others: Mapping[str, Mapping[int, Links]]
+) -> tuple[list[Aligner | str], Counts]:
+    """All aligners, then the names of the baselines, and their scores on this pair."""
     sure, possible = (_matrix(links, pair) for links in (pair.sure, pair.possible))
     targets = np.arange(len(pair.target))
-    aligners, found = [], []
+    candidates, found = list[Aligner | str](), []
     for measure in ALIGNING_MEASURES:
         maps = measure_maps(forced.trace, measure, "cross")
         num_layers, num_heads = maps.shape[:2]
@@ -307,14 +299,16 @@ def _pair_counts(
         for mode in LABEL_MODES:
             words = word_maps(np.concatenate(stacked), forced.source_words, forced.target_words, mode)
             best = words.argmax(axis=-1)
-            aligners += [Aligner(layer, head, mode, measure) for layer, head in places]
+            candidates += [Aligner(layer, head, mode, measure) for layer, head in places]
             found.append(np.stack([sure[targets, best].sum(axis=-1), possible[targets, best].sum(axis=-1)]))
     hits = np.concatenate(found, axis=1)
-    totals = np.broadcast_to(np.array([[len(pair.target)], [len(pair.sure)]]), (2, len(aligners)))
-    return aligners, np.concatenate([totals, hits])
+    totals = np.broadcast_to(np.array([[len(pair.target)], [len(pair.sure)]]), (2, len(candidates)))
+    baselines = _baselines(pair, others)
+    counts = [np.array([[value] for value in astuple(score)]) for score in baselines.values()]
+    return [*candidates, *baselines], np.concatenate([np.concatenate([totals, hits]), *counts], axis=1)
 
 
-def _matrix(links: Links, pair: GoldPair) -> "np.ndarray[tuple[int, int], np.dtype[np.bool_]]":
+def _matrix(links: Links, pair: GoldPair) -> NDArray[np.bool_]:
     """Whether two words are linked: [J, I]."""
     matrix = np.zeros((len(pair.target), len(pair.source)), dtype=bool)
     for source, target in links:
@@ -331,26 +325,3 @@ def _baselines(pair: GoldPair, others: Mapping[str, Mapping[int, Links]]) -> dic
             )
         found[name] = links[pair.line]
     return {name: score_links(links, pair.sure, pair.possible) for name, links in found.items()}
-
-
-def _added(sums: dict[str, AlignmentScore], more: dict[str, AlignmentScore]) -> dict[str, AlignmentScore]:
-    return {name: sums.get(name, AlignmentScore()) + score for name, score in more.items()}
-
-
-def _ranking(
-    aligners: Sequence[Aligner], halves: tuple[_Half, _Half], num_skipped: int, *, is_complete: bool
-) -> AlignerRanking:
-    choosing, reporting = halves
-    scores: tuple[AlignerScore, ...] = ()
-    baselines: tuple[BaselineScore, ...] = ()
-    if choosing.num_pairs and reporting.num_pairs:
-        columns = zip(*(np.asarray(half.aligners).T.tolist() for half in halves), strict=True)
-        found = [
-            AlignerScore(aligner, AlignmentScore(*one), AlignmentScore(*other))
-            for aligner, (one, other) in zip(aligners, columns, strict=True)
-        ]
-        scores = tuple(sorted(found, key=lambda score: score.choosing.aer))
-        baselines = tuple(
-            BaselineScore(name, score, reporting.baselines[name]) for name, score in choosing.baselines.items()
-        )
-    return AlignerRanking(scores, baselines, choosing.num_pairs, reporting.num_pairs, num_skipped, is_complete)

@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from augenmerk.core.analysis.trace import HeadTrace, Trace
 from augenmerk.core.model.attention import AttentionChanges, MultiHeadAttention
-from augenmerk.core.model.heads import AttentionKind
+from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind
 from augenmerk.core.model.interventions import attentions_of
 from augenmerk.core.model.layers import AnnotatedLayerNorm, Residual
 from augenmerk.core.model.transformer import Interventions, Transformer, require_finite
@@ -37,7 +37,6 @@ def trace_translation(translator: Translator, translation: Translation) -> Trace
     return trace_pair(translator.model, translation.source_ids, translation.read_ids, interventions)
 
 
-@torch.inference_mode()
 def trace_pair(
     model: Transformer,
     source_ids: Sequence[int],
@@ -51,27 +50,14 @@ def trace_pair(
         source_ids, read_ids: without padding.
         interventions: for one sentence.
     """
-    attentions = attentions_of(model)
-    caught: dict[nn.Module, HeadTrace] = {}
+    layers: dict[AttentionKind, list[HeadTrace]] = {kind: [] for kind in ATTENTION_KINDS}
 
-    def catch(
-        module: nn.Module,
-        inputs: tuple[Tensor, Tensor | None, Tensor | None],
-        options: Mapping[str, Any],
-        output: tuple[Tensor, Tensor],
-    ) -> None:
-        assert isinstance(module, MultiHeadAttention)
-        caught[module] = _head_trace(module, inputs[0], inputs[1], output[1], options["changes"])
+    def keep(sublayer: SublayerPass) -> None:
+        if sublayer.attention is not None:
+            layers[sublayer.attention.kind].append(_head_trace(sublayer.attention))
 
-    with ExitStack() as hooks:
-        for module in (module for layers in attentions.values() for module in layers):
-            hooks.callback(module.register_forward_hook(catch, with_kwargs=True).remove)
-        device = model.output.weight.device
-        source, read = torch.tensor([source_ids], device=device), torch.tensor([read_ids], device=device)
-        encoding = model.encode(source, need_maps=True, interventions=interventions)
-        logits = model.decode(encoding, read, need_maps=True).logits
-    require_finite(model, encoding, read, logits)
-    stacked = {kind: _stack([caught[module] for module in layers]) for kind, layers in attentions.items()}
+    trace_sublayers(model, source_ids, read_ids, keep, interventions)
+    stacked = {kind: _stack(found) for kind, found in layers.items()}
     return Trace(**stacked, lifts_mask=interventions is not None and interventions.lifts_mask is not None)
 
 
@@ -165,20 +151,15 @@ def trace_sublayers(
     return encoding.states[0], hidden[0][0]
 
 
-def _head_trace(
-    module: MultiHeadAttention,
-    states: Tensor,
-    memory: Tensor | None,
-    maps: Tensor,
-    changes: AttentionChanges | None,
-) -> HeadTrace:
+def _head_trace(attention: AttentionPass) -> HeadTrace:
     """The trace of one layer: arrays without the leading L."""
+    module, states, changes = attention.module, attention.queries_of, attention.changes
     weight, bias = module.in_proj_weight.chunk(3), module.in_proj_bias.chunk(3)
 
     def heads(part: int, of: Tensor) -> Tensor:
         return functional.linear(of[0], weight[part], bias[part]).unflatten(1, (module.num_heads, -1)).transpose(0, 1)
 
-    read = states if memory is None else memory
+    read = states if attention.memory is None else attention.memory
     values = heads(2, read)
     if changes is not None:
         values = changes.scaled(values[None])[0]
@@ -186,7 +167,7 @@ def _head_trace(
     temperatures = torch.ones(module.num_heads, device=states.device)
     if changes is not None and changes.temperatures is not None:
         temperatures = changes.temperatures[0]
-    arrays = (heads(0, states), heads(1, read), values, mixing, maps[0], temperatures)
+    arrays = (heads(0, states), heads(1, read), values, mixing, attention.maps[0], temperatures)
     return HeadTrace(*(array.float().cpu().numpy() for array in arrays))  # made read-only when stacked
 
 

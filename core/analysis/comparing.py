@@ -14,7 +14,7 @@ import numpy as np
 
 from augenmerk.core.analysis.selection import Axis, LabelledMap, is_hidden
 from augenmerk.core.errors import AnalysisError
-from augenmerk.core.translation.result import FloatArray, read_only
+from augenmerk.core.translation.result import FloatArray, ReadOnlyArrays
 
 Pairs = tuple[tuple[int, int], ...]
 
@@ -32,7 +32,7 @@ class NothingInCommonError(AnalysisError):
 
 
 @dataclass(frozen=True, eq=False)
-class MapDifference:
+class MapDifference(ReadOnlyArrays):
     """The second map minus the first, where they have queries and keys in common.
 
     Attributes:
@@ -52,10 +52,6 @@ class MapDifference:
     queries_left_out: tuple[int, int]
     keys_left_out: tuple[int, int]
     mass_left_out: FloatArray
-
-    def __post_init__(self) -> None:
-        read_only(self.values)
-        read_only(self.mass_left_out)
 
     @property
     def largest(self) -> float:

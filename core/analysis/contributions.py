@@ -1,38 +1,35 @@
-"""How much of each output word comes from the source, and how much from the words already written. No torch here.
+"""The share of each output word that comes from the source, and from the words already written. No torch.
 
 `core.analysis.alti` computes it. Shape legend: `core.analysis`.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from augenmerk.core.analysis.selection import LabelledMap, is_hidden, label_map, merge_words
-from augenmerk.core.errors import AnalysisError
 from augenmerk.core.quantities import percent
 from augenmerk.core.translation.result import FloatArray, Translation
 
 METHOD = "ALTI+ (Ferrando et al. 2022)"
-"""As a window names it."""
+"""The name shown in the window."""
 COLLAPSED_SHARE = 0.38
-"""Below this a word depends on the source so little that it deserves a look.
+"""Words below this share depend on the source so little that they deserve a look.
 
 With the bundled model it is the lowest hundredth of the words in reference translations (the 72 pairs of
 `resources/alignments`, 979 words: 1% lie below 0.38, 5% below 0.46, half below 0.66; 200 other pairs of the
 validation split give 0.39, 0.46 and 0.66). The end token is excluded: it depends on what is written and has about 0.27.
 This does not detect wrong translations: with an unrelated source, the same words lose 0.04 on average, and 2% of them
-fall this low. Other models have other distributions: `share_floor` finds their hundredth.
+fall this low. Other models have other distributions.
 """
-FLOOR_PERCENT = 1.0
 
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """The shares of source and prefix in each step of one translation.
+    """The shares of source and prefix in each step of a translation.
 
     Attributes:
-        translation: whose.
+        translation: the translation.
         source: [T, S], the share of each source token in the prediction of step t.
         prefix: [T, T], the share of each token read up to step t; 0 above the diagonal. The rows of both together sum
             to 1.
@@ -72,53 +69,27 @@ class ShareWarning:
         word: as shown.
         steps: its decoding steps.
         source_share: from 0 to 1.
-        floor: the threshold.
     """
 
     word: str
     steps: tuple[int, ...]
     source_share: float
-    floor: float
 
     @property
     def message(self) -> str:
         """One sentence for people."""
         return (
             f"Only {percent(self.source_share)} of “{self.word}” comes from the source "
-            f"(less than {percent(self.floor)} is rare): the model wrote it mostly because of the words before it."
+            f"(less than {percent(COLLAPSED_SHARE)} is rare): the model wrote it mostly because of the words before it."
         )
 
 
-def share_warnings(contributions: Contributions, floor: float = COLLAPSED_SHARE) -> tuple[ShareWarning, ...]:
-    """The words of a translation whose share of the source has collapsed, from first to last.
-
-    Args:
-        contributions: of the translation.
-        floor: the threshold for shares.
-    """
+def share_warnings(contributions: Contributions) -> tuple[ShareWarning, ...]:
+    """The words of a translation whose share of the source is below `COLLAPSED_SHARE`, from first to last."""
     queries = contributions.of_source().queries
     shares = contributions.source_share_of_words()
     return tuple(
-        ShareWarning(queries.labels[query], queries.positions[query], float(shares[query]), floor)
-        for query in np.flatnonzero(shares < floor)
+        ShareWarning(queries.labels[query], queries.positions[query], float(shares[query]))
+        for query in np.flatnonzero(shares < COLLAPSED_SHARE)
         if not is_hidden(queries.labels[query], {"end"})
     )
-
-
-def share_floor(sample: Sequence[Contributions], percent: float = FLOOR_PERCENT) -> float:
-    """The percentile of the share of the source over the words of a sample, without end tokens.
-
-    Raises:
-        AnalysisError: the sample contains no words.
-    """
-    shares = [
-        share
-        for contributions in sample
-        for label, share in zip(
-            contributions.of_source().queries.labels, contributions.source_share_of_words(), strict=True
-        )
-        if not is_hidden(label, {"end"})
-    ]
-    if not shares:
-        raise AnalysisError("The sample contains no words. Choose one with at least one word.")
-    return float(np.percentile(shares, percent))

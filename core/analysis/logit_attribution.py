@@ -23,12 +23,12 @@ from augenmerk.core.errors import NonFiniteError
 from augenmerk.core.model.transformer import Interventions, Transformer, is_finite
 from augenmerk.core.translation.compilation import interventions_of
 from augenmerk.core.translation.decoding import DecodingRules
-from augenmerk.core.translation.result import Alternative, FloatArray, Translation, read_only
+from augenmerk.core.translation.result import Alternative, FloatArray, ReadOnlyArrays, Translation, read_only
 from augenmerk.core.translation.translator import Translator
 
 
 @dataclass(frozen=True, eq=False)
-class LogitParts:
+class LogitParts(ReadOnlyArrays):
     """For each step of one translation: the predicted token's logit − its rival's, and the parts of the difference.
 
     Attributes:
@@ -50,10 +50,6 @@ class LogitParts:
     cross: FloatArray
     feed_forward: FloatArray
     bias: FloatArray
-
-    def __post_init__(self) -> None:
-        for each in (self.differences, self.embedding, self.decoder, self.cross, self.feed_forward, self.bias):
-            read_only(each)
 
     def of_kind(self, kind: Literal["decoder", "cross"]) -> FloatArray:
         """The parts of the heads of one kind, [L, H, T]."""

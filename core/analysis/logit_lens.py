@@ -17,13 +17,13 @@ from torch import Tensor, nn
 from augenmerk.core.errors import NonFiniteError
 from augenmerk.core.model.transformer import Interventions, Transformer, is_finite, require_finite
 from augenmerk.core.translation.compilation import interventions_of
-from augenmerk.core.translation.result import Alternative, FloatArray, Translation, read_only
+from augenmerk.core.translation.result import Alternative, FloatArray, ReadOnlyArrays, Translation
 from augenmerk.core.translation.running import Describer
 from augenmerk.core.translation.translator import Translator
 
 
 @dataclass(frozen=True, eq=False)
-class LogitLens:
+class LogitLens(ReadOnlyArrays):
     """The decoder's predictions after each layer, at each step of one translation.
 
     Depth 0 is the embedding of the token read, before any layer; depth L is the model's own prediction.
@@ -39,10 +39,6 @@ class LogitLens:
     log_probabilities: FloatArray
     ranks: NDArray[np.int64]
     candidates: tuple[tuple[tuple[Alternative, ...], ...], ...]
-
-    def __post_init__(self) -> None:
-        read_only(self.log_probabilities)
-        self.ranks.setflags(write=False)
 
     def decided_at(self, step: int) -> int | None:
         """The depth from which on the predicted token is the most probable; None if it is not in the end."""

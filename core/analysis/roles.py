@@ -30,9 +30,8 @@ from augenmerk.core.translation.result import (
     MAP_KINDS,
     FloatArray,
     MapKind,
+    ReadOnlyArrays,
     Translation,
-    TranslationStoppedError,
-    read_only,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ BATCH_SIZE = 16
 
 
 @dataclass(frozen=True, eq=False)
-class HeadProfiles:
+class HeadProfiles(ReadOnlyArrays):
     """Averages for the heads of one kind, over all rows with more than one visible key.
 
     Attributes:
@@ -72,18 +71,6 @@ class HeadProfiles:
     end_share: FloatArray
     distances: FloatArray
     coverage: FloatArray
-
-    def __post_init__(self) -> None:
-        for array in (
-            self.entropy,
-            self.relative_entropy,
-            self.confidence,
-            self.start_share,
-            self.end_share,
-            self.distances,
-            self.coverage,
-        ):
-            read_only(array)
 
     @property
     def previous_share(self) -> FloatArray:
@@ -124,6 +111,73 @@ class SampleProfiles:
         return {"encoder": self.encoder, "decoder": self.decoder, "cross": self.cross}[kind]
 
 
+class HeadProfiler:
+    """Sums the statistics of heads, sentence by sentence.
+
+    Attributes:
+        scalings: heads that are scaled or off in all of them.
+        num_sentences, num_skipped: sentences that were read, and those that the model refused.
+    """
+
+    def __init__(self, scalings: Sequence[HeadScaled] = ()) -> None:
+        self.scalings = tuple(scalings)
+        self.num_sentences = self.num_skipped = 0
+        self._sums = {kind: _Sums() for kind in MAP_KINDS}
+
+    def add(self, translation: Translation) -> None:
+        """Add the maps of one translation."""
+        for kind in MAP_KINDS:
+            keys = translation.read_tokens if kind == "decoder" else translation.source_tokens
+            self._sums[kind].add(translation.maps.of_kind(kind), keys, kind)
+        self.num_sentences += 1
+
+    def read(
+        self,
+        translator: "Translator",
+        sources: Sequence[str],
+        targets: Sequence[str] | None,
+        *,
+        on_progress: Callable[[int], None] = lambda done: None,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Add the sentences of a sample, from the first that is neither read nor skipped yet.
+
+        Args:
+            translator: provides the model.
+            sources: sentences in the model's source language.
+            targets: their translations, read by teacher forcing (faster); None for the model's own.
+            on_progress: called with the number of finished sentences.
+            should_stop: checked before each decoding step.
+
+        Raises:
+            AnalysisError: the model lacks a head.
+            TranslationStoppedError: `should_stop` returned True. A later call continues.
+        """
+        while (first := self.num_sentences + self.num_skipped) < len(sources):
+            batch: list[CompiledExperiment] = []
+            end = min(first + BATCH_SIZE, len(sources))
+            for index in range(first, end):
+                output = Greedy() if targets is None else GivenTarget(targets[index])
+                with suppress(TextError):
+                    batch.append(translator.compile(Experiment(sources[index], output, self.scalings)))
+            for translation in list(translator.run_many(batch, should_stop=should_stop)):
+                self.add(translation)
+            self.num_skipped += end - first - len(batch)
+            on_progress(end)
+
+    def result(self) -> SampleProfiles:
+        """The means over all translations. Raises `AnalysisError` if there are none."""
+        if not self.num_sentences:
+            raise AnalysisError(
+                f"The model could not read any sentence of the sample ({self.num_skipped} were refused). "
+                "Choose another sample."
+            )
+        profiles = {kind: sums.mean(kind) for kind, sums in self._sums.items()}
+        return SampleProfiles(
+            **profiles, num_sentences=self.num_sentences, num_skipped=self.num_skipped, scalings=self.scalings
+        )
+
+
 def profile_heads(
     translator: "Translator",
     sources: Sequence[str],
@@ -131,17 +185,8 @@ def profile_heads(
     *,
     scalings: Sequence[HeadScaled] = (),
     on_progress: Callable[[int], None] = lambda done: None,
-    should_stop: Callable[[], bool] = lambda: False,
 ) -> SampleProfiles:
-    """Read a sample and return the averages of each head.
-
-    Args:
-        translator: the model.
-        sources: sentences in the model's source language.
-        targets: their translations, read by teacher forcing (faster); None for the model's own.
-        scalings: heads that are scaled or off.
-        on_progress: called with the number of finished sentences.
-        should_stop: checked before each decoding step; the sample then ends with the sentences read so far.
+    """The averages of each head over a sample; see `HeadProfiler.read`.
 
     Raises:
         AnalysisError: the model lacks a head, no sentence could be read, or the two sides differ in length.
@@ -150,54 +195,9 @@ def profile_heads(
         raise AnalysisError(
             f"There are {len(sources)} sentences and {len(targets)} translations. Pass one translation per sentence."
         )
-    profiler = HeadProfiler(tuple(scalings))
-    num_read = num_skipped = 0
-    with suppress(TranslationStoppedError):
-        for first in range(0, len(sources), BATCH_SIZE):
-            batch: list[CompiledExperiment] = []
-            for index in range(first, min(first + BATCH_SIZE, len(sources))):
-                output = Greedy() if targets is None else GivenTarget(targets[index])
-                try:
-                    batch.append(translator.compile(Experiment(sources[index], output, tuple(scalings))))
-                except TextError:
-                    num_skipped += 1
-            for translation in translator.run_many(batch, should_stop=should_stop):
-                profiler.add(translation)
-                num_read += 1
-                on_progress(num_read + num_skipped)
-    return profiler.result(num_skipped)
-
-
-class HeadProfiler:
-    """Sums the statistics of heads, sentence by sentence.
-
-    Attributes:
-        scalings: heads that are scaled or off in all of them.
-    """
-
-    def __init__(self, scalings: tuple[HeadScaled, ...] = ()) -> None:
-        self.scalings = scalings
-        self._sums = {kind: _Sums() for kind in MAP_KINDS}
-        self._num_sentences = 0
-
-    def add(self, translation: Translation) -> None:
-        """Add the maps of one translation."""
-        for kind in MAP_KINDS:
-            keys = translation.read_tokens if kind == "decoder" else translation.source_tokens
-            self._sums[kind].add(translation.maps.of_kind(kind), keys, kind)
-        self._num_sentences += 1
-
-    def result(self, num_skipped: int = 0) -> SampleProfiles:
-        """The means over all translations. Raises `AnalysisError` if there are none."""
-        if not self._num_sentences:
-            raise AnalysisError(
-                f"The model could not read any sentence of the sample ({num_skipped} were refused). Choose another "
-                "sample."
-            )
-        profiles = {kind: sums.mean(kind) for kind, sums in self._sums.items()}
-        return SampleProfiles(
-            **profiles, num_sentences=self._num_sentences, num_skipped=num_skipped, scalings=self.scalings
-        )
+    profiler = HeadProfiler(scalings)
+    profiler.read(translator, sources, targets, on_progress=on_progress)
+    return profiler.result()
 
 
 @dataclass

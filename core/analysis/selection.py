@@ -14,7 +14,7 @@ import numpy as np
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.text.codec import CONTINUATION
 from augenmerk.core.text.vocabulary import ENDS, STARTS
-from augenmerk.core.translation.result import FloatArray, MapKind, Translation, Word, read_only
+from augenmerk.core.translation.result import FloatArray, MapKind, ReadOnlyArrays, Translation, Word, read_only
 
 LabelMode = Literal["read", "predicted"]
 LABEL_MODES: tuple[LabelMode, ...] = ("read", "predicted")
@@ -58,7 +58,7 @@ class Axis:
 
 
 @dataclass(frozen=True, eq=False)
-class LabelledMap:
+class LabelledMap(ReadOnlyArrays):
     """Weights with the meaning of their queries and keys.
 
     Attributes:
@@ -71,10 +71,6 @@ class LabelledMap:
     queries: Axis
     keys: Axis
     hidden_mass: FloatArray
-
-    def __post_init__(self) -> None:
-        read_only(self.weights)
-        read_only(self.hidden_mass)
 
     @property
     def hidden_mass_in_all(self) -> FloatArray:

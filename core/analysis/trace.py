@@ -9,7 +9,7 @@ import numpy as np
 
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.result import AttentionMaps, FloatArray, MapKind, read_only
+from augenmerk.core.translation.result import AttentionMaps, FloatArray, MapKind, ReadOnlyArrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class Trace:
 
 
 @dataclass(frozen=True, eq=False)
-class QueryKeyDetail:
+class QueryKeyDetail(ReadOnlyArrays):
     """One head, one query token and one key token.
 
     Attributes:
@@ -82,11 +82,6 @@ class QueryKeyDetail:
     weight: float
     is_visible: bool
     temperature: float = 1.0
-
-    def __post_init__(self) -> None:
-        read_only(self.query_vector)
-        read_only(self.key_vector)
-        read_only(self.products)
 
 
 def query_key_detail(trace: Trace, head: Head, query: int, key: int) -> QueryKeyDetail:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from augenmerk.core.analysis.alignment import (
     IBM_1_NAME,
-    AlignmentScore,
     GoldPair,
     Links,
     format_links,
@@ -34,7 +33,7 @@ from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greed
 from augenmerk.core.translation.experiment_file import part_to_json
 
 if TYPE_CHECKING:
-    from augenmerk.core.analysis.alignment_ranking import Aligner, AlignerRanking
+    from augenmerk.core.analysis.alignment_ranking import Aligner, AlignerRanking, AlignerScore
     from augenmerk.core.translation.translator import Translator
 
 NUM_SHOWN = 10
@@ -130,25 +129,24 @@ def _other_baselines(gold: tuple[GoldPair, ...], options: argparse.Namespace) ->
 
 
 def _as_table(ranking: "AlignerRanking", scalings: Sequence[HeadScaled]) -> str:
-    rows = [(str(score.aligner), score.choosing, score.reporting) for score in ranking.scores[:NUM_SHOWN]]
-    others = [(score.name, score.choosing, score.reporting) for score in ranking.baselines]
     lines = [
         f"Alignment error rate, in percent, of {len(ranking.scores)} aligners: chosen on {ranking.num_choosing} pairs, "
         f"reported on {ranking.num_reporting} others."
         + (f" Changed: {', '.join(map(str, scalings))}." if scalings else "")
         + (f" {ranking.num_skipped} pairs could not be read." if ranking.num_skipped else ""),
         f"{'chosen':>7}  {'reported':>8}  {'precision':>9}  {'recall':>6}",
-        *(_row(*row) for row in rows),
+        *map(_row, ranking.scores[:NUM_SHOWN]),
         "baselines",
-        *(_row(*row) for row in others),
+        *map(_row, ranking.baselines),
     ]
     return "\n".join(lines)
 
 
-def _row(name: str, choosing: AlignmentScore, reporting: AlignmentScore) -> str:
+def _row(score: "AlignerScore") -> str:
+    found = score.reporting
     return (
-        f"{100 * choosing.aer:7.1f}  {100 * reporting.aer:8.1f}  {100 * reporting.precision:9.1f}  "
-        f"{100 * reporting.recall:6.1f}  {name}"
+        f"{100 * score.choosing.aer:7.1f}  {100 * found.aer:8.1f}  {100 * found.precision:9.1f}  "
+        f"{100 * found.recall:6.1f}  {score.name}"
     )
 
 
@@ -158,13 +156,8 @@ def _as_json(ranking: "AlignerRanking", scalings: Sequence[HeadScaled]) -> dict[
         "pairs_choosing": ranking.num_choosing,
         "pairs_reporting": ranking.num_reporting,
         "pairs_skipped": ranking.num_skipped,
-        "aligners": [
-            _aligner_as_json(score.aligner) | _halves_as_json(score.choosing, score.reporting)
-            for score in ranking.scores
-        ],
-        "baselines": [
-            {"name": score.name} | _halves_as_json(score.choosing, score.reporting) for score in ranking.baselines
-        ],
+        "aligners": list(map(_score_as_json, ranking.scores)),
+        "baselines": list(map(_score_as_json, ranking.baselines)),
     }
 
 
@@ -179,11 +172,12 @@ def _aligner_as_json(aligner: "Aligner") -> dict[str, Any]:
     }
 
 
-def _halves_as_json(choosing: AlignmentScore, reporting: AlignmentScore) -> dict[str, Any]:
-    return {
-        half: {name: round(getattr(score, name), 6) for name in ("aer", "precision", "recall")}
-        for half, score in (("choosing", choosing), ("reporting", reporting))
+def _score_as_json(score: "AlignerScore") -> dict[str, Any]:
+    halves = {
+        half: {name: round(getattr(part, name), 6) for name in ("aer", "precision", "recall")}
+        for half, part in (("choosing", score.choosing), ("reporting", score.reporting))
     }
+    return ({"name": score.name} if score.aligner is None else _aligner_as_json(score.aligner)) | halves
 
 
 def _print_links(translator: "Translator", scalings: tuple[HeadScaled, ...], options: argparse.Namespace) -> None:
@@ -199,6 +193,7 @@ def _print_links(translator: "Translator", scalings: tuple[HeadScaled, ...], opt
     else:
         best = _rank(translator, scalings, options).best
         assert best is not None  # not cancelled
+        assert best.aligner is not None
         aligner = best.aligner
     links = align(translator, translation, aligner)
     if options.json:

@@ -313,7 +313,7 @@ def _statistics(translator: "Translator", scalings: Sequence[HeadScaled], option
     if options.importance and targets is not None:
         from augenmerk.core.analysis.importance import head_importance
 
-        with show_progress(" heads") as show:
+        with show_progress(" passes") as show:
             importance = head_importance(translator, sources, targets, scalings=scalings, on_progress=show)
         numbers["sample_loss"] = np.array(importance.loss)
         numbers |= {f"{kind}_importance": importance.of_kind(kind) for kind in ATTENTION_KINDS}

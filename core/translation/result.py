@@ -121,6 +121,15 @@ def read_only(array: FloatArray) -> FloatArray:
     return array
 
 
+class ReadOnlyArrays:
+    """Base of results: the arrays among their attributes become read-only."""
+
+    def __post_init__(self) -> None:
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
+
 MapKind = AttentionKind
 MAP_KINDS: tuple[MapKind, ...] = ATTENTION_KINDS
 

@@ -10,7 +10,6 @@ from augenmerk.core.analysis.alignment import (
     AlignmentScore,
     GoldPair,
     Links,
-    alignment_error_rate,
     diagonal_links,
     format_links,
     parse_links,
@@ -40,7 +39,6 @@ POSSIBLE = SURE | {(1, 1), (2, 1)}
 def test_error_rate_precision_and_recall_of_textbook_cases(hypothesis, aer, precision, recall) -> None:
     score = score_links(hypothesis, SURE, POSSIBLE)
     assert (score.aer, score.precision, score.recall) == pytest.approx((aer, precision, recall))
-    assert alignment_error_rate(hypothesis, SURE, POSSIBLE) == pytest.approx(aer)
 
 
 def test_sure_links_count_as_possible_whether_named_or_not() -> None:

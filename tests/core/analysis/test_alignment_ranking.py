@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from augenmerk.core.analysis.alignment import AlignmentScore, GoldPair, diagonal_links, score_links
-from augenmerk.core.analysis.alignment_ranking import Aligner, AlignerRanking, align, rank_aligners
+from augenmerk.core.analysis.alignment_ranking import Aligner, AlignerRanking, AlignerScore, align, rank_aligners
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.translation.translator import Translator
 from tests.core.translators import read_given
@@ -46,11 +46,15 @@ def ranking(translator: Translator, gold: tuple[GoldPair, ...]) -> AlignerRankin
     return rank_aligners(translator, gold)
 
 
+def score_of(ranking: AlignerRanking, aligner: Aligner) -> AlignerScore:
+    """The score of one aligner."""
+    return next(score for score in ranking.scores if score.aligner == aligner)
+
+
 def test_an_aligner_that_is_right_wins(ranking: AlignerRanking) -> None:
     assert ranking.best is not None
     assert (ranking.best.choosing.aer, ranking.best.reporting.aer) == (0, 0)
-    score = ranking.score_of(WINNER)
-    assert score is not None
+    score = score_of(ranking, WINNER)
     assert (score.choosing.aer, score.reporting.aer) == (0, 0)
     assert ranking.scores[-1].choosing.aer > 0
 
@@ -60,7 +64,7 @@ def test_every_layer_head_label_mode_and_measure_is_ranked_once(ranking: Aligner
     assert len(set(aligners)) == len(aligners)
     by_measure = dict.fromkeys(("weight", "norm", "rollout"), 2 * (2 * 2 + 2 + 1)) | {"norm-layer": 2 * (2 + 1)}
     for measure, expected in by_measure.items():
-        assert sum(aligner.measure == measure for aligner in aligners) == expected, measure
+        assert sum(aligner is not None and aligner.measure == measure for aligner in aligners) == expected, measure
     rates = [score.choosing.aer for score in ranking.scores]
     assert rates == sorted(rates)
 
@@ -82,8 +86,7 @@ def test_figures_are_those_of_one_aligner_at_a_time(
         links = links_of(translator, pair.source_text, pair.target_text, aligner)
         assert len(links) == len(pair.target)
         halves[index % 2] += score_links(links, pair.sure, pair.possible)
-    score = ranking.score_of(aligner)
-    assert score is not None
+    score = score_of(ranking, aligner)
     assert [score.choosing, score.reporting] == halves
 
 
@@ -91,8 +94,7 @@ def test_possible_links_cost_less_than_none(translator: Translator, gold: tuple[
     half_sure = [
         GoldPair(pair.line, pair.source, pair.target, frozenset(sorted(pair.sure)[:1]), pair.sure) for pair in gold
     ]
-    score = rank_aligners(translator, half_sure).score_of(WINNER)
-    assert score is not None
+    score = score_of(rank_aligners(translator, half_sure), WINNER)
     assert score.choosing.precision == 1
     assert score.choosing.aer == 0
     assert score.choosing.num_links > score.choosing.num_sure

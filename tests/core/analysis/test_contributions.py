@@ -10,8 +10,7 @@ import torch
 
 from augenmerk.core.analysis.alti import BlockParts, contributions_of, trace_blocks
 from augenmerk.core.analysis.capture import trace_pair
-from augenmerk.core.analysis.contributions import COLLAPSED_SHARE, Contributions, share_floor, share_warnings
-from augenmerk.core.errors import AnalysisError
+from augenmerk.core.analysis.contributions import COLLAPSED_SHARE, Contributions, share_warnings
 from augenmerk.core.model.heads import AttentionKind, Head
 from augenmerk.core.model.interventions import SentenceChanges, all_heads, compile_interventions
 from augenmerk.core.model.transformer import Interventions, Transformer
@@ -317,16 +316,6 @@ def test_words_that_hardly_hang_on_the_source_are_told_but_not_the_end(untrained
     assert [(warning.word, warning.steps) for warning in warnings] == [("man", (1,))]
     assert "37%" in warnings[0].message
     assert "“man”" in warnings[0].message
-    assert [warning.word for warning in share_warnings(found, floor=0.95)] == ["a", "man", "stands"]
-
-
-def test_the_floor_of_a_model_is_its_lowest_hundredth(untrained_checkpoint: Path) -> None:
-    small = Translator.load(untrained_checkpoint, "cpu")
-    sample = [made_up(small, [0.9, 0.5, 0.7]), made_up(small, [0.3, 0.5, 0.7])]
-    assert share_floor(sample) == pytest.approx(np.percentile([0.9, 0.5, 0.7, 0.3, 0.5, 0.7], 1))
-    assert share_floor(sample, 50) == pytest.approx(0.6)
-    with pytest.raises(AnalysisError, match="The sample contains no words"):
-        share_floor([])
 
 
 def test_it_can_be_stopped_before_each_layer(word_translator: Translator) -> None:

@@ -47,7 +47,7 @@ def test_the_worth_of_a_head_is_the_loss_without_its_columns(
     monkeypatch.setattr(importance, "BATCH_SIZE", 2)  # several batches, padded ones among them
     found = head_importance(translator, SOURCES, TARGETS)
     assert found.loss == pytest.approx(loss_pair_by_pair(translator), abs=1e-5)
-    assert (found.num_sentences, found.num_skipped, found.is_complete) == (3, 1, True)
+    assert (found.num_sentences, found.num_skipped) == (3, 1)
     for head in all_heads(translator.model):
         without = copy.copy(translator)
         without.model = copy.deepcopy(translator.model)
@@ -76,50 +76,6 @@ def test_worth_is_measured_under_the_scalings_that_are_given(translator: Transla
     assert found.of_kind("decoder")[0, 1] != pytest.approx(0, abs=1e-4)
 
 
-def test_heads_are_ranked_by_their_worth(translator: Translator) -> None:
-    found = head_importance(translator, SOURCES, TARGETS)
-    ranked = found.ranked()
-    assert len(ranked) == len(all_heads(translator.model))
-    assert [worth for _, worth in ranked] == sorted((worth for _, worth in ranked), reverse=True)
-    best, worth = ranked[0]
-    assert found.of_kind(best.kind)[best.layer, best.head] == pytest.approx(worth)
-
-
-def test_progress_is_told_and_the_work_can_be_stopped(translator: Translator) -> None:
-    told: list[tuple[int, int]] = []
-    found = head_importance(
-        translator, SOURCES, TARGETS, on_progress=lambda *now: told.append(now), should_stop=lambda: len(told) > 3
-    )
-    assert told == [(0, 12), (1, 12), (2, 12), (3, 12)]
-    assert not found.is_complete
-    assert np.isfinite(found.encoder).sum() == 3
-    assert np.isnan(found.cross).all()
-    assert {head for head, _ in found.ranked()} == {Head("encoder", 0, 0), Head("encoder", 0, 1), Head("encoder", 1, 0)}
-
-
-def test_what_was_found_before_a_stop_is_not_read_again(translator: Translator) -> None:
-    whole = head_importance(translator, SOURCES, TARGETS)
-    told: list[tuple[int, int]] = []
-    begun = head_importance(
-        translator, SOURCES, TARGETS, on_progress=lambda *now: told.append(now), should_stop=lambda: len(told) > 3
-    )
-    assert not begun.is_complete
-    again: list[tuple[int, int]] = []
-    found = head_importance(translator, SOURCES, TARGETS, begun=begun, on_progress=lambda *now: again.append(now))
-    assert again[0] == told[-1]
-    assert len(again) == again[-1][1] - again[0][0] + 1, "only the heads that were left"
-    assert found.is_complete
-    assert found.loss == begun.loss
-    for kind in MAP_KINDS:
-        np.testing.assert_allclose(found.of_kind(kind), whole.of_kind(kind), atol=1e-6)
-
-
-def test_stopping_at_once_leaves_everything_open(translator: Translator) -> None:
-    found = head_importance(translator, SOURCES, TARGETS, should_stop=lambda: True)
-    assert np.isnan(found.loss)
-    assert found.ranked() == []
-
-
 def test_a_sample_that_cannot_be_read_is_refused(translator: Translator) -> None:
     with pytest.raises(AnalysisError, match="Not one of 1"):
         head_importance(translator, [""], ["A man."])
@@ -127,19 +83,25 @@ def test_a_sample_that_cannot_be_read_is_refused(translator: Translator) -> None
         head_importance(translator, ["Ein Mann."], ["A man.", "A man."])
 
 
-def test_two_samples_joined_are_as_one(translator: Translator) -> None:
-    scalings = (HeadScaled(Head("cross", 1, 0)),)
-    whole = head_importance(translator, SOURCES, TARGETS, scalings=scalings)
-    parts = [
-        head_importance(translator, SOURCES[part], TARGETS[part], scalings=scalings)
-        for part in (slice(0, 1), slice(1, None))
-    ]
-    for joined in (parts[0].joined(parts[1]), parts[1].joined(parts[0])):
-        assert joined.loss == pytest.approx(whole.loss, abs=1e-5)
-        for kind in MAP_KINDS:
-            np.testing.assert_allclose(joined.of_kind(kind), whole.of_kind(kind), atol=1e-5)
-        counts = (joined.num_sentences, joined.num_tokens, joined.num_skipped)
-        assert counts == (whole.num_sentences, whole.num_tokens, whole.num_skipped)
-        assert joined.is_complete
-        assert joined.scalings == whole.scalings == scalings
-        assert joined.largest == pytest.approx(max(np.abs(whole.of_kind(kind)).max() for kind in MAP_KINDS), abs=1e-5)
+def test_it_can_pause_before_every_pass(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importance, "BATCH_SIZE", 2)
+    reported: list[tuple[int, int]] = []
+    whole = head_importance(translator, SOURCES, TARGETS, on_progress=lambda *now: reported.append(now))
+    assert reported == [(done, 26) for done in range(27)], "2 batches, 12 heads"
+    steps = list(importance.importance_by_pass(translator, SOURCES, TARGETS))
+    assert [found is None for _, _, found in steps] == [done < 13 for done in range(27)]
+    part, last = steps[13][2], steps[-1][2]
+    assert part is not None
+    assert last is not None
+    assert (part.num_sentences, part.num_skipped) == (2, 1)
+    longest_first = sorted(zip(SOURCES, TARGETS, strict=True), key=lambda pair: -len(pair[1].split()))
+    longest = [pair for pair in longest_first if pair[0]][:2]
+    expected = head_importance(translator, *(list(side) for side in zip(*longest, strict=True)))
+    for kind in MAP_KINDS:
+        np.testing.assert_allclose(part.of_kind(kind), expected.of_kind(kind), atol=1e-6)
+        np.testing.assert_array_equal(last.of_kind(kind), whole.of_kind(kind))
+
+
+def test_the_largest_importance_is_the_end_of_the_scale(translator: Translator) -> None:
+    found = head_importance(translator, SOURCES, TARGETS)
+    assert found.largest == pytest.approx(max(np.abs(found.of_kind(kind)).max() for kind in MAP_KINDS))

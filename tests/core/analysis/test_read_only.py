@@ -35,7 +35,6 @@ def results(translator: Translator) -> Iterator[tuple[str, np.ndarray]]:
             yield f"{measure} of {kind}", measure_maps(trace, measure, kind)
     importance = head_importance(translator, GERMAN[:2], ENGLISH[:2])
     yield from arrays_of(importance, "HeadImportance")
-    yield from arrays_of(importance.joined(importance), "joined HeadImportance")
     profiles = profile_heads(translator, GERMAN[:2], ENGLISH[:2])
     for kind in MAP_KINDS:
         yield from arrays_of(profiles.of_kind(kind), f"HeadProfiles of {kind}")

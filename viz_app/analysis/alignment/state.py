@@ -12,9 +12,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_source import hides_nothing
 
 if TYPE_CHECKING:  # these import torch, which is of the worker's thread
-    from augenmerk.core.analysis.alignment_ranking import Aligner, AlignerRanking, AlignerScore, BaselineScore
-
-    Ranked = AlignerScore | BaselineScore
+    from augenmerk.core.analysis.alignment_ranking import Aligner, AlignerRanking, AlignerScore
 
 USUAL_THRESHOLD = 0.2
 
@@ -98,7 +96,7 @@ class AlignmentState:
             return "A difference has no links; these are the links of the changed maps."
         return f"Links of the {self.state.maps.shown} maps."
 
-    def ranked(self) -> "list[Ranked]":
+    def ranked(self) -> "list[AlignerScore]":
         """Aligners and baselines by the error rate on the choosing half; empty until they are known."""
         if self.ranking is None:
             return []
@@ -118,25 +116,15 @@ class AlignmentState:
         settings.measure = aligner.measure
 
 
-def cells(ranked: "Ranked") -> tuple[str, ...]:
-    """A line of the table: error rate reported, that chosen by, layer, head, rows, measure."""
-    rates = (f"{100 * ranked.reporting.aer:.1f}%", f"{100 * ranked.choosing.aer:.1f}%")
-    aligner = aligner_of(ranked)
+def cells(score: "AlignerScore") -> tuple[str, ...]:
+    """A row of the table: error rate reported, that chosen by, layer, head, rows, measure."""
+    rates = (f"{100 * score.reporting.aer:.1f}%", f"{100 * score.choosing.aer:.1f}%")
+    aligner = score.aligner
     if aligner is None:
-        return (*rates, "–", "–", "–", name_of(ranked))
+        return (*rates, "–", "–", "–", score.name)
     layer = "all" if aligner.layer is None else str(aligner.layer + 1)
     head = "all" if aligner.head is None else str(aligner.head + 1)
     return (*rates, layer, head, aligner.label_mode, MEASURES[aligner.measure].name)
-
-
-def aligner_of(ranked: "Ranked") -> "Aligner | None":
-    """The way of reading links that a line of the ranking is about; None for a baseline."""
-    return getattr(ranked, "aligner", None)
-
-
-def name_of(ranked: "Ranked") -> str:
-    """What a line of the ranking is called: a baseline by its name."""
-    return str(getattr(ranked, "name", "") or aligner_of(ranked))
 
 
 def summary(ranking: "AlignerRanking") -> str:

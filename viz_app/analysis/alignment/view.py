@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QSlider, QWidget
 
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.translation.result import TranslationStoppedError
-from augenmerk.viz_app.analysis.alignment.state import AlignmentState, Links, aligner_of, cells, summary
+from augenmerk.viz_app.analysis.alignment.state import AlignmentState, Links, cells, summary
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
 from augenmerk.viz_app.state.experiment_state import Progress
 from augenmerk.viz_app.state.languages import check_languages, target_code
@@ -309,7 +309,7 @@ class AlignmentTab(AnalysisTab):
         self.ask(RankAlignersJob(target_code(self.state.model, self.state.experiment.source_text)), self._take)
 
     def _on_row(self, index: int) -> None:
-        aligner = aligner_of(self.alignment.ranked()[index])
+        aligner = self.alignment.ranked()[index].aligner
         if aligner is not None:
             self.alignment.show(aligner)
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -154,9 +154,8 @@ def blocks(shares: FloatArray) -> str:
     return "".join(BLOCKS[min(len(BLOCKS) - 1, max(0, round(float(share) * (len(BLOCKS) - 1))))] for share in shares)
 
 
-@dataclass(frozen=True)
-class Sample:
-    """Sentences, and their translations where there are any (else the model's own count)."""
+class Sample(NamedTuple):
+    """Sentences, and their translations; None for the model's own."""
 
     sources: tuple[str, ...]
     targets: tuple[str, ...] | None

@@ -1,6 +1,7 @@
 """The tab *Heads*: the importance of every head, and what it does, over a sample of sentences."""
 
-import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -12,12 +13,11 @@ from PySide6.QtWidgets import QButtonGroup, QFileDialog, QToolButton, QWidget
 from augenmerk.core.analysis.roles import HeadProfiler, SampleProfiles, SampleRoles, write_sample_roles
 from augenmerk.core.errors import AnalysisError, TextError
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
+from augenmerk.core.translation.experiment import Experiment, Greedy, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, TranslationStoppedError
 from augenmerk.viz_app.analysis.heads.state import (
     HeadsState,
     Question,
-    Sample,
     SampleChoice,
     check_sample,
     in_words,
@@ -42,177 +42,93 @@ if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator
 
 
-CHUNK = 8
-"""Sentences that are read with every head off in turn before what is known is shown."""
-SHOWN_EVERY, SHOWN_EVERY_S = 20, 2.0
-"""Sentences, or seconds if that is sooner, after which what is known of heads' behaviour is shown."""
-
-
 @dataclass(frozen=True, eq=False)
 class ImportanceJob:
-    """The loss on a sample with each head off, chunk by chunk.
+    """The loss on a sample with each head off. Continues after an interruption.
 
     Attributes:
         choice, num_sentences: which sentences, and how many at most.
         scalings: heads that are scaled or off throughout.
-        target_code: into which language, of a model of several; None if the sentences say it, or need not.
-        sample: once it is read.
-        done: sentences that are read.
-        num_refused: of these, those in chunks of which the model could read none.
-        found: what the others said.
-        begun: what is known of the chunk after them, if it was cut short.
+        target_code: the token `>>xx<<` of the target language, for a model of several; None if the sentences have it.
+        passes: the passes over the sample that are left; None before the first.
     """
 
     choice: SampleChoice
     num_sentences: int
     scalings: tuple[HeadScaled, ...] = ()
     target_code: str | None = None
-    sample: Sample | None = None
-    done: int = 0
-    num_refused: int = 0
-    found: "HeadImportance | None" = None
-    begun: "HeadImportance | None" = None
+    passes: "Iterator[tuple[int, int, HeadImportance | None]] | None" = None
     scope: ClassVar[JobScope] = "model"
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> "HeadImportance":
         """See `Job.run`."""
-        check_scalings(translator, self.scalings)
+        job = self if self.passes is not None else self._begun(translator, should_stop)
+        assert job.passes is not None
+        found = shown = None
+        for done, total, found in job.passes:
+            num_read = found.num_sentences if found is not None else 0
+            partial, shown = found if found is not shown else None, found
+            progress(Progress(done, total, f"{num_read} of {job.num_sentences} sentences", partial))
+            if done < total and should_stop():
+                raise JobInterrupted(job)
+        assert found is not None
+        return found
+
+    def _begun(self, translator: OpenTranslator, should_stop: ShouldStop) -> "ImportanceJob":
+        from augenmerk.core.analysis.importance import importance_by_pass  # torch: only in the thread
+
         check_sample(self.choice, translator.run_config, self.target_code)
-        sample = self.sample or with_translations(
-            translator, read_sample(self.choice, self.num_sentences, self.target_code), self.scalings, should_stop
-        )
-        found, begun, num_refused, total = self.found, self.begun, self.num_refused, len(sample.sources)
-        for first in range(self.done, total, CHUNK):
-            chunk = self._read_chunk(translator, sample, first, begun, progress, should_stop)
-            if chunk is not None and not chunk.is_complete:
-                raise JobInterrupted(
-                    replace(self, sample=sample, done=first, num_refused=num_refused, found=found, begun=chunk)
-                )
-            begun, done = None, min(first + CHUNK, total)
-            if chunk is None:
-                num_refused += done - first
-            else:
-                found = chunk if found is None else found.joined(chunk)
-            partial = _with_refused(found, num_refused) if found is not None else None
-            progress(Progress(done, total, f"{done} of {total} sentences", partial))
-        if found is None:
-            raise AnalysisError(f"The model could not read any of the {total} sentences. Choose another sample.")
-        return _with_refused(found, num_refused)
-
-    def _read_chunk(
-        self,
-        translator: "Translator",
-        sample: Sample,
-        first: int,
-        begun: "HeadImportance | None",
-        progress: Tell,
-        should_stop: ShouldStop,
-    ) -> "HeadImportance | None":
-        """What a chunk says, or, if it was cut short, a part of it; None if the model refuses every pair of it."""
-        from augenmerk.core.analysis.importance import head_importance  # torch: only in the thread
-
-        assert sample.targets is not None
-        chunk = slice(first, first + CHUNK)
-        total = len(sample.sources)
-
-        def tell(done: int, heads: int) -> None:
-            text = f"{first} of {total} sentences · head {done} of {heads}"
-            progress(Progress(first * heads + done * min(CHUNK, total - first), total * heads, text))
-
-        try:
-            return head_importance(
-                translator,
-                sample.sources[chunk],
-                sample.targets[chunk],
-                scalings=self.scalings,
-                begun=begun,
-                on_progress=tell,
-                should_stop=should_stop,
-            )
-        except AnalysisError:
-            return None
+        sources, targets = read_sample(self.choice, self.num_sentences, self.target_code)
+        targets = targets or own_translations(translator, sources, self.scalings, should_stop)
+        passes = importance_by_pass(translator, sources, targets, self.scalings)
+        return replace(self, num_sentences=len(sources), passes=passes)
 
 
-def _with_refused(found: "HeadImportance", num_refused: int) -> "HeadImportance":
-    return replace(found, num_skipped=found.num_skipped + num_refused)
-
-
-def check_scalings(translator: "Translator", scalings: tuple[HeadScaled, ...]) -> None:
-    """Raises `AnalysisError` if the model has not got one of these heads."""
-    from augenmerk.core.model.interventions import SentenceChanges, compile_interventions
-
-    compile_interventions(translator.model, [SentenceChanges({each.head: each.factor for each in scalings}, {})])
-
-
-def with_translations(
-    translator: "Translator", sample: Sample, scalings: tuple[HeadScaled, ...], should_stop: ShouldStop
-) -> Sample:
-    """Where translations are lacking, the model's own are taken, and pairs that it refuses left as they are."""
-    if sample.targets is not None:
-        return sample
-    compiled, places = [], []
-    for place, source in enumerate(sample.sources):
-        try:
-            compiled.append(translator.compile(Experiment(source, Greedy(), scalings)))
-            places.append(place)
-        except TextError:
-            continue
-    targets = [""] * len(sample.sources)
-    for place, translation in zip(
-        places, translator.run_many(compiled, need_maps=False, should_stop=should_stop), strict=True
-    ):
+def own_translations(
+    translator: "Translator", sources: Sequence[str], scalings: tuple[HeadScaled, ...], should_stop: ShouldStop
+) -> tuple[str, ...]:
+    """The model's translations; empty where it refuses a sentence."""
+    compiled, targets = {}, [""] * len(sources)
+    for place, source in enumerate(sources):
+        with suppress(TextError):
+            compiled[place] = translator.compile(Experiment(source, Greedy(), scalings))
+    translations = translator.run_many(compiled.values(), need_maps=False, should_stop=should_stop)
+    for place, translation in zip(compiled, translations, strict=True):
         targets[place] = translation.text
-    return Sample(sample.sources, tuple(targets))
+    return tuple(targets)
 
 
 @dataclass(frozen=True, eq=False)
 class StatisticsJob:
-    """What each head does on average over a sample, sentence by sentence.
+    """Averages of each head over a sample. Continues after an interruption.
 
     Attributes:
-        choice, num_sentences: which sentences, and how many at most.
-        scalings: heads that are scaled or off throughout.
-        target_code: into which language, of a model of several; None if the sentences say it, or need not.
-        done, num_skipped: sentences that are read or were refused, and those that were refused.
-        profiler: what they said; None before the first.
+        choice, num_sentences, scalings, target_code: see `ImportanceJob`.
+        profiler: the averages so far; None before the first sentence.
     """
 
     choice: SampleChoice
     num_sentences: int
     scalings: tuple[HeadScaled, ...] = ()
     target_code: str | None = None
-    done: int = 0
-    num_skipped: int = 0
     profiler: HeadProfiler | None = None
     scope: ClassVar[JobScope] = "model"
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> SampleProfiles:
         """See `Job.run`."""
-        check_scalings(translator, self.scalings)
         check_sample(self.choice, translator.run_config, self.target_code)
-        sample, num_skipped = read_sample(self.choice, self.num_sentences, self.target_code), self.num_skipped
-        profiler = self.profiler or HeadProfiler(self.scalings)
-        total, shown_at = len(sample.sources), time.monotonic()
-        for index in range(self.done, total):
-            rest = replace(self, done=index, num_skipped=num_skipped, profiler=profiler)
-            if should_stop():
-                raise JobInterrupted(rest)
-            output = Greedy() if sample.targets is None else GivenTarget(sample.targets[index])
-            try:
-                experiment = Experiment(sample.sources[index], output, self.scalings)
-                profiler.add(translator.run(experiment, should_stop=should_stop))
-            except TextError:
-                num_skipped += 1
-            except TranslationStoppedError:
-                raise JobInterrupted(rest) from None
-            done = index + 1
-            is_due = done % SHOWN_EVERY == 0 or time.monotonic() >= shown_at + SHOWN_EVERY_S
-            is_shown = is_due and num_skipped < done
-            if is_shown:
-                shown_at = time.monotonic()
-            partial = profiler.result(num_skipped) if is_shown else None
+        sample = read_sample(self.choice, self.num_sentences, self.target_code)
+        profiler, total = self.profiler or HeadProfiler(self.scalings), len(sample.sources)
+
+        def report(done: int) -> None:
+            partial = profiler.result() if profiler.num_sentences else None
             progress(Progress(done, total, f"{done} of {total} sentences", partial))
-        return profiler.result(num_skipped)
+
+        try:
+            profiler.read(translator, *sample, on_progress=report, should_stop=should_stop)
+        except TranslationStoppedError:
+            raise JobInterrupted(replace(self, profiler=profiler)) from None
+        return profiler.result()
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from augenmerk.core.analysis.alignment_ranking import Aligner, AlignerRanking, A
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import ForcedToken, HeadScaled
 from augenmerk.core.translation.result import AttentionMaps, ExperimentResult, Translation
-from augenmerk.viz_app.analysis.alignment.state import AlignmentState, aligner_of, name_of, summary
+from augenmerk.viz_app.analysis.alignment.state import AlignmentState, summary
 from augenmerk.viz_app.analysis.alignment.view import AlignmentTab
 from augenmerk.viz_app.state.experiment_editor import edit_text, toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
@@ -185,8 +185,8 @@ def test_the_ranking_is_shown_and_a_click_shows_what_a_row_reads(tab: AlignmentT
     assert tab.table.rowCount() == len(rows)
     rates = [each.choosing.aer for each in rows]
     assert rates == sorted(rates)
-    assert "diagonal" in {name_of(each) for each in rows}
-    aligners = [aligner_of(each) for each in rows]
+    assert "diagonal" in {each.name for each in rows}
+    aligners = [each.aligner for each in rows]
     index = next(
         place
         for place, each in enumerate(aligners)
@@ -250,6 +250,8 @@ def test_a_ranking_goes_on_while_another_experiment_is_computed(tab: AlignmentTa
 @pytest.mark.parametrize(("num_skipped", "told"), [(0, ""), (1, " 1 pair was skipped:"), (2, " 2 pairs were skipped:")])
 def test_the_summary_counts_the_pairs_that_were_left_out(num_skipped: int, told: str) -> None:
     aligner, score = Aligner(None, None, "read", "weight"), AlignmentScore(4, 4, 3, 3)
-    found = AlignerRanking((AlignerScore(aligner, score, score),), (), 3, 3, num_skipped, is_complete=True)
+    found = AlignerRanking(
+        (AlignerScore(aligner, str(aligner), score, score),), (), 3, 3, num_skipped, is_complete=True
+    )
     assert ("skipped" in summary(found)) == bool(num_skipped)
     assert told in summary(found)

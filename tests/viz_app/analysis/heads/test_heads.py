@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.analysis.importance import HeadImportance, head_importance
+from augenmerk.core.analysis.importance import BATCH_SIZE, HeadImportance, head_importance
 from augenmerk.core.analysis.roles import profile_heads, read_sample_roles, roles_path
 from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.errors import AnalysisError, CorpusError
@@ -20,12 +20,11 @@ from augenmerk.core.translation.result import MAP_KINDS, TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.analysis.heads.state import SampleChoice, blocks, in_words, read_sample
 from augenmerk.viz_app.analysis.heads.view import (
-    CHUNK,
     HeadsTab,
     ImportanceJob,
     StatisticsJob,
     cell_of,
-    with_translations,
+    own_translations,
 )
 from augenmerk.viz_app.analysis.panel import MIN_WIDTH
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, redo, toggle_head, undo
@@ -35,7 +34,7 @@ from benchmarks.lag import lags, percentile
 from tests.core.translators import ENGLISH, GERMAN
 from tests.viz_app.analysis.conftest import MakeContext, ShowTab, load, settle
 
-NUM = 2 * CHUNK + 3
+NUM = 2 * BATCH_SIZE + 3
 TICK_MS = 5
 OFF = (HeadScaled(Head("cross", 0, 1)), HeadScaled(Head("encoder", 1, 0), 0.5))
 
@@ -75,7 +74,7 @@ def _assert_same(found: HeadImportance, other: HeadImportance) -> None:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("scalings", [(), OFF])
-def test_chunks_add_up_to_the_whole_sample(
+def test_batches_add_up_to_the_whole_sample(
     translator: Translator, sample_file: Path, scalings: tuple[HeadScaled, ...]
 ) -> None:
     partial: list[Progress] = []
@@ -90,8 +89,8 @@ def test_chunks_add_up_to_the_whole_sample(
     for kind in MAP_KINDS:
         np.testing.assert_allclose(found.of_kind(kind), whole.of_kind(kind), atol=2e-5)
     assert [each.partial.num_sentences for each in partial if isinstance(each.partial, HeadImportance)] == [
-        CHUNK,
-        2 * CHUNK,
+        BATCH_SIZE,
+        2 * BATCH_SIZE,
         NUM,
     ]
 
@@ -112,23 +111,24 @@ def test_an_interrupted_measurement_goes_on_where_it_was(translator: Translator,
         job.run(translator, before.append, at_the_second_chunk)
     rest = interruption.value.rest
     assert isinstance(rest, ImportanceJob)
-    assert 0 < rest.done < NUM
+    assert 0 < before[-1].done < before[-1].total
     seen: list[Progress] = []
     _assert_same(rest.run(translator, seen.append, lambda: False), whole)
-    assert seen[0].done == before[-1].done, "it goes on with the very head"
+    assert seen[0].done == before[-1].done + 1, "it goes on with the very head"
 
 
 def test_interrupted_statistics_go_on_where_they_were(translator: Translator, sample_file: Path) -> None:
-    job = StatisticsJob(SampleChoice("file", sample_file), 10)
+    job = StatisticsJob(SampleChoice("file", sample_file), NUM)
     whole = job.run(translator, _quiet, lambda: False)
     done: list[Progress] = []
     with pytest.raises(JobInterrupted) as interruption:
-        StatisticsJob(SampleChoice("file", sample_file), 10).run(translator, done.append, lambda: len(done) == 4)
+        job.run(translator, done.append, lambda: len(done) == 1)
     rest = interruption.value.rest
     assert isinstance(rest, StatisticsJob)
-    assert rest.done == 4
+    assert rest.profiler is not None
+    assert rest.profiler.num_sentences == BATCH_SIZE
     again = rest.run(translator, _quiet, lambda: False)
-    assert again.num_sentences == whole.num_sentences == 10
+    assert again.num_sentences == whole.num_sentences == NUM
     np.testing.assert_allclose(again.cross.entropy, whole.cross.entropy, rtol=1e-5)
 
 
@@ -154,17 +154,17 @@ def test_a_head_that_the_model_has_not_got_is_told(translator: Translator, sampl
 @pytest.mark.heavy
 def test_pairs_that_the_model_refuses_are_counted(translator: Translator, tmp_path: Path) -> None:
     path = tmp_path / "some.tsv"
-    bad = ["a " * 200 + "\t" + "b " * 200] * CHUNK
+    bad = ["a " * 200 + "\t" + "b " * 200] * BATCH_SIZE
     good = [f"{german}\t{english}" for german, english in zip(GERMAN[:3], ENGLISH[:3], strict=True)]
     path.write_text("\n".join(bad + good), encoding="utf-8")
-    found = ImportanceJob(SampleChoice("file", path), 20).run(translator, _quiet, lambda: False)
-    assert (found.num_sentences, found.num_skipped) == (3, CHUNK)
+    found = ImportanceJob(SampleChoice("file", path), 2 * BATCH_SIZE).run(translator, _quiet, lambda: False)
+    assert (found.num_sentences, found.num_skipped) == (3, BATCH_SIZE)
 
 
 def test_a_sample_that_the_model_refuses_is_told(translator: Translator, tmp_path: Path) -> None:
     path = tmp_path / "long.tsv"
     path.write_text("a " * 200 + "\t" + "b " * 200, encoding="utf-8")
-    with pytest.raises(AnalysisError, match="could not read any"):
+    with pytest.raises(AnalysisError, match="Not one of 1"):
         ImportanceJob(SampleChoice("file", path), 5).run(translator, _quiet, lambda: False)
 
 
@@ -182,12 +182,12 @@ def test_without_translations_the_models_own_count(translator: Translator, tmp_p
     path.write_text("\n".join(GERMAN[:3]), encoding="utf-8")
     sample = read_sample(SampleChoice("file", path), 5)
     assert sample.targets is None
-    found = with_translations(translator, sample, (), lambda: False)
-    assert found.targets == tuple(each.text for each in translator.translate_corpus(GERMAN[:3]))
-    changed = with_translations(translator, sample, OFF, lambda: False)
-    assert changed.targets == tuple(translator.run(Experiment(german, interventions=OFF)).text for german in GERMAN[:3])
+    found = own_translations(translator, sample.sources, (), lambda: False)
+    assert found == tuple(each.text for each in translator.translate_corpus(GERMAN[:3]))
+    changed = own_translations(translator, (*sample.sources, ""), OFF, lambda: False)
+    assert changed == (*(translator.run(Experiment(german, interventions=OFF)).text for german in GERMAN[:3]), "")
     with pytest.raises(TranslationStoppedError):
-        with_translations(translator, sample, (), lambda: True)
+        own_translations(translator, sample.sources, (), lambda: True)
 
 
 def test_shipped_samples_have_as_many_sentences_as_asked_for() -> None:
