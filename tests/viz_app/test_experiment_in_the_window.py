@@ -257,7 +257,7 @@ def test_the_switch_decides_whose_maps_the_thumbnails_and_the_large_map_are(
         assert view is not None
         np.testing.assert_allclose(page.state.maps.view_all("encoder").values, maps, atol=1e-5)
         np.testing.assert_allclose(view.values, maps[1, 1], atol=1e-5)
-        assert page.head.title.text().endswith({"changed": "head 2"}.get(shown, shown))
+        assert page.head.title.whole.endswith({"changed": "head 2"}.get(shown, shown))
         place = page.heads.grid.place_of(head)
         assert place is not None
         found[shown] = page.head.heatmap.grab().toImage(), page.heads.grid.grab().toImage().copy(place)
@@ -419,7 +419,7 @@ def _check_shown_as_before(window: MainWindow) -> None:
     assert (settings.shown, settings.scale) == ("difference", "own")
     assert selection.head == Head("decoder", 1, 1)
     assert selection.pinned == Pair(1, 0)
-    assert "Decoder" in window.translate_page.head.title.text()
+    assert "Decoder" in window.translate_page.head.title.whole
     assert window.translate_page.head.pick_line.label.text().startswith("Pinned: ")
 
 

@@ -124,7 +124,7 @@ def test_clicking_a_thumbnail_shows_that_head_large(make_window: MakeWindow, qtb
     assert place is not None
     qtbot.mouseClick(grid, Qt.MouseButton.LeftButton, pos=place.center())
     panel = window.translate_page.head
-    assert panel.title.text() == "Encoder self-attention · layer 3 · head 6"
+    assert panel.title.whole == "Encoder self-attention · layer 3 · head 6"
     assert not panel.controls.read_button.isEnabled()
 
 
@@ -622,7 +622,7 @@ def test_a_small_window_shows_most_rows_of_a_long_sentence(
     if is_analysis_open:
         page.toggle_analysis()
     window.resize(1100, 700)
-    qtbot.waitUntil(lambda: window.width() == 1100 and page.head.tokens_menu.isVisible())
+    qtbot.waitUntil(lambda: window.width() == 1100 and page.head.controls.menu_button.isVisible())
     qtbot.waitUntil(lambda: _are_in_one_line(page.head.title, page.head.measure_menu))
     qtbot.wait(50)
     layout, view = page.head.heatmap.layout_now, page.state.maps.view()

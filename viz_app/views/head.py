@@ -1,19 +1,14 @@
 """One head, large."""
 
-import html
 import re
-from collections.abc import Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from html import escape
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAction,
     QActionGroup,
-    QFont,
-    QFontMetrics,
     QHelpEvent,
-    QKeyEvent,
     QPainter,
     QPaintEvent,
     QPen,
@@ -22,16 +17,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QAbstractButton,
-    QBoxLayout,
-    QButtonGroup,
     QCheckBox,
     QFrame,
     QGridLayout,
-    QHBoxLayout,
-    QLabel,
     QMenu,
     QRadioButton,
-    QScrollArea,
     QSizePolicy,
     QSlider,
     QStackedWidget,
@@ -40,8 +30,6 @@ from PySide6.QtWidgets import (
 )
 
 from augenmerk.core.analysis.measures import MEASURES
-from augenmerk.core.analysis.roles import ROLES
-from augenmerk.core.analysis.selection import LabelMode
 from augenmerk.core.analysis.trace import Trace
 from augenmerk.core.model.heads import KIND_TITLES
 from augenmerk.core.quantities import number
@@ -52,7 +40,6 @@ from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_in_words
-from augenmerk.viz_app.state.map_text import Part
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import FIT, on_redraw
 from augenmerk.viz_app.state.weight_explanation import QueryKeyView, WeightExplanation, query_key_view
@@ -61,7 +48,14 @@ from augenmerk.viz_app.views.cell_menu import CellMenu
 from augenmerk.viz_app.views.commands import SWITCH_HEAD
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu, MenuButton, flat_button
 from augenmerk.viz_app.widgets.labels import ElidingLabel, StableHeightLabel, label
-from augenmerk.viz_app.widgets.layouts import Space, column_of, row_of, set_visible
+from augenmerk.viz_app.widgets.layouts import (
+    ContentHeightScrollArea,
+    Space,
+    column_of,
+    row_of,
+    set_visible,
+    wrapping_row,
+)
 from augenmerk.viz_app.worker.inference import ExperimentController, TraceJob
 
 SCOPES = {
@@ -72,10 +66,13 @@ SCOPES = {
 }
 QUESTION = "What am I looking at?"
 LOW_PANEL = 560
-"""Pixels of height below which the map is given the lines of what is not the map: one line of tools above it, a menu in
-place of the controls below it, what a row means in one paragraph."""
+"""Pixels of height below which the map gets more room: the tools have one line, a menu replaces the controls, and the
+meaning of a row is one paragraph."""
 SWITCH_TEXTS = ("switch off", "switch on")
-NAME_GAPS = 24
+LEAST_NAME, LEAST_NAME_AND_ROLE, QUESTION_WIDTH = 225, 570, 130
+"""Pixels that the name of a head needs with the buttons at the right end; with its role; and the question in full."""
+EXPLANATION_SHARE, LEAST_EXPLANATION = 0.33, 36
+"""The greatest share of the panel's height, so that the map stays in sight; the least height: two lines."""
 COMBINATIONS = {"mean": ("mean", "Their mean"), "max": ("maximum", "Their maximum, cell by cell")}
 PICTURES = {
     "heatmap": ("heatmap", "Heatmap: a cell for each pair of tokens"),
@@ -84,20 +81,20 @@ PICTURES = {
 
 
 class HeadPanel(QFrame):
-    """The chosen head, large, with what its rows mean. Keyboard focus that it is given is the map's.
+    """The chosen head, large, with its controls and what its rows mean. It hands keyboard focus to the map.
 
     Attributes:
         heatmap, lines: the map, in two ways of drawing; `map` holds both.
         query_key: explains the pinned weight, over the map.
         pick_line: what is pinned and picked, in words.
-        sizes: how large its cells are, or which lines are drawn.
-        controls: how rows and columns are named, and which are left out; in a low panel `tokens_menu` in their place.
+        sizes: the size of the cells, or the threshold of the lines.
+        controls: the names of rows and columns, and which are left out; a low panel shows their menu instead.
         switch_button: switches the head off, or on again.
         export_button: for the page to put a menu on.
-        measure_menu: what a cell tells.
+        measure_menu: the measure of the cells.
         picture_menu: heatmap or lines.
-        scope_menu, combination_menu: which heads the map is made of, and how.
-        explain_button, explanation: what am I looking at?
+        scope_menu, combination_menu: the heads in the map, and how they are combined.
+        explain_button, explanation, explanation_text: what am I looking at?
         title, role, meaning: which head it is, what it does here, and what a row of it means.
         cell_menu: the context menu that was opened last, or None.
     """
@@ -118,23 +115,83 @@ class HeadPanel(QFrame):
         self.map.addWidget(LinesArea(self.lines))
         self.query_key = QueryKeyCard(state, controller, self)
         self.pick_line = PickLine(state, self.query_key.explanation)
-        self.controls = HeadControls(state)
-        self.tokens_menu = TokensMenu(state)
+        self.controls = TokenControls(state)
         self.sizes = SizeControls(state)
-        self.sizes.zoomed.connect(self._zoom)
         self.title = ElidingLabel("heading")
         self.role = label("accent")
         self.meaning = label("muted", wraps=True)
         self._meaning_room = StableHeightLabel(self.meaning)
-        self.explanation = Explanation()
+        self.explanation_text = label("", wraps=True)
+        self.explanation_text.setTextFormat(Qt.TextFormat.RichText)
+        self.explanation_text.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.explanation = ContentHeightScrollArea(self.explanation_text, self._height_for_explanation)
         self.cell_menu: CellMenu | None = None
-        self._header = HeaderLine(self, state)
-        self._meanings, self._has_role, self._offers_cancel = ("", "", ""), False, False
-        self._titles = ("", "", "")
+        self._meanings, self._offers_cancel, self._is_split = ("", "", ""), False, False
         self._make_header()
         self._lay_out()
         self._follow()
         self.rebuild()
+
+    def _make_header(self) -> None:
+        state, settings = self._state, self._state.settings
+        self.switch_button = flat_button(
+            SWITCH_TEXTS[False], SWITCH_HEAD.tip_with_keys("See what the translation becomes without this head")
+        )
+        self.switch_button.clicked.connect(lambda: state.submit(toggle_head(state.selection.head)))
+        names = {measure: (described.name, described.name) for measure, described in MEASURES.items()}
+        self.measure_menu = ChoiceMenu("The measure of the cells", names)
+        for measure, action in self.measure_menu.actions_by_name.items():
+            described = MEASURES[measure]
+            action.setToolTip(f"<p>{described.meaning}</p><p>{described.caveat}</p>")
+        self.picture_menu = ChoiceMenu("How the map is drawn", PICTURES)
+        self.scope_menu = ChoiceMenu("The heads in the map", SCOPES)
+        self.combination_menu = ChoiceMenu("How to combine several heads", COMBINATIONS)
+        self.picture_menu.chosen.connect(state.selection.clear_hovered)
+        for name in ("measure", "picture", "scope", "combination"):
+            self._menus[name].chosen.connect(partial(setattr, settings, name))
+        self.export_button = MenuButton("Export ▾", "Save or copy the map, all heads, the page, the numbers")
+        self.explain_button = flat_button("", f"{QUESTION} Rows, columns and cells of this map in a few sentences")
+        self.explain_button.setCheckable(True)
+        self.explain_button.setAccessibleName(QUESTION)
+        self.explain_button.toggled.connect(self._show_explanation)
+
+    @property
+    def _menus(self) -> dict[str, ChoiceMenu]:
+        """The menus by the settings that they show."""
+        return {
+            "measure": self.measure_menu,
+            "picture": self.picture_menu,
+            "combination": self.combination_menu,
+            "scope": self.scope_menu,
+        }
+
+    def _lay_out(self) -> None:
+        self._tools, self._ends = QWidget(), QWidget()
+        tools, ends = (*self._menus.values(), self.switch_button), (self.export_button, self.explain_button)
+        for button in (*tools, *ends):
+            button.setProperty("isDense", True)
+        row_of(*tools, 1, spacing=4, within=self._tools)
+        row_of(*ends, spacing=4, within=self._ends)
+        self._header = QGridLayout()
+        scales(self._header.setSpacing, 4)
+        self._header.setColumnStretch(0, 1)
+        self._header.addLayout(row_of(self.title, self.role, 1, spacing=8), 0, 0)
+        self._header.addWidget(self._tools, 0, 1)
+        self._header.addWidget(self._ends, 0, 2)
+        self.pick_line.row.insertWidget(2, self.controls.menu_button)  # after the stretch and the label
+        self.pick_line.row.addWidget(self.sizes)
+        column_of(
+            self._header,
+            self._meaning_room,
+            self.explanation,
+            Space(6),
+            (self.map, 1),
+            self.pick_line,
+            self.controls,
+            spacing=4,
+            margins=(PANEL_MARGIN, 8, PANEL_MARGIN - 6, 10),
+            within=self,
+        )
 
     def _follow(self) -> None:
         state, selection = self._state, self._state.selection.events
@@ -149,52 +206,64 @@ class HeadPanel(QFrame):
         state.settings.events.zoom.connect(self._place_card, max_args=0)
         selection.pinned.connect(self._place_card, max_args=0)
         self.query_key.rebuilt.connect(self._place_card)
+        for button, num_steps in ((self.sizes.zoom_out, -1), (self.sizes.zoom_in, 1)):
+            button.clicked.connect(partial(self._zoom, num_steps))
         for widget in (self.heatmap, self.lines):
             widget.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
             widget.customContextMenuRequested.connect(partial(self._open_cell_menu, widget))
 
     def rebuild(self) -> None:
-        """Another result, label mode, scale, or way to show the map: the menus and the words around it follow."""
+        """Updates menus and texts to the result and the settings."""
         settings = self._state.settings
-        self.measure_menu.show_choice(settings.measure)
-        self.picture_menu.show_choice(settings.picture)
-        self.scope_menu.show_choice(settings.scope)
-        self.combination_menu.show_choice(settings.combination)
+        for name, menu in self._menus.items():
+            menu.show_choice(getattr(settings, name))
         self.combination_menu.setVisible(settings.scope != "head")
         self.map.setCurrentIndex(1 if settings.picture == "lines" else 0)
         self.setFocusProxy(self.lines if settings.picture == "lines" else self.heatmap)
         self._show_head()
 
     def _show_head(self) -> None:
-        """The words around the map."""
+        """Updates the texts around the map."""
         state = self._state
         self._name_head()
-        self._meanings = (
-            " ".join(
-                filter(None, (map_text.off_note(state), map_text.difference_note(state), map_text.hiding_note(state)))
-            ),
-            map_text.meaning_of_query(state),
-            map_text.measure_note(state),
-        )
+        notes = map_text.off_note(state), map_text.difference_note(state), map_text.hiding_note(state)
+        self._meanings = " ".join(filter(None, notes)), map_text.meaning_of_query(state), map_text.measure_note(state)
         measure, kind = state.settings.measure, state.selection.head.kind
         self._offers_cancel = state.measuring.is_awaited and kind in MEASURES[measure].kinds
         self._show_explanation()
-        self._fit()
         self._place_card_soon()
 
-    def _zoom(self, num_steps: int) -> None:
+    def _name_head(self) -> None:
+        state, is_one_head = self._state, self._state.settings.scope == "head"
+        head, shown = state.selection.head, state.maps.shown
+        is_off = head in state.experiment.heads_off
+        parts = [map_text.title(state)]
+        if is_off and is_one_head and shown != "original":
+            parts.append("off")
+        forms = forms_of_title(" · ".join(parts), head.kind)
+        is_changed = state.result is not None and state.result.is_changed
+        if is_changed and (shown == "original" or state.maps.is_signed(head.kind)):
+            forms = *forms_of_title(" · ".join((*parts, shown)), head.kind), *forms[2:]
+        self.title.setText("\n".join(forms))
+        self.switch_button.setText(SWITCH_TEXTS[is_off])
+        self.switch_button.setVisible(is_one_head)
+        has_role = state.result is not None and is_one_head and state.roles.sample is not None
+        role = state.roles.of(head) if has_role else "mixed"
+        self.role.setText("" if role == "mixed" else role)
+        self.role.setToolTip(role_in_words(state.roles, head) if has_role else "")
+
+    def _zoom(self, num_steps: int, _checked: bool = False) -> None:
         self.heatmap.zoom_about(QPointF(self.heatmap.rect().center()), num_steps)
 
     def _place_card(self) -> None:
-        """The explanation of the pinned weight stands where it does not cover the cell."""
+        """Moves the explanation of the pinned weight to where it does not cover the cell."""
         if self.query_key.explanation.is_open:
             pinned = self._state.selection.pinned
             cell = self.heatmap.cell_rect(pinned) if pinned is not None else None
             self.query_key.stand_over(self.map.geometry(), cell.center().y() if cell is not None else None)
 
     def _place_card_soon(self) -> None:
-        if self.query_key.explanation.is_open:
-            QTimer.singleShot(0, self, self._place_card)  # the map has its place only then
+        QTimer.singleShot(0, self, self._place_card)  # the map has its place only then
 
     def _open_cell_menu(self, widget: Heatmap | LinesView, point: QPoint) -> None:
         at = QPointF(point)
@@ -204,31 +273,8 @@ class HeadPanel(QFrame):
         if self.cell_menu.actions():
             self.cell_menu.popup(place)
 
-    def _name_head(self) -> None:
-        state, scope = self._state, self._state.settings.scope
-        head = state.selection.head
-        is_off = head in state.experiment.heads_off
-        shown = state.maps.shown
-        is_changed = state.result is not None and state.result.is_changed
-        name = map_text.title(state)
-        parts = [name]
-        if is_off and scope == "head" and shown != "original":
-            parts.append("off")
-        brief = " · ".join(parts)
-        if is_changed and (shown == "original" or state.maps.is_signed(head.kind)):
-            parts.append(shown)
-        self._titles = name, brief, " · ".join(parts)
-        self.switch_button.setText(SWITCH_TEXTS[is_off])
-        self.switch_button.setVisible(scope == "head")
-        has_role = state.result is not None and scope == "head" and state.roles.sample is not None
-        role = state.roles.of(head) if has_role else "mixed"
-        self._has_role = role != "mixed"
-        self.role.setVisible(self._has_role)
-        self.role.setText(role)
-        self.role.setToolTip(role_in_words(state.roles, head) if has_role else "")
-
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Title and tools stand in one line, or in two where there is no room; so do the controls below."""
+        """Fits the texts and the header to the size."""
         super().resizeEvent(event)
         self._fit()
         self._place_card_soon()
@@ -237,56 +283,29 @@ class HeadPanel(QFrame):
         is_wanted = self.explain_button.isChecked()
         self.explanation.setVisible(is_wanted)
         if is_wanted:
-            self.explanation.show_parts(map_text.explain(self._state))
-            self._fit()
-
-    def _make_header(self) -> None:
-        state, settings = self._state, self._state.settings
-        self.switch_button = flat_button(
-            SWITCH_TEXTS[False], SWITCH_HEAD.tip_with_keys("See what the translation becomes without this head")
-        )
-        self.switch_button.clicked.connect(lambda: state.submit(toggle_head(state.selection.head)))
-        names = {measure: (described.name, described.name) for measure, described in MEASURES.items()}
-        self.measure_menu = ChoiceMenu("What a cell tells", names)
-        for measure, action in self.measure_menu.actions_by_name.items():
-            described = MEASURES[measure]
-            action.setToolTip(f"<p>{described.meaning}</p><p>{described.caveat}</p>")
-        self.picture_menu = ChoiceMenu("How the map is drawn", PICTURES)
-        self.scope_menu = ChoiceMenu("The heads in the map", SCOPES)
-        self.combination_menu = ChoiceMenu("How to combine several heads", COMBINATIONS)
-        self.picture_menu.chosen.connect(self._choose_picture)
-        for menu, name in (
-            (self.measure_menu, "measure"),
-            (self.scope_menu, "scope"),
-            (self.combination_menu, "combination"),
-        ):
-            menu.chosen.connect(partial(setattr, settings, name))
-        self.export_button = MenuButton("Export ▾", "Save or copy the map, all heads, the page, the numbers")
-        self.explain_button = flat_button("", f"{QUESTION} Rows, columns and cells of this map in a few sentences")
-        self.explain_button.setCheckable(True)
-        self.explain_button.setAccessibleName(QUESTION)
-        self.explain_button.toggled.connect(self._on_explain_toggled)
-
-    def _choose_picture(self, picture: str) -> None:
-        self._state.selection.clear_hovered()
-        self._state.settings.picture = "lines" if picture == "lines" else "heatmap"
-
-    def _on_explain_toggled(self) -> None:
-        self._show_explanation()
+            self.explanation_text.setText(
+                "".join(
+                    f'<p style="margin: 0 0 4px 0"><b>{escape(part.about)}</b>&nbsp; {escape(part.text)}</p>'
+                    for part in map_text.explain(self._state)
+                )
+            )
         self._fit()
 
-    @property
-    def _is_low(self) -> bool:
-        return self.height() < scaled(LOW_PANEL)
+    def _height_for_explanation(self) -> int:
+        column = self.layout()
+        if column is None:
+            return 1
+        others = column.totalMinimumHeightForWidth(self.width()) - self.explanation.minimumHeight()
+        return max(min(int(self.height() * EXPLANATION_SHARE), self.height() - others), scaled(LEAST_EXPLANATION))
 
     def _fit(self) -> None:
-        """What a query shows is always said in full: in as many lines as it takes."""
-        width = self.width() - 2 * scaled(PANEL_MARGIN)
+        """Gives the texts their room: the meaning of a row is never cut off."""
+        width, is_low = self.width() - 2 * scaled(PANEL_MARGIN), self.height() < scaled(LOW_PANEL)
         notes, of_query, measure = self._meanings
         may_be_off = self._state.settings.scope == "head" and not notes
         text, when_off = (
             " ".join(filter(None, (of_query, note, measure)))
-            if self._is_low
+            if is_low
             else "\n".join(filter(None, (f"{of_query} {note}".rstrip(), measure)))
             for note in (notes, map_text.OFF_NOTE if may_be_off else notes)
         )
@@ -294,172 +313,55 @@ class HeadPanel(QFrame):
             text, when_off = with_cancel(text), ""
         self.meaning.setTextFormat(Qt.TextFormat.RichText if self._offers_cancel else Qt.TextFormat.PlainText)
         self._meaning_room.show_text(text, width, when_off)
-        set_visible(self.controls, not self._is_low, focus_to=self)
-        set_visible(self.tokens_menu, self._is_low, focus_to=self)
-        self.controls.fit(width)
-        name, brief, title = self._titles
-        self._header.fit(name, brief, title, has_role=self._has_role, is_low=self._is_low)
-        if not self.explanation.isHidden():
-            others = self._column.totalMinimumSize().height() - self.explanation.minimumHeight()
-            self.explanation.fit(width, self.height(), self.height() - others)
+        set_visible(self.controls, not is_low, focus_to=self)
+        set_visible(self.controls.menu_button, is_low, focus_to=self)
+        self._fit_header(width, is_low)
+        self.explanation.fit()
 
-    def _lay_out(self) -> None:
-        name, tools, ends = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
-        for row, widgets in (
-            (name, (self.title, self.role)),
-            (
-                tools,
-                (
-                    self.measure_menu,
-                    self.picture_menu,
-                    self.combination_menu,
-                    self.scope_menu,
-                    self.switch_button,
-                ),
-            ),
-            (ends, (self.export_button, self.explain_button)),
-        ):
-            row.setContentsMargins(0, 0, 0, 0)
-            scales(row.setSpacing, 4)
-            for widget in widgets:
-                widget.setProperty("isDense", row is not name)
-                row.addWidget(widget)
-        scales(name.setSpacing, 8)
-        name.addStretch(1)
-        header = self._header
-        header.tools.setLayout(tools)
-        tools.addStretch(1)
-        header.ends.setLayout(ends)
-        scales(header.grid.setSpacing, 4)
-        header.grid.setColumnStretch(0, 1)
-        header.grid.addLayout(name, 0, 0)
-        header.grid.addWidget(header.tools, 0, 1)
-        header.grid.addWidget(header.ends, 0, 2)
-        self.pick_line.row.insertWidget(2, self.tokens_menu)  # after the stretch and the label
-        self.pick_line.row.addWidget(self.sizes)
-        self._column = column_of(
-            self._header.grid,
-            self._meaning_room,
-            self.explanation,
-            Space(6),
-            (self.map, 1),
-            self.pick_line,
-            self.controls,
-            spacing=4,
-            margins=(PANEL_MARGIN, 8, PANEL_MARGIN - 6, 10),
-            within=self,
-        )
+    def _fit_header(self, width: int, is_low: bool) -> None:
+        """Puts name and tools into one line, or into two where there is no room.
 
-
-class HeaderLine:
-    """Fits the title of a `HeadPanel`, its role, the tools and the ends into one line, or into two.
-
-    Attributes:
-        grid: the layout.
-        tools, ends: the menus and the switch; the buttons at the right end.
-    """
-
-    def __init__(self, panel: HeadPanel, state: ExperimentState) -> None:
-        self._panel, self._state = panel, state
-        self.grid, self._is_split = QGridLayout(), False
-        self.tools, self.ends = QWidget(), QWidget()
-        self._ends_widths: dict[tuple[str, str, int], int] = {}
-
-    def fit(self, name: str, brief: str, title: str, *, has_role: bool, is_low: bool) -> None:
-        """The first form of the title that stands beside its role is taken: layer and head must not be cut off.
-
-        Whether the tools stand in the same line depends on the head's name alone, not on what is said of it: the map
-        stays where it is when a head is switched off, or another of its maps is shown.
+        What is said of the head does not count: the map stays in place when a head is switched off.
         """
-        panel = self._panel
-        width, mark = panel.width() - 2 * scaled(PANEL_MARGIN), "▾" if self._panel.explain_button.isChecked() else "▸"
-        kind, advance = self._state.selection.head.kind, panel.title.fontMetrics().horizontalAdvance
-        role_width = width_of_roles(panel.role.font().toString())
-        tools, short_ends = self._tools_width(), self._ends_width(f"? {mark}")
-        if is_low:
-            role_width = panel.role.sizeHint().width()  # the tools stand at the right: nothing jumps here
-            needed = advance(forms_of_title(f"{name} · off", kind)[-1]) + short_ends + scaled(NAME_GAPS)
-        else:
-            longest = forms_of_title(f"{name} · off · difference", kind)
-            sizes = [advance(form) + role_width + short_ends + scaled(NAME_GAPS) for form in longest]
-            needed = next((size for size in sizes if size <= width), sizes[-1])
-        is_split = needed + tools > width
-        forms = forms_of_title(title, kind)
-        room = width - scaled(NAME_GAPS) - (0 if is_split else tools)
-        question = f"{QUESTION} {mark}"
-        if advance(forms[0]) + role_width + self._ends_width(question) > room:
-            question = f"? {mark}"
-        self._show_question(question)
-        room -= self._ends_width(question)
-        has_room_for_role = advance(forms[2]) + role_width <= room
-        panel.role.setVisible(has_role and has_room_for_role)
-        left = room - (role_width if has_room_for_role else 0)
-        form = next((each for each in (*forms, *forms_of_title(brief, kind)[2:]) if advance(each) <= left), "")
-        in_tip = f" · {panel.role.text()}" if has_role and not has_room_for_role else ""
-        panel.title.show_short(form or forms[-1], forms[0] + in_tip)
+        layout = self._tools.layout()
+        assert layout is not None
+        layout.invalidate()
+        beside_tools = width - self._tools.sizeHint().width()
+        is_split = beside_tools < scaled(LEAST_NAME if is_low else LEAST_NAME_AND_ROLE)
+        self.role.setVisible(bool(self.role.text()) and (is_split or beside_tools >= scaled(LEAST_NAME_AND_ROLE)))
+        has_room = (width if is_split else beside_tools) >= scaled(LEAST_NAME_AND_ROLE + QUESTION_WIDTH)
+        arrow = "▾" if self.explain_button.isChecked() else "▸"
+        self.explain_button.setText(f"{QUESTION if has_room else '?'} {arrow}")
         if is_split != self._is_split:
             self._is_split = is_split
-            self.grid.removeWidget(self.tools)
-            self.grid.addWidget(self.tools, *((1, 0, 1, 3) if is_split else (0, 1, 1, 1)))
-
-    def _tools_width(self) -> int:
-        """Of the menus and the switch, whatever the switch says."""
-        self.tools.layout().invalidate()  # type: ignore[union-attr]
-        advance, text = self._panel.switch_button.fontMetrics().horizontalAdvance, self._panel.switch_button.text()
-        return self.tools.sizeHint().width() + max(map(advance, SWITCH_TEXTS)) - advance(text)
-
-    def _ends_width(self, question: str) -> int:
-        """Of the buttons at the right end, with this text on the last of them."""
-        key = question, self._panel.explain_button.font().toString(), self._panel.export_button.sizeHint().width()
-        if key not in self._ends_widths:
-            shown = self._panel.explain_button.text()
-            for button in (self._panel.export_button, self._panel.explain_button):
-                button.ensurePolished()  # or its width is another one before it is first painted
-            self._show_question(question)
-            self._ends_widths[key] = self.ends.sizeHint().width()
-            self._show_question(shown)
-        return self._ends_widths[key]
-
-    def _show_question(self, question: str) -> None:
-        """Another text would be painted, and the page laid out anew: not at each step through the heads."""
-        if question != self._panel.explain_button.text():
-            self._panel.explain_button.setText(question)
-            self.ends.layout().invalidate()  # type: ignore[union-attr]
+            self._header.removeWidget(self._tools)
+            self._header.addWidget(self._tools, *((1, 0, 1, 3) if is_split else (0, 1, 1, 1)))
 
 
 def with_cancel(text: str) -> str:
-    """A text that says that something is computed, as rich text with a link that cancels it."""
+    """A text about a running computation as rich text, with a link that cancels it."""
     lines, color = escape(text).replace("\n", "<br>"), current_theme().color("accent").name()
     return f'{lines} <a href="cancel" style="color:{color}">cancel</a> (Esc)'
 
 
-@lru_cache(maxsize=8)
-def width_of_roles(font: str) -> int:
-    """Of the longest role, in pixels: nothing is to jump from head to head. `font`: as `QFont.toString` has it."""
-    wanted = QFont()
-    wanted.fromString(font)
-    return max(map(QFontMetrics(wanted).horizontalAdvance, ROLES))
-
-
-@lru_cache(maxsize=256)  # asked for at each step through the heads
-def forms_of_title(title: str, kind: MapKind) -> tuple[str, str, str, str]:
-    """From the whole one over "Cross · layer 3 · head 5 · off" to "Cross 3·5 off", as heads are named briefly."""
+def forms_of_title(title: str, kind: MapKind) -> tuple[str, ...]:
+    """Forms of a title, from "Cross-attention · layer 3 · head 5 · off" to "Cross 3·5 off"."""
     short = title.replace(KIND_TITLES[kind], map_text.KIND_NAMES[kind])
     shorter = re.sub(r" · layer (\d+) · head (\d+)", r" \1·\2", short)
     return title, short, shorter, shorter.replace(" · ", " ")
 
 
 MAX_THRESHOLD_PERCENT = 60
-MODES: tuple[LabelMode, ...] = ("predicted", "read")
-"""How queries are named, in the order of the menu."""
-HIDING = {
+MODES = ("predicted", "read")
+"""The ways to name rows."""
+TOKEN_ACTIONS = {
+    "predicted": "Rows: token predicted",
+    "read": "Rows: token read",
     "hides_wrapping": "Hide start and end",
     "hides_punctuation": "Hide punctuation",
     "merges_words": "Merge subwords",
 }
-"""Settings that leave tokens out or put them together, as the menu calls them."""
-
-
+"""The entries of the menu, by their settings or ways to name rows."""
 TOKEN_TIPS = {
     "read": "A row is named by the word that goes in: where does the model look after reading it, to choose the next?",
     "predicted": "A row is named by the word that comes out: where did the model look while it chose this word?",
@@ -467,59 +369,15 @@ TOKEN_TIPS = {
     "hides_punctuation": "Leave out punctuation; the rest of a row is scaled up to its sum",
     "merges_words": "Words instead of pieces: columns are summed, rows averaged",
 }
-"""The tool tip of each control, under the name of what it sets."""
 ENCODER_TIP = "The encoder predicts nothing: its rows are the tokens it reads."
 
 
-class TokenChoices:
-    """Connects buttons or menu entries with the settings of how tokens are named, hidden and merged.
-
-    Args:
-        state: has the settings.
-        controls: checkable, by name: "predicted", "read", and the names in `HIDING`. The first two exclude each other.
-    """
-
-    def __init__(self, state: ExperimentState, controls: Mapping[str, QAction] | Mapping[str, QAbstractButton]) -> None:
-        self._state, self._controls = state, controls
-        self.rebuild()
-        for mode in MODES:
-            controls[mode].toggled.connect(partial(self._choose_label_mode, mode))
-        for name in HIDING:
-            controls[name].toggled.connect(partial(setattr, state.settings, name))
-        state.result_changed.connect(self.rebuild)
-        state.selection.events.head.connect(self.show_tips, max_args=0)
-        on_redraw(state.settings, ("maps",), self.rebuild)
-
-    def rebuild(self) -> None:
-        """Another result, or another choice."""
-        settings = self._state.settings
-        self._controls[settings.label_mode].setChecked(True)
-        for name in HIDING:
-            self._controls[name].setChecked(getattr(settings, name))
-        self._controls["merges_words"].setVisible(map_text.splits_words(self._state))
-        self.show_tips()
-
-    def show_tips(self) -> None:
-        """Updates the tool tips. Rows of the encoder have one name."""
-        is_encoder = self._state.selection.head.kind == "encoder"
-        for name, control in self._controls.items():
-            tip = ENCODER_TIP if is_encoder and name in MODES else TOKEN_TIPS[name]
-            if tip != control.toolTip():
-                control.setToolTip(tip)
-        for mode in MODES:
-            self._controls[mode].setEnabled(not is_encoder)
-
-    def _choose_label_mode(self, mode: LabelMode, is_chosen: bool) -> None:
-        if is_chosen:
-            self._state.settings.label_mode = mode
-
-
-class HeadControls(QWidget):
-    """One line, or two where there is no room.
+class TokenControls(QWidget):
+    """Sets how tokens are named, hidden and merged: in one line, in two where there is no room, or by a menu.
 
     Attributes:
-        read_button, predicted_button, hide_wrapping, hide_punctuation, merge_words: how rows and columns are named,
-            and which are left out.
+        read_button, predicted_button, hide_wrapping, hide_punctuation, merge_words: the controls.
+        menu_button: opens a menu of the same choices; `actions_by_name` are its entries.
     """
 
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
@@ -530,81 +388,58 @@ class HeadControls(QWidget):
         self.hide_wrapping = QCheckBox("start and end")
         self.hide_punctuation = QCheckBox("punctuation")
         self.merge_words = QCheckBox("merge subwords")
-        self._group = QButtonGroup(self)
-        self._group.addButton(self.read_button)
-        self._group.addButton(self.predicted_button)
-        self._queries_label, self._hide_label = label("muted"), label("muted")
-        self._queries_label.setText("rows:")
-        self._hide_label.setText("hide:")
-        hiding = (self.hide_wrapping, self.hide_punctuation, self.merge_words)
-        buttons = {
-            "predicted": self.predicted_button,
-            "read": self.read_button,
-            **dict(zip(HIDING, hiding, strict=True)),
-        }
-        self._choices = TokenChoices(state, buttons)
-        self._choices.show_tips()
-        self._lay_out()
-
-    def fit(self, width: int) -> None:
-        """One line if it fits into this width, else two."""
-        self._line.invalidate()
-        needed = self._naming.sizeHint().width() + self._hiding.sizeHint().width() + scaled(18)
-        fits = needed <= width
-        direction = QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom
-        if direction != self._line.direction():
-            self._line.setDirection(direction)
-            scales(self._line.setSpacing, 18 if fits else 4)
-
-    def _lay_out(self) -> None:
-        self._naming = row_of(self._queries_label, self.predicted_button, self.read_button, 0, spacing=10)
-        hiding = (self._hide_label, self.hide_wrapping, self.hide_punctuation, self.merge_words)
-        self._hiding = row_of(*hiding, 1, spacing=10)
-        self._line: QBoxLayout = row_of(self._naming, (self._hiding, 1), spacing=18, within=self)
-
-
-class TokensMenu(MenuButton):
-    """The same choices as a menu, for where there is no room for `HeadControls`.
-
-    Attributes:
-        actions_by_name: "predicted", "read", and the names of the settings of what is left out and merged.
-    """
-
-    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
-        super().__init__("tokens ▾", "How rows are named, and which tokens are hidden", parent)
-        self._state = state
-        menu = QMenu(self)
+        naming, hiding = QWidget(), QWidget()
+        row_of(label("muted", "rows:"), self.predicted_button, self.read_button, spacing=10, within=naming)
+        boxes = self.hide_wrapping, self.hide_punctuation, self.merge_words
+        row_of(label("muted", "hide:"), *boxes, spacing=10, within=hiding)
+        wrapping_row((naming, hiding), spacing=12, within=self)
+        self.menu_button = MenuButton("tokens ▾", "How rows are named, and which tokens are hidden")
+        menu, modes = QMenu(self.menu_button), QActionGroup(self.menu_button)
         menu.setToolTipsVisible(True)
-        self.actions_by_name: dict[str, QAction] = {}
-        group = QActionGroup(menu)
-        for mode in MODES:
-            self._add(menu, mode, f"Rows: token {mode}").setActionGroup(group)
-        menu.addSeparator()
-        for name, text in HIDING.items():
-            self._add(menu, name, text)
-        self.setMenu(menu)
-        self._choices = TokenChoices(state, self.actions_by_name)
-        self._choices.show_tips()
+        self.menu_button.setMenu(menu)
+        self.actions_by_name = {name: menu.addAction(text) for name, text in TOKEN_ACTIONS.items()}
+        menu.insertSeparator(self.actions_by_name["hides_wrapping"])
+        for name in MODES:
+            modes.addAction(self.actions_by_name[name])
+        buttons = self.predicted_button, self.read_button, *boxes
+        both = zip(self.actions_by_name.values(), buttons, strict=True)
+        self._controls: dict[str, tuple[QAction | QAbstractButton, ...]] = dict(zip(TOKEN_ACTIONS, both, strict=True))
+        for name, (action, button) in self._controls.items():
+            action.setCheckable(True)
+            button.toggled.connect(action.setChecked)
+            action.toggled.connect(partial(self._choose, name))
+        self.rebuild()
+        state.result_changed.connect(self.rebuild)
+        state.selection.events.head.connect(self.rebuild, max_args=0)
+        on_redraw(state.settings, ("maps",), self.rebuild)
 
-    def _add(self, menu: QMenu, name: str, text: str) -> QAction:
-        action = menu.addAction(text)
-        action.setCheckable(True)
-        self.actions_by_name[name] = action
-        return action
+    def rebuild(self) -> None:
+        """Updates the controls to the result and the settings."""
+        settings, is_encoder = self._state.settings, self._state.selection.head.kind == "encoder"
+        for name, both in self._controls.items():
+            for control in both:
+                control.setChecked(settings.label_mode == name if name in MODES else getattr(settings, name))
+                control.setEnabled(not (is_encoder and name in MODES))
+                tip = ENCODER_TIP if is_encoder and name in MODES else TOKEN_TIPS[name]
+                if tip != control.toolTip():
+                    control.setToolTip(tip)
+        for control in self._controls["merges_words"]:
+            control.setVisible(map_text.splits_words(self._state))
+
+    def _choose(self, name: str, is_chosen: bool) -> None:
+        if name not in MODES:
+            setattr(self._state.settings, name, is_chosen)
+        elif is_chosen:
+            self._state.settings.label_mode = "read" if name == "read" else "predicted"
 
 
 class SizeControls(QWidget):
-    """How large the map's cells are; or, of lines, from which weight on they are drawn.
+    """The size of the map's cells, or the weight from which lines are drawn.
 
     Attributes:
         zoom_out, zoom_fit, zoom_in: of the heatmap.
         threshold: of the lines, in percent of the last colour's weight.
-
-    Signals:
-        zoomed(int): the map is to be larger by a step, or smaller: by how much depends on how large it is.
     """
-
-    zoomed = Signal(int)
 
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -612,9 +447,7 @@ class SizeControls(QWidget):
         self.zoom_out = flat_button("−", "Smaller cells (Ctrl and the wheel)")
         self.zoom_fit = flat_button("fit", "Fit the whole map")
         self.zoom_in = flat_button("+", "Larger cells (Ctrl and the wheel); the map scrolls")
-        self.zoom_out.clicked.connect(lambda: self.zoomed.emit(-1))
         self.zoom_fit.clicked.connect(self._fit)
-        self.zoom_in.clicked.connect(lambda: self.zoomed.emit(1))
         self.threshold = QSlider(Qt.Orientation.Horizontal)
         self.threshold.setRange(0, MAX_THRESHOLD_PERCENT)
         scales(self.threshold.setFixedWidth, 110)
@@ -628,7 +461,7 @@ class SizeControls(QWidget):
             changed.connect(self.rebuild, max_args=0)
 
     def rebuild(self) -> None:
-        """The picture or the threshold was changed."""
+        """Updates the controls to the picture and the threshold."""
         settings = self._state.settings
         is_lines = settings.picture == "lines"
         for button in (self.zoom_out, self.zoom_fit, self.zoom_in):
@@ -646,20 +479,17 @@ class SizeControls(QWidget):
 
 
 LEAST_WORDS = 150
-"""Pixels that the words need; beside buttons that leave them less they stand in a line of their own."""
+"""Pixels that the words need; if the buttons leave them less, they have a line of their own."""
 _DIRECT = Qt.FindChildOption.FindDirectChildrenOnly
 LINES_HINT = """Click words at the left to sum their lines (Ctrl, Shift: several)
 Click words at the left to sum their lines
 Click words at the left
 Click words"""
-
-
-HINT = """Click cells to pin them, words at the left to sum their rows (Ctrl, Shift: several)
-Click a cell to pin it, words at the left to sum rows
-Click a cell, or words at the left
-Click a cell or word
+CELLS_HINT = """Click cells to pin them, row labels to sum their rows (Ctrl, Shift: several)
+Click a cell to pin it, row labels to sum rows
+Click a cell or a row label
 Click a cell"""
-"""The effect of a click on the heatmap, in ever fewer words."""
+"""A hint from the whole sentence to a few words."""
 
 
 class PickLine(QWidget):
@@ -675,7 +505,7 @@ class PickLine(QWidget):
     def __init__(self, state: ExperimentState, explanation: WeightExplanation, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state, self._explanation = state, explanation
-        self.label = ElidingLabel("small", HINT, elide=Qt.TextElideMode.ElideMiddle)
+        self.label = ElidingLabel("small", CELLS_HINT, elide=Qt.TextElideMode.ElideMiddle)
         self.clear_button = flat_button("clear", "Unpin the cell and clear picked tokens (Esc)")
         policy = self.clear_button.sizePolicy()
         policy.setRetainSizeWhenHidden(True)  # the map must not jump when a cell is pinned
@@ -731,8 +561,7 @@ class PickLine(QWidget):
         state, is_lines = self._state, self._state.settings.picture == "lines"
         parent = self.parentWidget()  # the panel of the map, which hands focus on to the map
         set_visible(self.clear_button, state.selection.has_marks, focus_to=parent if parent is not None else self)
-        how = LINES_HINT if is_lines else HINT
-        self.label.setText(map_text.marks_in_words(state) or how)
+        self.label.setText(map_text.marks_in_words(state) or (LINES_HINT if is_lines else CELLS_HINT))
         self.explain_button.setVisible(not is_lines)
         self.explain_button.setChecked(self._explanation.is_open)
 
@@ -915,56 +744,3 @@ class ProductBars(QWidget):
     def _step(self) -> float:
         count = len(self._view.detail.products) if self._view is not None else 1
         return max(self.width() - scaled(EDGE) - scaled(RIGHT), 10) / count
-
-
-MAX_SHARE = 0.33
-"""Of the panel's height: the map stays in sight."""
-SCROLL_BAR_WIDTH = 14
-LEAST = 36
-"""Two lines: however low the panel is, something can be read, and scrolled."""
-
-
-class Explanation(QScrollArea):
-    """Paragraphs, each with a word in bold before it."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._label = QLabel()
-        self._label.setTextFormat(Qt.TextFormat.RichText)
-        self._label.setWordWrap(True)
-        self._label.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.setWidget(self._label)
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.viewport().setAutoFillBackground(False)
-        self._label.setAutoFillBackground(False)
-
-    def show_parts(self, parts: Sequence[Part]) -> None:
-        """Says something else."""
-        paragraphs = (
-            f'<p style="margin: 0 0 4px 0"><b>{html.escape(part.about)}</b>&nbsp; {html.escape(part.text)}</p>'
-            for part in parts
-        )
-        self._label.setText("".join(paragraphs))
-
-    def text(self) -> str:
-        """What stands there, as HTML."""
-        return self._label.text()
-
-    def fit(self, width: int, panel_height: int, left_over: int) -> None:
-        """As high as its words need, but no more than its share of the panel, or than the rest leaves over."""
-        needed = self._label.heightForWidth(width)
-        room = max(min(int(panel_height * MAX_SHARE), left_over), scaled(LEAST))
-        if needed > room:
-            needed = self._label.heightForWidth(width - scaled(SCROLL_BAR_WIDTH))
-        self.setFixedHeight(max(min(needed, room), 1))
-
-    def minimumSizeHint(self) -> QSize:
-        """Small enough for small screens."""
-        return QSize(200, 20)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrow keys belong to the page."""
-        event.ignore()

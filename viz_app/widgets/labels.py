@@ -27,15 +27,14 @@ class ElidingLabel(QLabel):
         elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
     ) -> None:
         super().__init__(text, parent)
-        self._elide, self._whole, self._max_lines = elide, "", 1
+        self._elide, self._max_lines = elide, 1
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setProperty("role", role)
 
-    def show_short(self, text: str, whole: str) -> None:
-        """Shows a shorter form of a text; the tool tip has the whole text."""
-        self._whole = whole
-        self.setText(text)
-        self.update()
+    @property
+    def whole(self) -> str:
+        """The longest form of the text."""
+        return self.text().partition("\n")[0]
 
     def set_max_lines(self, max_lines: int) -> None:
         """Wraps into so many lines at most; with more than one, all of the text is its longest form."""
@@ -48,7 +47,7 @@ class ElidingLabel(QLabel):
 
     def whole_width(self) -> int:
         """The width of the longest form in one line."""
-        return self.fontMetrics().horizontalAdvance(self.text().partition("\n")[0]) + 1
+        return self.fontMetrics().horizontalAdvance(self.whole) + 1
 
     def hasHeightForWidth(self) -> bool:
         """Lines wrap, if there may be several."""
@@ -64,7 +63,7 @@ class ElidingLabel(QLabel):
 
     def lines_of(self, width: int) -> list[str]:
         """The text in lines of this width; the last one is elided if it does not fit."""
-        text = self.text().partition("\n")[0]
+        text = self.whole
         layout = QTextLayout(text, self.font())
         option = layout.textOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)  # the names in a path may be long
@@ -101,8 +100,7 @@ class ElidingLabel(QLabel):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draws the text that fits."""
         shown = self.shown_text()
-        whole = self._whole or self.text().partition("\n")[0]
-        tip = "" if "".join(shown.split()) == "".join(whole.split()) else whole
+        tip = "" if "".join(shown.split()) == "".join(self.whole.split()) else self.whole
         if tip != self.toolTip():
             self.setToolTip(tip)
         painter = QPainter(self)

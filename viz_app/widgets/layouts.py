@@ -186,9 +186,9 @@ class FlowLayout(QHBoxLayout):
         return self._sizes
 
 
-def wrapping_row(widgets: Iterable[QWidget], *, spacing: int) -> QWidget:
-    """A widget with these widgets in lines that wrap, as high as its lines are at its width."""
-    row = QWidget()
+def wrapping_row(widgets: Iterable[QWidget], *, spacing: int, within: QWidget | None = None) -> QWidget:
+    """A widget, a new one or `within`, that shows these widgets in lines that wrap."""
+    row = within or QWidget()
     flow_layout = FlowLayout(spacing, row)
     for widget in widgets:
         flow_layout.addWidget(widget)

@@ -77,15 +77,15 @@ def test_ctrl_clicks_put_heads_together(make_window: MakeWindow, qtbot: QtBot) -
         qtbot.mouseClick(
             page.heads.grid, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, place.center()
         )
-    assert page.head.title.text() == "Cross-attention · mean of 3 heads"
+    assert page.head.title.whole == "Cross-attention · mean of 3 heads"
     assert page.head.combination_menu.isVisible()
     assert not page.head.switch_button.isVisible()
     page.head.combination_menu.actions_by_name["max"].trigger()
-    assert page.head.title.text() == "Cross-attention · maximum of 3 heads"
+    assert page.head.title.whole == "Cross-attention · maximum of 3 heads"
     place = page.heads.grid.place_of(Head("cross", 2, 2))
     assert place is not None
     qtbot.mouseClick(page.heads.grid, Qt.MouseButton.LeftButton, pos=place.center())
-    assert page.head.title.text() == "Cross-attention · layer 3 · head 3"
+    assert page.head.title.whole == "Cross-attention · layer 3 · head 3"
 
 
 @pytest.mark.heavy
@@ -93,7 +93,7 @@ def test_a_layer_stays_combined_while_arrows_walk(make_window: MakeWindow, qtbot
     page = _page(make_window)
     page.head.scope_menu.actions_by_name["layer"].trigger()
     qtbot.keyClick(page.heads.grid, Qt.Key.Key_Down)
-    assert page.head.title.text() == "Cross-attention · layer 2 · mean of 8 heads"
+    assert page.head.title.whole == "Cross-attention · layer 2 · mean of 8 heads"
 
 
 @pytest.mark.parametrize("scale", ["layer", "own"])
@@ -113,7 +113,7 @@ def test_the_question_mark_explains_the_map(make_window: MakeWindow, qtbot: QtBo
     assert not page.head.explanation.isVisible()
     qtbot.mouseClick(page.head.explain_button, Qt.MouseButton.LeftButton)
     assert page.head.explanation.isVisible()
-    assert "are the German tokens" in page.head.explanation.text()
+    assert "are the German tokens" in page.head.explanation_text.text()
     assert "What am I looking at?" in page.head.explain_button.text()
     assert page.head.explanation.height() <= 0.4 * page.head.height()
     qtbot.waitUntil(lambda: page.head.heatmap.height() >= 120)  # the map stays in sight
@@ -154,7 +154,7 @@ def test_no_control_of_the_map_is_cut_off_in_a_small_window(
     page.window().resize(*size)
     panel = page.head
     qtbot.waitUntil(lambda: page.window().width() == size[0])
-    controls, menu = panel.controls, panel.tokens_menu
+    controls, menu = panel.controls, panel.controls.menu_button
     boxes = (
         *(controls.read_button, controls.predicted_button),
         *(controls.hide_wrapping, controls.hide_punctuation, controls.merge_words),

@@ -118,11 +118,11 @@ def test_a_key_switches_the_chosen_head(make_window: MakeWindow, qtbot: QtBot, k
     qtbot.keyClick(page.heads.grid, key)
     _wait_for_result(qtbot, page)
     assert page.state.experiment.heads_off == {HEAD}
-    assert page.head.title.text().endswith("· off")
+    assert page.head.title.whole.endswith("· off")
     assert page.head.switch_button.text() == "switch on"
     qtbot.keyClick(page.heads.grid, key)
     assert not page.state.experiment.heads_off
-    assert not page.head.title.text().endswith("off")
+    assert not page.head.title.whole.endswith("off")
     assert page.sentence.interventions.hint.isVisible()
     _wait_for_result(qtbot, page)
     assert page.sentence.sentence.text == "Ein mann."
@@ -227,15 +227,15 @@ def test_title_and_explanation_say_whose_maps_these_are_while_anything_is_change
     page = window.translate_page
     qtbot.wait(50)
     page.head.explain_button.setChecked(True)
-    assert "Changed:" not in page.head.explanation.text()
+    assert "Changed:" not in page.head.explanation_text.text()
     _right_click(qtbot, page, HEAD)
     _wait_for_result(qtbot, page)
-    assert "encoder 2·4 off. These are the maps under this change." in page.head.explanation.text()
+    assert "encoder 2·4 off. These are the maps under this change." in page.head.explanation_text.text()
     page.state.intents.choose_head(Head("cross", 0, 0))
     qtbot.mouseClick(page.sentence.shown_switch.buttons["original"], Qt.MouseButton.LeftButton)
-    assert "original" in page.head.title.text()
-    assert "without changes" in page.head.explanation.text()
+    assert "original" in page.head.title.whole
+    assert "without changes" in page.head.explanation_text.text()
     page.state.submit(reset)
     _wait_for_result(qtbot, page)
-    assert "Changed:" not in page.head.explanation.text()
-    assert "original" not in page.head.title.text()
+    assert "Changed:" not in page.head.explanation_text.text()
+    assert "original" not in page.head.title.whole
