@@ -295,7 +295,7 @@ class Opening:
 
     def _on_import_offered(self, name: str) -> None:
         if self._loader.model is None:
-            self._page.show_message(f"{name} is a model of another project. It is imported before it is opened.")
+            self._page.show_message(f"{name} must be imported before it can be opened.")
 
     def _on_loaded(self, info: ModelInfo) -> None:
         self._show_model(info)
@@ -711,7 +711,7 @@ class MainWindow(QMainWindow):
 CANCEL = Command[MainWindow]("Cancel what takes long", MainWindow.cancel, local_keys=("Esc",))
 WINDOW_COMMANDS = (
     (
-        Command[MainWindow]("Presentation: one map, large, keys only", MainWindow.present, keys=("F5",)),
+        Command[MainWindow]("Presentation mode", MainWindow.present, keys=("F5",)),
         Command[MainWindow](
             "Full screen",
             lambda window: window.setWindowState(window.windowState() ^ Qt.WindowState.WindowFullScreen),
@@ -723,7 +723,7 @@ WINDOW_COMMANDS = (
             "What is this? Then click on anything", lambda window: window.explainer.begin(), keys=("F1",), group="Help"
         ),
         Command[MainWindow]("Quick tour", MainWindow.offer_quick_tour, group="Help"),
-        Command[MainWindow]("All keys", MainWindow.show_keys, keys=("?",), group="Help"),
+        Command[MainWindow]("Keyboard shortcuts", MainWindow.show_keys, keys=("?",), group="Help"),
         Command[MainWindow]("Commands", MainWindow.show_palette, keys=("Ctrl+K",), group="Help"),
     ),
     (

@@ -19,13 +19,14 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal, overload
+from typing import Literal, TypeVar
 
 import shiboken6
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QGuiApplication, QPalette, QResizeEvent
 from PySide6.QtWidgets import QApplication, QLayout, QWidget
 
+Length = TypeVar("Length", int, float)
 ThemeChoice = Literal["system", "light", "dark"]
 THEME_CHOICES: tuple[ThemeChoice, ...] = ("system", "light", "dark")
 PANEL_RADIUS = 8
@@ -116,19 +117,18 @@ class Theme:
     @classmethod
     def light(cls, scale: float = 1.0) -> "Theme":
         """Ink on paper."""
-        return cls("light", LIGHT, round(_base_pixel_size() * scale), scale)
+        return cls("light", LIGHT).at_scale(scale)
 
     @classmethod
     def dark(cls, scale: float = 1.0) -> "Theme":
         """Light on slate."""
-        return cls("dark", DARK, round(_base_pixel_size() * scale), scale)
+        return cls("dark", DARK).at_scale(scale)
 
     @classmethod
     def of_choice(cls, choice: ThemeChoice, scale: float = 1.0) -> "Theme":
         """The theme for a choice; "system" asks the desktop, and takes light where it does not say."""
         if choice == "system":
-            is_dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
-            return cls.dark(scale) if is_dark else cls.light(scale)
+            choice = "dark" if QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark else "light"
         return cls.dark(scale) if choice == "dark" else cls.light(scale)
 
     def at_scale(self, scale: float) -> "Theme":
@@ -157,13 +157,7 @@ class Theme:
         """The pixel size behind a size's name."""
         return self.base_px + self.scaled({"small": -1, "body": 0, "large": 4, "title": 6}[size])
 
-    @overload
-    def scaled(self, length: int) -> int: ...
-
-    @overload
-    def scaled(self, length: float) -> float: ...
-
-    def scaled(self, length: float) -> float:
+    def scaled(self, length: Length) -> Length:
         """A length at this theme's scale; whole pixels stay whole."""
         return round(length * self.scale) if isinstance(length, int) else length * self.scale
 
@@ -255,60 +249,40 @@ class Theme:
         QPushButton[role="primary"]:focus {{ border-color: {colors.text}; }}
         QPushButton[role="primary"]:disabled {{ background: {colors.raised}; color: {colors.muted};
             border-color: {colors.border}; }}
-        QToolButton[role="flat"] {{ background: transparent; color: {colors.muted}; border: 1px solid transparent;
-            border-radius: {CHIP_RADIUS}px; padding: 3px 6px; }}
+        QToolButton[role], QPushButton[role="chapter"] {{ background: transparent; color: {colors.muted};
+            border: 1px solid transparent; border-radius: {CHIP_RADIUS}px; padding: 3px 6px; }}
+        QToolButton[role]:hover, QPushButton[role="chapter"]:hover {{ color: {colors.text}; }}
+        QToolButton[role="flat"]:hover, QToolButton[role="value"]:hover, QToolButton[role="value-heading"]:hover,
+            QToolButton[role="legend-run"]:hover {{ background: {colors.raised}; }}
+        QToolButton[role]::menu-indicator {{ image: none; width: 0px; }}
         QToolButton[role="flat"][isDense="true"] {{ padding: 3px 3px; }}
-        QToolButton[role="flat"]:hover {{ color: {colors.text}; background: {colors.raised}; }}
-        QToolButton[role="flat"]:focus {{ border-color: {colors.accent}; }}
-        QToolButton[role="flat"]::menu-indicator {{ image: none; width: 0px; }}
-        QToolButton[role="chip"] {{ background: {colors.raised}; color: {colors.warm};
-            border: 1px solid {colors.border}; border-radius: {CHIP_RADIUS}px; padding: 2px 7px; }}
-        QToolButton[role="chip"]:hover {{ border-color: {colors.warm}; }}
-        QToolButton[role="chip"]:focus {{ border-color: {colors.accent}; }}
+        QToolButton[role="chip"] {{ background: {colors.raised}; color: {colors.warm}; border-color: {colors.border};
+            padding: 2px 7px; }}
+        QToolButton[role="chip"]:hover {{ color: {colors.warm}; border-color: {colors.warm}; }}
         QToolButton[role="chip"][isUnreached="true"] {{ color: {colors.muted}; }}
-        QToolButton[role="tab"] {{ background: transparent; color: {colors.muted}; border: 1px solid transparent;
-            border-radius: {CHIP_RADIUS}px; padding: 5px 14px; }}
-        QToolButton[role="tab"]:hover {{ color: {colors.text}; }}
-        QToolButton[role="tab"]:focus {{ border-color: {colors.accent}; }}
-        QToolButton[role="tab"]:checked {{ background: {colors.raised}; color: {colors.text}; font-weight: bold; }}
-        QPushButton[role="chapter"] {{ background: transparent; color: {colors.muted}; border: 1px solid transparent;
-            border-radius: {CHIP_RADIUS}px; padding: 6px 8px; text-align: left; }}
-        QPushButton[role="chapter"]:hover {{ color: {colors.text}; }}
-        QPushButton[role="chapter"]:focus {{ border-color: {colors.accent}; }}
-        QPushButton[role="chapter"]:checked {{ background: {colors.raised}; color: {colors.text}; font-weight: bold; }}
-        QToolButton[role="subtab"] {{ background: transparent; color: {colors.muted}; border: 1px solid transparent;
-            border-radius: {CHIP_RADIUS}px; padding: 4px 6px; }}
-        QToolButton[role="subtab"]:hover {{ color: {colors.text}; }}
-        QToolButton[role="subtab"]:focus {{ border-color: {colors.accent}; }}
-        QToolButton[role="subtab"]:checked {{ background: {colors.raised}; color: {colors.text}; }}
-        QWidget[role="analysis"] QLineEdit {{ background: {colors.raised}; border: 1px solid {colors.border};
-            border-radius: {CHIP_RADIUS}px; padding: 4px 8px; }}
-        QWidget[role="analysis"] QLineEdit:focus {{ border-color: {colors.accent}; }}
-        QWidget[role="form"] QLineEdit {{ background: {colors.panel}; color: {colors.text};
-            border: 1px solid {colors.border}; border-radius: {CHIP_RADIUS}px; padding: 3px 6px;
+        QToolButton[role="tab"] {{ padding: 5px 14px; }}
+        QPushButton[role="chapter"] {{ padding: 6px 8px; text-align: left; }}
+        QToolButton[role="subtab"] {{ padding: 4px 6px; }}
+        QToolButton[role="tab"]:checked, QPushButton[role="chapter"]:checked, QToolButton[role="subtab"]:checked {{
+            background: {colors.raised}; color: {colors.text}; }}
+        QToolButton[role="tab"]:checked, QPushButton[role="chapter"]:checked, QToolButton[role="value-heading"] {{
+            font-weight: bold; }}
+        QToolButton[role="value"], QToolButton[role="value-heading"] {{ color: {colors.text}; }}
+        QToolButton[role="value"]:disabled, QToolButton[role="legend"]:hover {{ color: {colors.muted}; }}
+        QToolButton[role="legend"], QToolButton[role="legend-run"] {{ padding: 1px 6px;
+            font-size: {self.pixel_size("small")}px; }}
+        QToolButton[role]:focus, QPushButton[role="chapter"]:focus {{ border-color: {colors.accent}; }}
+        QWidget[role="analysis"] QLineEdit, QWidget[role="form"] QLineEdit {{ background: {colors.raised};
+            color: {colors.text}; border: 1px solid {colors.border}; border-radius: {CHIP_RADIUS}px; padding: 4px 8px;
             selection-background-color: {colors.accent}; }}
-        QWidget[role="form"] QLineEdit:focus {{ border-color: {colors.accent}; }}
+        QWidget[role="form"] QLineEdit {{ background: {colors.panel}; padding: 3px 6px; }}
+        QWidget[role="analysis"] QLineEdit:focus, QWidget[role="form"] QLineEdit:focus {{
+            border-color: {colors.accent}; }}
         QWidget[role="form"] QLineEdit:disabled {{ background: transparent; color: {colors.muted};
             border-color: transparent; }}
         QWidget[role="transparent"] {{ background: transparent; }}
         QLabel[role="number"] {{ color: {colors.text}; }}
         QLabel[role="step"] {{ color: {colors.accent}; font-weight: bold; }}
-        QToolButton[role="value"] {{ background: transparent; color: {colors.text}; border: 1px solid transparent;
-            border-radius: {CHIP_RADIUS}px; padding: 3px 6px; }}
-        QToolButton[role="value"]:hover {{ background: {colors.raised}; }}
-        QToolButton[role="value"]:focus {{ border-color: {colors.accent}; }}
-        QToolButton[role="value"]:disabled {{ color: {colors.muted}; }}
-        QToolButton[role="value"]::menu-indicator {{ image: none; width: 0px; }}
-        QToolButton[role="value-heading"] {{ background: transparent; color: {colors.text}; font-weight: bold;
-            border: 1px solid transparent; border-radius: {CHIP_RADIUS}px; padding: 3px 6px; }}
-        QToolButton[role="value-heading"]:hover {{ background: {colors.raised}; }}
-        QToolButton[role="value-heading"]:focus {{ border-color: {colors.accent}; }}
-        QToolButton[role="value-heading"]::menu-indicator {{ image: none; width: 0px; }}
-        QToolButton[role="legend"], QToolButton[role="legend-run"] {{ background: transparent; color: {colors.muted};
-            border: 1px solid transparent; border-radius: {CHIP_RADIUS}px; padding: 1px 6px;
-            font-size: {self.pixel_size("small")}px; }}
-        QToolButton[role="legend-run"]:hover {{ background: {colors.raised}; color: {colors.text}; }}
-        QToolButton[role="legend-run"]:focus {{ border-color: {colors.accent}; }}
         QSlider[role="film"]::groove:horizontal {{ height: 4px; background: {colors.raised}; border-radius: 2px; }}
         QSlider[role="film"]::sub-page:horizontal {{ background: {colors.accent}; border-radius: 2px; }}
         QSlider[role="film"]::handle:horizontal {{ background: {colors.accent}; border: 2px solid {colors.panel};
@@ -357,15 +331,7 @@ def current_theme() -> Theme:
     return _current if _current is not None else Theme.light()
 
 
-@overload
-def scaled(length: int) -> int: ...
-
-
-@overload
-def scaled(length: float) -> float: ...
-
-
-def scaled(length: float) -> float:
+def scaled(length: Length) -> Length:
     """A length at the scale of the whole interface; for what is computed when it is drawn or laid out."""
     return current_theme().scaled(length)
 

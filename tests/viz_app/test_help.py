@@ -352,7 +352,7 @@ def test_tool_tips_name_the_keys_of_commands(make_window: MakeWindow) -> None:
 def test_the_sheet_of_keys_fits_the_smallest_window(make_window: MakeWindow) -> None:
     window = make_window()
     window.resize(window.minimumSize())
-    window.commands.run("All keys")
+    window.commands.run("Keyboard shortcuts")
     (sheet,) = window.findChildren(ShortcutSheet)
     size = sheet.sizeHint()
     assert size.width() <= window.width()
@@ -448,7 +448,7 @@ def test_the_sheet_of_keys_needs_no_sideways_scrolling(
     window = make_window()
     window.resize(*size)
     window.appearance.set_scale(scale)
-    window.commands.run("All keys")
+    window.commands.run("Keyboard shortcuts")
     (sheet,) = window.findChildren(ShortcutSheet)
     QApplication.processEvents()
     (area,) = sheet.findChildren(VerticalScrollArea)

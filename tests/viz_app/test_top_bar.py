@@ -15,7 +15,7 @@ from tests.viz_app.synthetic import FakeTranslator
 
 MODEL, DEVICE, NOTICE = (
     "multi30k-de-en · 3 + 3 layers · 8 heads",
-    "CPU: no CUDA device found",
+    "cuda:0: NVIDIA H200 NVL",
     "saved attention-map.csv",
 )
 

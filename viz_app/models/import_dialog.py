@@ -134,23 +134,20 @@ class ImportDialog(QDialog):
     """Imports one model of another project, a folder or a file.
 
     Attributes:
-        about: what is known of it.
-        data_edit, heads_edit: a folder with Multi30k, and the number of heads, for a PyTorch file alone.
+        about: the known facts about it.
+        data, heads_edit: the Multi30k folder, and the number of heads; for a PyTorch file alone.
         source_edit, target_language_edit: codes or English names of the languages, where the files may not say them.
-        precision: how many bits of each weight are stored, and what the file takes.
-        target_edit: the file that it becomes.
-        data, target: the fields with `data_edit` and `target_edit`.
+        precision: the number of bits stored per weight, and the size of the file.
+        target: the file to write.
         import_button, cancel_button: begins; stops what runs, or closes.
-        status, progress: what is being done, and how far it is.
+        status, progress: the current step, and its progress.
         problem: why it was not imported.
 
     Signals:
-        imported(Path): the model is saved there, or was before.
-        imported_as(str): what was imported just now, in words.
+        imported(Path, str): the file of the model, and a description; empty if it was imported earlier.
     """
 
-    imported = Signal(object)
-    imported_as = Signal(str)
+    imported = Signal(object, str)
 
     def __init__(
         self, source: Path | None, worker: InferenceWorker, preferences: Preferences, parent: QWidget | None = None
@@ -168,8 +165,7 @@ class ImportDialog(QDialog):
         self.about, self.status, self.problem = label("muted", wraps=True), label("small"), label("warm", wraps=True)
         self.problem.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)  # it may name lines to run
         self.data, self.target = FileField("Choose…", self._choose_data), FileField("Change…", self._choose_target)
-        self.data_edit, self.target_edit, self.heads_edit = self.data.edit, self.target.edit, QLineEdit()
-        self.source_edit, self.target_language_edit = QLineEdit(), QLineEdit()
+        self.heads_edit, self.source_edit, self.target_language_edit = QLineEdit(), QLineEdit(), QLineEdit()
         self.import_button, self.cancel_button = QPushButton("Import"), QPushButton("Cancel")
         self.progress = ProgressLine()
         self._fields = QWidget()
@@ -205,11 +201,11 @@ class ImportDialog(QDialog):
         self.target.propose(free_target(self._preferences, source, source.stem if source.is_file() else source.name))
         self._show_about()
         if source.is_dir():
-            self.import_button.setEnabled(False)  # until it is known what it takes
+            self.import_button.setEnabled(False)  # until it is recognized
             self.status.setText("Looking at the files…")
             self.status.show()
             self._request = self._worker.submit(
-                Request(InspectJob(source), self, on_result=self._on_summary, on_error=self._on_error)
+                Request(InspectJob(source), self, on_result=self._on_summary, on_error=self._on_not_recognized)
             )
         else:
             self._form.setRowVisible(self.heads_edit, True)
@@ -222,10 +218,9 @@ class ImportDialog(QDialog):
         source, summary = self._source, self._summary
         if source is None:
             return
-        where = "folder" if source.is_dir() else "file"
         text = (
-            f"This {where} is a model of another project:\n{source}\nIt is imported once, into a checkpoint of "
-            "Augenmerk. The original stays unchanged."
+            f"{source}\n\nA model of another project is imported once, into a checkpoint of Augenmerk. The original "
+            "stays unchanged."
         )
         chosen = _PRECISIONS[self.precision.choice]
         self.about.setText(text if summary is None else f"{text}\n\n{describe(summary.stored_as(chosen))}")
@@ -252,6 +247,11 @@ class ImportDialog(QDialog):
                 edit.setText("" if code == UNDETERMINED else code)
         (self.source_edit if summary.misses_languages else self.import_button).setFocus()  # Enter imports
         self._fit()
+
+    def _on_not_recognized(self, failure: Failure) -> None:
+        self._fields.setEnabled(False)
+        self.status.hide()
+        self._show_problem(failure.message)
 
     def _show_languages(self, hint: str) -> None:
         """Shows the fields for languages, or hides them without a hint."""
@@ -318,8 +318,7 @@ class ImportDialog(QDialog):
         if source is not None:
             self._preferences.imports.remember(source, imported.path)
         self.accept()
-        self.imported_as.emit(imported.about)
-        self.imported.emit(imported.path)
+        self.imported.emit(imported.path, imported.about)
 
     def _on_error(self, failure: Failure) -> None:
         self._show_running(False)
@@ -350,7 +349,7 @@ class ImportDialog(QDialog):
         self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self.heads_edit.setValidator(QIntValidator(1, MAX_HEADS, self.heads_edit))
         self.heads_edit.setPlaceholderText("8, as published; the file does not say it")
-        self.data_edit.setPlaceholderText("for notebook 6 and the Annotated Transformer")
+        self.data.edit.setPlaceholderText("for notebook 6 and the Annotated Transformer")
         for name, field in (
             ("Source language", self.source_edit),
             ("Target language", self.target_language_edit),
@@ -503,8 +502,8 @@ _LIST_HEIGHT_PX = 190
 _ABOUT = (
     "OPUS-MT models translate any text, one pair of languages each; they have about 75 million parameters: a file of "
     "150 MB in 16 bits, or 300 MB in 32, and 0.9 GB of memory to import one. "
-    "The model is fetched from Hugging Face once and saved as a file that Augenmerk opens; nothing you type is sent. A "
-    "download that was stopped goes on where it ended."
+    "The model is fetched from Hugging Face once and saved as a file that Augenmerk opens; nothing you type is sent. "
+    "An interrupted download resumes."
 )
 
 
@@ -569,7 +568,7 @@ class HubDialog(ImportDialog):
         before = self._imported_before(name)
         if before is not None and not self.target.is_chosen:
             self.accept()
-            self.imported.emit(before)
+            self.imported.emit(before, "")
             return
         super()._begin()
 

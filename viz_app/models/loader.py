@@ -174,10 +174,14 @@ class ModelLoader(QObject):
         earlier, self.import_dialog = self.import_dialog, dialog
         if earlier is not None:
             earlier.reject()
-        dialog.imported.connect(self.file_chosen)
-        dialog.imported_as.connect(self.import_done)
+        dialog.imported.connect(self._on_imported)
         dialog.finished.connect(lambda result: self._on_import_finished(dialog, is_done=bool(result)))
         dialog.open()
+
+    def _on_imported(self, path: Path, about: str) -> None:
+        if about:
+            self.import_done.emit(about)
+        self.file_chosen.emit(path)
 
     def _on_import_finished(self, dialog: ImportDialog, *, is_done: bool) -> None:
         if dialog is not self.import_dialog:

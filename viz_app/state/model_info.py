@@ -63,9 +63,8 @@ class ModelInfo:
 
     @property
     def device_summary(self) -> str:
-        """The device and the reason for it in one line."""
-        name = "CPU" if self.device.name == "cpu" else self.device.name
-        return f"{name}: {self.device.reason}"
+        """The device in one line: "CPU", "cuda:0: NVIDIA H200"."""
+        return "CPU" if self.device.name == "cpu" else f"{self.device.name}: {self.device.reason}"
 
 
 def heads_in_words(num_heads: int) -> str:

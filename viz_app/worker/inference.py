@@ -7,7 +7,7 @@ import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
 
@@ -203,6 +203,8 @@ class Request:
         on_error: called with a `Failure`: there is no answer.
         on_progress: called with a `Progress`.
         on_superseded: called if a newer request of its kind, another sentence or another model made it pointless.
+        number: its place in the order of requests.
+        is_over: whether it was answered, cancelled or superseded.
     """
 
     def __init__(
@@ -218,26 +220,21 @@ class Request:
         self.on_result, self.on_error = on_result, on_error
         self.on_progress, self.on_superseded = on_progress, on_superseded
         self.number = 0
-        self._kind = type(job)
-        self._is_over = False
+        self.is_over = False
 
     @property
     def key(self) -> tuple[int, type]:
         """Of two requests with the same key the newer one counts."""
-        return id(self.owner), self._kind
+        return id(self.owner), type(self.job)
 
     @property
-    def is_over(self) -> bool:
-        """Whether it was answered, cancelled or superseded."""
-        return self._is_over
+    def urgency(self) -> int:
+        """Its place among requests, the most urgent first."""
+        return URGENCY[self.job.scope]
 
-    def cancel(self) -> None:
-        """Nothing more is heard of it; it ends at its next chance to stop."""
-        self._is_over = True
-
-    def end(self) -> bool:
-        """Marks it as over; False if it was already."""
-        was_over, self._is_over = self._is_over, True
+    def cancel(self) -> bool:
+        """Ends it: no callback follows, and it stops at its next chance. Returns False if it was over already."""
+        was_over, self.is_over = self.is_over, True
         return not was_over
 
 
@@ -267,7 +264,7 @@ class RequestQueue:
                 superseded.append(self._current)
             self._waiting.append(request)
             self._condition.notify()
-            return [each for each in superseded if each.end()]
+            return [each for each in superseded if each.cancel()]
 
     def put_back(self, request: Request) -> None:
         """Lets a request that gave way wait again, unless nobody waits for it any more."""
@@ -306,7 +303,7 @@ class RequestQueue:
                 self._condition.wait()
             if self.is_closing:
                 return None
-            self._current = min(self._waiting, key=lambda each: (_urgency(each), each.number))
+            self._current = min(self._waiting, key=lambda each: (each.urgency, each.number))
             self._waiting.remove(self._current)
             return self._current
 
@@ -316,7 +313,7 @@ class RequestQueue:
             current = self._current
             if self.is_closing or current is None or current.is_over:
                 return True
-            return any(_urgency(each) < _urgency(current) for each in self._waiting if not each.is_over)
+            return any(each.urgency < current.urgency for each in self._waiting if not each.is_over)
 
     def outdated_by(self, answered: Request) -> list[Request]:
         """Requests that waited for an answer which `answered` has made pointless; they wait no more.
@@ -344,26 +341,13 @@ def _outdates(answered: Request, other: Request) -> bool:
     return answered.job.scope == "experiment" and is_about_result and answered.owner is other.owner
 
 
-def _urgency(request: Request) -> int:
-    return URGENCY[request.job.scope]
-
-
 ANSWER_SECONDS = 3.0
 """A thread that was told to end and has not ended after this time is left behind: nothing waits for ever."""
 THREAD_PREFIX = "augenmerk-"
 """Of the names of all threads of the window, so that one that was left behind can be found."""
 Loader = Callable[[Path | None, str], OpenTranslator]
-
-
-@dataclass(frozen=True)
-class _Superseded:
-    """The request became pointless before it was answered."""
-
-
-@dataclass(frozen=True)
-class _Outcome:
-    request: Request
-    value: object
+_SUPERSEDED = object()
+"""In place of an answer: the request became pointless before it was answered."""
 
 
 @dataclass(frozen=True)
@@ -389,7 +373,7 @@ class InferenceWorker(QObject):
         self._loader = loader or _load_translator
         self._translator: OpenTranslator | None = None  # of the thread alone
         self._requests = RequestQueue()
-        self._outcomes: queue.SimpleQueue[_Outcome] = queue.SimpleQueue()
+        self._outcomes: queue.SimpleQueue[tuple[Request, object]] = queue.SimpleQueue()
         self._outcome_ready.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
         self._thread = threading.Thread(target=self._work, name=f"{THREAD_PREFIX}inference")
 
@@ -439,34 +423,31 @@ class InferenceWorker(QObject):
             return
         if isinstance(value, _Opened):
             self._translator, value = value.translator, value.info
-        self._tell(_Outcome(request, value))
+        self._tell(request, value)
         if not isinstance(value, Failure):
             for outdated in self._requests.outdated_by(request):
-                self._tell(_Outcome(outdated, _Superseded()))
+                self._tell(outdated, _SUPERSEDED)
 
     def _answer(self, request: Request) -> object:
         if isinstance(request.job, LoadJob):
             translator = self._loader(request.job.path, request.job.device)
             return _Opened(translator, _describe(translator))
 
-        def tell(progress: Progress) -> None:
-            self._tell(_Outcome(request, progress))
-
+        tell = partial(self._tell, request)
         if isinstance(request.job, ModelFreeJob):
             return request.job.work(tell, self._requests.should_stop)
         if self._translator is None:
             return Failure("No model is open. Open or train one first.")
         return request.job.run(self._translator, tell, self._requests.should_stop)
 
-    def _tell(self, outcome: _Outcome) -> None:
+    def _tell(self, request: Request, value: object) -> None:
         if not self._requests.is_closing:
-            self._outcomes.put(outcome)
+            self._outcomes.put((request, value))
             self._outcome_ready.emit()
 
     def _deliver(self) -> None:
         while not self._requests.is_closing and not self._outcomes.empty():
-            outcome = self._outcomes.get()
-            request, value = outcome.request, outcome.value
+            request, value = self._outcomes.get()
             if not isinstance(value, Progress):
                 self._requests.delivered(request)
             if request.is_over:
@@ -474,8 +455,8 @@ class InferenceWorker(QObject):
             if isinstance(value, Progress):
                 request.on_progress(value)
                 continue
-            request.end()
-            if isinstance(value, _Superseded):
+            request.cancel()
+            if value is _SUPERSEDED:
                 request.on_superseded()
             elif isinstance(value, Failure):
                 request.on_error(value)
