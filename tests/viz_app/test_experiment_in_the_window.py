@@ -126,8 +126,7 @@ def _force_by_the_link_of_the_card(qtbot: QtBot, window: MainWindow) -> None:
 
 def _point_at(qtbot: QtBot, window: MainWindow, word: Word) -> None:
     chips = window.translate_page.sentence.chips
-    place = chips.chip_of(word)
-    assert place is not None
+    place = dict(chips._chips)[word]
     for point in (chips.rect().bottomRight(), place.center()):  # where the mouse stands already it does not move
         qtbot.mouseMove(chips, point)
     qtbot.waitUntil(chips.card.isVisible)

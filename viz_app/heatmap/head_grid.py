@@ -574,7 +574,7 @@ class HeadGrid(QWidget):
         return next((kind for kind, place in headers if place.contains(point)), None)
 
     def terms_at(self, point: QPoint) -> str:
-        """What there is to explain at a point; see `viz_app.widgets.explain.HasTermsAt`."""
+        """The terms of what is drawn at a point, for `viz_app.widgets.explain`."""
         head, kind = self.head_at(point), self.header_at(point)
         if head is not None:
             return f"head {head.kind}"

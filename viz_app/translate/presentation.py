@@ -5,7 +5,7 @@ from html import escape
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QPalette, QResizeEvent
-from PySide6.QtWidgets import QLabel, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QStackedWidget, QWidget
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import Translation
@@ -18,6 +18,7 @@ from augenmerk.viz_app.state.sentence_text import changed_pieces
 from augenmerk.viz_app.theme import current_theme
 from augenmerk.viz_app.views.commands import HEAD_COMMANDS, NEXT_MAPS, SCENE_COMMANDS
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
+from augenmerk.viz_app.widgets.layouts import column_of
 
 USUAL_SIZE = 800, 520
 """Of a window in which the letters are as large as in the interface at 100%."""
@@ -53,27 +54,16 @@ class Presentation(QWidget):
         self.map = QStackedWidget()
         self.map.addWidget(self.heatmap)
         self.map.addWidget(LinesArea(self.lines))
-        roles = (
-            (self.scene, "accent"),
-            (self.source, "muted"),
-            (self.target, ""),
-            (self.caption, ""),
-            (self.hint, "muted"),
-        )
-        for words, role in roles:
+        self._sizes = {self.source: WORDS_LARGER, self.target: WORDS_LARGER, self.hint: 0.7}
+        roles = "accent", "muted", "", "", "muted"
+        texts = self.scene, self.source, self.target, self.caption, self.hint
+        for words, role in zip(texts, roles, strict=True):
             words.setWordWrap(True)
             words.setAlignment(Qt.AlignmentFlag.AlignHCenter)
             words.setProperty("role", role)
-        for plain in (self.scene, self.source, self.caption, self.hint):
-            plain.setTextFormat(Qt.TextFormat.PlainText)
-        self.target.setTextFormat(Qt.TextFormat.RichText)
+            words.setTextFormat(Qt.TextFormat.RichText if words is self.target else Qt.TextFormat.PlainText)
         self.target.setAccessibleName("Translation")
-        self._column = QVBoxLayout(self)
-        for widget in (self.scene, self.source, self.target):
-            self._column.addWidget(widget)
-        self._column.addWidget(self.map, 1)
-        for widget in (self.caption, self.hint):
-            self._column.addWidget(widget)
+        self._column = column_of(*texts[:3], (self.map, 1), *texts[3:], within=self)
         self.setBackgroundRole(QPalette.ColorRole.Base)  # as the map
         self.setAutoFillBackground(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -135,14 +125,8 @@ class Presentation(QWidget):
         super().resizeEvent(event)
         scale = max(1.0, min(self.width() / USUAL_SIZE[0], self.height() / USUAL_SIZE[1]))
         body = current_theme().at_scale(scale).base_px
-        for words, size in (
-            (self.scene, body),
-            (self.source, round(body * WORDS_LARGER)),
-            (self.target, round(body * WORDS_LARGER)),
-            (self.caption, body),
-            (self.hint, round(body * 0.7)),
-        ):
-            words.setStyleSheet(f"font-size: {size}px")
+        for words in (self.scene, self.source, self.target, self.caption, self.hint):
+            words.setStyleSheet(f"font-size: {round(body * self._sizes.get(words, 1.0))}px")
         self._column.setContentsMargins(2 * body, 2 * body, 2 * body, body)
         self._column.setSpacing(body // 2)
         self.heatmap.set_scale(scale)

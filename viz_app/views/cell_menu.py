@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QFrame, QMenu, QPushButton, QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QPushButton, QWidget
 
 from augenmerk.core.errors import ExperimentError
 from augenmerk.core.model.heads import Head
@@ -16,7 +16,7 @@ from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.theme import scaled, scales
 from augenmerk.viz_app.widgets.bars import Bar, BarList
 from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import column_of, row_of
+from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, column_of, row_of
 
 
 class CellMenu(QMenu):
@@ -44,7 +44,7 @@ class CellMenu(QMenu):
         self.editor: RowEditor | None = None
         if pair is not None:
             is_pinned = state.selection.pinned == pair
-            self.addAction("Unpin" if is_pinned else "Pin").triggered.connect(partial(self._pin, pair))
+            self.addAction("Unpin" if is_pinned else "Pin").triggered.connect(lambda: state.selection.pin(pair))
         rows = self._rows_to_set(queries)
         for query in rows:
             name = "Set this row…" if len(rows) == 1 else f"Set the row of “{self._token(query)}”…"
@@ -52,7 +52,7 @@ class CellMenu(QMenu):
         if state.settings.scope == "head" and state.result is not None:
             head = state.selection.head
             name = "Switch this head on" if head in state.experiment.heads_off else "Switch this head off"
-            self.addAction(name).triggered.connect(partial(self._switch, head))
+            self.addAction(name).triggered.connect(lambda: state.submit(toggle_head(head)))
 
     def _rows_to_set(self, queries: tuple[int, ...]) -> list[int]:
         """The queries of the changed translation that stand for these of the translation that is shown."""
@@ -69,15 +69,9 @@ class CellMenu(QMenu):
         assert state.translation is not None
         return query_tokens(state.translation, state.selection.head.kind, state.settings.label_mode)[query]
 
-    def _pin(self, pair: Pair, _: bool = False) -> None:
-        self._state.selection.pin(pair)
-
     def _edit(self, query: int, _: bool = False) -> None:
         self.editor = RowEditor(self._state, self._state.selection.head, query, self.parentWidget())
         self.editor.open_at(self._place)
-
-    def _switch(self, head: Head, _: bool = False) -> None:
-        self._state.submit(toggle_head(head))
 
 
 WIDTH, MAX_HEIGHT = 300, 340
@@ -107,9 +101,8 @@ class RowEditor(QFrame):
         self.weights = [
             float(each) for each in translation.maps.of_kind(head.kind)[head.layer, head.head, query, : len(self._keys)]
         ]
-        title, what = label("heading", wraps=True), label("small", wraps=True)
-        title.setText(f"{head.short_name}: the row of “{query_name(translation, head, query)}”")
-        what.setText(TIP)
+        row = query_name(translation, head, query)
+        title = label("heading", f"{head.short_name}: the row of “{row}”", wraps=True)
         self.bars = BarList("Weights of this row", TIP)
         self.bars.label_clicked.connect(self.give_all)
         self.bars.bar_clicked.connect(self.give)
@@ -120,14 +113,11 @@ class RowEditor(QFrame):
         self.reset_button = QPushButton("Restore the model's row")
         self.reset_button.clicked.connect(self.reset_row)
         self.reset_button.setEnabled(self._row_set is not None)
-        area = QScrollArea()
-        area.setWidget(self.bars)
-        area.setWidgetResizable(True)
-        area.viewport().setAutoFillBackground(False)
-        self.bars.setAutoFillBackground(False)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area = VerticalScrollArea(self.bars, takes_keys=True)
         buttons = row_of(self.set_button, self.reset_button)
-        column_of(title, what, area, self.problem, buttons, margins=(12, 10, 12, 10), within=self)
+        column_of(
+            title, label("small", TIP, wraps=True), area, self.problem, buttons, margins=(12, 10, 12, 10), within=self
+        )
         self.problem.hide()
         self._show_bars()
         area.setFixedHeight(min(self.bars.height(), scaled(MAX_HEIGHT)))

@@ -103,10 +103,6 @@ class WordChips(QWidget):
     def _on_marks(self) -> None:
         self.update()
 
-    def chip_of(self, word: Word) -> QRect | None:
-        """Where a word's chip stands."""
-        return next((place for each, place in self._chips if each == word), None)
-
     def hasHeightForWidth(self) -> bool:
         """Chips wrap."""
         return True

@@ -1,8 +1,7 @@
 """The commands about the experiment in sight: its sentence, its heads, its maps."""
 
-from collections.abc import Callable
 from functools import partial
-from typing import Protocol
+from typing import Any
 
 from PySide6.QtGui import QKeySequence
 
@@ -16,34 +15,6 @@ SENTENCE, MAPS, SCENES = "Sentence", "Maps, also in the presentation", "While a 
 """Headings of the sheet of keys."""
 
 
-class Undoable(Protocol):
-    """A sentence whose changes can be undone."""
-
-    def undo(self) -> None: ...
-    def redo(self) -> None: ...
-    def cancel(self) -> bool: ...
-
-
-class HasSentence(Protocol):
-    """Pages of which the one in sight may have a sentence."""
-
-    @property
-    def sentence(self) -> Undoable | None: ...
-
-
-class HasScenes(Protocol):
-    """Shows the scenes of a lesson, if one is open."""
-
-    @property
-    def step_scene(self) -> Callable[[int], bool]: ...
-
-
-class HasAnalysis(Protocol):
-    """Has analysis tabs beside the maps."""
-
-    def toggle_analysis(self) -> None: ...
-
-
 def show_next_maps(state: ExperimentState) -> bool:
     """Shows the next of original, changed and difference, after the last the first; False if nothing is changed."""
     if not _is_changed(state):
@@ -51,16 +22,6 @@ def show_next_maps(state: ExperimentState) -> bool:
     shown = SHOWN_MAPS.index(state.settings.shown)
     state.settings.shown = SHOWN_MAPS[(shown + 1) % len(SHOWN_MAPS)]
     return True
-
-
-def _undo(pages: HasSentence) -> None:
-    if pages.sentence is not None:
-        pages.sentence.undo()
-
-
-def _redo(pages: HasSentence) -> None:
-    if pages.sentence is not None:
-        pages.sentence.redo()
 
 
 def _switch_head(state: ExperimentState) -> bool:
@@ -87,25 +48,26 @@ def _walking(
     return Command(title, act, keys=keys, local_keys=local_keys, group=MAPS, line=line)
 
 
-UNDO = Command[HasSentence](
+UNDO = Command[Any](
     "Undo",
-    _undo,
+    lambda pages: pages.sentence and pages.sentence.undo(),
     keys=(QKeySequence.StandardKey.Undo,),
     group=SENTENCE,
 )
-REDO = Command[HasSentence](
+REDO = Command[Any](
     "Redo",
-    _redo,
+    lambda pages: pages.sentence and pages.sentence.redo(),
     keys=("Ctrl+Shift+Z", QKeySequence.StandardKey.Redo),
     group=SENTENCE,
 )
+"""Of the `PageHost`, which has the sentence of the page that is shown, or None."""
 RESET = Command[ExperimentState](
     "Reset all changes",
     lambda state: state.submit(reset),
     group=SENTENCE,
     is_offered=lambda state: bool(state.experiment.interventions),
 )
-TOGGLE_ANALYSIS = Command[HasAnalysis](
+TOGGLE_ANALYSIS = Command[Any](
     "Open or close the analysis panel", lambda page: page.toggle_analysis(), keys=("Ctrl+4",), group="Pages"
 )
 SWITCH_HEAD = Command[ExperimentState](
@@ -133,7 +95,7 @@ HEAD_COMMANDS = (
     SWITCH_HEAD,
 )
 SCENE_COMMANDS = (
-    Command[HasScenes](
+    Command[Any](
         "Previous scene",
         lambda part: part.step_scene(-1),
         keys=("PgUp",),
@@ -141,7 +103,7 @@ SCENE_COMMANDS = (
         group=SCENES,
         line="Previous and next scene",
     ),
-    Command[HasScenes](
+    Command[Any](
         "Next scene",
         lambda part: part.step_scene(1),
         keys=("PgDown",),

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QMenu, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QToolButton, QWidget
 
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import Translation
@@ -18,8 +18,8 @@ from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import scaled, scales
 from augenmerk.viz_app.views.sentence_input import SentenceInput
-from augenmerk.viz_app.widgets.buttons import MenuButton, TwoLineButton
-from augenmerk.viz_app.widgets.labels import label
+from augenmerk.viz_app.widgets.buttons import MenuButton, flat_button
+from augenmerk.viz_app.widgets.labels import ElidingLabel, label
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, column_of
 
 GALLERY_ENTRY = "What attention shows: a gallery…"
@@ -46,21 +46,20 @@ class GalleryPopup(QFrame):
         super().__init__(parent, Qt.WindowType.Popup)
         self.setProperty("role", "card")
         self.setAccessibleName("Examples")
-        self.buttons: list[TwoLineButton] = []
+        self.buttons: list[QToolButton] = []
         content = QWidget()
-        column = column_of(spacing=2, margins=(MARGIN, MARGIN, MARGIN, MARGIN), within=content)
+        column = column_of(spacing=2, margins=(MARGIN,) * 4, within=content)
         for group, members in groupby(examples, key=lambda example: example.group):
-            heading = label("heading")
-            heading.setText(group)
+            heading = label("heading", group)
             scales(heading.setContentsMargins, MARGIN, MARGIN, 0, 0)
             column.addWidget(heading)
             for example in members:
-                button = TwoLineButton(example.text, example.see, is_warned=example.is_failure)
+                button = _button(example)
                 button.clicked.connect(partial(self._choose, example))
                 self.buttons.append(button)
                 column.addWidget(button)
         column.addStretch(1)
-        column_of(VerticalScrollArea(content), margins=(1, 1, 1, 1), within=self)
+        column_of(VerticalScrollArea(content), margins=(1,) * 4, within=self)
         self._content = content
 
     def open_below(self, button: QWidget) -> None:
@@ -177,6 +176,18 @@ class ExamplesMenu(MenuButton):
         self.setEnabled(bool(sentences))
         if sentences and is_untouched:
             self._state.prepare_text(sentences[0])
+
+
+def _button(example: Example) -> QToolButton:
+    """A button with the sentence and, below it, what the example shows."""
+    button = flat_button("", "")
+    button.setAccessibleName(example.text)
+    button.setAccessibleDescription(example.see)
+    button.setCursor(Qt.CursorShape.PointingHandCursor)
+    button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+    see = label("warm" if example.is_failure else "small", example.see, wraps=True)
+    column_of(ElidingLabel("number", example.text), see, spacing=0, margins=(MARGIN,) * 4, within=button)
+    return button
 
 
 def cell_of(translation: Translation, example: Example) -> Pair | None:

@@ -2,19 +2,17 @@
 
 from functools import partial
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from augenmerk.core.analysis.roles import ROLES, Role, SampleRoles
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import on_redraw
-from augenmerk.viz_app.theme import GAP, PANEL_MARGIN, scaled, scales
+from augenmerk.viz_app.theme import GAP, PANEL_MARGIN
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu
 from augenmerk.viz_app.widgets.labels import ElidingLabel, label
-from augenmerk.viz_app.widgets.layouts import column_of, row_of
+from augenmerk.viz_app.widgets.layouts import column_of, row_of, wrapping_row
 
 SCALES = {
     "shared": ("shared", "Shared: the last colour is weight 1 everywhere (of norms: the largest of the kind)"),
@@ -58,40 +56,20 @@ class HeadsPanel(QFrame):
         self.role_menu = ChoiceMenu("", {})
         self.role_menu.chosen.connect(self._choose_role)
         self.hint = hint = ElidingLabel("small", KEYS)
-        self.title = label("heading")
-        self.title.setText("All heads")
-        self._menus = QWidget()
-        row_of(self.order_menu, self.role_menu, self.scale_menu, margins=(0, 0, 4, 0), within=self._menus)
-        self._header = QGridLayout()
-        scales(self._header.setSpacing, 2)
-        self._header.setColumnStretch(1, 1)
-        self._header.addWidget(self.title, 0, 0)
-        self._fit(is_split=False)
+        self.title = label("heading", "All heads")
+        menus = QWidget()
+        row_of(self.order_menu, self.role_menu, self.scale_menu, within=menus)
+        header = wrapping_row((self.title, menus), spacing=GAP)
         margins = (PANEL_MARGIN, 8, 4, 8)
-        column_of(self._header, (self.area, 1), hint, spacing=4, margins=margins, within=self)
+        column_of(header, (self.area, 1), hint, spacing=4, margins=margins, within=self)
         state.result_changed.connect(self.rebuild)
         state.roles_changed.connect(self.rebuild)
         on_redraw(state.settings, ("maps", "grid"), self.rebuild)
         self.rebuild()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where title and menus do not fit into one line, the menus stand below."""
-        super().resizeEvent(event)
-        self._fit(
-            is_split=self.title.sizeHint().width() + self._menus.sizeHint().width() + scaled(PANEL_MARGIN + GAP)
-            > self.width()
-        )
-
     def show_keys(self, is_beside_scenes: bool) -> None:
         """Names the keys; `is_beside_scenes`: whether ← and → alone step through the scenes of a lesson now."""
         self.hint.setText(KEYS_BESIDE_SCENES if is_beside_scenes else KEYS)
-
-    def _fit(self, *, is_split: bool) -> None:
-        self._header.removeWidget(self._menus)
-        if is_split:
-            self._header.addWidget(self._menus, 1, 0, 1, 2, Qt.AlignmentFlag.AlignLeft)
-        else:
-            self._header.addWidget(self._menus, 0, 1, Qt.AlignmentFlag.AlignRight)
 
     def rebuild(self) -> None:
         """Another result, or other settings: the menus follow."""

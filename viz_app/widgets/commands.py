@@ -292,11 +292,7 @@ class CommandPalette(QDialog):
 
 
 class ShortcutSheet(QDialog):
-    """All keys, by group, in as few columns as the height of its window allows; what does not fit scrolls up and down.
-
-    Attributes:
-        num_columns: how many there are.
-    """
+    """All keys by group, in up to three columns; it scrolls up and down."""
 
     def __init__(self, groups: Sequence[tuple[str, Sequence[tuple[str, str]]]], parent: QWidget | None = None) -> None:
         """`groups`: a name, and keys with what they do."""
@@ -305,11 +301,10 @@ class ShortcutSheet(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setSizeGripEnabled(False)
         room = (parent.window() if parent is not None else self).size()
-        for self.num_columns in range(1, MAX_COLUMNS + 1):
-            content = _in_columns(groups, self.num_columns)
+        for num_columns in range(MAX_COLUMNS, 0, -1):
+            content = _in_columns(groups, num_columns)
             size = content.sizeHint()
-            is_last = _in_columns(groups, self.num_columns + 1).sizeHint().width() > room.width()
-            if size.height() <= room.height() or is_last:
+            if size.width() <= room.width():
                 break
         column_of(VerticalScrollArea(content, takes_keys=True), within=self)
         beside = scaled(SCROLL_BAR_WIDTH) if size.height() > room.height() else 0
@@ -339,13 +334,10 @@ def _in_columns(groups: Sequence[tuple[str, Sequence[tuple[str, str]]]], num_col
 
 
 def _add_group(grid: QGridLayout, name: str, keys: Sequence[tuple[str, str]]) -> None:
-    heading = label("heading")
-    heading.setText(name)
+    heading = label("heading", name)
     scales(heading.setContentsMargins, 0, 7, 0, 1)
     grid.addWidget(heading, grid.rowCount(), 0, 1, 2)
     for key, what in keys:
         row = grid.rowCount()
-        for column, (role, text) in enumerate((("accent", key), ("number", what))):
-            shown = label(role)
-            shown.setText(text)
-            grid.addWidget(shown, row, column)
+        grid.addWidget(label("accent", key), row, 0)
+        grid.addWidget(label("number", what), row, 1)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from html import escape
-from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import QEvent, QObject, QPoint
 from PySide6.QtGui import QCursor, QHelpEvent, Qt, QWhatsThisClickedEvent
@@ -18,21 +17,12 @@ _KEYBOARD_KEY = re.compile(r"\bkeys?:? [A-Z]\w*")
 """A key of the keyboard, "key O": none of attention."""
 
 
-@runtime_checkable
-class HasTermsAt(Protocol):
-    """A widget that draws several things."""
-
-    def terms_at(self, point: QPoint) -> str:
-        """Text with the terms of what is drawn at a point; empty if nothing is drawn there that has any."""
-        ...
-
-
 class TermExplainer(QObject):
     """Explains in every window of the application, for as long as it lives.
 
-    A widget's terms are those of its text, its name for screen readers, and its tool tip; a widget that paints its text
-    itself names them in the dynamic property "terms", or is a `HasTermsAt`. Where a widget has none, the widget that it
-    lies in is asked. “What is this?” begins with what the widget itself is for: its property "explanation", or its tip.
+    A widget's terms are those of its text, its name for screen readers, and its tool tip. A widget that paints its text
+    names them in the dynamic property "terms" or by a method `terms_at(point)`. If a widget has none, those of its
+    parent count. “What is this?” begins with the purpose of the widget: its property "explanation", or its tool tip.
 
     Qt hands what a widget and those around it have no tip for to their window. So windows alone are watched: a filter
     of the application would be called for each event of each widget, hundreds of times for each letter typed.
@@ -113,10 +103,9 @@ def own_text(widget: QWidget) -> str:
 
 def entries_of(widget: QWidget, place: QPoint | None = None) -> list[Entry]:
     """The entries for a widget, at a place on the screen if it draws several things; for what it lies in, if none."""
-    if place is not None and isinstance(widget, HasTermsAt):
-        entries = entries_in(widget.terms_at(widget.mapFromGlobal(place)))
-        if entries:
-            return entries[:MAX_ENTRIES]
+    terms_at = getattr(widget, "terms_at", None)
+    if place is not None and terms_at is not None and (found := entries_in(terms_at(widget.mapFromGlobal(place)))):
+        return found[:MAX_ENTRIES]
     asked: QWidget | None = widget
     for _ in range(MAX_PARENTS):
         if asked is None or asked.isWindow():
