@@ -1,46 +1,33 @@
-"""Occlusion: the translation without a source word, or with another in its place. No torch here.
+"""Occlusion: the translation without a source word, or with another in its place. No torch.
 
 Unlike a map of attention, this is an experiment: an input changes, and the output is observed. The method is old
 (Zeiler and Fergus 2014 for pictures; Li, Monroe and Jurafsky 2016, "Understanding Neural Networks through
 Representation Erasure").
 """
 
-import difflib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from augenmerk.core.errors import AnalysisError
-from augenmerk.core.text.vocabulary import UNKNOWN
 from augenmerk.core.translation.experiment import (
     AttentionRow,
-    Experiment,
     GivenTarget,
     Greedy,
     SourceEdit,
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from augenmerk.core.translation.result import FloatArray, Translation, TranslationStoppedError, Word, read_only
+from augenmerk.core.translation.result import FloatArray, Translation, Word, read_only
 
 if TYPE_CHECKING:
+    from augenmerk.core.translation.compilation import CompiledExperiment
     from augenmerk.core.translation.translator import Translator
 
-__all__ = [
-    "UNKNOWN",
-    "OccludedWord",
-    "SourceChanges",
-    "SourceOcclusion",
-    "changed_words",
-    "occlude_source_words",
-    "score_without_source_words",
-    "translate_without_source_words",
-]
-
 BATCH_SIZE = 8
-"""Number of changed sentences per batch, between two checks of `should_stop`."""
+"""Number of changed sentences between two reports of progress."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +38,6 @@ class OccludedWord:
         edit: the change.
         word: the word in the original source.
         translation: the translation of the changed sentence, without maps.
-        gone: indices of words of the old translation that are missing or in another order.
-        new: indices of new words in the new translation.
         log_probabilities: natural logs of the probabilities of the tokens of the *old* translation, given the changed
             sentence, T values.
     """
@@ -60,34 +45,7 @@ class OccludedWord:
     edit: SourceEdit
     word: Word
     translation: Translation
-    gone: tuple[int, ...]
-    new: tuple[int, ...]
     log_probabilities: tuple[float, ...]
-
-    @property
-    def place(self) -> int:
-        """The place of the word in the sentence as typed."""
-        return self.edit.place
-
-    @property
-    def text(self) -> str:
-        """The new translation, for people."""
-        return self.translation.text
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The words of the new translation."""
-        return tuple(word.text for word in self.translation.target_words)
-
-    @property
-    def is_same(self) -> bool:
-        """Whether the translation stayed as it was."""
-        return not self.gone and not self.new
-
-    @property
-    def log_probability(self) -> float:
-        """Natural log of the probability of the whole old translation after the change."""
-        return sum(self.log_probabilities)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +55,6 @@ class SourceOcclusion:
     Attributes:
         translation: the old one.
         words: one entry for each changed word, by place.
-        is_complete: whether all requested words are included; False if stopped.
         log_probabilities: natural logs of the probabilities of the tokens of the old translation without the rows in
             `left_out`, T values, the baseline of `words`.
         left_out: rows of attention that the experiment sets over the source. They do not fit a shorter sentence, so
@@ -106,13 +63,12 @@ class SourceOcclusion:
 
     translation: Translation
     words: tuple[OccludedWord, ...]
-    is_complete: bool
     log_probabilities: tuple[float, ...]
     left_out: tuple[AttentionRow, ...] = ()
 
     def change_of(self, word: OccludedWord) -> float:
         """How much the log-probability of the old translation changed, in nats; below 0 if it became less probable."""
-        return word.log_probability - sum(self.log_probabilities)
+        return sum(word.log_probabilities) - sum(self.log_probabilities)
 
     @property
     def effects(self) -> FloatArray:
@@ -133,14 +89,12 @@ class SourceChanges:
     """What a translation loses without each word of its source.
 
     Attributes:
-        translation: the old one.
-        changes: by place of a word, the change of the old translation's log-probability without it, in nats; below 0
+        by_place: by place of a word, the change of the old translation's log-probability without it, in nats; below 0
             if it becomes less probable.
         left_out: see `SourceOcclusion.left_out`.
     """
 
-    translation: Translation
-    changes: Mapping[int, float]
+    by_place: Mapping[int, float]
     left_out: tuple[AttentionRow, ...] = ()
 
 
@@ -151,7 +105,6 @@ def occlude_source_words(
     replacement: str | None = None,
     places: Collection[int] | None = None,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
-    should_stop: Callable[[], bool] = lambda: False,
 ) -> SourceOcclusion:
     """Change one source word at a time, under all other interventions of the translation's experiment.
 
@@ -166,36 +119,23 @@ def occlude_source_words(
             the result means less); None removes the word.
         places: the places of words in the sentence as typed; None for all.
         on_progress: called with the number of finished words and their total.
-        should_stop: checked before each decoding step; finished words are returned.
 
     Raises:
         AnalysisError: a word does not exist.
         ExperimentError: the replacement cannot be read, nothing would be left, or the row weights that the experiment
             sets do not fit the sentence with a replacement.
     """
-    words = _words_by_place(translation)
-    wanted = _checked_places(words, places)
-    experiment, left_out = _experiment_without_misfits(translation, replacement)
-    edits = _edits(wanted, replacement)
+    sources = _ChangedSources(translator, translation, replacement, places)
     found: list[OccludedWord] = []
-    before = translation.log_probabilities
-    on_progress(0, len(edits))
-    try:
-        if left_out:
-            before = translator.score_many(translation, [experiment], should_stop=should_stop)[0]
-        for group in _batched(edits, BATCH_SIZE):
-            compiled = [translator.compile(experiment.with_interventions(edit)) for edit in group]
-            changed = list(translator.run_many(compiled, need_maps=False, draft=translation, should_stop=should_stop))
-            scores = translator.score_many(translation, compiled, should_stop=should_stop)
-            for edit, new, log_probabilities in zip(group, changed, scores, strict=True):
-                gone, added = changed_words(
-                    [word.text for word in translation.target_words], [word.text for word in new.target_words]
-                )
-                found.append(OccludedWord(edit, words[edit.place], new, gone, added, log_probabilities))
-            on_progress(len(found), len(edits))
-    except TranslationStoppedError:
-        pass
-    return SourceOcclusion(translation, tuple(found), len(found) == len(edits), before, left_out)
+    on_progress(0, len(sources.edits))
+    for first in range(0, len(sources.edits), BATCH_SIZE):
+        group = slice(first, first + BATCH_SIZE)
+        changed = translator.run_many(sources.compiled[group], need_maps=False, draft=translation)
+        scores = translator.score_many(translation, sources.compiled[group])
+        for edit, new, log_probabilities in zip(sources.edits[group], changed, scores, strict=True):
+            found.append(OccludedWord(edit, sources.words[edit.place], new, log_probabilities))
+        on_progress(len(found), len(sources.edits))
+    return SourceOcclusion(translation, tuple(found), sources.baseline(), sources.left_out)
 
 
 def score_without_source_words(
@@ -207,18 +147,13 @@ def score_without_source_words(
 
     Raises:
         ExperimentError: nothing would be left.
-        TranslationStoppedError: `should_stop`, asked before each batch, said so.
+        TranslationStoppedError: `should_stop`, checked before each batch, returned True.
     """
-    words = _words_by_place(translation)
-    experiment, left_out = _experiment_without_misfits(translation, None)
-    edits = _edits(sorted(words), None)
-    before = translation.log_probabilities
-    if left_out:
-        before = translator.score_many(translation, [experiment], should_stop=should_stop)[0]
-    compiled = [translator.compile(experiment.with_interventions(edit)) for edit in edits]
-    scores = translator.score_many(translation, compiled, should_stop=should_stop)
-    changes = {edit.place: sum(after) - sum(before) for edit, after in zip(edits, scores, strict=True)}
-    return SourceChanges(translation, changes, left_out)
+    sources = _ChangedSources(translator, translation, None, None)
+    before = sum(sources.baseline(should_stop))
+    scores = translator.score_many(translation, sources.compiled, should_stop=should_stop)
+    changes = {edit.place: sum(after) - before for edit, after in zip(sources.edits, scores, strict=True)}
+    return SourceChanges(changes, sources.left_out)
 
 
 def translate_without_source_words(
@@ -235,35 +170,56 @@ def translate_without_source_words(
     Raises:
         AnalysisError: a word does not exist.
         ExperimentError: nothing would be left.
-        TranslationStoppedError: `should_stop`, asked before each decoding step, said so.
+        TranslationStoppedError: `should_stop`, checked before each decoding step, returned True.
     """
-    experiment, _ = _experiment_without_misfits(translation, None)
-    edits = _edits(_checked_places(_words_by_place(translation), places), None)
-    compiled = [translator.compile(experiment.with_interventions(edit)) for edit in edits]
+    compiled = _ChangedSources(translator, translation, None, places).compiled
     return list(translator.run_many(compiled, need_maps=False, draft=translation, should_stop=should_stop))
 
 
-def _edits(places: Sequence[int], replacement: str | None) -> list[SourceEdit]:
-    return [
-        SourceWordRemoved(place) if replacement is None else SourceWordReplaced(place, replacement) for place in places
-    ]
+class _ChangedSources:
+    """The experiments of a translation with one source word removed or replaced.
 
+    Attributes:
+        words: the source words by place.
+        edits: the changes, by place.
+        compiled: the experiment with each change.
+        left_out: see `SourceOcclusion.left_out`.
+    """
 
-def _experiment_without_misfits(
-    translation: Translation, replacement: str | None
-) -> tuple[Experiment, tuple[AttentionRow, ...]]:
-    """The experiment for changed sentences, and the rows of attention that do not fit them."""
-    experiment = translation.experiment
-    if isinstance(experiment.output, GivenTarget):
-        experiment = replace(experiment, output=Greedy())
-    rows = tuple(row for row in experiment.attention_rows if row.head.kind != "decoder")
-    left_out = rows if replacement is None else ()
-    return experiment.without(*left_out), left_out
+    def __init__(
+        self,
+        translator: "Translator",
+        translation: Translation,
+        replacement: str | None,
+        places: Collection[int] | None,
+    ) -> None:
+        self.words = _words_by_place(translation)
+        wanted = sorted(self.words if places is None else set(places))
+        if not wanted or any(place not in self.words for place in wanted):
+            raise AnalysisError(
+                f"The source words {[place + 1 for place in wanted]} cannot be left out. Choose from "
+                f"{', '.join(str(place + 1) for place in self.words)}."
+            )
+        experiment = translation.experiment
+        if isinstance(experiment.output, GivenTarget):
+            experiment = replace(experiment, output=Greedy())
+        rows = tuple(row for row in experiment.attention_rows if row.head.kind != "decoder")
+        self.left_out = rows if replacement is None else ()
+        self._translator, self._translation = translator, translation
+        self._experiment = experiment.without(*self.left_out)
+        self.edits: list[SourceEdit] = [
+            SourceWordRemoved(place) if replacement is None else SourceWordReplaced(place, replacement)
+            for place in wanted
+        ]
+        self.compiled: list[CompiledExperiment] = [
+            translator.compile(self._experiment.with_interventions(edit)) for edit in self.edits
+        ]
 
-
-def _batched(edits: Sequence[SourceEdit], size: int) -> Iterator[Sequence[SourceEdit]]:
-    for first in range(0, len(edits), size):
-        yield edits[first : first + size]
+    def baseline(self, should_stop: Callable[[], bool] = lambda: False) -> tuple[float, ...]:
+        """The log-probabilities of the old translation without the rows in `left_out`."""
+        if not self.left_out:
+            return self._translation.log_probabilities
+        return self._translator.score_many(self._translation, [self._experiment], should_stop=should_stop)[0]
 
 
 def _words_by_place(translation: Translation) -> dict[int, Word]:
@@ -274,24 +230,3 @@ def _words_by_place(translation: Translation) -> dict[int, Word]:
         earlier = found.get(place)
         found[place] = word if earlier is None else Word(f"{earlier.text} {word.text}", earlier.start, word.end)
     return found
-
-
-def _checked_places(words: dict[int, Word], places: Collection[int] | None) -> list[int]:
-    wanted = sorted(words if places is None else set(places))
-    if not wanted or any(place not in words for place in wanted):
-        raise AnalysisError(
-            f"The source words {[place + 1 for place in wanted]} cannot be left out. Choose from "
-            f"{', '.join(str(place + 1) for place in words)}."
-        )
-    return wanted
-
-
-def changed_words(old: Sequence[str], new: Sequence[str]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Indices of words of `old` missing in `new`, and of words of `new` missing in `old`, in order."""
-    blocks = difflib.SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
-    kept_old = {block.a + place for block in blocks for place in range(block.size)}
-    kept_new = {block.b + place for block in blocks for place in range(block.size)}
-    return (
-        tuple(place for place in range(len(old)) if place not in kept_old),
-        tuple(place for place in range(len(new)) if place not in kept_new),
-    )

@@ -257,7 +257,7 @@ def _without_words(translator: "Translator", translation: "Translation", options
     return {
         "without_words": np.array([occluded.word.text for occluded in found.words], dtype=str),
         "without_left_out": np.array([str(row) for row in found.left_out], dtype=str),
-        "without_translations": np.array([occluded.text for occluded in found.words], dtype=str),
+        "without_translations": np.array([occluded.translation.text for occluded in found.words], dtype=str),
         "without_changes": np.array([found.change_of(occluded) for occluded in found.words]),
         "without_effects": found.effects,
         "without_effect_rows": np.array([*(word.text for word in translation.target_words), "<eos>"], dtype=str),

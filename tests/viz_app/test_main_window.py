@@ -243,11 +243,11 @@ def test_escape_cancels_an_analysis_that_takes_long_from_the_maps_and_the_top_ba
     page.toggle_analysis()
     panel.show_tab([tab.name for tab in panel.tabs].index("Compare"))
     tab, pair = panel.tab, Pair(1, 1)
-    assert tab.wait_bar is not None
+    assert tab.job_bar is not None
     for widget in (page.head.heatmap, window.top_bar.model_button):
         window.state.selection.pinned = pair
         tab.request.begin()
-        qtbot.waitUntil(tab.wait_bar.stop.isVisible)
+        qtbot.waitUntil(tab.job_bar.stop.isVisible)
         widget.setFocus()
         qtbot.keyClick(widget, Qt.Key.Key_Escape)
         assert tab.request.problem == "Comparing was cancelled."

@@ -5,10 +5,8 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
-    QButtonGroup,
     QFrame,
     QStackedWidget,
-    QToolButton,
     QWidget,
 )
 
@@ -17,10 +15,10 @@ from augenmerk.viz_app.analysis.compare.view import CompareTab
 from augenmerk.viz_app.analysis.heads.view import HeadsTab
 from augenmerk.viz_app.analysis.source.view import SourceTab
 from augenmerk.viz_app.analysis.steps.view import StepsTab
-from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, choice_buttons
 from augenmerk.viz_app.theme import PANEL_MARGIN, scaled
 from augenmerk.viz_app.views.commands import TOGGLE_ANALYSIS
-from augenmerk.viz_app.widgets.buttons import flat_button, tab_button
+from augenmerk.viz_app.widgets.buttons import flat_button
 from augenmerk.viz_app.widgets.layouts import column_of, row_of, wrapping_row
 
 TABS: tuple[type[AnalysisTab], ...] = (StepsTab, AlignmentTab, HeadsTab, SourceTab, CompareTab)
@@ -54,8 +52,6 @@ class AnalysisPanel(QFrame):
         self._context, self._classes, self._index = context, tabs, 0
         self._made: dict[int, AnalysisTab] = {}
         self._pages = QStackedWidget()
-        self._group = QButtonGroup(self)
-        self.buttons: list[QToolButton] = []
         self.close_button = flat_button("✕", TOGGLE_ANALYSIS.tip_with_keys("Hide the analysis panel"))
         self.close_button.setAccessibleName("Hide the analysis panel")
         self.close_button.clicked.connect(self.closed)
@@ -137,11 +133,8 @@ class AnalysisPanel(QFrame):
             self._focus_before = old
 
     def _lay_out(self) -> None:
-        for index, tab in enumerate(self._classes):
-            button = tab_button(tab.name, tab.tip)
-            button.clicked.connect(lambda _=False, chosen=index: self.show_tab(chosen))
-            self._group.addButton(button)
-            self.buttons.append(button)
+        choices = {index: (tab.name, tab.tip) for index, tab in enumerate(self._classes)}
+        self.buttons = [*choice_buttons(self, choices, self.show_tab).values()]
         names = wrapping_row(self.buttons, spacing=0)
         close = (self.close_button, 0, Qt.AlignmentFlag.AlignTop)
         header = row_of((names, 1), close, spacing=0, margins=(PANEL_MARGIN - 8, 8, 6, 2))

@@ -153,9 +153,9 @@ def test_focus_stays_in_the_bar_of_a_job(qtbot: QtBot, theme: Theme) -> None:
     window, request = QWidget(), RequestState()
     qtbot.addWidget(window)
     column = QVBoxLayout(window)
-    bar = JobBar("Measure", "Measures", request)
-    bar.start_wanted.connect(request.begin)
-    bar.stop_wanted.connect(request.finish)
+    bar = JobBar(request, "Measure", "Measures")
+    bar.start.clicked.connect(lambda: request.begin())
+    bar.stop.clicked.connect(lambda: request.finish())
     for widget in (QLineEdit(), bar, QLineEdit()):
         column.addWidget(widget)
     window.show()
@@ -177,7 +177,7 @@ def test_focus_stays_in_the_bar_of_a_job(qtbot: QtBot, theme: Theme) -> None:
 def test_a_long_job_says_how_long_it_still_takes(qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:
     clock, request = [100.0], RequestState()
     monkeypatch.setattr(tab_module.time, "monotonic", lambda: clock[0])
-    bar = JobBar("Measure", "Measures", request)
+    bar = JobBar(request, "Measure", "Measures")
     qtbot.addWidget(bar)
     for _ in range(2):  # the second is timed from its own beginning
         request.begin()

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QSlider, QWidget
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.translation.result import TranslationStoppedError
 from augenmerk.viz_app.analysis.alignment.state import AlignmentState, Links, cells, summary
-from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.state.experiment_state import Progress
 from augenmerk.viz_app.state.languages import check_languages, target_code
 from augenmerk.viz_app.state.map_text import title
@@ -255,17 +255,15 @@ class AlignmentTab(AnalysisTab):
         self.threshold.setToolTip("Hides weaker links, except the strongest of each target word")
         self.threshold.setAccessibleName("Threshold of links")
         self._threshold_text = label("small")
-        self.ranker = JobBar(
+        self.ranker = self.add_job_bar(
             "Find the best aligner",
             "Tries every layer, head, row naming and measure on sentence pairs aligned by hand",
-            self.request,
+            self._on_start,
         )
         self._summary = label("small", wraps=True)
         self.table = Table(HEADINGS)
         self._lay_out()
         self.threshold.valueChanged.connect(self._on_threshold)
-        self.ranker.start_wanted.connect(self._on_start)
-        self.ranker.stop_wanted.connect(self.stop)
         self.table.row_chosen.connect(self._on_row)
         on_redraw(self.state.settings, ("maps", "large map"), self.redraw_in_sight)
         self.state.measuring.changed.connect(self.redraw_in_sight)
@@ -274,13 +272,6 @@ class AlignmentTab(AnalysisTab):
         """Another model: its heads are others."""
         self.cancel()
         self._take(None)
-
-    def stop(self) -> bool:
-        """The user ends the ranking."""
-        if not self.request.is_running:
-            return False
-        self.cancel()
-        return True
 
     def redraw(self) -> None:
         """Shows the links, and the ranking if there is one."""
@@ -298,7 +289,6 @@ class AlignmentTab(AnalysisTab):
         self._summary.setText(summary(ranking) if ranking is not None else "")
         self._summary.setVisible(ranking is not None)
         set_visible(self.table, ranking is not None, focus_to=self.ranker.start)
-        self._filler.setVisible(links is None and ranking is None)
 
     def _take(self, ranking: "AlignerRanking | None") -> None:
         self.alignment.ranking = ranking
@@ -320,7 +310,7 @@ class AlignmentTab(AnalysisTab):
     def _lay_out(self) -> None:
         self._threshold_row = QWidget()
         row_of(self._threshold_text, (self.threshold, 1), within=self._threshold_row)
-        self._area, self._filler = VerticalScrollArea(self.links), QWidget()
+        self._area = VerticalScrollArea(self.links)
         add_parts(
             self.column,
             self._what,
@@ -331,5 +321,5 @@ class AlignmentTab(AnalysisTab):
             self.ranker,
             self._summary,
             (self.table, 2),
-            (self._filler, 1),
+            0,
         )

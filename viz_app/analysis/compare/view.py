@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
-    QButtonGroup,
     QCheckBox,
-    QFileDialog,
     QLabel,
     QMenu,
     QPushButton,
-    QToolButton,
     QWidget,
 )
 
@@ -33,14 +30,15 @@ from augenmerk.viz_app.analysis.compare.state import (
     Question,
     SecondModel,
 )
-from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, choice_buttons
 from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from augenmerk.viz_app.state.map_text import title
 from augenmerk.viz_app.state.map_view_settings import on_redraw
 from augenmerk.viz_app.state.sentence_text import Piece, breakable, changed_pieces, pieces_of, source_as_read
 from augenmerk.viz_app.theme import Palette
 from augenmerk.viz_app.views.sentence_input import one_line_edit
-from augenmerk.viz_app.widgets.buttons import MenuButton, flat_button, tab_button
+from augenmerk.viz_app.widgets.buttons import MenuButton, flat_button
+from augenmerk.viz_app.widgets.dialogs import ask_what_to_open
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of, set_visible
 from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, ShouldStop, Tell
@@ -293,7 +291,7 @@ class CompareTab(AnalysisTab):
     def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
         super().__init__(context, parent)
         self.comparing = CompareState(self.state)
-        self.question_buttons: dict[Question, QToolButton] = {}
+        self.question_buttons = choice_buttons(self, QUESTIONS, self._on_question)
         self.sentence = one_line_edit(
             "The second sentence",
             "The sentence to compare with: change a word or two",
@@ -344,12 +342,9 @@ class CompareTab(AnalysisTab):
 
     def choose_file(self) -> None:
         """Asks for a checkpoint by dialog."""
-        folder = str(self.preferences.recent_models.paths[0].parent) if self.preferences.recent_models.paths else ""
-        dialog = QFileDialog(self, "Choose a checkpoint to compare with", folder, CHECKPOINT_FILTER)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda name: self.use_checkpoint(Path(name)))
-        dialog.open()
+        recent = self.preferences.recent_models.paths
+        folder = recent[0].parent if recent else None
+        ask_what_to_open(self, "Choose a checkpoint to compare with", folder, self.use_checkpoint, CHECKPOINT_FILTER)
 
     def use_checkpoint(self, path: Path | None) -> None:
         """Compares with a checkpoint, None for the bundled one; the one before stays until this one is open."""
@@ -377,13 +372,12 @@ class CompareTab(AnalysisTab):
         set_visible(self.checkpoint_button, not is_sentence, focus_to=chosen)
         set_visible(self.close_button, not is_sentence and model is not None, focus_to=self.checkpoint_button)
         is_opening = comparing.candidate is not None and not comparing.candidate.is_open
-        self._waiting.say(f"opening {model.name}…" if is_opening and model else "translating…")
-        self._waiting.offer_again(not is_sentence)
+        doing = f"opening {model.name}…" if is_opening and model else "translating…"
+        self._waiting.describe(doing, offers_start=not is_sentence)
         self._hint.setText(HINTS[comparing.question])
         self._hint.setVisible(not is_running and comparing.comparison is None and not self.request.problem)
         maps, comparison = comparing.maps(), comparing.comparison
         set_visible(self._area, maps is not None, focus_to=self.compare if is_sentence else self.checkpoint_button)
-        self._filler.setVisible(maps is None)
         self.maps.value.setVisible(maps is not None)
         if maps is None or comparison is None:
             return
@@ -491,14 +485,9 @@ class CompareTab(AnalysisTab):
         on_redraw(self.state.settings, ("maps", "large map"), self.redraw_in_sight)
 
     def _lay_out(self) -> None:
-        group = QButtonGroup(self)
-        for question, (text, tip) in QUESTIONS.items():
-            button = self.question_buttons[question] = tab_button(text, tip)
-            button.clicked.connect(lambda _=False, chosen=question: self._on_question(chosen))
-            group.addButton(button)
         content = QWidget()
         column_of(self.texts, self._dropped, self.reads_first, self.maps, 1, spacing=8, within=content)
-        self._area, self._filler = VerticalScrollArea(content), QWidget()
+        self._area = VerticalScrollArea(content)
         self.column.insertLayout(0, row_of(*self.question_buttons.values(), 1, spacing=2))
         add_parts(
             self.column,
@@ -506,7 +495,7 @@ class CompareTab(AnalysisTab):
             self._hint,
             self._waiting,
             (self._area, 1),
-            (self._filler, 1),
+            0,
             self.maps.value,
         )
 

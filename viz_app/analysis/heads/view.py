@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QButtonGroup, QFileDialog, QToolButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from augenmerk.core.analysis.roles import HeadProfiler, SampleProfiles, SampleRoles, write_sample_roles
 from augenmerk.core.errors import AnalysisError, TextError
@@ -24,14 +23,15 @@ from augenmerk.viz_app.analysis.heads.state import (
     multi30k_files,
     read_sample,
 )
-from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, choice_buttons
 from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import Progress, RequestState
 from augenmerk.viz_app.state.languages import target_code
 from augenmerk.viz_app.state.map_text import KIND_NAMES
 from augenmerk.viz_app.theme import scaled
-from augenmerk.viz_app.widgets.buttons import ChoiceMenu, tab_button
+from augenmerk.viz_app.widgets.buttons import ChoiceMenu
+from augenmerk.viz_app.widgets.dialogs import ask_what_to_open
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, set_visible, wrapping_row
 from augenmerk.viz_app.widgets.table import Table
@@ -161,8 +161,8 @@ MEANINGS: dict[Question, str] = {
     ),
 }
 QUESTIONS: dict[Question, tuple[str, str]] = {
-    "importance": ("Importance", "The loss with each head off"),
-    "behaviour": ("Behaviour", "Entropy, confidence, distances, role"),
+    "importance": ("Importance", f"<p>The loss with each head off.</p><p>{MEANINGS['importance']}</p>"),
+    "behaviour": ("Behaviour", f"<p>Entropy, confidence, distances, role.</p><p>{MEANINGS['behaviour']}</p>"),
 }
 SAMPLES = {
     "gold": ("validation pairs", "The shipped sentence pairs of the validation split"),
@@ -202,13 +202,13 @@ class HeadsTab(AnalysisTab):
     def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
         super().__init__(context, parent)
         self.heads = HeadsState(self.state)
-        self.question_buttons: dict[Question, QToolButton] = {}
+        self.question_buttons = choice_buttons(self, QUESTIONS, self._on_question)
         self.sample_menu = ChoiceMenu("Which sentences", SAMPLES, "sample: ")
         self.sample_menu.actions_by_name["multi30k"].setEnabled(all(path.is_file() for path in multi30k_files()))
-        self.job = JobBar(
+        self.job = self.add_job_bar(
             "Measure",
             "This may take a minute, or several for a large model; partial results appear meanwhile",
-            self.request,
+            self._on_start,
         )
         self._keeping, self._measured_sample = RequestState(), SampleChoice()
         self._partial: SampleProfiles | None = None
@@ -230,8 +230,6 @@ class HeadsTab(AnalysisTab):
         self.table = Table(HEADINGS)
         self._lay_out()
         self.sample_menu.chosen.connect(self._on_sample)
-        self.job.start_wanted.connect(self._on_start)
-        self.job.stop_wanted.connect(self.stop)
         self._keeping.changed.connect(self.redraw_in_sight)
         self.cells.clicked.connect(self._on_cell)
         self.table.row_chosen.connect(self._on_row)
@@ -251,14 +249,10 @@ class HeadsTab(AnalysisTab):
         self.heads.forget_model()
         self._show_answer()
 
-    def stop(self) -> bool:
-        """The user ends the measurement: what is known of the behaviour holds, over as many sentences as it is of."""
-        if not self.request.is_running:
-            return False
-        self.cancel()
+    def on_stopped(self) -> None:
+        """The behaviour over the sentences read so far is the result."""
         if self._partial is not None:
             self._take_whole_behaviour(self._partial)
-        return True
 
     def redraw(self) -> None:
         """Shows what was measured, and whether it still holds."""
@@ -283,16 +277,11 @@ class HeadsTab(AnalysisTab):
             self._mark_cells()
         self._area.setVisible(has_importance)
         set_visible(self.table, has_table, focus_to=self.job.start)
-        self._filler.setVisible(not has_importance and not has_table)
 
     def choose_file(self) -> None:
         """Asks for a text file by dialog."""
-        dialog = QFileDialog(self, "Choose sentences", "", "Text (*.txt *.tsv *.de *.gz);;All files (*)")
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda name: self.use_file(Path(name)))
-        dialog.rejected.connect(self.redraw)
-        dialog.open()
+        filters = "Text (*.txt *.tsv *.de *.gz);;All files (*)"
+        ask_what_to_open(self, "Choose sentences", None, self.use_file, filters).rejected.connect(self.redraw)
 
     def use_file(self, path: Path) -> None:
         """Takes the sentences of a file."""
@@ -396,19 +385,10 @@ class HeadsTab(AnalysisTab):
         self.state.intents.choose_head(head)
 
     def _lay_out(self) -> None:
-        group = QButtonGroup(self)
-        for question, (text, tip) in QUESTIONS.items():
-            button = tab_button(text, f"<p>{tip}.</p><p>{MEANINGS[question]}</p>")
-            button.clicked.connect(lambda _=False, chosen=question: self._on_question(chosen))
-            group.addButton(button)
-            self.question_buttons[question] = button
         choices = wrapping_row((*self.question_buttons.values(), self.sample_menu), spacing=2)
         self._area = VerticalScrollArea(self.cells)
-        self._filler = QWidget()
         self.column.insertWidget(0, choices)
-        add_parts(
-            self.column, self.job, self._warning, self._summary, (self._area, 1), (self.table, 1), (self._filler, 1)
-        )
+        add_parts(self.column, self.job, self._warning, self._summary, (self._area, 1), (self.table, 1), 0)
 
 
 def shortened(name: str) -> str:

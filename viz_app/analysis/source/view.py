@@ -1,4 +1,4 @@
-"""The tab *Source*: what comes from the source, and what depends on each of its words."""
+"""The tab *Source*: the share of the source in each output word, and the loss without each source word."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -7,6 +7,11 @@ from typing import ClassVar
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from augenmerk.core.analysis.contributions import METHOD
+from augenmerk.core.analysis.occlusion import (
+    SourceChanges,
+    score_without_source_words,
+    translate_without_source_words,
+)
 from augenmerk.core.errors import AnalysisError, ExperimentError
 from augenmerk.core.quantities import number, percent
 from augenmerk.core.translation.experiment import SourceWordRemoved, SourceWordReplaced
@@ -21,19 +26,19 @@ from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, col
 from augenmerk.viz_app.worker.inference import JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
 
 GROUP_SIZE = 4
-"""Words that are removed side by side: so many translations are lost where something more urgent is asked."""
+"""Words removed per batch; an interruption loses at most these translations."""
 
 
 @dataclass(frozen=True, eq=False)
 class SourceJob:
-    """The shares of source and prefix in each output word, and what the translation loses without each source word.
+    """The shares of source and prefix in each output word, and the translation's loss without each source word.
 
-    Both are read by teacher forcing: however long a changed sentence's own translation would be, it takes a few passes.
+    Both are read by teacher forcing in a few passes, under the interventions of the translation's experiment.
 
     Attributes:
-        translation: whose; all of it is computed under the interventions of its experiment.
-        original: the original that it is shown beside; None where nothing is changed.
-        known: what is known of that already.
+        translation: the translation.
+        original: the original to compare with; None if nothing is changed.
+        known: the findings of the original, if they are known.
     """
 
     translation: Translation
@@ -51,26 +56,25 @@ class SourceJob:
 
     def _find(self, translation: Translation, translator: OpenTranslator, should_stop: ShouldStop) -> SourceFindings:
         from augenmerk.core.analysis.alti import contributions_of
-        from augenmerk.core.analysis.occlusion import score_without_source_words
 
         contributions = contributions_of(translator, translation, should_stop)
         if len(translation.source_words) == 1:
-            return SourceFindings(contributions, None, "Without its only word, the source would be empty.")
+            return SourceFindings(contributions, SourceChanges({}), "Without its only word, the source would be empty.")
         try:
             changes = score_without_source_words(translator, translation, should_stop=should_stop)
         except (AnalysisError, ExperimentError) as error:  # too little would be left
-            return SourceFindings(contributions, None, str(error))
+            return SourceFindings(contributions, SourceChanges({}), str(error))
         return SourceFindings(contributions, changes)
 
 
 @dataclass(frozen=True, eq=False)
 class WithoutWordsJob:
-    """What the sentence is translated to without each of its words. Goes on where it was interrupted.
+    """The translation without each of the source words. Continues after an interruption.
 
     Attributes:
-        translation: the sentence's own.
+        translation: of the whole sentence.
         places: of the words.
-        found: the translations, by place, that are known.
+        found: the known translations by place.
     """
 
     translation: Translation
@@ -80,8 +84,6 @@ class WithoutWordsJob:
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> Mapping[int, str]:
         """See `Job.run`."""
-        from augenmerk.core.analysis.occlusion import translate_without_source_words
-
         found = dict(self.found)
         left = [place for place in self.places if place not in found]
         while left:
@@ -97,8 +99,8 @@ class WithoutWordsJob:
 
 
 LEAST_SCALE = 0.5
-"""A full bar of the source words is never less than this loss of log-probability, in nats: what rounds to 0.00 has no
-bar to be seen."""
+"""A full bar of the source words stands for at least this change of log-probability, in nats, so a change that rounds
+to 0.00 has no visible bar."""
 WAITING, CANCELLED = "…", "Computing shares and losses was cancelled."
 HOW_TO_CHANGE = "Click a word to remove it from the source; click it again to put it back."
 TICKS = "Ticks on the bars: the original."
@@ -111,13 +113,13 @@ ALTI_TIP = (
 
 
 class SourceTab(AnalysisTab):
-    """Shares of source and prefix by ALTI+; what the translation loses without each source word.
+    """Shares of source and prefix by ALTI+; the translation's loss without each source word.
 
     Attributes:
-        source: what the tab knows.
+        source: the state.
         shares: output words; the bar is the source's share, the rest the prefix's.
-        words: source words; the bar is what the translation loses without the word. A click removes it.
-        replacement: what to put in place of the word that was clicked last; `replace` does it.
+        words: source words; the bar is the translation's loss without the word. A click removes it.
+        replacement: the replacement of the word clicked last; `replace` applies it.
         warnings: output words that depend on the source very little.
     """
 
@@ -145,7 +147,7 @@ class SourceTab(AnalysisTab):
         self.replace.setToolTip("Translate with this word instead of the last one you clicked")
         self.warnings = label("warm", wraps=True)
         self._shares_title, self._words_title = label("small", wraps=True), label("small", wraps=True)
-        self._left_out = label("small", wraps=True)
+        self._left_out = label("small", ROWS_LEFT_OUT, wraps=True)
         self._hint = label("small", wraps=True)
         self._waiting = self.add_wait_bar(CANCELLED, "Compute")
         self._lay_out()
@@ -156,32 +158,32 @@ class SourceTab(AnalysisTab):
         self.source.follow_result()
 
     def forget_result(self) -> None:
-        """The findings were of another translation."""
+        """The findings belong to the previous translation."""
         self.source.follow_result()
 
     def refresh(self) -> None:
-        """Asks for the findings if they are not there."""
+        """Requests the findings if they are unknown."""
         translation = self.translation_to_ask_about
         if translation is not None and not self.request.is_running and not self.request.problem:
             if self.source.findings is None:
-                self._waiting.say("computing…")
+                self._waiting.describe("computing…")
                 self.ask(SourceJob(translation, self.source.original, self.source.known_original), self._take)
             else:
                 self._ask_for_translations()
         self.redraw()
 
     def _ask_for_translations(self) -> None:
-        """What stands in the words' tool tips: it takes a search for each word, and gives way to everything else."""
+        """Requests the translations in the words' tool tips, at the lowest priority: each takes a search."""
         translation, places = self.translation_to_ask_about, self.source.places_to_translate
         if translation is not None and places and self.is_in_sight:
             known = {**self.source.without}
             job = WithoutWordsJob(translation, tuple(sorted((*known, *places))), known)
-            self._waiting.say("", is_counted=False)
+            self._waiting.describe("", is_awaited=False)
             self.ask(job, self._take_translations, on_partial=self._take_translations)
 
     def redraw(self) -> None:
-        """Shows the words, and what is known of them."""
-        has_translation = self.source.translation is not None
+        """Shows the words and the findings."""
+        has_translation = self.state.translation is not None
         for part in (self._body, self._hint):
             part.setVisible(has_translation)
         self._hint.setText(f"{HOW_TO_CHANGE} {TICKS}" if self.source.original is not None else HOW_TO_CHANGE)
@@ -200,16 +202,16 @@ class SourceTab(AnalysisTab):
             self._show_words()
 
     def _show_shares(self) -> None:
-        translation, findings = self.source.translation, self.source.findings
-        shares, mean, before = self.source.shares(), self.source.mean_share(), self.source.mean_share_before()
+        translation, findings, shares = self.state.translation, self.source.findings, self.source.shares()
+        mean = findings.mean_share() if findings is not None else None
+        before = findings.original.mean_share() if findings is not None and findings.original is not None else None
         self._shares_title.setText(
             "share of the source\n"
-            + (f"{percent(mean)} on average" if mean is not None else WAITING if not findings else "")
+            + (f"{percent(mean)} on average" if mean is not None else WAITING if findings is None else "")
             + (f" (was {percent(before)})" if mean is not None and before is not None else "")
         )
         if findings is None and translation is not None:
-            words = [word.text for word in translation.target_words]
-            self.shares.show_bars([Bar(word, 0.0, WAITING) for word in words])
+            self.shares.show_bars([Bar(word.text, 0.0, WAITING) for word in translation.target_words])
         else:
             self.shares.show_bars([_share_bar(each) for each in shares])
         found = [each.warning.message for each in shares if each.warning is not None]
@@ -217,22 +219,14 @@ class SourceTab(AnalysisTab):
         self.warnings.setVisible(bool(found))
 
     def _show_words(self) -> None:
-        problem = self.source.findings.problem if self.source.findings is not None else ""
-        self._words_title.setText(problem or WORDS_TITLE)
-        changes = self.source.findings.changes if self.source.findings is not None else None
-        self._left_out.setText(ROWS_LEFT_OUT)
-        self._left_out.setVisible(changes is not None and bool(changes.left_out))
-        words = self.source.words()
-        losses = [-change for word in words for change in (word.change, word.before) if change is not None]
-        largest = max(losses, default=0.0)
-        is_waiting = self.source.findings is None
+        findings, words = self.source.findings, self.source.words()
+        self._words_title.setText(findings.problem if findings is not None and findings.problem else WORDS_TITLE)
+        self._left_out.setVisible(findings is not None and bool(findings.changes.left_out))
+        changes = [abs(change) for word in words for change in (word.change, word.before) if change is not None]
+        scale = max([LEAST_SCALE, *changes])
+        is_waiting = findings is None
         self.words.show_bars(
-            [
-                _word_bar(
-                    word, max(largest, LEAST_SCALE), is_lit=word.place == self.source.place, is_waiting=is_waiting
-                )
-                for word in words
-            ]
+            [_word_bar(word, scale, is_lit=word.place == self.source.place, is_waiting=is_waiting) for word in words]
         )
 
     def _show_replacement(self) -> None:
@@ -297,17 +291,19 @@ def _word_bar(word: SourceWord, scale: float, *, is_lit: bool, is_waiting: bool)
     elif word.change is not None:
         without = "is being translated…" if word.without is None else word.without or "nothing"
         tip = f"without {word.text}: {without}\nClick to remove it"
+    if (word.change or 0.0) > 0:
+        tip += "\nOrange: the translation is more probable without it"
     value = number(word.change, signed=True) if word.change is not None else WAITING if is_waiting else ""
     is_removed = isinstance(word.edit, SourceWordRemoved)
     return Bar(
         text,
-        max(0.0, -(word.change or 0.0)) / scale,
+        abs(word.change or 0.0) / scale,
         "removed" if is_removed else value,
         is_lit=is_lit,
-        is_changed=word.edit is not None,
+        is_changed=word.edit is not None or (word.change or 0.0) > 0,
         is_new=word.edit is not None,
         is_struck=is_removed,
         tip=tip,
-        before=max(0.0, -word.before) / scale if word.before is not None else None,
+        before=abs(word.before) / scale if word.before is not None else None,
         before_text=number(word.before, signed=True) if word.before is not None else "",
     )

@@ -602,7 +602,7 @@ def endless(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
 def test_a_long_comparison_can_be_cancelled_and_asked_for_again(
     qtbot: QtBot, tab: CompareTab, endless: set[str], by_key: bool
 ) -> None:
-    bar = tab.wait_bar
+    bar = tab.job_bar
     assert bar is not None
     assert not bar.isVisible()
     endless.add(SECOND)
@@ -625,7 +625,7 @@ def test_a_long_comparison_can_be_cancelled_and_asked_for_again(
     endless.clear()
     tab.refresh()
     assert not tab.request.is_running, "nothing is asked for by itself"
-    assert not bar.again.isVisible(), "the button Compare is there"
+    assert not bar.start.isVisible(), "the button Compare is there"
     qtbot.mouseClick(tab.compare, Qt.MouseButton.LeftButton)
     settle(qtbot, tab)
     assert tab.comparing.comparison is not None
@@ -640,7 +640,7 @@ def test_a_second_checkpoint_that_takes_long_is_kept_when_the_comparison_is_canc
     endless.add(FIRST)
     qtbot.mouseClick(tab.question_buttons["checkpoint"], Qt.MouseButton.LeftButton)
     tab.use_checkpoint(path)
-    bar, candidate = tab.wait_bar, tab.comparing.candidate
+    bar, candidate = tab.job_bar, tab.comparing.candidate
     assert bar is not None
     assert candidate is not None
     qtbot.waitUntil(lambda: candidate.is_open and bar.stop.isVisible(), timeout=10_000)
@@ -649,6 +649,6 @@ def test_a_second_checkpoint_that_takes_long_is_kept_when_the_comparison_is_canc
     assert tab.comparing.model is candidate
     assert path in tab.preferences.recent_models.paths, "it is not to blame"
     endless.clear()
-    qtbot.mouseClick(bar.again, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(bar.start, Qt.MouseButton.LeftButton)
     settle(qtbot, tab)
     assert tab.comparing.comparison is not None

@@ -502,7 +502,7 @@ def test_focus_stays_in_the_tab_from_the_beginning_of_a_measurement_to_its_end(
     qtbot.waitUntil(lambda: not tab.request.is_running, timeout=30_000)
     assert QApplication.focusWidget() is tab.job.start
     tab.sample_menu.setFocus()
-    tab.job.start_wanted.emit()
+    tab.job.start.click()
     assert QApplication.focusWidget() is tab.job.stop
     tab.cancel()
 

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.analysis.alti import contributions_of
 from augenmerk.core.analysis.contributions import METHOD
-from augenmerk.core.analysis.occlusion import occlude_source_words
+from augenmerk.core.analysis.occlusion import SourceChanges, occlude_source_words
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import percent
 from augenmerk.core.translation.experiment import (
@@ -73,7 +72,7 @@ def test_every_output_word_has_its_share_and_the_method_its_name(tab: SourceTab)
     assert all(0 <= each.source <= 1 for each in shares)
     assert [bar.value for bar in tab.shares.bars] == pytest.approx([each.source for each in shares])
     assert sum(share for _, share in shares[0].parts) <= shares[0].source + 1e-5
-    assert f"{percent(tab.source.mean_share())} on average" in tab._shares_title.text()
+    assert f"{percent(tab.source.findings.mean_share())} on average" in tab._shares_title.text()
 
 
 def test_a_warning_stands_where_the_source_collapses(tab: SourceTab) -> None:
@@ -211,19 +210,18 @@ def test_words_are_removed_without_the_rows_that_are_set_over_the_source_and_thi
     _click_word(qtbot, tab, 2)
     assert tab.state.experiment.interventions == (SourceWordRemoved(2),)
     assert "Dropped" in tab.state.notice
-    assert tab.source.findings.changes is not None
     assert not tab._left_out.isVisible()
 
 
-@pytest.mark.parametrize(("loss", "length"), [(0.004, 0.008), (0.25, 0.5), (2.0, 1.0)])
-def test_a_loss_that_rounds_to_nothing_has_no_bar_to_be_seen(tab: SourceTab, loss: float, length: float) -> None:
+@pytest.mark.parametrize(("change", "length"), [(-0.004, 0.008), (-0.25, 0.5), (-2.0, 1.0), (0.25, 0.5)])
+def test_a_change_has_a_bar_unless_it_rounds_to_nothing(tab: SourceTab, change: float, length: float) -> None:
     findings = tab.source.findings
     assert findings is not None
-    assert findings.changes is not None
-    changes = {place: -loss if place == 0 else 0.0 for place in findings.changes.changes}
-    tab._take(SourceFindings(findings.contributions, replace(findings.changes, changes=changes)))
+    by_place = {place: change if place == 0 else 0.0 for place in findings.changes.by_place}
+    tab._take(SourceFindings(findings.contributions, SourceChanges(by_place)))
     values = [bar.value for bar in tab.words.bars]
     assert values == pytest.approx([length] + [0.0] * (len(values) - 1), abs=1e-4)
+    assert [bar.is_changed for bar in tab.words.bars] == [change > 0] + [False] * (len(values) - 1), "a gain is orange"
 
 
 def test_words_stand_where_they_are_while_an_answer_is_awaited(
@@ -297,7 +295,6 @@ def test_nothing_is_known_before_an_answer() -> None:
     state = SourceState(ExperimentState())
     assert state.shares() == []
     assert state.words() == []
-    assert state.mean_share() is None
     assert not state.replace("Mann"), "no word is chosen"
 
 
@@ -310,8 +307,7 @@ def test_the_original_stands_beside_as_ticks(words_tab: SourceTab, qtbot: QtBot)
     findings, source = words_tab.source.findings, words_tab.source
     assert findings is not None
     assert findings.original is plain  # it is not computed again
-    assert plain.changes is not None
-    before = [*plain.changes.changes.values()]
+    before = [*plain.changes.by_place.values()]
     assert [word.before for word in source.words()] == pytest.approx(before)
     assert any(word.change != word.before for word in source.words())
     old = plain.contributions.source_share_of_words().tolist()
@@ -362,7 +358,7 @@ def test_what_is_read_at_once_is_shown_before_what_takes_a_search_for_each_word(
     waiting = [each for each in tips if "is being translated" in each[0]]
     assert waiting, "numbers stand there before the translations"
     assert all("is being translated" in tip for tip in waiting[0])
-    assert [word.without for word in tab.source.words()] == [word.text for word in expected.words]
+    assert [word.without for word in tab.source.words()] == [word.translation.text for word in expected.words]
     half = [each for each in tips if "is being" not in each[0] and "is being" in each[-1]]
     assert half, "they come a few at a time"
 
@@ -426,7 +422,7 @@ def test_going_on_after_giving_way_computes_no_word_twice(
 def test_findings_that_take_long_can_be_cancelled_and_asked_for_again(
     qtbot: QtBot, words_tab: SourceTab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tab, bar, is_slow = words_tab, words_tab.wait_bar, [True]
+    tab, bar, is_slow = words_tab, words_tab.job_bar, [True]
     assert bar is not None
     find = SourceJob._find
 
@@ -449,7 +445,7 @@ def test_findings_that_take_long_can_be_cancelled_and_asked_for_again(
     assert tab.problem.isVisible()
     assert tab.problem.text() == CANCELLED
     is_slow[0] = False
-    qtbot.mouseClick(bar.again, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(bar.start, Qt.MouseButton.LeftButton)
     settle(qtbot, tab)
     assert tab.source.findings is not None
     assert not tab.problem.isVisible()
