@@ -31,7 +31,7 @@ from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.export.menu import EXPORTS, OF_RUNS
 from augenmerk.viz_app.glossary import GlossaryError, entries_in, glossary, parse_glossary
-from augenmerk.viz_app.heatmap.drawing import signed_rgb_table
+from augenmerk.viz_app.heatmap.drawing import color_table
 from augenmerk.viz_app.learn.chapter import read_chapters
 from augenmerk.viz_app.main_window import LEARN, PAGE_COMMANDS, TRAIN, MainWindow
 from augenmerk.viz_app.state.experiment_editor import toggle_head
@@ -67,7 +67,7 @@ def test_every_entry_is_short_and_leads_to_a_chapter() -> None:
 @pytest.mark.parametrize("is_dark", [False, True])
 def test_the_glossary_names_the_colours_of_a_difference(is_dark: bool) -> None:
     (entry,) = (entry for entry in glossary() if entry.title == "difference")
-    less, more = signed_rgb_table(is_dark=is_dark)[[0, -1]].astype(int)
+    less, more = color_table(is_dark=is_dark, is_signed=True).rgb[[0, -1]].astype(int)
     names = {"orange" if red > blue else "blue": which for which, (red, _, blue) in (("less", less), ("more", more))}
     for name, which in names.items():
         assert re.search(rf"{name} where (a query|it) looks {which}\b", entry.text)

@@ -27,18 +27,15 @@ from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import atomic_path
 from augenmerk.core.translation.result import FloatArray
 from augenmerk.viz_app.heatmap.drawing import (
-    PAPER,
     PRINT_COLORS,
     SMALL_SCALE,
     Box,
     Drawing,
     DrawingBlock,
     Shape,
+    color_table,
     mark_shapes,
     marked_labels,
-    missing_rgb,
-    rgb_table,
-    signed_rgb_table,
 )
 from augenmerk.viz_app.state.map_view import NO_MARKS, Strip
 from augenmerk.viz_app.state.sentence_text import visible
@@ -306,10 +303,8 @@ def _boxes_for_missing_glyphs() -> Iterator[None]:
 
 
 def _colors(*, is_signed: bool = False) -> Colormap:
-    if not is_signed:
-        return ListedColormap(rgb_table(PAPER) / 255)
-    colors = ListedColormap(signed_rgb_table(is_dark=False) / 255)
-    return colors.with_extremes(bad=f"#{bytes(missing_rgb(is_dark=False)).hex()}")
+    colors = color_table(is_dark=False, is_signed=is_signed)
+    return ListedColormap(colors.rgb / 255).with_extremes(bad=f"#{bytes(colors.missing).hex()}")
 
 
 def _hatch_missing(axes: Axes, drawing: Drawing) -> None:

@@ -23,7 +23,7 @@ from PIL import Image, ImageColor, ImageDraw, ImageFont
 from augenmerk.core.errors import StorageError
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import atomic_path, check_writable
-from augenmerk.viz_app.heatmap.drawing import PAPER, PRINT_COLORS, Box, Drawing, mark_shapes, marked_labels, rgb_table
+from augenmerk.viz_app.heatmap.drawing import PAPER, PRINT_COLORS, Box, Drawing, mark_shapes, marked_labels
 
 FORMATS = ("gif", "mp4")
 FFMPEG = "ffmpeg"
@@ -202,7 +202,7 @@ def _write_gif(images: Iterator[Image.Image], num_shots: int, path: Path) -> Non
 @cache
 def _palette() -> Image.Image:
     """The colours of every picture: those of maps, and words in each of their colours, fading to the ground."""
-    ramp = rgb_table(PAPER)[np.linspace(0, 255, NUM_RAMP).round().astype(int)]
+    ramp = PAPER.rgb[np.linspace(0, 255, NUM_RAMP).round().astype(int)]
     shades = np.linspace(0, 1, NUM_SHADES)[:, None]
     words = [np.array(GROUND) + shades * (np.array(color) - GROUND) for color in (*COLORS.values(), GREY)]
     colors = np.concatenate([ramp, [FAINT], *(each.round().astype(np.uint8) for each in words)])
@@ -482,7 +482,7 @@ class _FilmPainter:
         """Draws the colour bar."""
         left, top = self._map_right + 16, self._map_top
         top_value = self._film.shots[0].drawings[0].top
-        ramp = Image.fromarray(rgb_table(PAPER)[::-1, None].astype(np.uint8), "RGB")
+        ramp = Image.fromarray(PAPER.rgb[::-1, None], "RGB")
         image.paste(ramp.resize((BAR_WIDTH, BAR_HEIGHT)), (left, top))
         draw.rectangle((left - 1, top - 1, left + BAR_WIDTH, top + BAR_HEIGHT), outline=FAINT)
         for share in (0.0, 0.5, 1.0):

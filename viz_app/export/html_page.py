@@ -26,7 +26,7 @@ from augenmerk.core.model.heads import KIND_TITLES, Head
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import write_text
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
-from augenmerk.viz_app.heatmap.drawing import EMBER, PAPER, missing_rgb, rgb_table, signed_rgb_table
+from augenmerk.viz_app.heatmap.drawing import color_table
 from augenmerk.viz_app.state.map_source import new_entries, selected, spread
 from augenmerk.viz_app.state.map_view import Band, MapView, bands_at
 from augenmerk.viz_app.state.marks import marks_of_experiment
@@ -105,6 +105,7 @@ def _data(content: PageContent) -> dict[str, Any]:
         "given translation" if content.translation.is_given else "translation": content.translation.text,
         "measure": MEASURES[content.measure].name,
     }
+    weights = {"light": color_table(is_dark=False), "dark": color_table(is_dark=True)}
     return {
         "facts": facts,
         "meaning": described.meaning,
@@ -115,12 +116,9 @@ def _data(content: PageContent) -> dict[str, Any]:
         "mode": content.selection.label_mode,
         "shown": [content.shown.kind, content.shown.layer, content.shown.head],
         "pinned": content.pinned,
-        "colors": {"light": _table(rgb_table(PAPER)), "dark": _table(rgb_table(EMBER))},
-        "signedColors": {
-            "light": _table(signed_rgb_table(is_dark=False)),
-            "dark": _table(signed_rgb_table(is_dark=True)),
-        },
-        "missing": {name: bytes(missing_rgb(is_dark=name == "dark")).hex() for name in ("light", "dark")},
+        "colors": {name: _table(table.rgb) for name, table in weights.items()},
+        "signedColors": {name: _table(color_table(is_dark=name == "dark", is_signed=True).rgb) for name in weights},
+        "missing": {name: bytes(table.missing).hex() for name, table in weights.items()},
     }
 
 

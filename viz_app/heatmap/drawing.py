@@ -8,7 +8,7 @@ anchors. Weight 0 is close to the ground of the theme, weight 1 stands out most.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -24,115 +24,69 @@ from augenmerk.viz_app.state.marks import marks_of_heads, marks_of_large_map, qu
 NUM_COLORS = 256
 
 
-@dataclass(frozen=True)
-class Ramp:
-    """A path through OKLab.
+@dataclass(frozen=True, eq=False)
+class ColorTable:
+    """The colours of values from 0 to the largest one, or of values on both sides of 0.
 
     Attributes:
+        rgb: sRGB bytes, [256, 3] from 0 to 1, or [255, 3] from −1 to 1: entry 127 is the colour of 0.
+        is_signed: whether values lie on both sides of 0.
+        missing: a neutral tone for cells without a value, as sRGB bytes.
+    """
+
+    rgb: NDArray[np.uint8]
+    is_signed: bool
+    missing: tuple[int, int, int]
+
+    @cached_property
+    def packed(self) -> NDArray[np.uint32]:
+        """The colours, and after them the neutral tone, as opaque 0xAARRGGBB integers."""
+        red, green, blue = np.vstack((self.rgb, self.missing)).astype(np.uint32).T
+        return 0xFF000000 | (red << 16) | (green << 8) | blue
+
+    def indices(self, values: FloatArray, top: float | FloatArray = 1.0) -> NDArray[np.intp]:
+        """The index of each value's colour. Values beyond `top` are clipped; the last index is that of no value."""
+        tops, is_missing, last = np.asarray(top, dtype=np.float32), np.isnan(values), len(self.rgb) - 1
+        scale = np.where(tops > 0, (last / 2 if self.is_signed else last) / np.where(tops > 0, tops, 1), 0)
+        scaled = np.where(is_missing, 0, values * scale.astype(np.float32))
+        found = np.rint(scaled).clip(-127, 127) + 127 if self.is_signed else (scaled + 0.5).clip(0, last)
+        return np.where(is_missing, last + 1, found.astype(np.intp))
+
+
+def color_table(*, is_dark: bool, is_signed: bool = False) -> ColorTable:
+    """The table for a dark or light theme."""
+    if is_signed:
+        return SIGNED_EMBER if is_dark else SIGNED_PAPER
+    return EMBER if is_dark else PAPER
+
+
+def _ramp(lightness: tuple[float, float], *anchors: tuple[float, float, float]) -> NDArray[np.uint8]:
+    """A path through OKLab as sRGB bytes, [256, 3].
+
+    Args:
         lightness: at weight 0 and weight 1, from 0 (black) to 1 (white).
         anchors: (weight, hue in degrees, chroma), by rising weight.
     """
-
-    lightness: tuple[float, float]
-    anchors: tuple[tuple[float, float, float], ...]
-
-
-PAPER = Ramp(
-    (0.985, 0.25), ((0.0, 108, 0.035), (0.2, 130, 0.09), (0.45, 195, 0.10), (0.7, 250, 0.13), (1.0, 268, 0.11))
-)
-EMBER = Ramp(
-    (0.13, 0.97), ((0.0, 285, 0.015), (0.25, 300, 0.12), (0.5, 358, 0.19), (0.75, 415, 0.15), (1.0, 465, 0.07))
-)
-
-
-@dataclass(frozen=True)
-class SignedRamp:
-    """Blue below 0, the ground of the theme at 0, orange above; see `signed_rgb_table`.
-
-    Attributes:
-        is_dark: of which theme.
-        missing: a neutral tone for what has no value, as 0xAARRGGBB.
-    """
-
-    is_dark: bool
-    missing: int
-
-
-SIGNED_PAPER, SIGNED_EMBER = SignedRamp(is_dark=False, missing=0xFFD3D6DA), SignedRamp(is_dark=True, missing=0xFF53585F)
-
-
-@cache
-def signed_color_table(ramp: SignedRamp) -> tuple[int, ...]:
-    """The 255 colours from −1 to 1 as 0xAARRGGBB integers, and after them the tone for what has no value."""
-    return (*_packed(signed_rgb_table(is_dark=ramp.is_dark)), ramp.missing)
-
-
-@cache
-def color_table(ramp: Ramp) -> tuple[int, ...]:
-    """The table as 256 opaque 0xAARRGGBB integers, for `QImage.setColorTable`."""
-    return _packed(rgb_table(ramp))
-
-
-@cache
-def rgb_table(ramp: Ramp) -> NDArray[np.uint8]:
-    """The table as sRGB bytes, [256, 3]."""
     weight = np.linspace(0.0, 1.0, NUM_COLORS)
-    positions, hues, chromas = np.array(ramp.anchors).T
-    lightness = np.interp(weight, (0.0, 1.0), ramp.lightness)
+    positions, hues, chromas = np.array(anchors).T
     hue = np.radians(np.interp(weight, positions, hues))
     chroma = np.interp(weight, positions, chromas)
-    linear = _oklab_to_linear_rgb(lightness, chroma * np.cos(hue), chroma * np.sin(hue)).clip(0.0, 1.0)
+    lab = np.interp(weight, (0.0, 1.0), lightness), chroma * np.cos(hue), chroma * np.sin(hue)
+    linear = _oklab_to_linear_rgb(*lab).clip(0.0, 1.0)
     encoded = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
     return np.round(encoded * 255).astype(np.uint8)
 
 
-@cache
-def signed_rgb_table(*, is_dark: bool) -> NDArray[np.uint8]:
-    """From −1 to 1 as sRGB bytes, [255, 3]: blue below, the ground of the theme at 0 (entry 127), orange above.
+def _signed(ground: float, end: float) -> NDArray[np.uint8]:
+    """Blue below 0, the ground of the theme at 0, orange above, [255, 3].
 
     Both arms have the same lightness at the same distance from 0, and differ in the one pair of hues that all common
     kinds of colour-blindness keep apart.
     """
-    ground, end = (0.26, 0.80) if is_dark else (0.985, 0.50)
-    below = rgb_table(Ramp((ground, end), ((0.0, 258, 0.0), (0.3, 258, 0.07), (1.0, 258, 0.15))))
-    above = rgb_table(Ramp((ground, end), ((0.0, 55, 0.0), (0.3, 58, 0.07), (1.0, 50, 0.14))))
+    below = _ramp((ground, end), (0.0, 258, 0.0), (0.3, 258, 0.07), (1.0, 258, 0.15))
+    above = _ramp((ground, end), (0.0, 55, 0.0), (0.3, 58, 0.07), (1.0, 50, 0.14))
     steps = np.linspace(0, NUM_COLORS - 1, 128).round().astype(int)
     return np.concatenate([below[steps[:0:-1]], above[steps]])
-
-
-def cell_colors(values: NDArray[np.float32], top: float, *, is_signed: bool, is_dark: bool) -> NDArray[np.uint8]:
-    """The colours of a map's cells as sRGB bytes, [rows, columns, 3]; cells without a value have a neutral tone."""
-    if is_signed:
-        table, indices = signed_rgb_table(is_dark=is_dark), signed_indices(values, top)
-    else:
-        table, indices = rgb_table(EMBER if is_dark else PAPER), quantize(np.nan_to_num(values), top)
-    colors = table[indices]
-    colors[np.isnan(values)] = missing_rgb(is_dark=is_dark)
-    return colors
-
-
-def missing_rgb(*, is_dark: bool) -> tuple[int, int, int]:
-    """The neutral tone of a cell without a value, as sRGB bytes."""
-    packed = (SIGNED_EMBER if is_dark else SIGNED_PAPER).missing
-    return packed >> 16 & 255, packed >> 8 & 255, packed & 255
-
-
-def signed_indices(values: NDArray[np.float32], top: float) -> NDArray[np.uint8]:
-    """Values from −top to top as indices into `signed_rgb_table`; exactly 0 is exactly its middle."""
-    scale = 127 / top if top > 0 else 0.0
-    return (np.rint(np.nan_to_num(values) * scale).clip(-127, 127) + 127).astype(np.uint8)
-
-
-def quantize(weights: NDArray[np.float32], top: float = 1.0) -> NDArray[np.uint8]:
-    """Weights from 0 to `top` as table indices from 0 to 255, the same shape. What lies outside is clipped."""
-    scale = (NUM_COLORS - 1) / top if top > 0 else 0.0
-    return (weights * scale + 0.5).clip(0, NUM_COLORS - 1).astype(np.uint8)
-
-
-def _packed(table: NDArray[np.uint8]) -> tuple[int, ...]:
-    """[N, 3] bytes as opaque 0xAARRGGBB integers."""
-    red, green, blue = table.astype(np.int64).T
-    return tuple(int(color) for color in (0xFF << 24) | (red << 16) | (green << 8) | blue)
 
 
 def _oklab_to_linear_rgb(
@@ -151,6 +105,14 @@ def _oklab_to_linear_rgb(
         axis=-1,
     )
 
+
+_GREY, _DARK_GREY = (0xD3, 0xD6, 0xDA), (0x53, 0x58, 0x5F)
+_PAPER = (0.0, 108, 0.035), (0.2, 130, 0.09), (0.45, 195, 0.10), (0.7, 250, 0.13), (1.0, 268, 0.11)
+_EMBER = (0.0, 285, 0.015), (0.25, 300, 0.12), (0.5, 358, 0.19), (0.75, 415, 0.15), (1.0, 465, 0.07)
+PAPER = ColorTable(_ramp((0.985, 0.25), *_PAPER), False, _GREY)
+EMBER = ColorTable(_ramp((0.13, 0.97), *_EMBER), False, _DARK_GREY)
+SIGNED_PAPER = ColorTable(_signed(0.985, 0.50), True, _GREY)
+SIGNED_EMBER = ColorTable(_signed(0.26, 0.80), True, _DARK_GREY)
 
 BAR_PX, DOT_PX = 3.0, 4.0
 """Thickness of the short bars, and diameter of the dots, beside rows and columns."""
@@ -189,7 +151,8 @@ class Drawing:
 
     def colors(self, *, is_dark: bool = False) -> NDArray[np.uint8]:
         """The colours of the cells as sRGB bytes, [rows, columns, 3]."""
-        return cell_colors(self.values, self.top, is_signed=self.is_signed, is_dark=is_dark)
+        table = color_table(is_dark=is_dark, is_signed=self.is_signed)
+        return np.vstack((table.rgb, table.missing))[table.indices(self.values, self.top)].astype(np.uint8)
 
     def missing(self) -> list[tuple[int, int]]:
         """Row and column of each cell without a value."""

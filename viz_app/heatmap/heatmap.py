@@ -24,18 +24,15 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QScrollBar, QSizePolicy, QToolTip, QWidget
 
 from augenmerk.viz_app.heatmap.drawing import (
-    NUM_COLORS,
     Box,
+    ColorTable,
     Drawing,
-    Ramp,
-    SignedRamp,
     color_table,
     large_map,
     mark_shapes,
     marked_labels,
-    signed_color_table,
 )
-from augenmerk.viz_app.heatmap.map_image import draw_map, hatch, map_image, paint_shapes, ramp_of, signed_ramp_of
+from augenmerk.viz_app.heatmap.map_image import draw_map, hatch, map_image, paint_shapes
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import (
@@ -531,7 +528,7 @@ class HeatmapPainter:
         bar = self.layout.bar
         gradient = QLinearGradient(bar.bottomLeft(), bar.topLeft())
         is_signed = self.drawing.is_signed
-        gradient.setStops(_signed_stops(signed_ramp_of(self.theme)) if is_signed else _stops(ramp_of(self.theme)))
+        gradient.setStops(_stops(color_table(is_dark=self.theme.is_dark, is_signed=is_signed)))
         painter.fillRect(bar, gradient)
         painter.setPen(QPen(self.theme.color("border"), 1))
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -551,7 +548,7 @@ class HeatmapPainter:
         place, strip, layout, frame = self.layout.strip, self.drawing.strip, self.layout, self.layout.strip_frame
         if place is None or frame is None or strip is None:
             return
-        image = map_image(strip.values, ramp_of(self.theme), strip.top(self.drawing.top))
+        image = map_image(strip.values, color_table(is_dark=self.theme.is_dark), strip.top(self.drawing.top))
         painter.save()
         painter.setClipRect(frame)
         draw_map(painter, place, image)
@@ -669,18 +666,11 @@ def _is_in_sight(place: QRectF, layout: HeatmapLayout) -> bool:
 
 
 @cache
-def _stops(ramp: Ramp) -> list[tuple[float, QColor]]:
-    """Of the colour bar's gradient, from 0 to 1."""
-    colors = color_table(ramp)
-    return [(index / (NUM_COLORS - 1), QColor.fromRgba(colors[index])) for index in range(0, NUM_COLORS, 15)]
-
-
-@cache
-def _signed_stops(ramp: SignedRamp) -> list[tuple[float, QColor]]:
-    """The same from −1 to 1: 0 stands exactly in the middle."""
-    colors = signed_color_table(ramp)[:-1]
-    indices = sorted({*range(0, len(colors), 12), len(colors) // 2, len(colors) - 1})
-    return [(index / (len(colors) - 1), QColor.fromRgba(colors[index])) for index in indices]
+def _stops(colors: ColorTable) -> list[tuple[float, QColor]]:
+    """Of the colour bar's gradient, from 0 to 1; the colour of 0 of a signed table is exactly in the middle."""
+    places = np.linspace(0, 1, 23)
+    indices = np.rint(places * (len(colors.rgb) - 1)).astype(int)
+    return [(place, QColor.fromRgb(*map(int, colors.rgb[index]))) for place, index in zip(places, indices, strict=True)]
 
 
 def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
@@ -932,5 +922,4 @@ def _image_of(drawing: Drawing, theme: Theme, old: HeatmapPainter | None) -> QIm
     """The image that a painter has, as long as cells and colours stay; else another one."""
     if old is not None and old.drawing.values is drawing.values and old.theme is theme and old.has_same_bar(drawing):
         return old.image
-    ramp = signed_ramp_of(theme) if drawing.is_signed else ramp_of(theme)
-    return map_image(drawing.values, ramp, drawing.top)
+    return map_image(drawing.values, color_table(is_dark=theme.is_dark, is_signed=drawing.is_signed), drawing.top)

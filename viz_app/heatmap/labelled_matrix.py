@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
@@ -20,9 +21,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from augenmerk.core.translation.result import FloatArray
-from augenmerk.viz_app.heatmap.drawing import quantize, rgb_table, signed_indices, signed_rgb_table
+from augenmerk.viz_app.heatmap.drawing import color_table
 from augenmerk.viz_app.heatmap.heatmap import COLUMN_ANGLE, COLUMN_COSINE, COLUMN_SINE, thinned
-from augenmerk.viz_app.heatmap.map_image import ramp_of
 from augenmerk.viz_app.theme import Theme, current_theme, is_theme_change, scaled
 
 MAX_LABEL, GAP, TITLE_HEIGHT, LEGEND_HEIGHT, LEGEND_BAR = 72, 5, 20, 30, 6
@@ -188,29 +188,22 @@ class MatrixPainter:
 
     def paint(self, painter: QPainter) -> None:
         """Titles, cells, labels, legend."""
-        table = self._table()
+        colors = color_table(is_dark=self.layout.theme.is_dark, is_signed=self.layout.style.colors == "signed")
+        table = [QColor(*color) for color in colors.rgb.tolist()]
         for index, matrix in enumerate(self.layout.matrices):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-            self._paint_cells(painter, index, matrix, table)
+            self._paint_cells(painter, index, table, colors.indices(matrix.values, self.top))
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._paint_labels(painter, index, matrix)
         self._paint_marks(painter)
         self._paint_legend(painter, table)
 
-    def _table(self) -> list[QColor]:
-        theme = self.layout.theme
-        is_signed = self.layout.style.colors == "signed"
-        table = signed_rgb_table(is_dark=theme.is_dark) if is_signed else rgb_table(ramp_of(theme))
-        return [QColor(*map(int, color)) for color in table]
-
-    def _paint_cells(self, painter: QPainter, index: int, matrix: Matrix, table: Sequence[QColor]) -> None:
-        scale = signed_indices if self.layout.style.colors == "signed" else quantize
-        indices = scale(np.nan_to_num(matrix.values), self.top)
+    def _paint_cells(self, painter: QPainter, index: int, table: Sequence[QColor], indices: NDArray[np.intp]) -> None:
+        matrix = self.layout.matrices[index]
         painter.setFont(self.layout.font(matrix))
         texts = self._texts_that_fit(matrix, self.layout.cell_rect(MatrixCell(index, 0, 0)), painter.font())
         for row, column in np.ndindex(indices.shape):
-            value = float(matrix.values[row, column])
-            if np.isnan(value):
+            if np.isnan(matrix.values[row, column]):
                 continue
             rect, color = self.layout.cell_rect(MatrixCell(index, row, column)), table[int(indices[row, column])]
             painter.fillRect(rect, color)

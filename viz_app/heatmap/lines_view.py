@@ -11,9 +11,8 @@ from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter, QPaintEve
 from PySide6.QtWidgets import QWidget
 
 from augenmerk.core.translation.result import FloatArray
-from augenmerk.viz_app.heatmap.drawing import signed_color_table
+from augenmerk.viz_app.heatmap.drawing import color_table
 from augenmerk.viz_app.heatmap.heatmap import LargeMap, selection_mode_of
-from augenmerk.viz_app.heatmap.map_image import signed_ramp_of
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_source import top_value
 from augenmerk.viz_app.state.map_view import MARKS, Band, MapView, token_shift_of_queries
@@ -164,8 +163,8 @@ class LinesPainter:
         """Which lines are drawn in which colour."""
         if not self.is_signed:
             return [(self.theme.color("accent"), np.ones(self.weights.shape, dtype=bool))]
-        table, is_less = signed_color_table(signed_ramp_of(self.theme)), self.weights < 0
-        return [(QColor.fromRgba(table[0]), is_less), (QColor.fromRgba(table[-2]), ~is_less)]
+        table, is_less = color_table(is_dark=self.theme.is_dark, is_signed=True).rgb.tolist(), self.weights < 0
+        return [(QColor(*table[0]), is_less), (QColor(*table[-1]), ~is_less)]
 
     def _paint_label(self, painter: QPainter, label: Band, text: str, color: str | None) -> None:
         font = self.theme.font("body")

@@ -25,22 +25,22 @@ Kept = TypeVar("Kept")
 
 
 class Cache:
-    """What was made, until it is cleared or there is too much of it."""
+    """The newest things that were made; `limit` is their number."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int = MAX_CACHED) -> None:
+        self._limit = limit
         self._made: dict[Hashable, Any] = {}
 
     def kept(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
-        """What is made, or was made for an equal key."""
-        if key not in self._made:
-            if len(self._made) > MAX_CACHED:
-                self._made.clear()
-            self._made[key] = make()
-        found: Kept = self._made[key]
+        """Returns the thing made for an equal key, or makes it."""
+        found: Kept = self._made.pop(key) if key in self._made else make()
+        self._made[key] = found  # the newest is last
+        if len(self._made) > self._limit:
+            del self._made[next(iter(self._made))]
         return found
 
     def clear(self) -> None:
-        """Nothing is remembered any more."""
+        """Forgets everything."""
         self._made.clear()
 
 

@@ -10,7 +10,7 @@ from matplotlib.text import Text
 
 from augenmerk.core.errors import StorageError
 from augenmerk.viz_app.export.figures import grid_figure, map_figure, save_figure
-from augenmerk.viz_app.heatmap.drawing import Drawing, DrawingBlock, signed_rgb_table
+from augenmerk.viz_app.heatmap.drawing import Drawing, DrawingBlock, color_table
 from augenmerk.viz_app.state.map_view import Marks
 from tests.test_import_rules import modules_imported_by
 
@@ -142,7 +142,7 @@ def test_a_difference_has_its_zero_in_the_middle_and_what_is_missing_is_hatched(
     axes = map_figure(picture).axes[0]
     (cells,) = (each for each in axes.collections if isinstance(each, QuadMesh))
     assert cells.get_clim() == (-0.5, 0.5)
-    zero = signed_rgb_table(is_dark=False)[127] / 255
+    zero = color_table(is_dark=False, is_signed=True).rgb[127] / 255
     np.testing.assert_allclose(cells.cmap(cells.norm(0.0))[:3], zero, atol=0.02)
     hatched = [patch for patch in axes.patches if patch.get_hatch()]
     assert [patch.get_xy() for patch in hatched] == [(-0.5, 0.5), (0.5, 0.5), (1.5, 0.5)]

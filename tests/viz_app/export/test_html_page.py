@@ -15,7 +15,7 @@ from augenmerk.core.errors import StorageError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
 from augenmerk.viz_app.export.html_page import PageContent, page_html, save_page
-from augenmerk.viz_app.heatmap.drawing import EMBER, PAPER, rgb_table, signed_rgb_table
+from augenmerk.viz_app.heatmap.drawing import EMBER, PAPER, color_table
 from augenmerk.viz_app.state.map_source import spread
 from tests.test_import_rules import modules_imported_by
 from tests.viz_app.synthetic import make_translation
@@ -162,7 +162,7 @@ def test_weights_that_are_the_same_in_both_label_modes_are_written_once() -> Non
 def test_colours_are_those_of_the_window() -> None:
     colors = data_of(page_html(content()))["colors"]
     for name, ramp in (("light", PAPER), ("dark", EMBER)):
-        assert [list(bytes.fromhex(color)) for color in colors[name]] == rgb_table(ramp).tolist()
+        assert [list(bytes.fromhex(color)) for color in colors[name]] == ramp.rgb.tolist()
 
 
 def test_hidden_mass_is_told() -> None:
@@ -236,7 +236,7 @@ def test_a_difference_has_colours_of_its_own_and_says_so(qapp) -> None:
     assert not data["isShare"], "no scale up to 1"
     for name, is_dark in (("light", False), ("dark", True)):
         table = [list(bytes.fromhex(color)) for color in data["signedColors"][name]]
-        assert table == signed_rgb_table(is_dark=is_dark).tolist()
+        assert table == color_table(is_dark=is_dark, is_signed=True).rgb.tolist()
     tell = "JSON.stringify([-1, 0, 1, NaN].map((value) => colorOf(value, 1, true)))"
     below, zero, above, missing = read_by_the_script(page, tell)
     assert [below, zero, above] == [data["signedColors"]["light"][index] for index in (0, 127, 254)]

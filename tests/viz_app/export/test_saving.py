@@ -17,9 +17,9 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
 from augenmerk.viz_app.export.saving import Saving, take_snapshot
-from augenmerk.viz_app.heatmap.map_image import map_image, ramp_of
+from augenmerk.viz_app.heatmap.drawing import PAPER
+from augenmerk.viz_app.heatmap.map_image import map_image
 from augenmerk.viz_app.state.map_source import top_value
-from augenmerk.viz_app.theme import Theme
 from tests.viz_app.export.conftest import SENTENCE, MapsPage
 from tests.viz_app.export.test_html_page import Parts, data_of, read_by_the_script
 from tests.viz_app.synthetic import make_translation, measure_by_halves
@@ -195,7 +195,7 @@ def test_the_large_map_of_the_page_is_drawn_as_rectangles_in_its_colours(
     text = (tmp_path / "page.svg").read_text(encoding="utf-8")
     image = map_image(
         weights_of(page),
-        ramp_of(Theme.light()),
+        PAPER,
         top_value(page.state.maps, page.state.selection.head, weights_of(page)),
     )
     colors = {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}

@@ -21,7 +21,7 @@ from augenmerk.viz_app.export.worksheet import (
     worksheet_html,
     worksheet_markdown,
 )
-from augenmerk.viz_app.heatmap.drawing import PAPER, Drawing, rgb_table
+from augenmerk.viz_app.heatmap.drawing import PAPER, Drawing
 
 MODEL = ModelReference("one", "a" * 64)
 OFF = HeadScaled(Head("cross", 1, 4))
@@ -135,7 +135,7 @@ def test_the_map_that_is_asked_about_is_printed() -> None:
     text = worksheet_html(LESSON, (scene_map(other_model="two"), None))
     page = Text(text)
     assert text.count("<rect ") == 4
-    table = rgb_table(PAPER)
+    table = PAPER.rgb
     for share, times in ((0.25, 1), (0.75, 1), (1.0, 1), (0.0, 1)):
         assert text.count(f'fill="#{bytes(table[round(255 * share)]).hex()}"') == times, share
     for part in ("<b>a</b>", "dog", "ein", "Hund|", "Cross 2·5. Each row: where.", "Translation: A dog."):

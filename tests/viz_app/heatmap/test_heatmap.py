@@ -10,10 +10,6 @@ from augenmerk.core.translation.result import ExperimentResult
 from augenmerk.viz_app.heatmap.drawing import (
     PAPER,
     SIGNED_PAPER,
-    color_table,
-    quantize,
-    signed_color_table,
-    signed_indices,
 )
 from augenmerk.viz_app.heatmap.heatmap import BAR_GAP, BAR_WIDTH, MIN_LABEL_PX, Heatmap, lay_out, thinned, value_place
 from augenmerk.viz_app.heatmap.lines_view import LinesPainter, LinesView
@@ -53,10 +49,10 @@ def _center(heatmap: Heatmap, cell: Pair) -> QPoint:
 def test_cells_show_the_weights_of_the_chosen_head(heatmap: Heatmap, state: ExperimentState) -> None:
     view = state.maps.view()
     assert view is not None
-    picture, indices = heatmap.grab().toImage(), quantize(view.values)
+    picture, indices = heatmap.grab().toImage(), PAPER.indices(view.values)
     for row in range(len(view.row_labels)):
         for column in range(len(view.column_labels)):
-            expected = color_table(PAPER)[indices[row, column]]
+            expected = PAPER.packed[indices[row, column]]
             assert picture.pixel(_center(heatmap, Pair(row, column))) == expected
 
 
@@ -182,13 +178,13 @@ def test_the_strip_under_the_map_shows_the_sum_of_the_picked_rows(heatmap: Heatm
     assert layout.strip is not None
     assert view is not None
     total = view.values[2] + view.values[5]
-    indices = quantize(total[None, :], max(1.0, float(total.max())))[0]
+    indices = PAPER.indices(total[None, :], max(1.0, float(total.max())))[0]
     picture = heatmap.grab().toImage()
     for column in range(len(view.column_labels)):
         x = layout.strip.left() + (column + 0.5) * layout.cell.x()
         place = QPointF(x, layout.strip.center().y())
         assert heatmap.layout_now.sum_at(place) == column
-        assert picture.pixel(place.toPoint()) == color_table(PAPER)[indices[column]]
+        assert picture.pixel(place.toPoint()) == PAPER.packed[indices[column]]
 
 
 def test_labels_are_found_under_the_mouse(qtbot: QtBot, heatmap: Heatmap, state: ExperimentState) -> None:
@@ -260,17 +256,17 @@ def test_a_difference_has_a_scale_of_its_own_and_hatches_what_is_new(heatmap: He
     assert layout is not None
     picture, values = heatmap.grab().toImage(), view.values
     top = top_value(state.maps, state.selection.head, values)
-    colors = signed_color_table(SIGNED_PAPER)
+    colors = SIGNED_PAPER.packed
     for place in ((0, 2), (5, 7), (8, 3)):
         pair = view.pair_at(Place(*place))
-        assert picture.pixel(_center(heatmap, pair)) == colors[signed_indices(values[place], top)]
+        assert picture.pixel(_center(heatmap, pair)) == colors[SIGNED_PAPER.indices(values[place], top)]
     assert view.row_labels[2] == "now"
     assert np.isnan(values[2]).all()
     cell = heatmap.cell_rect(view.pair_at(Place(2, 4)))
     assert cell is not None
     area = cell.toRect().adjusted(2, 2, -2, -2)
     seen = {picture.pixel(x, y) for x in range(area.left(), area.right()) for y in range(area.top(), area.bottom())}
-    assert SIGNED_PAPER.missing in seen
+    assert SIGNED_PAPER.packed[-1] in seen
     assert len(seen) > 1, "lines run over it"
     bar = QPoint(int(layout.window.right() + BAR_GAP + BAR_WIDTH / 2), 0)
     ends = (layout.window.top() + 2, layout.window.center().y(), layout.window.bottom() - 2)

@@ -16,7 +16,8 @@ from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.translation.experiment import SoftmaxTemperature
 from augenmerk.core.translation.result import FloatArray, Translation
-from augenmerk.viz_app.heatmap.map_image import map_image, signed_ramp_of
+from augenmerk.viz_app.heatmap.drawing import color_table
+from augenmerk.viz_app.heatmap.map_image import map_image
 from augenmerk.viz_app.learn.actions import set_temperature, strongest_pair
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.state.map_view import Pair
@@ -439,7 +440,7 @@ class WeightTable(QWidget):
         self, painter: QPainter, places: "_Columns", column: int, key: int, vector: FloatArray, top: float
     ) -> None:
         line = self.line_of(key)
-        image = map_image(vector[None], signed_ramp_of(current_theme()), top)
+        image = map_image(vector[None], color_table(is_dark=current_theme().is_dark, is_signed=True), top)
         area = QRectF(places.lefts[column], line.top() + 4, places.widths[column], self._line - 7)
         painter.drawImage(area, image)
 

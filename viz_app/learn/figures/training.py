@@ -15,7 +15,8 @@ from augenmerk.core.training.events import PhaseStarted, StepDone, TrainingEvent
 from augenmerk.core.training.film import FilmFrame
 from augenmerk.core.training.schedules import noam_rate, rates_of_run
 from augenmerk.core.translation.result import FloatArray, Translation
-from augenmerk.viz_app.heatmap.map_image import map_image, ramp_of
+from augenmerk.viz_app.heatmap.drawing import color_table
+from augenmerk.viz_app.heatmap.map_image import map_image
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.job import Smoothing, SmoothingJob
 from augenmerk.viz_app.state.model_info import ModelInfo
@@ -297,7 +298,7 @@ class EpochPictures(QWidget):
             painter.drawText(self._text_below(place), int(Qt.AlignmentFlag.AlignLeft), name_of(index))
         for index, (epoch, weights, share) in enumerate(self.epochs):
             place = self.place_of(index)
-            painter.drawImage(place, map_image(weights, ramp_of(theme)))
+            painter.drawImage(place, map_image(weights, color_table(is_dark=theme.is_dark)))
             painter.setPen(QPen(theme.color("accent" if share >= APPEARED else "border"), 2))
             painter.drawRect(place)
             painter.setPen(theme.color("text"))

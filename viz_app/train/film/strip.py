@@ -7,7 +7,8 @@ from PySide6.QtGui import QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, 
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from augenmerk.core.training.film import FilmFrame
-from augenmerk.viz_app.heatmap.map_image import draw_map, map_image, ramp_of
+from augenmerk.viz_app.heatmap.drawing import color_table
+from augenmerk.viz_app.heatmap.map_image import draw_map, map_image
 from augenmerk.viz_app.theme import current_theme, is_theme_change, scaled
 from augenmerk.viz_app.train.playback import Playback, moment_name, short_name
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
@@ -159,7 +160,7 @@ class FilmStrip(QWidget):
 
     def _image(self, frame: FilmFrame) -> QImage:
         pixels = int(scaled(PICTURE_PX) * self.devicePixelRatioF())
-        return map_image(self._playback.map_of(frame), ramp_of(current_theme()), 1.0, pixels)
+        return map_image(self._playback.map_of(frame), color_table(is_dark=current_theme().is_dark), 1.0, pixels)
 
     def _num_slots(self) -> int:
         """How many pictures fit."""
