@@ -35,7 +35,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QStyle, QWidget
 
-from augenmerk.core.cli.command import USER_ERROR
+from augenmerk.core.cli.command import USER_ERROR, refuse
 from augenmerk.core.errors import AugenmerkError, ModelImportError, StorageError, TextError
 from augenmerk.core.resources import resource_path
 from augenmerk.core.storage import NotARegularFileError, atomic_path, read_bytes
@@ -44,7 +44,7 @@ from augenmerk.viz_app.documents.reading import is_experiment
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.models.loader import foreign_source
 from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.theme import Theme, ThemeChoice
+from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.widgets.dialogs import show_failure
 from augenmerk.viz_app.worker.inference import ANSWER_SECONDS, THREAD_PREFIX, Failure
 from augenmerk.viz_app.worker.training import interpreter_shared_fairly
@@ -68,9 +68,6 @@ def run_app(
     checkpoint: Path | None = None,
     sentence: str | None = None,
     screenshot: Path | None = None,
-    *,
-    theme: ThemeChoice | None = None,
-    size: tuple[int, int] = SCREENSHOT_SIZE,
 ) -> int:
     """Opens the window and returns the exit status when it is closed.
 
@@ -83,10 +80,8 @@ def run_app(
         sentence: what to translate first; None for the one typed last.
         screenshot: translate, save a PNG of the window here, and exit. The user's own settings are neither used nor
             changed then.
-        theme: light or dark, whatever is remembered.
-        size: of the window in a screenshot, in pixels.
     """
-    with fatal_errors_told():
+    with fatal_errors_reported():
         app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
     app.setApplicationName("augenmerk")
@@ -103,10 +98,9 @@ def run_app(
                 f"{checkpoint} is a model of another project. Import it first: augenmerk import {checkpoint} --out "
                 "model.safetensors"
             )
-        files = checkpoint, experiment
-        return _take_screenshot(app, files, sentence, screenshot, theme=theme or "light", size=size)
+        return _take_screenshot(app, checkpoint, experiment, sentence, screenshot)
     with crashes_recorded(default_folder()):
-        return _run_window(app, checkpoint, experiment, sentence, theme)
+        return _run_window(app, checkpoint, experiment, sentence)
 
 
 def _run_window(
@@ -114,12 +108,9 @@ def _run_window(
     checkpoint: Path | None,
     experiment: Path | None,
     sentence: str | None,
-    theme: ThemeChoice | None,
 ) -> int:
     """Opens the window with the user's own settings; returns the exit status when it has ended."""
     preferences = Preferences(own_settings())
-    if theme is not None:
-        preferences.theme = theme
     Theme.of_choice(preferences.theme, preferences.scale / 100).apply(app)
     window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence, experiment=experiment)
     _show_unexpected_errors(window)
@@ -183,29 +174,23 @@ def fit_to_screen(window: QWidget) -> None:
 
 def _take_screenshot(
     app: QApplication,
-    files: tuple[Path | None, Path | None],
+    checkpoint: Path | None,
+    experiment: Path | None,
     sentence: str | None,
     target: Path,
-    *,
-    theme: ThemeChoice,
-    size: tuple[int, int],
 ) -> int:
     """Shows a window with settings of its own, waits for the translation, saves the picture."""
     if sentence is not None and not sentence.strip():
         raise TextError("There is nothing to translate: the sentence is empty. Enter one, or omit the option.")
-    problems: list[str] = []
     loop = QEventLoop()
     with tempfile.TemporaryDirectory(prefix="augenmerk-") as folder:
         preferences = Preferences(QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat))
-        preferences.theme = theme
-        Theme.of_choice(theme).apply(app)
-        checkpoint, experiment = files
+        preferences.theme = "light"
+        Theme.light().apply(app)
         window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence, experiment=experiment)
 
-        def finish(problem: str | None = None) -> None:
-            if problem is not None:
-                problems.append(problem)
-            loop.quit()
+        def finish(problem: str = "") -> None:
+            loop.exit(refuse(problem) if problem else 0)
 
         def save() -> None:
             try:
@@ -219,16 +204,14 @@ def _take_screenshot(
         limit.timeout.connect(lambda: finish("The translation took more than three minutes; no picture was saved."))
         window.translation_shown.connect(lambda _: QTimer.singleShot(SETTLE_MS, window, save))
         window.failed.connect(lambda failure: finish(failure.message))
-        window.resize(*size)
+        window.resize(*SCREENSHOT_SIZE)
         window.show()
         limit.start()
-        loop.exec()
+        status = loop.exec()
         limit.stop()
         window.close()
         window.deleteLater()
-    for problem in problems:
-        sys.stderr.write(f"augenmerk: {problem}\n")
-    return USER_ERROR if problems else 0
+    return status
 
 
 def save_picture(window: MainWindow, target: Path) -> None:
@@ -321,7 +304,7 @@ def _next_of(reader: socket.socket, numbers: set[int]) -> int | None:
 
 
 @contextmanager
-def fatal_errors_told() -> Iterator[None]:
+def fatal_errors_reported() -> Iterator[None]:
     """Within the block an error that Qt cannot go on from ends the process with one message and `USER_ERROR`.
 
     Qt would abort it, which leaves a core dump: where the display went away after `prepare_display` had asked

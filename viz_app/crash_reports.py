@@ -24,13 +24,13 @@ from typing import BinaryIO
 import platformdirs
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFontDatabase, QGuiApplication
-from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QFrame, QPlainTextEdit, QPushButton, QWidget
 
 from augenmerk.core import __version__
 from augenmerk.viz_app.theme import PANEL_MARGIN, set_role
 from augenmerk.viz_app.widgets.buttons import flat_button
 from augenmerk.viz_app.widgets.labels import ElidingLabel, label
-from augenmerk.viz_app.widgets.layouts import row_of
+from augenmerk.viz_app.widgets.layouts import column_of, row_of
 
 MAX_RECORD_CHARACTERS, MAX_BYTES = 20_000, 200_000
 """Of one error, and of a file, which keeps the first ones: later ones often follow from them."""
@@ -66,6 +66,11 @@ class CrashReport:
         """Whether the process crashed; else it went on after an error."""
         return any(words in self.text for words in FATAL)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing follows the header."""
+        return not self.text.encode(errors="replace").partition(END_OF_HEADER)[2]
+
     def mark_seen(self) -> None:
         """Keeps it, but does not offer it again."""
         with contextlib.suppress(OSError):
@@ -85,7 +90,7 @@ def earlier_reports(folder: Path) -> list[CrashReport]:
         paths.sort(key=lambda path: path.stat().st_mtime, reverse=True)
         for path in paths:
             report = _read(path)
-            if not report.text.encode(errors="replace").partition(END_OF_HEADER)[2] or len(found) == MAX_FILES:
+            if report.is_empty or len(found) == MAX_FILES:
                 report.delete()
             else:
                 found.append(report)
@@ -162,12 +167,10 @@ def _open(folder: Path) -> BinaryIO | None:
 def _close(file: BinaryIO) -> None:
     """Closes the file; removes it if nothing was written but the header."""
     with contextlib.suppress(OSError):
-        path = Path(file.name)
-        size = os.fstat(file.fileno()).st_size
-        is_empty = size <= len(f"{_versions()}\nStarted {_now()}".encode() + END_OF_HEADER)
         file.close()
-        if is_empty:
-            path.unlink()
+        report = _read(Path(file.name))
+        if report.is_empty:
+            report.delete()
 
 
 def _lock(file: BinaryIO) -> bool:
@@ -215,10 +218,10 @@ def _log_unraisable(arguments: "sys.UnraisableHookArgs") -> None:
     logger.error("%s %s", arguments.err_msg or "An error that could not be raised, in", name, exc_info=trace)
 
 
-def _versions(packages: Sequence[str] = _PACKAGES) -> str:
+def _versions() -> str:
     """What crashed: versions of the product, of Python, of packages with code of their own, and the system."""
     words = [f"Augenmerk {__version__}", f"Python {platform.python_version()}"]
-    for package in packages:
+    for package in _PACKAGES:
         with contextlib.suppress(PackageNotFoundError):
             words.append(f"{package} {version(package)}")
     return ", ".join([*words, f"{platform.system()} {platform.release()} {platform.machine()}"])
@@ -306,17 +309,14 @@ class CrashNotice(QFrame):
         text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         hint = label("muted", wraps=True)
         hint.setText(HINT)
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
+        buttons = []
         for name, act in (("Copy", self._copy), ("Delete", self._delete), ("Close", dialog.close)):
             button = QPushButton(name)
             button.setAutoDefault(name == "Close")
             button.clicked.connect(act)
-            buttons.addWidget(button)
-        column = QVBoxLayout(dialog)
-        column.addWidget(hint)
-        column.addWidget(text, 1)
-        column.addLayout(buttons)
+            buttons.append(button)
+        margins = PANEL_MARGIN, PANEL_MARGIN, PANEL_MARGIN, PANEL_MARGIN
+        column_of(hint, (text, 1), row_of(1, *buttons), margins=margins, within=dialog)
         dialog.setWindowModality(Qt.WindowModality.NonModal)
         dialog.resize(820, 520)
         return dialog

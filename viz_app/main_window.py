@@ -511,11 +511,6 @@ class MainWindow(QMainWindow):
         self._connect()
         self.opening = Opening(self, checkpoint, sentence, experiment)
 
-    @property
-    def model(self) -> ModelInfo | None:
-        """The model in use, or None."""
-        return self.loader.model
-
     def open_model(self, path: Path | None) -> None:
         """Opens a checkpoint, None for the bundled one, on the Translate page.
 

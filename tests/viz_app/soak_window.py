@@ -174,7 +174,7 @@ class Soak:
             self._settle()
 
     def _is_open(self, path: Path | None) -> bool:
-        model = self.window.model
+        model = self.window.loader.model
         return model is not None and (path is None) == (model.path is None or model.path != self._other)
 
     def _learn(self) -> None:

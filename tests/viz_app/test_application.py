@@ -90,9 +90,9 @@ def test_the_window_is_painted_before_torch_spacy_or_matplotlib_is_imported(chec
 @pytest.mark.heavy
 def test_a_screenshot_shows_the_translated_window(qapp: QApplication, checkpoint: Path, tmp_path: Path) -> None:
     picture = tmp_path / "deep" / "window.png"
-    assert run_app(checkpoint, "Ein Mann steht", picture, size=(1280, 800)) == 0
+    assert run_app(checkpoint, "Ein Mann steht", picture) == 0
     image = QImage(str(picture))
-    assert (image.width(), image.height()) == (1280, 800)
+    assert (image.width(), image.height()) == (1440, 900)
     colors = {image.pixel(x, y) for x in range(0, 1280, 7) for y in range(300, 780, 7)}
     assert len(colors) > 40  # heatmaps, not an empty window
 
@@ -175,8 +175,8 @@ def test_a_damaged_checkpoint_leaves_the_one_loaded_before(
     assert str(path) in dialog.informativeText()
     assert dialog.detailedText() == ""  # an error the user can mend
     dialog.accept()
-    assert window.model is not None
-    assert window.model.name == checkpoint.stem
+    assert window.loader.model is not None
+    assert window.loader.model.name == checkpoint.stem
     _ask(qtbot, window, "ein mann auf einer leiter")
 
 

@@ -581,7 +581,7 @@ def test_an_experiment_of_a_larger_model_is_dropped_on_the_maps_of_a_smaller_one
     experiment = _save(path, translator, view={"head": ["cross", 1, 1], "pinned": [1, 2], "shown": "changed"})
     window = make_window(shallow, sentence="ein mann .", loader=None, wait=not is_early)
     _drop(window, path)
-    qtbot.waitUntil(lambda: window.model is not None and window.model.name == "deep", timeout=20_000)
+    qtbot.waitUntil(lambda: window.loader.model is not None and window.loader.model.name == "deep", timeout=20_000)
     _settle(qtbot, window)
     assert window.state.experiment == experiment
     assert window.state.selection.head == Head("cross", 1, 1)
@@ -597,7 +597,7 @@ save = application.save_picture
 
 
 def save_and_tell(window, target):
-    print(window.model.name, [str(each) for each in window.state.experiment.interventions])
+    print(window.loader.model.name, [str(each) for each in window.state.experiment.interventions])
     print(window.translate_page.sentence.sentence.text)
     save(window, target)
 

@@ -218,7 +218,7 @@ def test_a_first_translation_that_takes_long_is_no_model_that_is_being_opened(
     make_window: MakeWindow, qtbot: QtBot
 ) -> None:
     window = make_window(loader=_Endless, wait=False)
-    qtbot.waitUntil(lambda: window.model is not None)
+    qtbot.waitUntil(lambda: window.loader.model is not None)
     assert window.translate_page.message.isVisible()
     assert window.translate_page.message.label.text().startswith("Translating…")
 
@@ -364,8 +364,8 @@ def test_a_model_that_opened_is_the_one_that_is_remembered_though_another_was_as
         window.open_model(tmp_path / "broken.safetensors")
     (dialog,) = _dialogs(window)
     dialog.accept()
-    assert window.model is not None
-    assert window.model.name == "good"
+    assert window.loader.model is not None
+    assert window.loader.model.name == "good"
     assert preferences.model == tmp_path / "good.safetensors"
     assert tmp_path / "broken.safetensors" not in preferences.recent_models.paths
 
@@ -382,8 +382,8 @@ def test_a_dropped_file_is_opened_and_remembered(
     )
     with qtbot.waitSignal(window.model_opened):
         window.dropEvent(event)
-    assert window.model is not None
-    assert window.model.name == "dropped"
+    assert window.loader.model is not None
+    assert window.loader.model.name == "dropped"
     assert preferences.recent_models.paths[0] == tmp_path / "dropped.safetensors"
     qtbot.waitUntil(lambda: not window.state.request.is_running)
 
@@ -542,8 +542,8 @@ def _bundled_is_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_the_last_model_comes_back_with_its_sentence(make_window: MakeWindow, tmp_path: Path) -> None:
     make_window(tmp_path / "copy.safetensors", sentence="5 6 7").close()
     again = make_window(None, sentence=None)
-    assert again.model is not None
-    assert (again.model.name, again.translate_page.sentence.input.text) == ("copy", "5 6 7")
+    assert again.loader.model is not None
+    assert (again.loader.model.name, again.translate_page.sentence.input.text) == ("copy", "5 6 7")
     again.close()
     other = make_window(tmp_path / "other.safetensors", sentence=None)
     assert other.translate_page.sentence.input.text != "5 6 7"
@@ -598,8 +598,8 @@ def test_where_the_last_model_is_broken_the_bundled_one_opens_and_the_reason_is_
         preferences.settings.setValue("translate/sentence", "5 6 7")  # as older versions kept it
     preferences.model = tmp_path / "broken.safetensors"
     window = make_window(None, sentence=None)
-    assert window.model is not None
-    assert window.model.name == "bundled"
+    assert window.loader.model is not None
+    assert window.loader.model.name == "bundled"
     assert window.translate_page.sentence.input.text != "5 6 7"
     assert preferences.model is None
     (dialog,) = _dialogs(window)
@@ -713,8 +713,8 @@ def test_a_requested_sentence_that_the_last_model_cannot_read_is_translated_by_t
     message = _PaintedTexts(window.translate_page.message.label)
     with qtbot.waitSignal(window.translation_shown):
         pass
-    assert window.model is not None
-    assert window.model.name == "bundled"
+    assert window.loader.model is not None
+    assert window.loader.model.name == "bundled"
     assert window.state.translation is not None
     assert window.state.translation.source_text == window.translate_page.sentence.input.text == sentence
     note = window.translate_page.sentence.note
@@ -736,8 +736,8 @@ def test_the_last_model_comes_back_with_its_sentence_after_the_bundled_one_stood
     make_window(tmp_path / "copy.safetensors", sentence="5 6 7", loader=_CopyTranslator).close()
     make_window(None, sentence="Ein Mann wartet .", loader=_CopyTranslator).close()
     again = make_window(None, sentence=None, loader=_CopyTranslator)
-    assert again.model is not None
-    assert (again.model.name, again.translate_page.sentence.input.text) == ("copy", "5 6 7")
+    assert again.loader.model is not None
+    assert (again.loader.model.name, again.translate_page.sentence.input.text) == ("copy", "5 6 7")
 
 
 @pytest.mark.heavy
@@ -781,5 +781,5 @@ def test_a_requested_sentence_that_the_named_model_cannot_read_stays_with_the_re
     assert page.sentence.input.text == sentence
     assert page.message.isVisible()
     assert "Nothing of it can be read." in page.message.label.text()
-    assert window.model is not None
-    assert window.model.name == "copy"
+    assert window.loader.model is not None
+    assert window.loader.model.name == "copy"

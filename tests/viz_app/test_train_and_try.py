@@ -44,8 +44,8 @@ def test_a_model_can_be_tried_while_it_is_trained_and_closing_keeps_it(
         page.model_ready.emit(page.state.run.best_checkpoint)
     assert page.is_running()
     assert window.translate_page.isVisible()
-    assert window.model is not None
-    assert window.model.run.preset == "copy-task-small"
+    assert window.loader.model is not None
+    assert window.loader.model.run.preset == "copy-task-small"
     assert window.translate_page.sentence.input.text.split() == [str(number) for number in range(1, 11)]
 
     folder = page.state.run.best_checkpoint.parent

@@ -35,8 +35,7 @@ class LessonBar(QFrame):
     Attributes:
         back_button, on_button, edit_button, close_button: always there.
         other_model: that the scene is about another model than the one that is open; hidden where it is not.
-        edit_row: the buttons of the edit mode, by name in `edit_buttons`: "add", "update", "texts", "earlier", "later",
-            "delete", "rename", "save".
+        edit_row: the buttons of the edit mode, by their texts in `edit_buttons`.
         focus_to: what gets the keyboard focus when the bar, which has it, is hidden.
 
     Signals:
@@ -116,17 +115,17 @@ class LessonBar(QFrame):
         self.edit_row.setVisible(self.is_editing)
         for shortcut in self._arrow_keys:
             shortcut.setEnabled(self.takes_arrows)
-        for name, command in self._edit_commands.items():
-            self.edit_buttons[name].setEnabled(command.is_offered)
+        for text, command in self._edit_commands.items():
+            self.edit_buttons[text].setEnabled(command.is_offered)
 
-    def offer_editing(self, commands: Mapping[str, tuple[str, BoundCommand]]) -> None:
-        """Fills the row of the edit mode with a button for each command, by its name and with its text."""
+    def offer_editing(self, commands: Mapping[str, BoundCommand]) -> None:
+        """Fills the row of the edit mode with a button for each command, by its text."""
         flow = FlowLayout(2)
         self.edit_row.setLayout(flow)
-        for name, (text, command) in commands.items():
+        for text, command in commands.items():
             button = flat_button(text, command.command.tip)
             button.clicked.connect(lambda _=False, command=command: command.run())
-            self._edit_commands[name], self.edit_buttons[name] = command, button
+            self._edit_commands[text], self.edit_buttons[text] = command, button
             flow.addWidget(button)
         self.rebuild()
 

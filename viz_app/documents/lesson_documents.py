@@ -185,7 +185,7 @@ class LessonDocuments(QObject):
         state.model_changed.connect(self._name_model)
         experiments.lesson_read.connect(self.open)
         self.bar.close_button.clicked.connect(lambda: self.close())
-        self.bar.offer_editing({name: (text, command.on(self)) for name, (text, command) in EDIT_ROW.items()})
+        self.bar.offer_editing({text: command.on(self) for text, command in EDIT_ROW.items()})
 
     @property
     def own_settings(self) -> MapViewSettings:
@@ -363,115 +363,80 @@ def _has_scenes(documents: LessonDocuments) -> bool:
     return bool(documents.lesson.scenes)
 
 
-def _editing(
+def _command(
     title: str,
     act: Callable[[LessonDocuments], object],
-    tip: str,
+    tip: str = "",
     is_offered: Callable[[LessonDocuments], bool] = _has_scenes,
 ) -> Command[LessonDocuments]:
     return Command(title, act, group="Files", tip=tip, is_offered=is_offered)
 
 
-ADD_SCENE = Command[LessonDocuments](
+ADD_SCENE = _command(
     "Add scene to lesson…",
     lambda documents: documents.editing.add_scene(),
-    group="Files",
-    tip="Add the current screen as a new scene after this one",
+    "Add the current screen as a new scene after this one",
+    lambda _: True,
 )
-SAVE_LESSON = Command[LessonDocuments](
+SAVE_LESSON = _command(
     "Save lesson",
     lambda documents: documents.save(),
-    group="Files",
-    tip="Save the lesson to its file, or ask for one",
-    is_offered=lambda documents: documents.lesson.is_changed,
+    "Save the lesson to its file, or ask for one",
+    lambda documents: documents.lesson.is_changed,
 )
-EDIT_ROW: dict[str, tuple[str, Command[LessonDocuments]]] = {
-    "add": ("Add scene…", ADD_SCENE),
-    "update": (
-        "Update scene",
-        _editing(
-            "Lesson: update this scene from the screen",
-            lambda documents: documents.editing.update_scene(),
-            "Replace this scene by the current screen, keeping its texts",
-        ),
+EDIT_ROW: dict[str, Command[LessonDocuments]] = {
+    "Add scene…": ADD_SCENE,
+    "Update scene": _command(
+        "Lesson: update this scene from the screen",
+        lambda documents: documents.editing.update_scene(),
+        "Replace this scene by the current screen, keeping its texts",
     ),
-    "texts": (
-        "Texts…",
-        _editing(
-            "Lesson: change the texts of this scene",
-            lambda documents: documents.editing.ask_for_texts(),
-            "The title, the sentence and the question of this scene",
-        ),
+    "Texts…": _command(
+        "Lesson: change the texts of this scene",
+        lambda documents: documents.editing.ask_for_texts(),
+        "The title, the sentence and the question of this scene",
     ),
-    "earlier": (
-        "Earlier",
-        _editing(
-            "Lesson: move this scene earlier",
-            lambda documents: documents.lesson.move(-1),
-            "Move this scene one place towards the beginning",
-            lambda documents: documents.lesson.can_step_back,
-        ),
+    "Earlier": _command(
+        "Lesson: move this scene earlier",
+        lambda documents: documents.lesson.move(-1),
+        "Move this scene one place towards the beginning",
+        lambda documents: documents.lesson.can_step_back,
     ),
-    "later": (
-        "Later",
-        _editing(
-            "Lesson: move this scene later",
-            lambda documents: documents.lesson.move(1),
-            "Move this scene one place towards the end",
-            lambda documents: documents.lesson.can_step_on,
-        ),
+    "Later": _command(
+        "Lesson: move this scene later",
+        lambda documents: documents.lesson.move(1),
+        "Move this scene one place towards the end",
+        lambda documents: documents.lesson.can_step_on,
     ),
-    "delete": (
-        "Delete scene",
-        _editing(
-            "Lesson: delete this scene",
-            lambda documents: documents.lesson.delete(),
-            "Delete this scene from the lesson",
-        ),
+    "Delete scene": _command(
+        "Lesson: delete this scene", lambda documents: documents.lesson.delete(), "Delete this scene from the lesson"
     ),
-    "rename": (
-        "Rename lesson…",
-        _editing(
-            "Lesson: rename",
-            lambda documents: documents.editing.ask_for_title(),
-            "Change the title of the lesson",
-            _is_open,
-        ),
+    "Rename lesson…": _command(
+        "Lesson: rename",
+        lambda documents: documents.editing.ask_for_title(),
+        "Change the title of the lesson",
+        _is_open,
     ),
-    "save": ("Save", SAVE_LESSON),
+    "Save": SAVE_LESSON,
 }
-"""The buttons of the edit mode, by name, with their texts."""
-OPEN_LESSON = Command[LessonDocuments](
-    "Open lesson…", lambda documents: documents.experiments.ask_what_to_open(), group="Files"
+"""The buttons of the edit mode, by their texts."""
+OPEN_LESSON = _command(
+    "Open lesson…", lambda documents: documents.experiments.ask_what_to_open(), is_offered=lambda _: True
 )
-EDIT_LESSON = Command[LessonDocuments](
-    "Edit lesson", lambda documents: documents.bar.edit_button.toggle(), group="Files", is_offered=_is_open
-)
+EDIT_LESSON = _command("Edit lesson", lambda documents: documents.bar.edit_button.toggle(), is_offered=_is_open)
 LESSON_MENU = (
     EDIT_LESSON,
     SAVE_LESSON,
-    Command[LessonDocuments](
-        "Save lesson as…", lambda documents: documents.ask_where_to_save(), group="Files", is_offered=_is_open
-    ),
-    Command[LessonDocuments](
-        "Export lesson as a page (HTML)…",
-        lambda documents: documents.export.ask_for_page(),
-        group="Files",
-        is_offered=_has_scenes,
-    ),
-    Command[LessonDocuments](
-        "Export lesson as a worksheet…",
-        lambda documents: documents.export.ask_for_worksheet(),
-        group="Files",
-        is_offered=_has_scenes,
-    ),
-    Command[LessonDocuments]("Close lesson", LessonDocuments.close, group="Files", is_offered=_is_open),
+    _command("Save lesson as…", lambda documents: documents.ask_where_to_save(), is_offered=_is_open),
+    _command("Export lesson as a page (HTML)…", lambda documents: documents.export.ask_for_page()),
+    _command("Export lesson as a worksheet…", lambda documents: documents.export.ask_for_worksheet()),
+    _command("Close lesson", LessonDocuments.close, is_offered=_is_open),
 )
 LESSON_COMMANDS = (
     ADD_SCENE,
     OPEN_LESSON,
     *LESSON_MENU,
-    *(command for _, command in EDIT_ROW.values() if command not in (ADD_SCENE, SAVE_LESSON)),
+    *(command for command in EDIT_ROW.values() if command not in (ADD_SCENE, SAVE_LESSON)),
 )
 
 

@@ -179,11 +179,6 @@ class ImportDialog(QDialog):
             self._introduce(source)
 
     @property
-    def is_running(self) -> bool:
-        """Whether a model is being imported."""
-        return self._request is not None and isinstance(self._request.job, ImportJob) and not self._request.is_over
-
-    @property
     def source(self) -> str | Path | None:
         """The model to import; None while none is named."""
         return self._source

@@ -251,9 +251,9 @@ def test_a_lesson_is_made_from_what_is_on_the_screen(qtbot: QtBot, window: MainW
     assert lessons.dialog.title.selectedText() == "New lesson", "what is typed takes its place"
     qtbot.keyClicks(lessons.dialog.title, "Mine")
     lessons.dialog.buttons.accepted.emit()
-    bar.edit_buttons["earlier"].click()
+    bar.edit_buttons["Earlier"].click()
     state.intents.choose_head(Head("encoder", 1, 1))
-    bar.edit_buttons["update"].click()
+    bar.edit_buttons["Update scene"].click()
     lessons.save_to(tmp_path / "mine.augenmerk")
     read = read_lesson_file(tmp_path / "mine.augenmerk")
     assert (read.title, [each.title for each in read.scenes]) == ("Mine", ["Scene 2", "Scene 1"])
@@ -264,9 +264,9 @@ def test_a_lesson_is_made_from_what_is_on_the_screen(qtbot: QtBot, window: MainW
     assert not lessons.lesson.is_changed
     assert "*" not in bar.title.text()
     assert tmp_path / "mine.augenmerk" in window.preferences.recent_experiments.paths
-    bar.edit_buttons["delete"].click()
+    bar.edit_buttons["Delete scene"].click()
     assert bar.place.text() == "1 of 1"
-    bar.edit_buttons["save"].click()
+    bar.edit_buttons["Save"].click()
     assert len(read_lesson_file(tmp_path / "mine.augenmerk").scenes) == 1
 
 

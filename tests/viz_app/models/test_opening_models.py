@@ -126,7 +126,7 @@ def test_a_dropped_folder_of_joeynmt_is_imported_and_opened(
 @pytest.mark.heavy
 def test_a_dropped_folder_is_imported_once_and_then_opened(make_window: MakeWindow, qtbot: QtBot, folder: Path) -> None:
     window = make_window(None, loader=None)
-    bundled = window.model
+    bundled = window.loader.model
     drop(window, folder)
     dialog = dialog_of(window)
     assert not dialog.import_button.isEnabled(), "not before it is known what it takes"
@@ -139,12 +139,12 @@ def test_a_dropped_folder_is_imported_once_and_then_opened(make_window: MakeWind
     assert dialog.precision.text() == "Automatic: 32 bits, 1 MB ▾"
     dialog.precision.actions_by_name["half"].trigger()
     assert "on the disk in 16 bits (1 MB in 32)" in dialog.about.text()
-    assert window.model is bundled
+    assert window.loader.model is bundled
     told: list[str] = []
     window.loader.import_done.connect(told.append)
     with qtbot.waitSignal(window.model_opened, timeout=LIMIT_MS) as opened:
         dialog.import_button.click()
-        assert dialog.is_running
+        assert dialog.progress.isVisible()
     saved = window.preferences.models_folder / "opus-mt-de-fr.safetensors"
     assert opened.args[0].path == saved
     assert foreign_source(saved) is None
@@ -199,8 +199,8 @@ def test_a_folder_as_argument_is_offered_and_cancelling_opens_the_bundled_model(
     assert "imported before it can be opened" in window.translate_page.message.label.text()
     with qtbot.waitSignal(window.translation_shown, timeout=LIMIT_MS):
         dialog_of(window).cancel_button.click()
-    assert window.model is not None
-    assert window.model.path is None
+    assert window.loader.model is not None
+    assert window.loader.model.path is None
     assert not window.preferences.models_folder.exists()
 
 
@@ -212,8 +212,8 @@ def test_a_folder_in_place_of_the_last_model_is_reported_and_the_bundled_model_o
     preferences.model = folder if is_a_model else tmp_path
     window = make_window(None, loader=None)
     assert window.loader.import_dialog is None
-    assert window.model is not None
-    assert window.model.path == bundled_model_path()
+    assert window.loader.model is not None
+    assert window.loader.model.path == bundled_model_path()
     assert preferences.model is None
     (box,) = window.findChildren(QMessageBox)
     assert "it is a folder" in box.informativeText()
@@ -239,7 +239,7 @@ def test_languages_that_a_folder_does_not_say_are_asked_for(
     dialog.target_language_edit.setText("f r")
     dialog.import_button.click()
     assert "'f r' is not a language" in dialog.problem.text()
-    assert not dialog.is_running
+    assert not dialog.progress.isVisible()
     dialog.target_language_edit.setText("fr")
     with qtbot.waitSignal(dialog.imported, timeout=LIMIT_MS) as imported:
         dialog.import_button.click()
@@ -312,7 +312,7 @@ def test_cancel_keeps_its_place_when_an_import_begins(
         qtbot.wait(50)
         assert dialog.cancel_button.mapToGlobal(QPoint()) == place
         goes_on.set()
-        qtbot.waitUntil(lambda: not dialog.is_running, timeout=LIMIT_MS)
+        qtbot.waitUntil(lambda: not dialog.progress.isVisible(), timeout=LIMIT_MS)
     dialog.reject()
 
 
@@ -321,7 +321,7 @@ def test_a_stopped_import_leaves_nothing_and_the_model_stays(
     make_window: MakeWindow, qtbot: QtBot, folder: Path
 ) -> None:
     window = make_window()
-    before = window.model
+    before = window.loader.model
     window.open_model(folder)
     dialog = dialog_of(window)
     qtbot.waitUntil(dialog.import_button.isEnabled, timeout=LIMIT_MS)
@@ -332,7 +332,7 @@ def test_a_stopped_import_leaves_nothing_and_the_model_stays(
     assert importer.close(LIMIT_MS / 1000)
     saved = window.preferences.models_folder
     assert not saved.exists() or not list(saved.iterdir())
-    assert window.model is before
+    assert window.loader.model is before
 
 
 @pytest.mark.heavy
@@ -344,14 +344,14 @@ def test_half_a_folder_is_refused_by_the_name_of_what_is_missing(
     shutil.copytree(folder, half)
     (half / missing).unlink()
     window = make_window()
-    before = window.model
+    before = window.loader.model
     window.open_model(half)
     dialog = dialog_of(window)
     qtbot.waitUntil(lambda: missing in dialog.problem.text(), timeout=LIMIT_MS)
     assert not dialog.import_button.isEnabled(), "it would fail again"
     assert not dialog.status.isVisible()
     dialog.cancel_button.click()
-    assert window.model is before
+    assert window.loader.model is before
     assert not list(window.preferences.models_folder.glob("*"))
 
 
@@ -390,7 +390,7 @@ def test_what_cannot_be_imported_is_told_and_the_open_model_stays_and_goes_on(
     make_window: MakeWindow, qtbot: QtBot, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window = make_window()
-    before = window.model
+    before = window.loader.model
     for name, (spoil, words) in SPOILED.items():
         copy = tmp_path / name.replace(" ", "-")
         shutil.copytree(folder, copy)
@@ -404,12 +404,14 @@ def test_what_cannot_be_imported_is_told_and_the_open_model_stays_and_goes_on(
             dialog.import_button.click()
         else:
             assert not dialog.import_button.isEnabled(), "it would fail again"
-        qtbot.waitUntil(lambda dialog=dialog: not dialog.is_running and dialog.problem.isVisible(), timeout=LIMIT_MS)
+        qtbot.waitUntil(
+            lambda dialog=dialog: not dialog.progress.isVisible() and dialog.problem.isVisible(), timeout=LIMIT_MS
+        )
         for word in words:
             assert word in dialog.problem.text(), name
         assert dialog.height() >= dialog.layout().totalHeightForWidth(dialog.width()), "all of it can be read"
         dialog.cancel_button.click()
-        assert window.model is before
+        assert window.loader.model is before
         assert not list(window.preferences.models_folder.glob("*")), "nothing is half written"
         qtbot.waitUntil(lambda: window.loader.import_dialog is None)
     with qtbot.waitSignal(window.translation_shown, timeout=LIMIT_MS):
