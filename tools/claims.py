@@ -38,9 +38,8 @@ from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Trans
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.examples import example_sentences, gallery
 from augenmerk.viz_app.learn.chapter import Chapter, read_chapters
-from augenmerk.viz_app.learn.figures.clarity_vs_importance import points_of
 from augenmerk.viz_app.learn.figures.logits import NUM_HEADS_SHOWN, heads_of
-from augenmerk.viz_app.learn.job import HeadCostsJob
+from augenmerk.viz_app.learn.job import HeadPointsJob
 from augenmerk.viz_app.learn.sentence import FIRST_EXAMPLE
 from tools.check_gallery import weights_of
 
@@ -331,8 +330,8 @@ def _loses_the_shop(translator: Translator) -> tuple[str, bool]:
     original = _translated(translator, WORKSHOP)
     if QUIET not in all_heads(translator.model):
         return f"no head {QUIET.short_name}", False
-    costs = HeadCostsJob(original).run(translator, lambda progress: None, lambda: False)
-    most = max(points_of(costs), key=lambda point: point.cost)
+    points = HeadPointsJob(original).run(translator, lambda progress: None, lambda: False)
+    most = max(points, key=lambda point: point.cost)
     without = translator.run(Experiment(WORKSHOP, interventions=(HeadScaled(QUIET),))).text
     today = f"most needed: {most.head.short_name}, clarity {most.clarity:.2f}; without {QUIET.short_name} “{without}”"
     return today, most.head == QUIET and most.clarity < 0.3 and without == original.text.replace("shop", "outfit")
@@ -340,8 +339,9 @@ def _loses_the_shop(translator: Translator) -> tuple[str, bool]:
 
 def _clear_and_not_needed(translator: Translator) -> tuple[str, bool]:
     """Among the heads of the example that point clearly, the one that is needed least."""
-    costs = HeadCostsJob(_translated(translator, FIRST_EXAMPLE)).run(translator, lambda progress: None, lambda: False)
-    clear = [point for point in points_of(costs) if point.clarity > CLEAR]
+    job = HeadPointsJob(_translated(translator, FIRST_EXAMPLE))
+    points = job.run(translator, lambda progress: None, lambda: False)
+    clear = [point for point in points if point.clarity > CLEAR]
     if not clear:
         return f"no head points clearly in “{FIRST_EXAMPLE}”", False
     least = min(clear, key=lambda point: abs(point.cost))

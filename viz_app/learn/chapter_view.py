@@ -389,21 +389,19 @@ class ChapterView(QWidget):
         QTimer.singleShot(0, self, self._share_height)
 
     def _share_height(self) -> None:
-        """Figures get the height of the page, in equal parts; beside a map, which takes the rest, they are lower."""
+        """Gives each figure an equal part of the page's height; next to a map, of what its smallest size leaves."""
         self._fit_heights()
         height = self._figure_area.height() - scaled(GAP) * (len(self.figures) - 1)
         if self._is_stacked:
             height = scaled(FIGURE_HEIGHT_STACKED) * len(self.figures)
-        others = [figure for figure in self.figures if not figure.takes_height]
-        if len(others) == len(self.figures):
-            for figure in self.figures:
-                figure.set_available_height(height // max(1, len(self.figures)))
-            return
-        for map_figure in self.figures:
-            if map_figure.takes_height:
-                height -= map_figure.column.totalMinimumHeightForWidth(map_figure.width())
+        others = []
+        for figure in self.figures:
+            if figure.takes_height:
+                height -= figure.column.totalMinimumHeightForWidth(figure.width())
+            else:
+                others.append(figure)
         for figure in others:
-            figure.set_height_limit(height // len(others))
+            figure.set_available_height(height // len(others))
 
     def _begin(self) -> None:
         """Once there is a result: heads and cells are found in it."""

@@ -1,6 +1,6 @@
 """The jobs of chapters for the model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Beam, Experiment, HeadScaled
-from augenmerk.core.translation.result import FloatArray, Translation, read_only
+from augenmerk.core.translation.result import MAP_KINDS, FloatArray, Translation, read_only
+from augenmerk.viz_app.state.head_roles import clarity
 from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, ShouldStop, Tell
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
@@ -21,7 +22,7 @@ NUM_POSITIONS, NUM_SMALL_DIMENSIONS = 100, 20
 SMOOTHING, MAX_ODDS = 0.1, 100
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class RunJob:
     """The results of some experiments, in their order."""
 
@@ -33,12 +34,16 @@ class RunJob:
         return tuple(translator.run_many(self.experiments, should_stop=should_stop))
 
 
-@dataclass(frozen=True, eq=False)
-class LensJob:
-    """The decoder's prediction after each layer."""
+@dataclass(frozen=True)
+class _TranslationJob:
+    """A question about a translation."""
 
     translation: Translation
     scope: ClassVar[JobScope] = "sentence"
+
+
+class LensJob(_TranslationJob):
+    """The decoder's prediction after each layer."""
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> "LogitLens":
         """See `Job.run`."""
@@ -47,12 +52,8 @@ class LensJob:
         return logit_lens(translator, self.translation)
 
 
-@dataclass(frozen=True, eq=False)
-class LogitPartsJob:
+class LogitPartsJob(_TranslationJob):
     """The parts of each word's logit."""
-
-    translation: Translation
-    scope: ClassVar[JobScope] = "sentence"
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> "LogitParts":
         """See `Job.run`."""
@@ -61,7 +62,39 @@ class LogitPartsJob:
         return logit_parts(translator, self.translation)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
+class HeadPoint:
+    """How clearly a head points, and its importance.
+
+    Attributes:
+        head: which.
+        clarity: how clearly it points in this sentence, from 0 to 1.
+        cost: the loss in log-probability of the translation without the head; below 0 it gains.
+    """
+
+    head: Head
+    clarity: float
+    cost: float
+
+
+class HeadPointsJob(_TranslationJob):
+    """A point for each head. Its cost is measured with the head off and the same tokens (Michel et al. 2019)."""
+
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[HeadPoint, ...]:
+        """See `Job.run`."""
+        from augenmerk.core.model.interventions import all_heads
+
+        heads, whole = all_heads(translator.model), self.translation
+        off = [whole.experiment.with_interventions(HeadScaled(head)) for head in heads]
+        scores = translator.score_many(whole, off, should_stop=should_stop)
+        clear = {kind: clarity(whole.maps.of_kind(kind)) for kind in MAP_KINDS}
+        return tuple(
+            HeadPoint(head, float(clear[head.kind][head.layer, head.head]), whole.log_probability - sum(found))
+            for head, found in zip(heads, scores, strict=True)
+        )
+
+
+@dataclass(frozen=True)
 class BeamTreeJob:
     """The tree of a beam search."""
 
@@ -76,65 +109,19 @@ class BeamTreeJob:
         return beam_tree(translator, self.source_text, self.beam)
 
 
-@dataclass(frozen=True, eq=False)
-class HeadCosts:
-    """The loss of a translation without each head.
-
-    Attributes:
-        translation: of the sentence with nothing changed.
-        by_head: the log-probability that its tokens lose when the head is off; below 0 they gain.
-    """
-
-    translation: Translation
-    by_head: Mapping[Head, float]
-
-
-@dataclass(frozen=True, eq=False)
-class HeadCostsJob:
-    """Every head is switched off, one at a time; the same tokens are scored (Michel et al. 2019)."""
-
-    translation: Translation
-    scope: ClassVar[JobScope] = "sentence"
-
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> HeadCosts:
-        """See `Job.run`."""
-        from augenmerk.core.model.interventions import all_heads
-
-        heads = all_heads(translator.model)
-        off = [self.translation.experiment.with_interventions(HeadScaled(head)) for head in heads]
-        scores = translator.score_many(self.translation, off, should_stop=should_stop)
-        whole = self.translation.log_probability
-        return HeadCosts(
-            self.translation, {head: whole - sum(found) for head, found in zip(heads, scores, strict=True)}
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class PositionTables:
-    """Vectors of positions.
-
-    Attributes:
-        small: [100, 20], sinusoidal.
-        own: [at most 100, D], those of the model's source side.
-    """
-
-    small: FloatArray
-    own: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class PositionsJob:
-    """The vectors that the model adds for positions."""
+    """Vectors of positions: [100, 20] sinusoidal ones, and [at most 100, D] those of the model's source side."""
 
     scope: ClassVar[JobScope] = "model"
 
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> PositionTables:
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[FloatArray, FloatArray]:
         """See `Job.run`."""
         from augenmerk.core.model.layers import sinusoidal_table
 
         own = translator.model.source_embedding.positions[:NUM_POSITIONS]
         small = sinusoidal_table(NUM_POSITIONS, NUM_SMALL_DIMENSIONS)
-        return PositionTables(read_only(small.numpy()), read_only(own.detach().cpu().float().numpy().copy()))
+        return read_only(small.numpy()), read_only(own.detach().cpu().float().numpy().copy())
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +140,7 @@ class Smoothing:
     plain_loss: NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class SmoothingJob:
     """The curve of The Annotated Transformer: the loss of an over-confident model."""
 

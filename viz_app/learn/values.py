@@ -5,9 +5,8 @@ from typing import Final
 
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.text.subwords import WORD_MARK
-from augenmerk.core.translation.result import MAP_KINDS, Translation
+from augenmerk.core.translation.result import MAP_KINDS, MapKind, Translation
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_view import Pair
 
 UNKNOWN, NO_BREAK = "…", "\u00a0"
 
@@ -71,22 +70,36 @@ def head_width(state: ExperimentState, translation: Translation) -> str:
     return str(config.width // config.num_heads)
 
 
+def plain(tokens: Iterable[str]) -> tuple[str, ...]:
+    """The tokens without marks of words."""
+    return tuple(token.replace(WORD_MARK, "") for token in tokens)
+
+
+def pair_tokens(translation: Translation, kind: MapKind) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The tokens that name the queries (tokens predicted or, in the encoder, read) and the keys of a kind's maps."""
+    queries = translation.source_tokens if kind == "encoder" else translation.predicted_tokens
+    keys = translation.read_tokens if kind == "decoder" else translation.source_tokens
+    return plain(queries), plain(keys)
+
+
 def query(state: ExperimentState, translation: Translation) -> str:
-    """The token that is predicted (or, in the encoder, read) at the pinned query."""
-    pinned = state.selection.pinned
-    if pinned is None:
-        return UNKNOWN
-    tokens = translation.source_tokens if state.selection.head.kind == "encoder" else translation.predicted_tokens
-    return _shown(tokens, pinned.query)
+    """The token at the pinned query."""
+    return _pinned_tokens(state, translation)[0]
 
 
 def key(state: ExperimentState, translation: Translation) -> str:
     """The token at the pinned key."""
-    pinned = state.selection.pinned
-    if pinned is None:
-        return UNKNOWN
-    tokens = translation.read_tokens if state.selection.head.kind == "decoder" else translation.source_tokens
-    return _shown(tokens, pinned.key)
+    return _pinned_tokens(state, translation)[1]
+
+
+def _pinned_tokens(state: ExperimentState, translation: Translation) -> tuple[str, str]:
+    if (pinned := state.selection.pinned) is None:
+        return UNKNOWN, UNKNOWN
+    queries, keys = pair_tokens(translation, state.selection.head.kind)
+    return (
+        queries[pinned.query] if pinned.query < len(queries) else UNKNOWN,
+        keys[pinned.key] if pinned.key < len(keys) else UNKNOWN,
+    )
 
 
 def weight(state: ExperimentState, translation: Translation) -> str:
@@ -96,21 +109,14 @@ def weight(state: ExperimentState, translation: Translation) -> str:
 
 
 def pinned_weight(state: ExperimentState, translation: Translation) -> float | None:
-    """The weight of the pinned pair in the chosen head; None if nothing is pinned."""
+    """The weight of the pinned pair in the chosen head; None if nothing is pinned there."""
     pinned, chosen = state.selection.pinned, state.selection.head
     if pinned is None:
         return None
     weights = translation.maps.of_kind(chosen.kind)[chosen.layer, chosen.head]
     num_queries, num_keys = weights.shape
-    return float(weights[pinned.query, pinned.key]) if _is_in(pinned, num_queries, num_keys) else None
-
-
-def _is_in(pair: Pair, num_queries: int, num_keys: int) -> bool:
-    return pair.query < num_queries and pair.key < num_keys
-
-
-def _shown(tokens: tuple[str, ...], place: int) -> str:
-    return tokens[place].replace(WORD_MARK, "") if place < len(tokens) else UNKNOWN
+    is_in = pinned.query < num_queries and pinned.key < num_keys
+    return float(weights[pinned.query, pinned.key]) if is_in else None
 
 
 VALUES: Final[dict[str, Callable[[ExperimentState, Translation], str]]] = {

@@ -170,7 +170,7 @@ class MeasureJob:
         return MeasuredMaps(self.translation, maps)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class TraceJob:
     """Queries and keys of every head while a pair was read."""
 

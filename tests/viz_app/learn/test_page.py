@@ -1,5 +1,6 @@
 """The Learn page with the bundled model: every chapter, driven as a reader would."""
 
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,12 +25,13 @@ from augenmerk.viz_app.learn import chapter as texts
 from augenmerk.viz_app.learn.actions import shuffled
 from augenmerk.viz_app.learn.chapter_view import ChapterView, PredictView
 from augenmerk.viz_app.learn.figures.attention import SHARP, KindsFigure, MaskFigure, OneQueryFigure, most_different
-from augenmerk.viz_app.learn.figures.clarity_vs_importance import ClarityVsImportanceFigure, HeadPoint, rank_correlation
-from augenmerk.viz_app.learn.figures.decoding import MIN_FACTOR, BeamFigure, DecodingFigure, chip_text
+from augenmerk.viz_app.learn.figures.clarity_vs_importance import ClarityVsImportanceFigure, rank_correlation
+from augenmerk.viz_app.learn.figures.decoding import FACTORS, BeamFigure, DecodingFigure, chip_text
 from augenmerk.viz_app.learn.figures.logits import LayersFigure, WordPartsFigure
 from augenmerk.viz_app.learn.figures.one_weight import TEMPERATURES, OneWeightFigure
 from augenmerk.viz_app.learn.figures.tokens import PositionsFigure, TokensFigure
 from augenmerk.viz_app.learn.figures.training import RatesFigure, SmoothingFigure
+from augenmerk.viz_app.learn.job import HeadPoint
 from augenmerk.viz_app.learn.page import LearnPage
 from augenmerk.viz_app.learn.sentence import FIRST_EXAMPLE
 from augenmerk.viz_app.state.experiment_editor import set_output, toggle_head
@@ -182,27 +184,27 @@ def test_query_key_and_value_of_the_pinned_pair_stand_in_numbers(
 ) -> None:
     view = chapter(qtbot, page, "weight")
     figure = next(figure for figure in view.figures if isinstance(figure, OneWeightFigure))
-    qtbot.waitUntil(lambda: bool(figure.numbers.rows), timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: bool(figure.numbers.text()), timeout=TIMEOUT_MS)
     head, pinned, translation = page.state.selection.head, page.state.selection.pinned, page.state.translation
     assert pinned is not None
     assert translation is not None
     heads = trace_translation(bundled_translator, translation).of_kind(head.kind)
     query = heads.queries[head.layer, head.head, pinned.query]
     key, value = (each[head.layer, head.head, pinned.key] for each in (heads.keys, heads.values))
-    assert figure.numbers.names == ("q  cutting", "k  schneidet", "q times k", "v  schneidet")
-    for shown, expected in zip(figure.numbers.rows, (query, key, query * key, value), strict=True):
-        np.testing.assert_allclose(shown, expected, atol=1e-5)
+    lines = [re.findall(">([^<]+)</td>", line) for line in figure.numbers.text().split("<tr>")[1:]]
+    assert [line[0] for line in lines] == ["q cutting", "k schneidet", "q times k", "v schneidet"]
+    for line, expected in zip(lines, (query, key, query * key, value), strict=True):
+        shown = [float(each.replace("−", "-")) for each in line[1:]]
+        np.testing.assert_allclose(shown, expected, atol=0.006)
     product = float(query @ key)
     weight = translation.maps.cross[head.layer, head.head, pinned.query, pinned.key]
-    assert f"= {product:.2f};  q·k / √32 = {product / 32**0.5:.2f} → softmax → {weight:.3f}" in figure.numbers.equation
-    assert 5 < figure.numbers.num_shown() < 32
-    assert figure.numbers.toolTip().count("32 numbers") == 4, "all of them are in the tool tip"
+    assert f"= {product:.2f};  q·k / √32 = {product / 32**0.5:.2f} → softmax → {weight:.3f}" in figure.equation.text()
     line = figure.table.line_of(pinned.key).center()
     assert figure.table.tip_at(QPointF(150, line.y())).startswith("k of schneidet, 32 numbers:")
     assert figure.table.tip_at(QPointF(figure.table.width() - 20, line.y())).startswith("weight · v of schneidet")
     view.text.tries[0].click()
     settle(qtbot, page)
-    qtbot.waitUntil(lambda: "(√32 · 4)" in figure.numbers.equation, timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: "(√32 · 4)" in figure.equation.text(), timeout=TIMEOUT_MS)
 
 
 def test_a_click_on_a_line_pins_its_key(qtbot: QtBot, page: LearnPage) -> None:
@@ -221,11 +223,11 @@ def test_the_lens_shows_the_translation_that_is_shown(qtbot: QtBot, page: LearnP
     view = chapter(qtbot, page, "layers")
     figure = view.figures[0]
     assert isinstance(figure, LayersFigure)
-    qtbot.waitUntil(lambda: figure.lens is not None, timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: figure.answer is not None, timeout=TIMEOUT_MS)
     page.state.submit(set_output(GivenTarget("A cat.")))
     settle(qtbot, page)
     qtbot.waitUntil(
-        lambda: figure.lens is not None and figure.lens.translation is page.state.translation, timeout=TIMEOUT_MS
+        lambda: figure.answer is not None and figure.answer.translation is page.state.translation, timeout=TIMEOUT_MS
     )
     (matrix,) = figure.matrix.matrices
     assert matrix.column_labels == ("a", "cat", ".", "<eos>")
@@ -251,7 +253,7 @@ def test_the_layers_before_the_last_are_drawn_once_the_reader_has_predicted_for_
     view.text.tries[0].click()
     settle(qtbot, page)
     qtbot.waitUntil(
-        lambda: figure.lens is not None and figure.lens.translation is page.state.translation, timeout=TIMEOUT_MS
+        lambda: figure.answer is not None and figure.answer.translation is page.state.translation, timeout=TIMEOUT_MS
     )
     assert drawn() == [False, False, False, True], "another sentence is another question"
 
@@ -260,7 +262,7 @@ def test_what_heads_add_to_the_score_of_a_word_is_shown_and_sums_to_it(qtbot: Qt
     view = chapter(qtbot, page, "layers")
     figure = next(figure for figure in view.figures if isinstance(figure, WordPartsFigure))
     qtbot.waitUntil(lambda: bool(figure.words), timeout=TIMEOUT_MS)
-    parts, translation = figure.parts, page.state.translation
+    parts, translation = figure.answer, page.state.translation
     assert parts is not None
     assert translation is not None
     assert [button.text() for button in figure.words] == list(translation.predicted_tokens)
@@ -277,12 +279,12 @@ def test_what_heads_add_to_the_score_of_a_word_is_shown_and_sums_to_it(qtbot: Qt
     assert page.state.selection.head == head
     view.text.tries[-1].click()
     settle(qtbot, page)
-    qtbot.waitUntil(lambda: figure.parts is not parts, timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: figure.answer is not parts, timeout=TIMEOUT_MS)
     assert head in page.state.experiment.heads_off
     assert figure.step == step, "the reader still asks about the same word"
     assert figure.says.text().endswith(f"Without changes: {parts.differences[step]:.2f}.")
-    assert figure.parts is not None
-    assert figure.parts.of_kind(head.kind)[head.layer, head.head, step] == 0  # type: ignore[arg-type]
+    assert figure.answer is not None
+    assert figure.answer.of_kind(head.kind)[head.layer, head.head, step] == 0  # type: ignore[arg-type]
 
 
 def test_one_query_is_shown_in_all_heads_of_a_layer(qtbot: QtBot, page: LearnPage) -> None:
@@ -342,7 +344,7 @@ def test_the_word_of_the_first_try_is_new_to_the_model_and_read_in_pieces(qtbot:
 def test_the_axes_of_the_waves_go_from_end_to_end(qtbot: QtBot, page: LearnPage) -> None:
     figure = chapter(qtbot, page, "positions").figures[0]
     assert isinstance(figure, PositionsFigure)
-    qtbot.waitUntil(lambda: figure.tables is not None, timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: figure.answer is not None, timeout=TIMEOUT_MS)
     positions, values = figure.chart.ticks
     assert positions == [0, 20, 40, 60, 80, 100]
     assert values == [-1, -0.5, 0, 0.5, 1]
@@ -373,7 +375,7 @@ def test_shuffled_words_change_the_translation_and_the_map(qtbot: QtBot, page: L
     view = chapter(qtbot, page, "positions")
     figure = view.figures[0]
     assert isinstance(figure, PositionsFigure)
-    qtbot.waitUntil(lambda: figure.tables is not None, timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: figure.answer is not None, timeout=TIMEOUT_MS)
     own = page.state.original
     assert own is not None
     verdict = answer(qtbot, view.text.predictions[0], "same")
@@ -530,8 +532,8 @@ def test_a_click_on_a_candidate_forces_it(qtbot: QtBot, page: LearnPage) -> None
     assert isinstance(figure, DecodingFigure)
     assert page.state.translation is not None
     second = page.state.translation.alternatives[1][1]
-    place = figure.table.place_of(1, 1).center().toPoint()
-    qtbot.mouseClick(figure.table, Qt.MouseButton.LeftButton, pos=place)
+    place = figure.drawing.place_of(1, 1).center().toPoint()
+    qtbot.mouseClick(figure.drawing, Qt.MouseButton.LeftButton, pos=place)
     settle(qtbot, page)
     assert page.state.experiment.interventions == (ForcedToken(1, second.entry),)
     assert page.state.translation.predicted_tokens[1] == second.token
@@ -547,7 +549,7 @@ def test_candidates_of_a_long_sentence_stand_in_two_lines_where_there_is_height_
     resting_heights(qtbot, view)
     figure = view.figures[0]
     assert isinstance(figure, DecodingFigure)
-    table = figure.table
+    table = figure.drawing
     assert table.width() <= figure.width(), "nothing scrolls sideways"
     assert page.state.translation is not None
     step = len(page.state.translation.predicted_tokens) - 3
@@ -563,17 +565,17 @@ def test_candidates_of_a_long_sentence_stand_in_two_lines_where_there_is_height_
 def test_a_tree_goes_on_in_a_second_line_where_it_is_high_enough(qtbot: QtBot, page: LearnPage) -> None:
     figure = chapter(qtbot, page, "decoding").figures[1]
     assert isinstance(figure, BeamFigure)
-    qtbot.waitUntil(lambda: figure.tree is not None, timeout=TIMEOUT_MS)
-    assert figure.tree is not None
+    qtbot.waitUntil(lambda: figure.answer is not None, timeout=TIMEOUT_MS)
+    assert figure.answer is not None
     drawing = figure.drawing
-    first, last = figure.tree.nodes[0], figure.tree.nodes[-1]
+    first, last = figure.answer.nodes[0], figure.answer.nodes[-1]
     drawing.fit(300, 200)
     assert drawing.width() > 300, "it scrolls"
-    assert drawing.place_of(last).left() > 300
+    assert drawing.place_of(last.step, last.rank).left() > 300
     drawing.fit(300, 2000)
     assert drawing.width() <= 300
-    assert drawing.place_of(last).top() > drawing.place_of(first).bottom()
-    places = [drawing.place_of(node) for node in figure.tree.nodes]
+    assert drawing.place_of(last.step, last.rank).top() > drawing.place_of(first.step, first.rank).bottom()
+    places = [drawing.place_of(node.step, node.rank) for node in figure.answer.nodes]
     assert all(drawing.rect().contains(place.toAlignedRect()) for place in places)
     assert not any(one.intersects(other) for index, one in enumerate(places) for other in places[:index])
     assert not drawing.grab().isNull()
@@ -586,12 +588,12 @@ def test_chips_show_whole_tokens_however_small(qtbot: QtBot, page: LearnPage) ->
     assert isinstance(figure, DecodingFigure)
     translation = page.state.translation
     assert translation is not None
-    for factor in (MIN_FACTOR, 1.0, 1.3):
-        figure.table.factor = factor
-        figure.table.natural_size()
+    for factor in (FACTORS[-1], 1.0, 1.3):
+        figure.drawing.factor = factor
+        figure.drawing.natural_size()
         for step, token in enumerate(translation.predicted_tokens):
-            width = int(figure.table.place_of(step, 0).width())
-            assert chip_text(figure.table.theme, token, width, is_bold=True) == token, factor
+            width = int(figure.drawing.place_of(step, 0).width())
+            assert chip_text(figure.drawing.theme, token, width, is_bold=True) == token, factor
 
 
 @pytest.mark.parametrize("sentence", [0, 1])
@@ -602,13 +604,13 @@ def test_the_beam_finds_what_greedy_decoding_misses(qtbot: QtBot, page: LearnPag
     figure = view.figures[1]
     assert isinstance(figure, BeamFigure)
     qtbot.waitUntil(
-        lambda: figure.tree is not None and figure.tree.texts[1] == page.state.translation.text,  # type: ignore[union-attr]
+        lambda: figure.answer is not None and figure.answer.texts[1] == page.state.translation.text,  # type: ignore[union-attr]
         timeout=TIMEOUT_MS,
     )
-    assert figure.tree is not None
-    assert figure.tree.log_probabilities[0] > figure.tree.log_probabilities[1]
+    assert figure.answer is not None
+    assert figure.answer.log_probabilities[0] > figure.answer.log_probabilities[1]
     assert figure.drawing.width() > 200
-    qtbot.waitUntil(lambda: all(text in figure.says.text() for text in figure.tree.texts))  # type: ignore[union-attr]
+    qtbot.waitUntil(lambda: all(text in figure.says.text() for text in figure.answer.texts))  # type: ignore[union-attr]
     assert "Orange, greedy" in figure.says.text()
 
 
@@ -728,7 +730,7 @@ def test_rates_and_smoothing_are_those_of_the_engine(qtbot: QtBot, page: LearnPa
     view = chapter(qtbot, page, "training")
     rates = next(figure for figure in view.figures if isinstance(figure, RatesFigure))
     smoothing = next(figure for figure in view.figures if isinstance(figure, SmoothingFigure))
-    qtbot.waitUntil(lambda: smoothing.smoothing is not None, timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: smoothing.answer is not None, timeout=TIMEOUT_MS)
     peaks = [curve.x[curve.y.argmax()] for curve in rates.chart.curves]
     assert peaks[:3] == pytest.approx([4000, 8000, 4000], abs=51)
     assert rates.chart.curves[2].y.max() == pytest.approx(256**-0.5 * 4000**-0.5, rel=0.02)
@@ -740,7 +742,7 @@ def test_rates_and_smoothing_are_those_of_the_engine(qtbot: QtBot, page: LearnPa
     assert own.x[-1] == history[-1].step == 11616
     drawn = np.interp([record.step for record in history], own.x, own.y)
     assert drawn == pytest.approx([record.learning_rate for record in history], rel=0.01)
-    found = smoothing.smoothing
+    found = smoothing.answer
     assert found is not None
     assert found.target.tolist() == pytest.approx([0, 0.1 / 3, 0.9, 0.1 / 3, 0.1 / 3])
     assert found.odds[found.smoothed_loss.argmin()] == pytest.approx(27, abs=0.3), "where the model says 0.9 too"
@@ -793,7 +795,7 @@ def test_a_quiet_head_is_needed_for_a_word(qtbot: QtBot, page: LearnPage) -> Non
     assert isinstance(figure, ClarityVsImportanceFigure)
     view.text.tries[0].click()
     settle(qtbot, page)
-    qtbot.waitUntil(lambda: figure.costs is not None and "Fahrrad" in figure.costs.translation.source_text)
+    qtbot.waitUntil(lambda: figure.has_answer, timeout=TIMEOUT_MS)
     most = max(figure.plot.points, key=lambda point: point.cost)
     assert page.state.selection.head == most.head, "the head that is shown is the one that is needed most"
     assert sum(point.clarity < most.clarity for point in figure.plot.points) < 10, "it is one of the quietest"

@@ -42,14 +42,15 @@ def test_the_diagonal_appears_and_the_guess_is_judged(qtbot: QtBot, figure: Trai
     assert figure.run is not None
     assert figure.button.text() == "Stop"
     assert not figure.guess.isEnabled()
-    qtbot.waitUntil(lambda: figure.pictures.appeared_in is not None, timeout=120_000)
-    appeared = figure.pictures.appeared_in
+    qtbot.waitUntil(lambda: figure.appeared_in is not None, timeout=120_000)
+    appeared = figure.appeared_in
     assert appeared is not None
     assert 1 <= appeared <= 9, "chance gives a tenth, and ten epochs are plenty"
     assert f"appeared in epoch {appeared}" in figure.verdict.text()
-    assert [epoch for epoch, _, _ in figure.pictures.epochs] == list(range(len(figure.pictures.epochs)))
-    assert figure.pictures.epochs[0][2] < 0.5
-    assert figure.pictures.place_of(1).left() > figure.pictures.place_of(0).right()
+    drawn = [picture.epoch for picture in figure.pictures if picture.weights is not None]
+    assert drawn == list(range(len(drawn)))
+    assert figure.pictures[0].share < 0.5
+    assert figure.pictures[1].x() > figure.pictures[0].geometry().right()
     with qtbot.waitSignal(figure.run.finished, timeout=60_000):
         qtbot.mouseClick(figure.button, Qt.MouseButton.LeftButton)
     assert figure.button.text() == "Train again"
@@ -60,7 +61,7 @@ def test_a_training_ends_with_the_page_and_leaves_no_files(qtbot: QtBot, figure:
     qtbot.mouseClick(figure.button, Qt.MouseButton.LeftButton)
     assert figure.run is not None
     folder = figure.run.request.folder
-    qtbot.waitUntil(lambda: bool(figure.pictures.epochs), timeout=60_000)
+    qtbot.waitUntil(lambda: figure.pictures[0].weights is not None, timeout=60_000)
     assert folder.exists()
     figure.shutdown()
     assert not folder.parent.exists()
@@ -70,20 +71,21 @@ def test_a_training_ends_with_the_page_and_leaves_no_files(qtbot: QtBot, figure:
 
 @pytest.mark.parametrize("width", [330, 500, 640, 900])
 def test_frames_and_what_is_written_below_them_fit(figure: TrainHereFigure, width: int) -> None:
-    pictures = figure.pictures
-    pictures.resize(width, pictures.height())
-    places = [pictures.place_of(index) for index in range(11)]
-    assert min(place.left() for place in places) >= 1
-    assert max(place.right() for place in places) <= width - 1
-    written = QFontMetrics(current_theme().font("small")).horizontalAdvance("epoch 10")
-    assert written <= places[0].width()
-    assert pictures.height() >= places[-1].bottom() + 2 * QFontMetrics(current_theme().font("small")).height()
+    figure.resize(width, 600)
+    figure.column.activate()
+    places = [picture.geometry() for picture in figure.pictures]
+    assert min(place.left() for place in places) >= 0
+    assert max(place.right() for place in places) <= figure.pictures[0].parentWidget().width()
+    assert not any(one.intersects(other) for index, one in enumerate(places) for other in places[:index])
+    font = QFontMetrics(current_theme().font("small"))
+    assert font.horizontalAdvance("epoch 10") <= places[0].width()
+    assert places[0].height() >= places[0].width() + 2 * font.height()
 
 
 def test_nothing_is_said_to_go_on_once_the_training_has_ended(figure: TrainHereFigure) -> None:
     figure._on_events([PhaseStarted("Translating a sample")])
     assert figure.progress.text() == "Translating a sample…"
-    figure.pictures.add(1, make_translation())
+    figure.pictures[1].show_map(*best_copier(make_translation()))
     figure._on_finished(None)
     assert figure.progress.text() == "1 epoch done"
 

@@ -9,17 +9,17 @@ from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
 
 from augenmerk.core.model.heads import KIND_TITLES, Head
 from augenmerk.core.quantities import percent_in_words
-from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind
 from augenmerk.viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
 from augenmerk.viz_app.heatmap.heatmap import Heatmap
-from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
-from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
+from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell, MatrixStyle
+from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext, MatrixFigure
+from augenmerk.viz_app.learn.values import pair_tokens
 from augenmerk.viz_app.state import map_text
-from augenmerk.viz_app.theme import current_theme, scales
+from augenmerk.viz_app.theme import scales
 from augenmerk.viz_app.widgets.buttons import flat_button
 from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import row_of
+from augenmerk.viz_app.widgets.layouts import add_parts, row_of
 
 MIN_HEIGHT = 230
 
@@ -27,8 +27,8 @@ MIN_HEIGHT = 230
 class MapFigure(ChapterFigure):
     """One large map; with the option `grid`, all heads above it as thumbnails to choose from.
 
-    The option `height` gives its least height, where another figure needs the rest; with `unnamed` the title does not
-    say which head it is, where layers and heads are not explained yet.
+    The option `height` gives its least height, if another figure needs the rest. With `unnamed`, the title does not
+    name the head, for chapters before layers and heads are explained.
     """
 
     caption = "Attention"
@@ -45,7 +45,7 @@ class MapFigure(ChapterFigure):
         self.column.addWidget(self.map, 1)
 
     def redraw(self) -> None:
-        """Another head: the map follows by itself, the caption here."""
+        """Names the head in the caption; the map follows the state."""
         if self.translation is not None:
             parts = map_text.meaning_of_query(self.state), map_text.off_note(self.state)
             name = self.caption if "unnamed" in self.options else map_text.title(self.state)
@@ -53,6 +53,12 @@ class MapFigure(ChapterFigure):
 
 
 HEADINGS = ("", "queries from", "keys and values from", "mask", "each map: rows × columns")
+ORIGINS: dict[MapKind, tuple[str, str, str]] = {
+    "encoder": ("source", "source", "none"),
+    "decoder": ("translation, so far", "translation, so far", "causal"),
+    "cross": ("translation, so far", "the encoder's output", "none"),
+}
+"""Of each kind: queries, keys and values, mask."""
 
 
 class KindsFigure(ChapterFigure):
@@ -67,39 +73,27 @@ class KindsFigure(ChapterFigure):
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
-        self.buttons: dict[MapKind, QPushButton] = {}
+        self.buttons = {kind: QPushButton(KIND_TITLES[kind]) for kind in MAP_KINDS}
         self.shapes = {kind: label("number") for kind in MAP_KINDS}
-        source, target = "source", "translation"
-        origins = {
-            "encoder": (source, source, "none"),
-            "decoder": (f"{target}, so far", f"{target}, so far", "causal"),
-            "cross": (f"{target}, so far", "the encoder's output", "none"),
-        }
-        table = QWidget()
-        grid = QGridLayout(table)
-        grid.setContentsMargins(0, 0, 0, 0)
+        grid = QGridLayout()
         grid.setHorizontalSpacing(14)
         grid.setVerticalSpacing(6)
         for column, heading in enumerate(HEADINGS):
-            shown = label("muted", heading, wraps=True)
-            grid.addWidget(shown, 0, column)
+            grid.addWidget(label("muted", heading, wraps=True), 0, column)
         for row, kind in enumerate(MAP_KINDS, start=1):
-            button = QPushButton(KIND_TITLES[kind])
+            button = self.buttons[kind]
             button.setCheckable(True)
             button.setProperty("role", "chapter")
             button.setToolTip("Show a head of this kind below")
             button.clicked.connect(partial(self._choose, kind))
-            self.buttons[kind] = button
-            grid.addWidget(button, row, 0)
-            for column, text in enumerate(origins[kind], start=1):
-                shown = label("number", text, wraps=True)
-                grid.addWidget(shown, row, column)
-            grid.addWidget(self.shapes[kind], row, len(HEADINGS) - 1)
+            origins = [label("number", text, wraps=True) for text in ORIGINS[kind]]
+            for column, widget in enumerate((button, *origins, self.shapes[kind])):
+                grid.addWidget(widget, row, column)
         grid.setColumnStretch(len(HEADINGS) - 1, 1)
-        self.column.addWidget(table)
+        self.column.addLayout(grid)
 
     def redraw(self) -> None:
-        """Another sentence has other shapes; another head may be of another kind."""
+        """Shows the shapes of the maps and the kind of the chosen head."""
         chosen = self.state.selection.head.kind
         for kind, button in self.buttons.items():
             button.setChecked(kind == chosen)
@@ -114,64 +108,50 @@ class KindsFigure(ChapterFigure):
 
 
 NUM_PUBLISHED = 20
-MATRIX_HEIGHT, LEAST_MATRIX_HEIGHT, MAX_CELL = 230, 140, 26
 PUBLISHED_TIP = "Show the mask of 20 positions from The Annotated Transformer instead of your sentence's"
 
 
-class MaskFigure(ChapterFigure):
-    """A row for each token that is predicted, a column for each that might be seen for it: seen, or hidden.
+class MaskFigure(MatrixFigure):
+    """A row for each predicted token, a column for each token that is visible to the decoder, or hidden.
 
     Attributes:
-        matrix: 1 where a token is seen, 0 where it is hidden.
-        published: shows the mask of 20 positions in its place, as The Annotated Transformer prints it.
-        says: for the cell under the mouse, what it means.
+        published: shows the mask of 20 positions instead, as The Annotated Transformer prints it.
+        says: explains the cell under the mouse.
     """
 
     caption = "The mask of the decoder"
+    name = "Causal mask"
+    matrix_style = MatrixStyle(
+        colors="sequential", cell_heights=(7, 26), aimed_height=230, legend=lambda top: ("hidden", "", "seen")
+    )
+    least_height = 140
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
-        style = MatrixStyle(
-            colors="sequential",
-            cell_heights=(7, MAX_CELL),
-            aimed_height=MATRIX_HEIGHT,
-            legend=lambda top: ("hidden", "", "seen"),
-        )
-        self.matrix = LabelledMatrix("Causal mask", style)
         self.matrix.hovered.connect(self._say)
         self.says = label("small", wraps=True)
         self.published = flat_button("20 positions", PUBLISHED_TIP)
         self.published.setCheckable(True)
         self.published.toggled.connect(self._on_published)
-        self.column.addWidget(self.matrix)
-        self.column.addLayout(row_of((self.says, 1), (self.published, 0, Qt.AlignmentFlag.AlignTop)))
+        below = row_of((self.says, 1), (self.published, 0, Qt.AlignmentFlag.AlignTop))
+        add_parts(self.column, self.matrix, below)
         self._say(None)
 
-    def shrink(self) -> None:
-        """A low page has lower cells."""
-        self.matrix.set_heights(MATRIX_HEIGHT, MAX_CELL)
-        excess = round(self.excess_px / current_theme().scale)
-        self.matrix.set_heights(max(LEAST_MATRIX_HEIGHT, MATRIX_HEIGHT - excess), MAX_CELL)
-
     def redraw(self) -> None:
-        """Another translation, or the mask was lifted or put back."""
+        """Shows the mask of the translation, or the published one."""
         translation = self.translation
         if translation is None:
             return
-        is_lifted = translation.experiment.lifts_mask
+        rows, columns = pair_tokens(translation, "decoder")
+        title, lifts_mask = self.caption, translation.experiment.lifts_mask
+        if lifts_mask:
+            title = "The mask is lifted: the decoder sees everything"
         if self.published.isChecked():
-            places = tuple(str(place + 1) for place in range(NUM_PUBLISHED))
-            self.title.setText(f"The same mask over {NUM_PUBLISHED} positions, as in The Annotated Transformer")
-            seen = np.tril(np.ones((NUM_PUBLISHED, NUM_PUBLISHED), dtype=np.float32))
-            self.matrix.show_matrices((Matrix(seen, places, places),), top=1.0)
-            self.shrink()
-            return
-        tokens = tuple(token.replace(WORD_MARK, "") for token in translation.read_tokens)
-        predicted = tuple(token.replace(WORD_MARK, "") for token in translation.predicted_tokens)
-        seen = np.ones((len(tokens), len(tokens)), dtype=np.float32)
-        self.title.setText("The mask is lifted: the decoder sees everything" if is_lifted else self.caption)
-        self.matrix.show_matrices((Matrix(seen if is_lifted else np.tril(seen), predicted, tokens),), top=1.0)
-        self.shrink()
+            title, lifts_mask = f"The same mask over {NUM_PUBLISHED} positions, as in The Annotated Transformer", False
+            rows = columns = tuple(str(place + 1) for place in range(NUM_PUBLISHED))
+        self.title.setText(title)
+        seen = np.ones((len(rows), len(rows)), dtype=np.float32)
+        self.show_matrix(seen if lifts_mask else np.tril(seen), rows, columns)
 
     def _on_published(self) -> None:
         self.redraw()
@@ -185,78 +165,66 @@ class MaskFigure(ChapterFigure):
             else:
                 may = "may" if cell.column <= cell.row else "may not"
                 self.says.setText(f"Position {cell.row + 1} {may} look at position {cell.column + 1}.")
-            return
-        if cell is None or translation is None:
+        elif cell is None or translation is None:
             self.says.setText("Each row: what the decoder may look at while it predicts that token. Point at a cell.")
-            return
-        read, seen = (translation.read_tokens[place].replace(WORD_MARK, "") for place in (cell.row, cell.column))
-        predicted = translation.predicted_tokens[cell.row].replace(WORD_MARK, "")
-        may = "may" if cell.column <= cell.row or translation.experiment.lifts_mask else "may not"
-        self.says.setText(f"Having read “{read}”, to predict “{predicted}”, the decoder {may} look at “{seen}”.")
+        else:
+            predicted, read = pair_tokens(translation, "decoder")
+            may = "may" if cell.column <= cell.row or translation.experiment.lifts_mask else "may not"
+            self.says.setText(
+                f"Having read “{read[cell.row]}”, to predict “{predicted[cell.row]}”, the decoder {may} look at "
+                f"“{read[cell.column]}”."
+            )
 
 
 SHARP = 0.5
 """A head looks at one place if it gives it this much of its weight."""
-CELLS, AIMED_HEIGHT, LEAST_HEIGHT = (9, 18), 120, 81
 
 
-class OneQueryFigure(ChapterFigure):
+class OneQueryFigure(MatrixFigure):
     """A row for each head of the chosen head's layer, and their mean below; a click on a row chooses its head.
 
-    The query is the pinned one; while nothing is pinned, the one for which the heads differ most.
+    The query is the pinned one. If nothing is pinned, it is the query for which the heads differ most.
 
     Attributes:
-        matrix: the rows.
-        query: which; counted from 0.
+        query: its position, counted from 0.
     """
 
     caption = "One query, all heads of a layer"
+    name = "Weights of one query in all heads of a layer"
+    matrix_style = MatrixStyle(
+        colors="sequential",
+        cell_heights=(9, 18),
+        aimed_height=120,
+        is_clickable=True,
+        legend=lambda top: ("0%", "", "100%"),
+    )
+    least_height = 81
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
         self.query = 0
-        style = MatrixStyle(
-            colors="sequential",
-            cell_heights=CELLS,
-            aimed_height=AIMED_HEIGHT,
-            is_clickable=True,
-            legend=lambda top: ("0%", "", "100%"),
-        )
-        self.matrix = LabelledMatrix("Weights of one query in all heads of a layer", style)
         self.matrix.tip_of = self._tip_of
         self.matrix.clicked.connect(self._choose)
         self.column.addWidget(self.matrix)
 
-    def shrink(self) -> None:
-        """A low page has lower rows."""
-        self.matrix.set_heights(AIMED_HEIGHT, CELLS[1])
-        excess = self.excess_px / current_theme().scale
-        self.matrix.set_heights(max(LEAST_HEIGHT, round(AIMED_HEIGHT - excess)), CELLS[1])
-
     def redraw(self) -> None:
-        """Another sentence, head or query."""
+        """Shows the weights of the query in all heads."""
         translation, head, pinned = self.translation, self.state.selection.head, self.state.selection.pinned
         if translation is None:
             return
         layer = translation.maps.of_kind(head.kind)[head.layer]
         num_heads, num_queries = layer.shape[:2]
-        is_pinned = pinned is not None and pinned.query < num_queries
-        self.query = (
-            pinned.query
-            if pinned is not None and is_pinned
-            else most_different(layer, first=int(head.kind == "encoder"))
-        )
+        if pinned is not None and pinned.query < num_queries:
+            self.query, why = pinned.query, f"all {num_heads} heads, and their mean"
+        else:
+            self.query = most_different(layer, first=int(head.kind == "encoder"))
+            why = f"the {num_heads} heads differ most here"
+        queries, keys = pair_tokens(translation, head.kind)
+        verb, kind = "reads" if head.kind == "encoder" else "predicts", KIND_TITLES[head.kind]
+        self.title.setText(f"{kind}, layer {head.layer + 1}, where it {verb} “{queries[self.query]}”: {why}")
         weights = layer[:, self.query]
-        queries = translation.source_tokens if head.kind == "encoder" else translation.predicted_tokens
-        keys = translation.read_tokens if head.kind == "decoder" else translation.source_tokens
-        verb = "reads" if head.kind == "encoder" else "predicts"
-        query = queries[self.query].replace(WORD_MARK, "")
-        why = f"all {num_heads} heads, and their mean" if is_pinned else f"the {num_heads} heads differ most here"
-        self.title.setText(f"{KIND_TITLES[head.kind]}, layer {head.layer + 1}, where it {verb} “{query}”: {why}")
-        rows = (*(f"head {index + 1}" for index in range(num_heads)), "mean")
         values = np.concatenate([weights, weights.mean(axis=0, keepdims=True)])
-        columns = tuple(token.replace(WORD_MARK, "") for token in keys)
-        self.matrix.show_matrices((Matrix(values, rows, columns),), top=1.0)
+        self.show_matrix(values, [*(f"head {index + 1}" for index in range(num_heads)), "mean"], keys)
         self.matrix.mark([MatrixCell(0, head.head, int(weights[head.head].argmax()))])
 
     def _tip_of(self, cell: MatrixCell) -> str:

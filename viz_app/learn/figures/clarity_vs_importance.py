@@ -1,7 +1,6 @@
 """All heads by clarity of their maps and by the cost of switching them off."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +9,13 @@ from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from augenmerk.core.model.heads import KIND_TITLES, Head
+from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
-from augenmerk.viz_app.learn.job import HeadCosts, HeadCostsJob
-from augenmerk.viz_app.state.head_roles import clarity
+from augenmerk.viz_app.learn.job import HeadPoint, HeadPointsJob
 from augenmerk.viz_app.theme import current_theme, scaled, scales
 from augenmerk.viz_app.widgets.labels import label
+from augenmerk.viz_app.widgets.layouts import add_parts
 from augenmerk.viz_app.widgets.line_chart import LineChart
 from augenmerk.viz_app.worker.inference import Job
 
@@ -32,69 +32,45 @@ CLARITY = (
 COLORS: dict[MapKind, str] = {"encoder": "muted", "decoder": "warm", "cross": "accent"}
 
 
-@dataclass(frozen=True)
-class HeadPoint:
-    """A head in the picture.
-
-    Attributes:
-        head: which.
-        clarity: how clearly it points in this sentence, from 0 to 1.
-        cost: what the translation loses in log-probability when the head is off; below 0 it gains.
-    """
-
-    head: Head
-    clarity: float
-    cost: float
-
-
 class ClarityVsImportanceFigure(ChapterFigure):
     """A point for each head; a click chooses it.
 
     Attributes:
-        costs: what is drawn; None while nothing is known.
         plot: the points.
         says: the head under the mouse, or the chosen one.
         correlations: whether clear heads are needed more: of each kind, and of all heads.
     """
 
     caption = "Every head of this sentence: how clearly it points, and what is lost without it"
+    answer: tuple[HeadPoint, ...] | None
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
-        self.costs: HeadCosts | None = None
         self.plot = HeadPlot()
         self.plot.chosen.connect(self.state.intents.choose_head)
         self.plot.pointed.connect(self._say)
-        self.says = label("small", wraps=True)
-        self.column.addWidget(self.plot)
-        self.correlations = label("small", wraps=True)
-        self.column.addWidget(self.correlations)
-        self.column.addWidget(self.says)
+        self.correlations, self.says = label("small", wraps=True), label("small", wraps=True)
+        add_parts(self.column, self.plot, self.correlations, self.says)
 
-    def to_ask(self) -> tuple[object, Job] | None:
-        """The cost of each head in the sentence with nothing changed."""
-        return self.about(self.state.original, HeadCostsJob)
-
-    def take(self, answer: HeadCosts) -> None:
-        """Keeps the costs."""
-        self.costs = answer
+    def job(self) -> Job | None:
+        """The points of the sentence without interventions."""
+        return HeadPointsJob(self.state.current.original) if self.state.current is not None else None
 
     def redraw(self) -> None:
-        """Other points, or another head is chosen."""
-        if self.costs is not None:
-            self.plot.show_points(points_of(self.costs), self.state.selection.head)
-            self.correlations.setText(correlations_in_words(self.plot.points))
+        """Shows the points and the chosen head."""
+        if self.answer is not None:
+            self.plot.show_points(self.answer, self.state.selection.head)
+            self.correlations.setText(correlations_in_words(self.answer))
             self._say(None)
 
     def _say(self, point: HeadPoint | None) -> None:
-        chosen = next((each for each in self.plot.points if each.head == self.state.selection.head), None)
-        told = point or chosen
-        if told is None:
-            return
-        lost = f"loses {told.cost:.2f}" if told.cost >= 0 else f"gains {-told.cost:.2f}"
-        self.says.setText(
-            f"{told.head.title}: clarity {told.clarity:.2f}. Without it the translation {lost} in log-probability."
-        )
+        shown = point or next((each for each in self.plot.points if each.head == self.state.selection.head), None)
+        if shown is not None:
+            lost = f"loses {shown.cost:.2f}" if shown.cost >= 0 else f"gains {-shown.cost:.2f}"
+            self.says.setText(
+                f"{shown.head.title}: clarity {shown.clarity:.2f}. Without it the translation {lost} in "
+                "log-probability."
+            )
 
 
 class HeadPlot(LineChart):
@@ -201,41 +177,25 @@ class HeadPlot(LineChart):
 
 def rank_correlation(x: Sequence[float], y: Sequence[float]) -> float:
     """Spearman's: 1 if both have the same order, −1 if they have opposite ones; NaN if one has no order."""
-    ranks = [_ranks(np.asarray(values, dtype=np.float64)) for values in (x, y)]
-    if any(np.ptp(each) == 0 for each in ranks if each.size) or ranks[0].size < 2:
-        return float("nan")
+    ranks: list[NDArray[np.float64]] = []
+    for values in (x, y):  # equal values share the mean of their ranks
+        _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+        if len(counts) < 2:
+            return float("nan")
+        ranks.append((np.cumsum(counts) - (counts - 1) / 2)[places])
     return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
 
 
-def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """From 1; equal values share the mean of their ranks."""
-    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
-    shared: NDArray[np.float64] = (np.cumsum(counts) - (counts - 1) / 2)[places]
-    return shared
-
-
-def correlation_of(points: Iterable[HeadPoint], kind: MapKind | None = None) -> float:
-    """Between how clearly heads point and what is lost without them: of one kind, or of all."""
-    chosen = [point for point in points if kind in (None, point.head.kind)]
-    return rank_correlation([point.clarity for point in chosen], [point.cost for point in chosen])
-
-
 def correlations_in_words(points: Sequence[HeadPoint]) -> str:
-    """One line for the figure."""
-    kinds = [f"{KIND_TITLES[kind].lower()} {_shown(correlation_of(points, kind))}" for kind in MAP_KINDS]
+    """The rank correlations of clarity and loss: of each kind, and of all heads."""
+
+    def correlation(*kinds: MapKind) -> str:
+        chosen = [point for point in points if point.head.kind in kinds]
+        found = rank_correlation([point.clarity for point in chosen], [point.cost for point in chosen])
+        return "–" if np.isnan(found) else number(found, signed=True)
+
+    of_kinds = ", ".join(f"{KIND_TITLES[kind].lower()} {correlation(kind)}" for kind in MAP_KINDS)
     return (
-        f"Rank correlation of clarity and loss: {', '.join(kinds)}; all heads together "
-        f"{_shown(correlation_of(points))} (1: the clearer, the more is lost; 0: no relation). {CLARITY}"
-    )
-
-
-def _shown(correlation: float) -> str:
-    return "–" if np.isnan(correlation) else f"{correlation:+.2f}".replace("-", "−")
-
-
-def points_of(costs: HeadCosts) -> tuple[HeadPoint, ...]:
-    """A point for each head."""
-    clear = {kind: clarity(costs.translation.maps.of_kind(kind)) for kind in MAP_KINDS}
-    return tuple(
-        HeadPoint(head, float(clear[head.kind][head.layer, head.head]), cost) for head, cost in costs.by_head.items()
+        f"Rank correlation of clarity and loss: {of_kinds}; all heads together {correlation(*MAP_KINDS)} (1: the "
+        f"clearer, the more is lost; 0: no relation). {CLARITY}"
     )

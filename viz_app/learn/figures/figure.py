@@ -1,22 +1,24 @@
-"""The base class of all live figures."""
+"""The base classes of live figures."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QWidget
 
-from augenmerk.core.translation.result import Translation
+from augenmerk.core.translation.result import FloatArray, Translation
+from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixStyle
 from augenmerk.viz_app.learn.checks import Answers
 from augenmerk.viz_app.learn.sentence import OwnSentence
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.theme import PANEL_MARGIN, scales
+from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales
 from augenmerk.viz_app.views.live_panel import LivePanel
 from augenmerk.viz_app.widgets.labels import label
+from augenmerk.viz_app.widgets.layouts import ScrollArea
 from augenmerk.viz_app.worker.inference import ExperimentController, Job
 
-WAITING_DELAY_MS = 250
+SCROLL_BAR, WAITING_DELAY_MS = 12, 250
 
 
 @dataclass(frozen=True)
@@ -42,12 +44,14 @@ class ChapterFigure(LivePanel):
     """A live figure with its caption, redrawn for each result and pinned pair.
 
     Attributes:
-        caption: one line above it: what is drawn.
+        caption: the line above it.
         takes_height: whether it grows with the page.
         options_known: the names of its options.
-        question: the check of the question whose answer it shows once it was given; empty if there is none.
-        context: what it works with.
-        options: from the chapter's text.
+        question: the check of a question. Once it is answered, the figure shows the answer. Empty if there is none.
+        job_type: the job about the displayed translation; None if no job is needed.
+        context, options: as given; options come from the chapter's text.
+        answer: the result of the last job; None before the first.
+        available_height: pixels for the figure. It becomes larger or smaller accordingly, if it can.
         waiting: shown while `request` takes long.
     """
 
@@ -55,18 +59,18 @@ class ChapterFigure(LivePanel):
     takes_height: ClassVar[bool] = False
     options_known: ClassVar[frozenset[str]] = frozenset()
     question: ClassVar[str] = ""
+    job_type: ClassVar[type[Any] | None] = None
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         self.title = label("heading", self.caption, wraps=True)
         super().__init__(context.state, context.controller, self.title, parent)
         self.context, self.options = context, options
-        self._subject: object = None
-        self._height_limit = 0
+        self.answer: Any = None
+        self.available_height = 0
+        self._done: Job | None = None
         self.setProperty("role", "panel")
         self.waiting = label("small", "computing…")
         self.waiting.setVisible(False)
-        self._waiting_timer = QTimer(self, singleShot=True, interval=WAITING_DELAY_MS)
-        self._waiting_timer.timeout.connect(lambda: self.waiting.setVisible(self.request.is_running))
         scales(self.column.setContentsMargins, PANEL_MARGIN, 10, PANEL_MARGIN, 12)
         scales(self.column.setSpacing, 8)
         self.column.addWidget(self.waiting)
@@ -79,59 +83,103 @@ class ChapterFigure(LivePanel):
         """The displayed translation; None while there is none."""
         return self.state.translation
 
-    def to_ask(self) -> tuple[object, Job] | None:
-        """The subject and the job for the model; None if no job is needed. `take` receives the result."""
-        return None
+    def job(self) -> Job | None:
+        """The job for `answer`; None if none is needed or possible. Jobs about the same subject are equal."""
+        translation = self.translation_to_ask_about
+        return self.job_type(translation) if self.job_type is not None and translation is not None else None
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether `answer` is about the displayed translation."""
+        return self._done is not None and self._done == self.job()
 
     def take(self, answer: Any) -> None:
         """Keeps a job's result before drawing."""
-
-    def about(self, translation: Translation | None, job: Callable[[Translation], Job]) -> tuple[object, Job] | None:
-        """A question about a translation, for `to_ask`; None if there is none, or if an earlier model made it."""
-        if translation is None or self.state.current is None:
-            return None
-        return translation, job(translation)
+        self.answer = answer
 
     def refresh(self) -> None:
         """Draws, or first requests a result that is still missing."""
-        asked = self.to_ask()
-        if asked is None or asked[0] == self._subject:
+        job = self.job()
+        if job is None or job == self._done:
             self.redraw()
             return
-        subject, job = asked
 
         def take_and_show(answer: object) -> None:
-            self._subject = subject
+            self._done = job
             self.take(answer)
             self.redraw()
 
         self.ask(job, take_and_show)
 
     def set_available_height(self, height: int) -> None:
-        """Sets the height available to the figure, in pixels; scalable figures fill it."""
+        """Sets the height available to the figure, in pixels."""
+        self.available_height = height
+        self.fit()
 
-    def set_height_limit(self, height: int) -> None:
-        """Sets the height, in pixels, up to which the page does not scroll; 0 for none. Scalable figures shrink."""
-        self._height_limit = height
-        self.shrink()
-
-    def shrink(self) -> None:
-        """Redraws a scalable figure smaller by `excess_px`."""
+    def fit(self) -> None:
+        """Adapts the figure to `available_height`, if it can."""
 
     @property
     def excess_px(self) -> int:
-        """How much higher than its limit the figure is."""
-        if self._height_limit <= 0:
-            return 0
-        return max(0, self.column.totalHeightForWidth(self.width()) - self._height_limit)
+        """How much higher than `available_height` the figure is; 0 while that is unknown."""
+        excess = self.column.totalHeightForWidth(self.width()) - self.available_height
+        return max(0, excess) if self.available_height > 0 else 0
 
     def shutdown(self) -> None:
         """Ends running work when the page closes."""
 
     def _show_waiting(self) -> None:
-        """Only where it takes long enough to be noticed."""
+        """Shows `waiting` only after a noticeable delay."""
         if self.request.is_running:
-            self._waiting_timer.start()
+            QTimer.singleShot(WAITING_DELAY_MS, self, lambda: self.waiting.setVisible(self.request.is_running))
         else:
-            self._waiting_timer.stop()
             self.waiting.setVisible(False)
+
+
+class MatrixFigure(ChapterFigure):
+    """A figure with a matrix, whose cells are lower on a low page.
+
+    Attributes:
+        name: of the matrix, for screen readers.
+        matrix_style: colours and heights of the matrix.
+        least_height: of all cells together, in pixels at 100%.
+        matrix: draws the numbers.
+    """
+
+    name: ClassVar[str]
+    matrix_style: ClassVar[MatrixStyle]
+    least_height: ClassVar[int]
+
+    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+        super().__init__(context, options, parent)
+        self.matrix = LabelledMatrix(self.name, self.matrix_style)
+
+    def show_matrix(
+        self, values: FloatArray, row_labels: Sequence[str], column_labels: Sequence[str], top: float = 1.0
+    ) -> None:
+        """Shows these numbers; `top` is the value of the last colour."""
+        self.matrix.show_matrices((Matrix(values, tuple(row_labels), tuple(column_labels)),), top=top)
+        self.fit()
+
+    def fit(self) -> None:
+        """Makes cells as high as possible without scrolling."""
+        largest = self.matrix_style.cell_heights[1]
+        most = min(self.matrix_style.aimed_height, largest * sum(len(each.row_labels) for each in self.matrix.matrices))
+        self.matrix.set_heights(most, largest)
+        excess = round(self.excess_px / current_theme().scale)
+        self.matrix.set_heights(max(min(self.least_height, most), most - excess), largest)
+
+
+class SidewaysScrollArea(ScrollArea):
+    """As high as its content. It scrolls sideways if the content is wider."""
+
+    def __init__(self, content: QWidget) -> None:
+        super().__init__(content)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+
+    def fit_height(self) -> None:
+        """Adapts to new content."""
+        content = self.widget()
+        height = max(content.minimumSizeHint().height(), content.minimumHeight()) if content is not None else 0
+        self.setFixedHeight(height + scaled(SCROLL_BAR))

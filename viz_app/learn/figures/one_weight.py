@@ -1,39 +1,38 @@
 """One weight end to end: query, keys, scores, softmax, and the sum of weighted values, with the real numbers."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QSlider, QToolTip, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QSlider, QToolTip, QWidget
 
 from augenmerk.core.analysis.trace import Trace
 from augenmerk.core.model.heads import Head
-from augenmerk.core.quantities import percent_in_words
-from augenmerk.core.text.subwords import WORD_MARK
-from augenmerk.core.translation.experiment import SoftmaxTemperature
-from augenmerk.core.translation.result import FloatArray, Translation
+from augenmerk.core.quantities import number, percent_in_words
+from augenmerk.core.translation.result import FloatArray
 from augenmerk.viz_app.heatmap.drawing import color_table
 from augenmerk.viz_app.heatmap.map_image import map_image
 from augenmerk.viz_app.learn.actions import set_temperature, strongest_pair
-from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
+from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext, SidewaysScrollArea
+from augenmerk.viz_app.learn.values import pair_tokens
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.theme import current_theme, scaled
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import add_parts, row_of
-from augenmerk.viz_app.worker.inference import Job, TraceJob
+from augenmerk.viz_app.worker.inference import TraceJob
 
 LINE, LEAST_LINE, GAP, HEADER = 22, 12, 12, 20
-"""A line is lower where the page is."""
-NUMBERS_LINE, NUMBERS_GAP, NUMBERS_NAME = 16, 8, 150
+"""A line is lower on a low page."""
 IN_TIP = 8
 """Numbers in a line of a tool tip."""
 MAX_TOKEN, MAX_STRIP = 100, 190
 TEXT_OF_LINE = 0.9
-"""Of the height of a line, the most that letters take."""
+"""Largest height of letters, as a share of the height of a line."""
 NUMBER_WIDTH, LEAST_BAR = 52, 46
 CLICK_TIP = "Click a line: pin this key. Point at a strip of colours: its numbers"
 TEMPERATURES = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0)
@@ -47,10 +46,10 @@ class WeightSteps:
         query: [K].
         keys: [M, K].
         scores: [M], query · key / √K, divided by the temperature; −∞ where the mask hides a key.
-        weights: [M], what the softmax makes of them; they sum to 1.
+        weights: [M], the softmax of the scores; they sum to 1.
         values: [M, K].
         weighted: [M, K], each value times its weight.
-        output: [K], their sum: what the head gives at this position.
+        output: [K], their sum: the output of the head at this position.
         temperature: of the softmax.
     """
 
@@ -73,8 +72,8 @@ def weight_steps(trace: Trace, head: Head, query: int) -> WeightSteps:
 
     Args:
         trace: of the pair.
-        head: which.
-        query: its position.
+        head: the head.
+        query: position of the query.
     """
     heads = trace.of_kind(head.kind)
     place = head.layer, head.head
@@ -91,21 +90,25 @@ def weight_steps(trace: Trace, head: Head, query: int) -> WeightSteps:
 class OneWeightFigure(ChapterFigure):
     """A line for each key: its vector, its score, its weight, and its value times the weight; and a temperature.
 
-    The pinned query is shown; a click on a line pins its key.
+    It shows the pinned query; a click on a line pins its key.
 
     Attributes:
-        numbers: query, key and value of the pinned pair in numbers, as many as fit, and what becomes of them.
+        numbers: a table of query, key, their products and the value of the pinned pair.
+        equation: from the products to the weight.
         table: the lines.
         temperature: a slider over `TEMPERATURES`.
     """
 
     caption = "From a query to what the head gives"
+    job_type = TraceJob
+    answer: Trace
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
-        self._trace: Trace | None = None
-        self._traced: Translation | None = None
-        self.numbers = PinnedNumbers()
+        self.numbers = QLabel()
+        self.numbers.setAccessibleName("Query, key and value of the pinned pair in numbers")
+        self._area = SidewaysScrollArea(self.numbers)
+        self.equation = label("accent", wraps=True)
         self.table = WeightTable()
         self.table.key_clicked.connect(self._pin_key)
         self.temperature = QSlider(Qt.Orientation.Horizontal)
@@ -113,52 +116,42 @@ class OneWeightFigure(ChapterFigure):
         self.temperature.setPageStep(1)
         self.temperature.setProperty("role", "film")
         self.temperature.setAccessibleName("Softmax temperature")
-        self.temperature.valueChanged.connect(self._on_temperature)
+        self.temperature.valueChanged.connect(lambda place: set_temperature(self.state, str(TEMPERATURES[place])))
         self._temperature_text = label("small")
         row = row_of(label("muted", "temperature"), (self.temperature, 1), self._temperature_text)
-        add_parts(self.column, self.numbers, self.table, row)
+        add_parts(self.column, self._area, self.equation, self.table, row)
 
-    def shrink(self) -> None:
-        """A low page has lower lines."""
+    def fit(self) -> None:
+        """Makes lines lower on a low page."""
         self.table.set_line(scaled(LINE))
         if self.table.num_lines > 0:
             lower = math.ceil(self.excess_px / self.table.num_lines)
             self.table.set_line(max(scaled(LEAST_LINE), scaled(LINE) - lower))
 
-    def to_ask(self) -> tuple[object, Job] | None:
-        """Queries, keys and values of the translation that is shown."""
-        return self.about(self.translation, TraceJob)
-
-    def take(self, answer: Trace) -> None:
-        """Keeps the numbers."""
-        self._trace, self._traced = answer, self.translation
-
     def refresh(self) -> None:
-        """While nothing is pinned, a large weight is."""
+        """Pins a large weight if nothing is pinned."""
         self._show_temperature()
         if self.state.current is not None and self.state.selection.pinned is None:
             self.state.selection.pinned = strongest_pair(self.state)
         super().refresh()
 
     def redraw(self) -> None:
-        """Another pair is pinned, another head chosen, or other numbers have come."""
+        """Shows the pinned pair in the chosen head."""
         translation, pinned, head = self.translation, self.state.selection.pinned, self.state.selection.head
         self._show_temperature()
-        if translation is None or self._trace is None or self._traced is not translation or pinned is None:
+        if translation is None or pinned is None or not self.has_answer:
             return
-        num_queries, num_keys = translation.maps.of_kind(head.kind).shape[-2:]
-        if pinned.query >= num_queries or pinned.key >= num_keys:
+        queries, keys = pair_tokens(translation, head.kind)
+        if pinned.query >= len(queries) or pinned.key >= len(keys):
             return
-        keys = translation.read_tokens if head.kind == "decoder" else translation.source_tokens
-        queries = translation.source_tokens if head.kind == "encoder" else translation.predicted_tokens
-        verb = "reads" if head.kind == "encoder" else "predicts"
-        query = queries[pinned.query].replace(WORD_MARK, "")
+        query, verb = queries[pinned.query], "reads" if head.kind == "encoder" else "predicts"
         self.title.setText(f"Where it {verb} “{query}”: from the query to the output of the head")
-        steps = weight_steps(self._trace, head, pinned.query)
-        tokens = tuple(token.replace(WORD_MARK, "") for token in keys)
-        self.numbers.show_steps(steps, tokens, query, pinned.key)
-        self.table.show_steps(steps, tokens, query, pinned.key)
-        self.shrink()
+        steps = weight_steps(self.answer, head, pinned.query)
+        self.numbers.setText(numbers_in_html(steps, query, keys[pinned.key], pinned.key))
+        self._area.fit_height()
+        self.equation.setText(equation_of(steps, pinned.key))
+        self.table.show_steps(steps, keys, query, pinned.key)
+        self.fit()
 
     def _pin_key(self, key: int) -> None:
         pinned = self.state.selection.pinned
@@ -169,127 +162,48 @@ class OneWeightFigure(ChapterFigure):
         head = self.state.selection.head
         found = next((each.temperature for each in self.state.experiment.temperatures if each.head == head), 1.0)
         nearest = min(range(len(TEMPERATURES)), key=lambda place: abs(math.log(TEMPERATURES[place] / found)))
-        self.temperature.blockSignals(True)
-        self.temperature.setValue(nearest)
-        self.temperature.blockSignals(False)
+        with QSignalBlocker(self.temperature):
+            self.temperature.setValue(nearest)
         self._temperature_text.setText(f"{found:g}")
 
-    def _on_temperature(self, place: int) -> None:
-        head = self.state.selection.head
-        wanted = TEMPERATURES[place]
-        if SoftmaxTemperature(head, wanted) not in self.state.experiment.temperatures:
-            set_temperature(self.state, str(wanted))
 
-
-class PinnedNumbers(QWidget):
-    """Query, key and value of one pair, number below number: as many as fit, the others in the tool tip.
-
-    Attributes:
-        names, rows: what stands in its lines that have numbers: query, key, their products, value.
-        equation: from the products to the weight.
-    """
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.names: tuple[str, ...] = ()
-        self.rows: tuple[NDArray[np.float64], ...] = ()
-        self.equation = ""
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Query, key and value of the pinned pair in numbers")
-
-    def show_steps(self, steps: WeightSteps, tokens: tuple[str, ...], query: str, key: int) -> None:
-        """Another pair, or other numbers; see `WeightTable.show_steps`."""
-        token, products = tokens[key], steps.products(key)
-        self.names = (f"q  {query}", f"k  {token}", "q times k", f"v  {token}")
-        vectors = steps.query, steps.keys[key], products, steps.values[key]
-        self.rows = tuple(np.asarray(vector, dtype=np.float64) for vector in vectors)
-        self.equation = equation_of(steps, key)
-        self.setToolTip("\n\n".join(map(all_numbers, self.names, self.rows)))
-        self.setAccessibleDescription(self.equation)
-        self.setFixedHeight(self._content_height())
-        self.update()
-
-    def num_shown(self) -> int:
-        """The number of vector components that fit."""
-        metrics = QFontMetrics(current_theme().font("small"))
-        left_over = self.width() - self._name_width(metrics) - metrics.horizontalAdvance(self._rest(0)) - scaled(GAP)
-        return max(1, min(int(left_over // self._cell(metrics)), self._num_numbers))
-
-    def sizeHint(self) -> QSize:
-        """As wide as the layout likes."""
-        return QSize(460, self._content_height())
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """A line for each vector, the equation above the value."""
-        if not self.rows:
-            return
-        theme, painter = current_theme(), QPainter(self)
-        painter.setFont(theme.font("small"))
-        metrics, line, number = painter.fontMetrics(), scaled(NUMBERS_LINE), self.num_shown()
-        left, cell = self._name_width(metrics), self._cell(metrics)
-        centered = Qt.AlignmentFlag.AlignVCenter
-        for row, (name, vector) in enumerate(zip(self.names, self.rows, strict=True)):
-            top = line * (row + (row == len(self.rows) - 1))
-            painter.setPen(theme.color("muted"))
-            shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, left - scaled(NUMBERS_GAP))
-            painter.drawText(QRectF(0, top, left, line), int(centered), shown)
-            painter.setPen(theme.color("text"))
-            for place, value in enumerate(vector[:number]):
-                area = QRectF(left + place * cell, top, cell - scaled(NUMBERS_GAP), line)
-                painter.drawText(area, int(centered | Qt.AlignmentFlag.AlignRight), signed(float(value)))
-            painter.setPen(theme.color("muted"))
-            rest = QRectF(left + number * cell, top, self.width(), line)
-            painter.drawText(rest, int(centered), self._rest(number if row else 0))
-        painter.setPen(theme.color("accent"))
-        top = line * (len(self.rows) - 1)
-        shown = metrics.elidedText(self.equation, Qt.TextElideMode.ElideRight, self.width())
-        painter.drawText(QRectF(0, top, self.width(), line), int(centered), shown)
-
-    @property
-    def _num_numbers(self) -> int:
-        return len(self.rows[0]) if self.rows else 0
-
-    def _rest(self, number: int) -> str:
-        """Behind the numbers that are shown; of the first line, how many there are in all."""
-        return "…" if number else f"… {self._num_numbers} in all"
-
-    def _name_width(self, metrics: QFontMetrics) -> int:
-        widest = max(map(metrics.horizontalAdvance, self.names), default=0)
-        return min(widest + 2, scaled(NUMBERS_NAME)) + scaled(NUMBERS_GAP)
-
-    def _cell(self, metrics: QFontMetrics) -> int:
-        widest = max((abs(float(value)) for row in self.rows for value in row), default=0.0)
-        return metrics.horizontalAdvance(signed(-widest)) + scaled(NUMBERS_GAP)
-
-    def _content_height(self) -> int:
-        return scaled(NUMBERS_LINE) * (len(self.rows) + 1) if self.rows else 0
+def numbers_in_html(steps: WeightSteps, query: str, token: str, key: int) -> str:
+    """A table of query, key, their products and the value, number below number."""
+    rows = (
+        (f"q {query}", steps.query),
+        (f"k {token}", steps.keys[key]),
+        ("q times k", steps.products(key)),
+        (f"v {token}", steps.values[key]),
+    )
+    gap = f'style="padding-left: {scaled(8)}px"'
+    lines = (
+        f"<tr><td>{escape(name)}</td>"
+        + "".join(f'<td align="right" {gap}>{number(each)}</td>' for each in map(float, vector))
+        for name, vector in rows
+    )
+    return f'<table cellspacing="0">{"".join(lines)}</table>'
 
 
 def equation_of(steps: WeightSteps, key: int) -> str:
     """From the products of query and key to the weight, in numbers."""
     products, score = steps.products(key), float(steps.scores[key])
-    first = " + ".join(signed(float(value)) if value >= 0 else f"({signed(float(value))})" for value in products[:2])
+    first = " + ".join(number(value) if value >= 0 else f"({number(value)})" for value in map(float, products[:2]))
     divisor = f"√{len(products)}" if steps.temperature == 1 else f"(√{len(products)} · {steps.temperature:g})"
-    found = f"q·k = {first} + … = {signed(float(products.sum()))};  q·k / {divisor} = "
+    found = f"q·k = {first} + … = {number(float(products.sum()))};  q·k / {divisor} = "
     if math.isinf(score):
         return f"{found}… hidden by the mask: −∞ → softmax → 0"
-    return f"{found}{signed(score)} → softmax → {float(steps.weights[key]):.3f}"
+    return f"{found}{number(score)} → softmax → {float(steps.weights[key]):.3f}"
 
 
-def signed(value: float) -> str:
-    """With two decimals and a typographic minus."""
-    return f"{value:.2f}".replace("-0.00", "0.00").replace("-", "−")
-
-
-def all_numbers(name: str, vector: NDArray[np.float64] | FloatArray) -> str:
+def all_numbers(name: str, vector: Sequence[float] | FloatArray) -> str:
     """A vector in lines of a tool tip."""
-    numbers = [signed(float(value)) for value in vector]
+    numbers = [number(float(value)) for value in vector]
     lines = ("  ".join(numbers[first : first + IN_TIP]) for first in range(0, len(numbers), IN_TIP))
     return "\n".join((f"{name}, {len(numbers)} numbers:", *lines))
 
 
 class WeightTable(QWidget):
-    """Draws `WeightSteps`.
+    """Draws `WeightSteps`: a line for the query, one for each key, and one for the sum of the weighted values.
 
     Signals:
         key_clicked(int): the line of a key was clicked.
@@ -308,7 +222,7 @@ class WeightTable(QWidget):
         self.setToolTip(CLICK_TIP)
 
     def show_steps(self, steps: WeightSteps, tokens: tuple[str, ...], query: str, key: int) -> None:
-        """Another query, or other numbers.
+        """Shows the steps of a query.
 
         Args:
             steps: the numbers.
@@ -317,62 +231,49 @@ class WeightTable(QWidget):
             key: the pinned one.
         """
         self._steps, self._tokens, self._query, self._key = steps, tokens, query, key
-        described = (
-            f"{token} {percent_in_words(float(share))}" for token, share in zip(tokens, steps.weights, strict=True)
-        )
-        self.setAccessibleDescription(", ".join(described))
-        self.setFixedHeight(self._content_height())
-        self.update()
+        shares = map(percent_in_words, steps.weights.tolist())
+        self.setAccessibleDescription(", ".join(map(" ".join, zip(tokens, shares, strict=True))))
+        self.set_line(self._line)
 
     @property
     def num_lines(self) -> int:
-        """Of the query, the keys and the sum; 0 while nothing is shown."""
+        """Number of lines; 0 before the first query."""
         return len(self._tokens) + 2 if self._tokens else 0
 
     def set_line(self, height: int) -> None:
-        """Another height of lines, in pixels."""
+        """Sets the height of lines, in pixels."""
         self._line = height
-        if self._tokens:
-            self.setFixedHeight(self._content_height())
-            self.update()
-
-    def _content_height(self) -> int:
-        return scaled(HEADER) + self.num_lines * self._line + 4
+        self.setFixedHeight(self.sizeHint().height())
+        self.update()
 
     def sizeHint(self) -> QSize:
         """As wide as the layout likes."""
-        return QSize(460, self._content_height())
+        return QSize(460, scaled(HEADER) + self.num_lines * self._line + 4)
 
     def line_of(self, key: int) -> QRectF:
-        """Where a key's line is drawn."""
+        """The area of a key's line."""
         return QRectF(0, scaled(HEADER) + (key + 1) * self._line, self.width(), self._line)
 
     def tip_at(self, place: QPointF) -> str:
-        """All numbers of the vector under a point; elsewhere, what a click does."""
-        steps, key = self._steps, self._line_at(place)
-        columns = _Columns(self.width(), self._tokens, current_theme().font("body"))
-        if steps is None or not -1 <= key <= len(self._tokens):
-            return CLICK_TIP
-        under = [left <= place.x() < left + width for left, width in zip(columns.lefts, columns.widths, strict=True)]
-        if under[1] and key < len(self._tokens):
-            name, vector = (f"q of {self._query}", steps.query) if key < 0 else ("k of", steps.keys[key])
-            return all_numbers(name if key < 0 else f"{name} {self._tokens[key]}", vector)
-        if under[4] and key >= 0:
-            is_sum = key == len(self._tokens)
-            name = "output: the sum" if is_sum else f"weight · v of {self._tokens[key]}"
-            return all_numbers(name, steps.output if is_sum else steps.weighted[key])
+        """All numbers of the vector under a point; elsewhere, the effect of a click."""
+        steps, key, last = self._steps, self._line_at(place), len(self._tokens)
+        column = next((c for c, cell in enumerate(self._cells(key)) if cell.left() <= place.x() < cell.right()), None)
+        if steps is not None and column == 1 and -1 <= key < last:
+            if key < 0:
+                return all_numbers(f"q of {self._query}", steps.query)
+            return all_numbers(f"k of {self._tokens[key]}", steps.keys[key])
+        if steps is not None and column == 4 and 0 <= key <= last:
+            if key == last:
+                return all_numbers("output: the sum", steps.output)
+            return all_numbers(f"weight · v of {self._tokens[key]}", steps.weighted[key])
         return CLICK_TIP
 
     def event(self, event: QEvent) -> bool:
-        """Vectors tell their numbers."""
+        """Shows the numbers of a vector."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             QToolTip.showText(event.globalPos(), self.tip_at(QPointF(event.pos())), self)
             return True
         return super().event(event)
-
-    def _line_at(self, place: QPointF) -> int:
-        """−1 for the query, then keys, then the sum."""
-        return int((place.y() - scaled(HEADER)) // self._line) - 1
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click on a line."""
@@ -381,113 +282,96 @@ class WeightTable(QWidget):
             self.key_clicked.emit(key)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The lines, the query above them, the sum below."""
+        """Paints headings and lines."""
         steps, theme = self._steps, current_theme()
         if steps is None:
             return
-        painter = QPainter(self)
-        places = _Columns(self.width(), self._tokens, theme.font("body"))
-        small = theme.font("small")
-        painter.setFont(small)
-        painter.setPen(theme.color("muted"))
-        headings = ("", "query · keys k", "score q·k/√K", "weight (softmax)", "weight · value v")
-        if steps.temperature != 1:
-            headings = (*headings[:2], f"q·k/√K/{steps.temperature:g}", *headings[3:])
-        for left, width, heading in zip(places.lefts, places.widths, headings, strict=True):
-            if painter.fontMetrics().horizontalAdvance(heading) > width:
-                heading = heading.removesuffix(" (softmax)")
-            fitting = painter.fontMetrics().elidedText(heading, Qt.TextElideMode.ElideRight, int(width))
-            painter.drawText(QPointF(left, scaled(HEADER) - 6), fitting)
-        painter.setFont(self._fitting(small))
-        strips = max(float(np.abs(steps.query).max()), float(np.abs(steps.keys).max())), _largest(steps)
-        self._draw_name(painter, places, -1, self._query, self._fitting(theme.font("body", bold=True)))
-        self._draw_strip(painter, places, 1, -1, steps.query, strips[0])
-        finite = steps.scores[np.isfinite(steps.scores)]
-        reach = max(float(np.abs(finite).max()), 1e-9)
-        for key, token in enumerate(self._tokens):
-            line = self.line_of(key)
+        painter, last = QPainter(self), len(self._tokens)
+        painter.setFont(theme.font("small"))
+        divisor = "√K" if steps.temperature == 1 else f"√K/{steps.temperature:g}"
+        headings = ("", "query · keys k", f"score q·k/{divisor}", "weight (softmax)", "weight · value v")
+        for cell, heading in zip(self._cells(-2), headings, strict=True):
+            self._paint_text(painter, cell, heading, "muted", Qt.AlignmentFlag.AlignLeft)
+        small = self._fitting(theme.font("small"))
+        key_reach = float(max(np.abs(steps.query).max(), np.abs(steps.keys).max()))
+        value_reach = float(max(np.abs(steps.weighted).max(), np.abs(steps.output).max(), 1e-9))
+        score_reach = float(max(np.abs(steps.scores[np.isfinite(steps.scores)]).max(), 1e-9))
+        for key in range(-1, last + 1):
+            name, key_strip, score, weight, value_strip = self._cells(key)
             if key == self._key:
-                painter.fillRect(line, theme.color("raised"))
-            self._draw_name(painter, places, key, token, self._fitting(theme.font("body", bold=key == self._key)))
-            self._draw_strip(painter, places, 1, key, steps.keys[key], strips[0])
-            self._draw_score(painter, places, key, float(steps.scores[key]), reach)
-            self._draw_weight(painter, places, key, float(steps.weights[key]))
-            self._draw_strip(painter, places, 4, key, steps.weighted[key], strips[1])
-        last = len(self._tokens)
-        painter.setPen(theme.color("border"))
-        painter.drawLine(QPointF(0, self.line_of(last).top() + 1), QPointF(self.width(), self.line_of(last).top() + 1))
-        total = QRectF(places.lefts[3], self.line_of(last).top() + 2, places.widths[3], self._line)
-        painter.setPen(theme.color("muted"))
-        painter.drawText(total, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), "sum: output")
-        self._draw_strip(painter, places, 4, last, steps.output, strips[1])
+                painter.fillRect(self.line_of(key), theme.color("raised"))
+            if key < last:
+                text, color = (self._query, "accent") if key < 0 else (self._tokens[key], "text")
+                painter.setFont(self._fitting(theme.font("body", bold=key in (-1, self._key))))
+                self._paint_text(painter, name, text, color)
+                self._paint_strip(painter, key_strip, steps.query if key < 0 else steps.keys[key], key_reach)
+            painter.setFont(small)
+            if 0 <= key < last:
+                self._paint_score(painter, score, float(steps.scores[key]), score_reach)
+                self._paint_weight(painter, weight, float(steps.weights[key]))
+            if key >= 0:
+                vector = steps.output if key == last else steps.weighted[key]
+                self._paint_strip(painter, value_strip, vector, value_reach)
+            if key == last:
+                painter.fillRect(QRectF(0, name.top(), self.width(), 1), theme.color("border"))
+                self._paint_text(painter, weight, "sum: output", "muted")
 
-    def _draw_name(self, painter: QPainter, places: "_Columns", key: int, text: str, font: QFont) -> None:
-        line = self.line_of(key)
-        painter.setFont(font)
-        painter.setPen(current_theme().color("accent" if key < 0 else "text"))
-        shown = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, int(places.widths[0]))
-        area = QRectF(0, line.top(), places.widths[0], self._line)
-        painter.drawText(area, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), shown)
-        painter.setFont(self._fitting(current_theme().font("small")))
+    def _paint_text(
+        self,
+        painter: QPainter,
+        cell: QRectF,
+        text: str,
+        color: str,
+        side: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignRight,
+    ) -> None:
+        painter.setPen(current_theme().color(color))
+        elided = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, int(cell.width()))
+        painter.drawText(cell, side | Qt.AlignmentFlag.AlignVCenter, elided)
+
+    def _paint_strip(self, painter: QPainter, cell: QRectF, vector: FloatArray, top: float) -> None:
+        colors = color_table(is_dark=current_theme().is_dark, is_signed=True)
+        painter.drawImage(cell.adjusted(0, 4, 0, -3), map_image(vector[None], colors, top))
+
+    def _paint_score(self, painter: QPainter, cell: QRectF, score: float, reach: float) -> None:
+        theme, bar = current_theme(), self._bar(cell)
+        if math.isfinite(score):
+            half = bar.width() / 2
+            filled = QRectF(bar.left() + half, bar.top(), half * score / reach, bar.height()).normalized()
+            painter.fillRect(filled, theme.color("warm" if score > 0 else "accent", 0.75))
+            painter.fillRect(QRectF(bar.left() + half, cell.top() + 3, 1, self._line - 6), theme.color("border"))
+        self._paint_text(painter, cell, number(score) if math.isfinite(score) else "hidden", "text")
+
+    def _paint_weight(self, painter: QPainter, cell: QRectF, weight: float) -> None:
+        theme, bar = current_theme(), self._bar(cell)
+        painter.fillRect(bar, theme.color("raised"))
+        painter.fillRect(QRectF(bar.left(), bar.top(), bar.width() * weight, bar.height()), theme.color("accent"))
+        text = percent_in_words(weight).replace("less than", "<").replace("more than", ">")
+        self._paint_text(painter, cell, text, "text")
+
+    def _bar(self, cell: QRectF) -> QRectF:
+        return QRectF(cell.left(), cell.top() + self._line / 3, cell.width() - scaled(NUMBER_WIDTH), self._line * 0.4)
 
     def _fitting(self, font: QFont) -> QFont:
-        """Of a size at which lines do not touch."""
+        """The font, smaller if lines would touch."""
         fitting = QFont(font)
         fitting.setPixelSize(min(font.pixelSize(), int(self._line * TEXT_OF_LINE)))
         return fitting
 
-    def _draw_strip(
-        self, painter: QPainter, places: "_Columns", column: int, key: int, vector: FloatArray, top: float
-    ) -> None:
-        line = self.line_of(key)
-        image = map_image(vector[None], color_table(is_dark=current_theme().is_dark, is_signed=True), top)
-        area = QRectF(places.lefts[column], line.top() + 4, places.widths[column], self._line - 7)
-        painter.drawImage(area, image)
+    def _line_at(self, place: QPointF) -> int:
+        """−1 for the query, then keys, then the sum."""
+        return int((place.y() - scaled(HEADER)) // self._line) - 1
 
-    def _draw_score(self, painter: QPainter, places: "_Columns", key: int, score: float, reach: float) -> None:
-        theme, line = current_theme(), self.line_of(key)
-        left, width = places.lefts[2], places.widths[2] - scaled(NUMBER_WIDTH)
-        text = "hidden" if math.isinf(score) else f"{score:.2f}".replace("-", "−")
-        if not math.isinf(score):
-            middle = left + width / 2
-            length = width / 2 * score / reach
-            bar = QRectF(middle, line.top() + self._line / 3, length, self._line * 0.4).normalized()
-            painter.fillRect(bar, theme.color("warm" if score > 0 else "accent", 0.75))
-            painter.fillRect(QRectF(middle, line.top() + 3, 1, self._line - 6), theme.color("border"))
-        self._draw_number(painter, places, 2, line, text)
-
-    def _draw_weight(self, painter: QPainter, places: "_Columns", key: int, weight: float) -> None:
-        theme, line = current_theme(), self.line_of(key)
-        left, width = places.lefts[3], places.widths[3] - scaled(NUMBER_WIDTH)
-        top, height = line.top() + self._line / 3, self._line * 0.4
-        painter.fillRect(QRectF(left, top, width, height), theme.color("raised"))
-        painter.fillRect(QRectF(left, top, width * weight, height), theme.color("accent"))
-        self._draw_number(
-            painter, places, 3, line, percent_in_words(weight).replace("less than", "<").replace("more than", ">")
-        )
-
-    def _draw_number(self, painter: QPainter, places: "_Columns", column: int, line: QRectF, text: str) -> None:
-        painter.setPen(current_theme().color("text"))
-        right = places.lefts[column] + places.widths[column]
-        area = QRectF(right - scaled(NUMBER_WIDTH), line.top(), scaled(NUMBER_WIDTH), self._line)
-        painter.drawText(area, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), text)
-
-
-class _Columns:
-    """Where the five columns stand: tokens, key vectors, scores, weights, weighted values."""
-
-    def __init__(self, width: int, tokens: tuple[str, ...], font: QFont) -> None:
-        metrics = QFontMetrics(font)
-        token = min(max((metrics.horizontalAdvance(each) for each in tokens), default=0) + 8, scaled(MAX_TOKEN))
-        left_over = width - token - 4 * scaled(GAP)
+    def _cells(self, key: int) -> list[QRectF]:
+        """The cells of a line: token, key vector, score, weight, weighted value. Key −2 is the line of headings."""
+        line = self.line_of(key) if key >= -1 else QRectF(0, 0, self.width(), scaled(HEADER))
+        metrics = QFontMetrics(current_theme().font("body"))
+        token = min(max(map(metrics.horizontalAdvance, self._tokens), default=0) + 8, scaled(MAX_TOKEN))
+        left_over = self.width() - token - 4 * scaled(GAP)
         bars = max(left_over * 0.23, scaled(NUMBER_WIDTH) + scaled(LEAST_BAR))
         strip = min(max((left_over - 2 * bars) / 2, 20), scaled(MAX_STRIP))
         bars = (left_over - 2 * strip) / 2
-        self.widths = (float(token), strip, bars, bars, strip)
-        self.lefts = [0.0]
-        for each in self.widths[:-1]:
-            self.lefts.append(self.lefts[-1] + each + scaled(GAP))
-
-
-def _largest(steps: WeightSteps) -> float:
-    return max(float(np.abs(steps.weighted).max()), float(np.abs(steps.output).max()), 1e-9)
+        cells, left = [], 0.0
+        for width in (token, strip, bars, bars, strip):
+            cells.append(QRectF(left, line.top(), width, line.height()))
+            left += width + scaled(GAP)
+        return cells

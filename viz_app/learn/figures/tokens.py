@@ -5,24 +5,29 @@ from collections.abc import Mapping
 import numpy as np
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
-from augenmerk.core.translation.result import Translation, Word
-from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixStyle
-from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
-from augenmerk.viz_app.learn.job import PositionsJob, PositionTables
+from augenmerk.core.translation.result import FloatArray, Word
+from augenmerk.viz_app.heatmap.labelled_matrix import MatrixStyle
+from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext, MatrixFigure
+from augenmerk.viz_app.learn.job import PositionsJob
 from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales
 from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import FlowLayout
+from augenmerk.viz_app.widgets.layouts import FlowLayout, add_parts
 from augenmerk.viz_app.widgets.line_chart import Curve, LineChart
 from augenmerk.viz_app.worker.inference import Job
 
 WORD_GAP = 10
-MAX_FACTOR = 2.2
-"""Letters are at most so much larger than elsewhere."""
-NUM_TRIES = 4
+FACTORS = (2.2, 1.8, 1.5, 1.25, 1.0)
+"""Sizes of letters, in relation to other panels."""
+AROUND_SIDES = 80
+"""Height of heading and margins."""
 
 
 class TokensFigure(ChapterFigure):
-    """Both sentences, word by word; below each word its tokens and their ids."""
+    """Both sentences, word by word; below each word its tokens and their ids. Letters are larger on a large page.
+
+    Attributes:
+        sides: a widget for each sentence.
+    """
 
     caption = "What the model reads and writes: words, tokens, ids"
     follows_style = True
@@ -30,72 +35,45 @@ class TokensFigure(ChapterFigure):
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
         self.sides: list[QWidget] = []
-        self._available_height, self._base_px = 0, current_theme().base_px
-        self._sides = QWidget()
-        self._column = QGridLayout(self._sides)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setVerticalSpacing(14)
-        self.column.addWidget(self._sides)
+        self._fitted_to = (0, 0)
 
-    def set_available_height(self, height: int) -> None:
-        """Larger letters on a large page, as long as both sentences fit."""
-        base_px = current_theme().base_px
-        if (height, base_px) != (self._available_height, self._base_px):
-            self._available_height, self._base_px = height, base_px
+    def fit(self) -> None:
+        """Draws again if the height or the theme has changed."""
+        fitted_to = self.available_height, current_theme().base_px
+        if fitted_to != self._fitted_to:
+            self._fitted_to = fitted_to
             self.redraw()
 
     def redraw(self) -> None:
-        """Another sentence."""
-        self._draw(1.0)
-        if not self.sides or not self._available_height:
-            return
-        taken = self._taken_at(1.0)
-        factor = min(MAX_FACTOR, (self._available_height / max(taken, 1)) ** 0.5)
-        for _ in range(NUM_TRIES):
-            if factor < 1.05:
-                self._draw(1.0)
-                return
+        """Shows the sentence with the largest letters that fit."""
+        for factor in FACTORS if self.available_height else FACTORS[-1:]:
             self._draw(factor)
-            if self._taken_at(factor) <= self._available_height:
+            width = self.width() - 2 * scaled(PANEL_MARGIN)
+            taken = sum(side.heightForWidth(width) for side in self.sides) + scaled(AROUND_SIDES)
+            if taken <= self.available_height:
                 return
-            factor *= 0.88
-        self._draw(1.0)
-
-    def _taken_at(self, factor: float) -> int:
-        """The height that the figure needs as it is drawn now."""
-        width = self.width() - 2 * scaled(PANEL_MARGIN)
-        layouts = [side.layout() for side in self.sides]
-        lines = sum(layout.heightForWidth(width) for layout in layouts if layout is not None)
-        around = scaled(70) + self._column.verticalSpacing() * (len(layouts) - 1)
-        return lines + around
 
     def _draw(self, factor: float) -> None:
         for side in self.sides:
-            self._column.removeWidget(side)
+            self.column.removeWidget(side)
             side.hide()  # at once: what is deleted later is drawn until then
             side.deleteLater()
         self.sides = []
-        translation = self.translation
-        if translation is None:
+        if (translation := self.translation) is None:
             return
-        for row, (name, words, tokens, ids) in enumerate(_sides(translation, self.state.languages)):
+        for name, words, tokens, ids in zip(
+            self.state.languages,
+            (translation.source_words, translation.target_words),
+            (translation.source_tokens, translation.predicted_tokens),
+            (translation.source_ids, translation.predicted_ids),
+            strict=True,
+        ):
             side = QWidget()
             flow = FlowLayout(round(scaled(WORD_GAP) * factor), side)
-            title = _label("muted", name, factor)
-            flow.addWidget(title)
-            for column in _columns(words, tokens, ids, factor):
-                flow.addWidget(column)
+            for widget in (_label("muted", name, factor), *_columns(words, tokens, ids, factor)):
+                flow.addWidget(widget)
             self.sides.append(side)
-            self._column.addWidget(side, row, 0)
-
-
-def _sides(
-    translation: Translation, languages: tuple[str, str]
-) -> list[tuple[str, tuple[Word, ...], tuple[str, ...], tuple[int, ...]]]:
-    return [
-        (languages[0], translation.source_words, translation.source_tokens, translation.source_ids),
-        (languages[1], translation.target_words, translation.predicted_tokens, translation.predicted_ids),
-    ]
+            self.column.addWidget(side)
 
 
 def _label(role: str, text: str, factor: float) -> QLabel:
@@ -135,79 +113,67 @@ def _column(word: str, tokens: tuple[str, ...], ids: tuple[int, ...], factor: fl
 
 
 DIMENSIONS = (4, 5, 6, 7)
-"""Of 20, over 100 positions: the figure of The Annotated Transformer."""
+"""Of 20, over 100 positions, as in The Annotated Transformer."""
 NUM_DIMENSIONS = 48
-"""Of the model's own, the first ones: of sinusoids the quickest."""
-CHART_HEIGHTS, MATRIX_HEIGHT, LEAST_MATRIX_HEIGHT, MAX_CELL = (125, 190), 200, 100, 22
+"""Of the model's own vectors; the first sinusoids are the quickest."""
+CHART_HEIGHTS = (125, 190)
 
 
-class PositionsFigure(ChapterFigure):
-    """Four waves, and below them the model's own vectors of the positions that the sentence has.
+class PositionsFigure(MatrixFigure):
+    """Four waves, and below them the model's own vectors of the positions in the sentence.
 
     Attributes:
         chart: the waves.
-        matrix: a row for each source token, a column for each dimension.
-        tables: what both show; None while nothing is known.
     """
 
     caption = "What is added to every embedding: one wave for each dimension (4 to 7 of 20)"
+    name = "Positions of the sentence's tokens"
+    matrix_style = MatrixStyle(
+        colors="signed",
+        cell_heights=(7, 22),
+        aimed_height=200,
+        legend=lambda top: (f"−{top:.1f}", "0", f"{top:.1f}"),
+    )
+    least_height = 100
+    answer: tuple[FloatArray, FloatArray] | None
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
-        self.tables: PositionTables | None = None
         self.chart = LineChart("Sinusoidal positions", "position", "value")
         self._of_model = label("heading", wraps=True)
-        style = MatrixStyle(
-            colors="signed",
-            cell_heights=(7, MAX_CELL),
-            aimed_height=MATRIX_HEIGHT,
-            legend=lambda top: (f"−{top:.1f}", "0", f"{top:.1f}"),
-        )
-        self.matrix = LabelledMatrix("Positions of the sentence's tokens", style)
-        self.column.addWidget(self.chart)
-        self.column.addWidget(self._of_model)
-        self.column.addWidget(self.matrix)
-        self.shrink()
+        add_parts(self.column, self.chart, self._of_model, self.matrix)
+        self.fit()
 
-    def shrink(self) -> None:
-        """Shrinks the chart first, then the cells."""
-        num_rows = sum(len(matrix.row_labels) for matrix in self.matrix.matrices)
-        chart, cells = CHART_HEIGHTS[1], min(MATRIX_HEIGHT, MAX_CELL * num_rows)
-        self.chart.setFixedHeight(scaled(chart))
-        self.matrix.set_heights(cells, MAX_CELL)
-        excess = round(self.excess_px / current_theme().scale)
-        lower = min(excess, CHART_HEIGHTS[1] - CHART_HEIGHTS[0])
-        self.chart.setFixedHeight(scaled(chart - lower))
-        if excess > lower:
-            self.matrix.set_heights(max(cells - (excess - lower), min(cells, LEAST_MATRIX_HEIGHT)), MAX_CELL)
+    def fit(self) -> None:
+        """Makes the chart lower first, then the cells."""
+        least, most = map(scaled, CHART_HEIGHTS)
+        self.chart.setFixedHeight(most)
+        super().fit()
+        self.chart.setFixedHeight(max(least, most - self.excess_px))
+        super().fit()
 
-    def to_ask(self) -> tuple[object, Job] | None:
-        """The tables are the model's, whatever the sentence."""
-        return "model", PositionsJob()
-
-    def take(self, answer: PositionTables) -> None:
-        """Keeps the answer."""
-        self.tables = answer
+    def job(self) -> Job | None:
+        """The vectors of the model, independent of the sentence."""
+        return PositionsJob()
 
     def redraw(self) -> None:
-        """Waves, and the vectors of as many positions as there are tokens."""
-        translation, tables = self.translation, self.tables
-        if translation is None or tables is None:
+        """Shows the waves, and the vectors of all tokens."""
+        translation, answer = self.translation, self.answer
+        if translation is None or answer is None:
             return
-        places = np.arange(len(tables.small), dtype=np.float64)
+        small, own = answer
+        places = np.arange(len(small), dtype=np.float64)
         self.chart.show_curves(
-            [Curve(f"dimension {each}", places, tables.small[:, each].astype(np.float64)) for each in DIMENSIONS],
-            x_range=(0, len(tables.small)),
-            y_range=(-1, 1),  # of a sine, even where no position meets its ends
+            [Curve(f"dimension {each}", places, small[:, each].astype(np.float64)) for each in DIMENSIONS],
+            x_range=(0, len(small)),
+            y_range=(-1, 1),  # of a sine, even if no position meets its ends
         )
-        num_tokens = min(len(translation.source_tokens), len(tables.own))
-        values = tables.own[:num_tokens, :NUM_DIMENSIONS]
+        num_tokens = min(len(translation.source_tokens), len(own))
+        values = own[:num_tokens, :NUM_DIMENSIONS]
         self._of_model.setText(
             f"This model's own: a row for each of your {num_tokens} tokens, the first {values.shape[1]} of "
-            f"{tables.own.shape[1]} dimensions"
+            f"{own.shape[1]} dimensions"
         )
-        rows = tuple(f"{place} {token}" for place, token in enumerate(translation.source_tokens[:num_tokens]))
-        columns = tuple(str(dimension) if dimension % 8 == 0 else "" for dimension in range(values.shape[1]))
-        top = float(np.abs(values).max())
-        self.matrix.show_matrices((Matrix(values, rows, columns),), top=top)
-        self.shrink()
+        rows = [f"{place} {token}" for place, token in enumerate(translation.source_tokens[:num_tokens])]
+        columns = [str(dimension) if dimension % 8 == 0 else "" for dimension in range(values.shape[1])]
+        self.show_matrix(values, rows, columns, top=float(np.abs(values).max()))
