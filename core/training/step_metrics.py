@@ -1,8 +1,8 @@
-"""The metrics of every step of a run, in its folder: from them the charts of a reopened run are drawn. No torch.
+"""The metrics of every step of a run, in its folder: the charts of a reopened run are drawn from them. No torch.
 
-The file `steps.bin` is a header and then one record of 48 bytes for each step, 4.8 MB for 100,000 of them. It is only
-ever appended to: a resumed run writes the steps anew that its checkpoint did not have yet, and the reader takes the
-later ones. Each record has a checksum, so that one that a crash left torn, or full of zeros, is left out.
+The file `steps.bin` is a header and then one record of 48 bytes for each step, 4.8 MB for 100,000 of them. A resumed
+run appends the steps again that its checkpoint did not have yet, and the reader takes the later ones. Each record has a
+checksum: the reader leaves out those that a crash left torn or full of zeros.
 """
 
 import contextlib
@@ -41,16 +41,15 @@ _WEIGHTS = (np.arange(_NUM_WORDS, dtype=np.uint32) * np.uint32(0x9E3779B2)) | np
 _OF_NOTHING = np.uint32(0x5EED)
 """The checksum of a record of zeros, which is therefore no record."""
 _MAX_RECORDS = 20_000_000
-_MAX_PENDING = 100_000
 
 
 @dataclass(frozen=True, eq=False)
 class StepMetrics:
-    """What `StepDone` told of each step, by rising step: read-only arrays [n].
+    """The numbers of `StepDone` for each step, by rising step: read-only arrays [n].
 
     Attributes:
         step, epoch, num_tokens: whole numbers.
-        loss, learning_rate, gradient_norm, tokens_per_second: exactly the numbers of the events.
+        loss, learning_rate, gradient_norm, tokens_per_second: the numbers of the events, bit by bit.
     """
 
     step: NDArray[np.int64]
@@ -67,11 +66,7 @@ class StepMetrics:
 
 def read_step_metrics(folder: Path) -> StepMetrics:
     """The metrics of the run in `folder`, which may be running; empty if there are none that can be read."""
-    try:
-        data = _read(_open(Path(folder) / STEPS, os.O_RDONLY))
-    except OSError:
-        data = b""
-    records = _valid_records(data)
+    records = _read_records(Path(folder) / STEPS)
     # steps that were repeated after a crash count as they were repeated
     from_here_on = np.minimum.accumulate(records["step"][::-1])[::-1]
     later = np.append(from_here_on[1:], np.uint32(0xFFFFFFFF))[: len(records)]
@@ -85,10 +80,10 @@ def read_step_metrics(folder: Path) -> StepMetrics:
 
 
 class StepMetricsWriter:
-    """Appends to the metrics of the run in `folder`.
+    """Writes the metrics of the run in `folder`, step by step.
 
-    What cannot be written, on a full disk for instance, is kept and written later: a chart is no reason to end a
-    training.
+    All of them stay in memory: what cannot be written, on a full disk for instance, is written later, and a deleted
+    file is written again. A chart is no reason to end a training.
 
     Args:
         folder: of the run; it exists.
@@ -98,87 +93,63 @@ class StepMetricsWriter:
     def __init__(self, folder: Path, step: int) -> None:
         self._path = Path(folder) / STEPS
         self._file: io.FileIO | None = None
-        self._is_new = step == 0
-        self._pending: list[bytes] = []
+        self._content = bytearray(_HEADER)
+        if step:
+            self._content += _read_records(self._path).tobytes()
+        self._num_written = len(self._content)
 
     def append(self, event: StepDone) -> None:
         """Adds one step."""
-        if len(self._pending) < _MAX_PENDING:
-            self._pending.append(_to_bytes(event))
+        self._content += _to_bytes(event)
         with contextlib.suppress(OSError):  # once more with the next step
-            self._write_pending()
+            self._write()
 
     def sync(self) -> bool:
-        """Makes what was added survive a power cut; a file that was deleted is made anew. False if that failed."""
+        """Makes all steps survive a power cut; a deleted file is created again. False if that failed."""
         try:
-            self._restore()
-            self._write_pending()
-            os.fsync(self._opened().fileno())
+            if self._file is not None and not self._is_there(self._file):
+                self._file.close()
+                self._file = None
+            os.fsync(self._write().fileno())
         except OSError:
             return False
         return True
 
     def close(self) -> bool:
-        """Writes the rest. False if that failed, or if another file, a folder or a pipe stands there by now.
+        """Writes the rest. False if that failed, or if another file, a folder or a pipe has the name by now.
 
-        No file is made: the folder may be another training's by now.
+        No file is created: the folder may be another training's by now.
         """
         if self._file is None:
-            return not self._pending
+            return self._num_written == len(self._content)
         try:
-            self._write_pending()
-            is_there = self._is_there()
-            self._file.close()
+            with self._file as file:
+                self._write()
+                return self._is_there(file)
         except OSError:
             return False
         finally:
             self._file = None
-        return is_there
 
-    def _write_pending(self) -> None:
-        """Raises `OSError` if there is no room for all; whole records are written, as many as there is room for."""
-        file = self._opened()
-        while self._pending:
-            some = self._pending[:1000]
-            end = file.seek(0, os.SEEK_END)
-            written = file.write(b"".join(some)) or 0
-            num_whole = written // _RECORD.itemsize
-            del self._pending[:num_whole]
-            if num_whole < len(some):
-                file.truncate(end + num_whole * _RECORD.itemsize)
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    def _opened(self) -> io.FileIO:
-        """The file, ready for whole records to be appended. Raises `OSError`."""
+    def _write(self) -> io.FileIO:
+        """The file with all steps in it. Raises `OSError` if only some whole records had room."""
         if self._file is None:
-            file = _open(self._path, os.O_RDWR | os.O_CREAT)
-            try:
-                if self._is_new or file.read(len(_HEADER)) != _HEADER:
-                    file.truncate(0)
-                    file.seek(0)
-                    if file.write(_HEADER) != len(_HEADER):
-                        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-                end = file.seek(0, os.SEEK_END)
-                file.truncate(end - (end - len(_HEADER)) % _RECORD.itemsize)
-            except OSError:
-                file.close()
-                raise
-            self._file, self._is_new = file, False
+            self._file = _open(self._path, os.O_RDWR | os.O_CREAT)
+            self._num_written = 0
+        if missing := bytes(self._content[self._num_written :]):
+            self._file.seek(self._num_written)
+            end = self._num_written + (self._file.write(missing) or 0)
+            is_whole = end == len(self._content)
+            self._num_written = end if is_whole else end - max(0, end - len(_HEADER)) % _RECORD.itemsize
+            self._file.truncate(self._num_written)
+            if not is_whole:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return self._file
 
-    def _restore(self) -> None:
-        """After the file was deleted, has what it held written to a new one. Raises `OSError`."""
-        if self._file is None or self._is_there():
-            return
-        data = _read(self._file)
-        self._file, self._is_new = None, True
-        self._pending[:0] = [record.tobytes() for record in _valid_records(data)]
-
-    def _is_there(self) -> bool:
-        """Whether what was opened still has its name. Raises `OSError`."""
-        assert self._file is not None
+    def _is_there(self, file: io.FileIO) -> bool:
+        """Whether the file still has its name. Raises `OSError`."""
         try:
-            return os.path.samestat(os.fstat(self._file.fileno()), self._path.lstat())
+            return os.path.samestat(os.fstat(file.fileno()), self._path.lstat())
         except FileNotFoundError:
             return False
 
@@ -199,19 +170,18 @@ def _checksums(records: NDArray[np.void]) -> NDArray[np.uint32]:
     return sums
 
 
-def _valid_records(data: bytes) -> NDArray[np.void]:
-    """The records of a file that a crash may have torn; none if it is of another kind."""
+def _read_records(path: Path) -> NDArray[np.void]:
+    """The valid records of a file that a crash may have torn; none if it cannot be read or is of another kind."""
+    try:
+        with _open(path, os.O_RDONLY) as file:
+            data = file.read(min(os.fstat(file.fileno()).st_size, len(_HEADER) + _MAX_RECORDS * _RECORD.itemsize))
+    except OSError:
+        data = b""
     if not data.startswith(_HEADER):
         return np.empty(0, dtype=_RECORD)
     num_records = (len(data) - len(_HEADER)) // _RECORD.itemsize
     records = np.frombuffer(data, dtype=_RECORD, count=num_records, offset=len(_HEADER))
     return records[records["checksum"] == _checksums(records)]
-
-
-def _read(file: io.FileIO) -> bytes:
-    file.seek(0)
-    with io.BufferedReader(file) as reader:
-        return reader.read(len(_HEADER) + _MAX_RECORDS * _RECORD.itemsize)
 
 
 def _open(path: Path, flags: int) -> io.FileIO:
