@@ -1,7 +1,7 @@
-"""safetensors files with a JSON description of ours: opened so that what a damaged one claims costs nothing. No torch.
+"""safetensors files with a JSON description, opened so that false claims of a damaged one cost nothing. No torch.
 
-Before a tensor is read, it is known that the file is a regular one, that its header is of bounded size, that its
-description is a JSON text without surprises (`core.strict_json`), and which tensors of which shape it holds.
+Before a tensor is read, these are certain: the file is a regular one, its header is of bounded size, its description is
+a valid JSON text (`core.strict_json`), and it holds tensors of the stated shapes.
 """
 
 import json
@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
+import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from augenmerk.core.storage import atomic_path, open_file
-from augenmerk.core.strict_json import Field, parse
+from augenmerk.core.strict_json import Field, parse, shown
 
 KEY = "augenmerk"
 """Of the description in the file's metadata."""
@@ -25,9 +26,7 @@ MAX_HEADER_BYTES = 32_000_000
 MAX_DEPTH = 16
 MAX_CONTAINERS = 200_000
 """Lists and objects of the description: one for each epoch of the history, and a few."""
-
-
-_TORCH_TYPES = {
+_TYPES = {
     "F64": "float64",
     "F32": "float32",
     "F16": "float16",
@@ -42,72 +41,91 @@ _TORCH_TYPES = {
 
 
 class TensorFileError(ValueError):
-    """What is wrong with the file. The caller adds which file, and what to do."""
+    """The file is damaged. The caller adds which file, and what to do."""
+
+
+class UnsuitableFileError(TensorFileError):
+    """The file is complete, but of another kind or a newer version. The message follows the name of the file."""
 
 
 @dataclass(frozen=True)
 class TensorInfo:
-    """What the header says of a tensor: its type in the words of safetensors ("F32"), and its shape."""
+    """The header's entry of a tensor: its type in the words of safetensors ("F32"), its shape, its first byte."""
 
     dtype: str
     shape: tuple[int, ...]
+    offset: int
 
 
 @dataclass(frozen=True, eq=False)
 class TensorFile:
     """An open file.
 
+    Its tensors are parts of the file in memory, and changes to them are not written back. The library gives the same,
+    but keeps two Python numbers for ever for each tensor that it gives, and one for each that it describes: a megabyte
+    for every hundred models of some size.
+
     Attributes:
-        description: None if it has none, so that it is of another program.
-        tensors: what it holds, by name.
+        description: None for a file of another program.
+        tensors: by name.
     """
 
     description: Field | None
     tensors: dict[str, TensorInfo]
-    _opened: Any
-    _content: "_Content"
+    _content: mmap.mmap
     _framework: Literal["pt", "numpy"]
+
+    def described(self, kind: str, newest: int, wanted: str) -> dict[str, Any]:
+        """The description of a file of this format and version.
+
+        Args:
+            kind: name of the format.
+            newest: the highest version that can be read.
+            wanted: what the file should be, for a message: "prepared data. Choose …".
+
+        Raises:
+            UnsuitableFileError: it is of another kind or a newer version.
+            TensorFileError: it has no version.
+        """
+        found = None if self.description is None else self.description.value
+        if not isinstance(found, dict) or found.get("format") != kind:
+            raise UnsuitableFileError(f"is a safetensors file, but not {wanted}")
+        version = found.get("version")
+        if isinstance(version, bool) or not isinstance(version, int):
+            raise TensorFileError(f"its format is {shown(version)} instead of a number up to {newest}")
+        if version > newest:
+            raise UnsuitableFileError(
+                f"was written by a newer Augenmerk (format {version}, this one reads up to {newest}). Update "
+                "Augenmerk, or use a file of this version."
+            )
+        return found
 
     def read(self, name: str) -> Any:
         """One tensor. Raises `TensorFileError`."""
-        found = self._content.tensor(name) if self._framework == "pt" else None
-        if found is not None:
-            return found
-        try:
-            return self._opened.get_tensor(name)
-        except SafetensorError as error:
-            raise TensorFileError(str(error)) from error
-
-
-class _Content:
-    """The file in memory, of which torch's tensors are parts that nobody writes back.
-
-    The library gives the same, but keeps two Python numbers for ever for each tensor that it gives, and one for each
-    that it describes: a megabyte for every hundred models of some size. It has checked by now that the header is
-    complete, and that the parts lie within the file, one after the other.
-    """
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
-        self._begin = 8 + int.from_bytes(self._bytes[:8], "little")
-        self._header = json.loads(self._bytes[8 : self._begin].decode("utf-8"))
-
-    def info(self, name: str) -> TensorInfo:
-        """What the header says of a tensor."""
-        found = self._header[name]
-        return TensorInfo(found["dtype"], tuple(found["shape"]))
-
-    def tensor(self, name: str) -> Any:
-        """One of torch; None if it is one that the library alone can give."""
+        info = self.tensors[name]
+        if info.dtype not in _TYPES:
+            raise TensorFileError(f"{name} is of the type {info.dtype}")
+        count = math.prod(info.shape)
+        if self._framework == "numpy":
+            return np.frombuffer(self._content, _TYPES[info.dtype], count, info.offset).reshape(info.shape)
         import torch
 
-        info = self.info(name)
-        dtype = getattr(torch, _TORCH_TYPES.get(info.dtype, ""), None)
-        offset = self._begin + self._header[name]["data_offsets"][0]
-        count = math.prod(info.shape)
-        if dtype is None or count == 0 or offset % dtype.itemsize:
-            return None
-        return torch.frombuffer(self._bytes, dtype=dtype, count=count, offset=offset).view(info.shape)
+        dtype = getattr(torch, _TYPES[info.dtype])
+        if not count:
+            return torch.empty(info.shape, dtype=dtype)
+        buffer: mmap.mmap | bytearray = self._content
+        offset = info.offset
+        if offset % dtype.itemsize:  # not as the library writes it
+            buffer, offset = bytearray(buffer[offset : offset + count * dtype.itemsize]), 0
+        return torch.frombuffer(buffer, dtype=dtype, count=count, offset=offset).view(info.shape)
+
+    def read_row(self, name: str, dtype: str, max_items: int) -> Any:
+        """One tensor of this type with one dimension. Raises `TensorFileError`."""
+        info = self.tensors.get(name)
+        if info is None or info.dtype != dtype or len(info.shape) != 1 or info.shape[0] > max_items:
+            found = "missing" if info is None else f"{info.dtype} {list(info.shape)}"
+            raise TensorFileError(f"{name} is {found}, not a row of at most {max_items:,} items of the type {dtype}")
+        return self.read(name)
 
 
 @contextmanager
@@ -118,18 +136,21 @@ def open_tensor_file(path: Path | str, framework: Literal["pt", "numpy"]) -> Ite
         OSError: it cannot be read, or is no regular file.
         ValueError: it is no such file, or its description is no JSON text.
     """
-    with open_file(path) as whole:
-        _check_header_size(whole)
-        with _opened(whole, path, framework) as file:
-            text = (file.metadata() or {}).get(KEY)
-            description = None
-            if text is not None:
-                description = parse(
-                    text.encode("utf-8"), max_depth=MAX_DEPTH, max_containers=MAX_CONTAINERS, allow_not_finite=True
-                )
-            content = _Content(whole)
-            tensors = {name: content.info(name) for name in file.keys()}  # noqa: SIM118
-            yield TensorFile(description, tensors, file, content, framework)
+    with open_file(path) as file:
+        header_bytes = int.from_bytes(file.read(8), "little")
+        if header_bytes > MAX_HEADER_BYTES:
+            raise TensorFileError(f"its header has {header_bytes:,} bytes, more than {MAX_HEADER_BYTES:,}")
+        with _opened(file, path, "numpy"):  # checks that the header is complete, and that the parts fill the file
+            content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+            header = json.loads(content[8 : 8 + header_bytes])
+        text = header.pop("__metadata__", {}).get(KEY)
+        limits = {"max_depth": MAX_DEPTH, "max_containers": MAX_CONTAINERS}
+        description = None if text is None else parse(text.encode("utf-8"), **limits, allow_not_finite=True)
+        tensors = {
+            name: TensorInfo(entry["dtype"], tuple(entry["shape"]), 8 + header_bytes + entry["data_offsets"][0])
+            for name, entry in header.items()
+        }
+        yield TensorFile(description, tensors, content, framework)
 
 
 def write_tensor_file(
@@ -169,9 +190,3 @@ def _name_of(file: BinaryIO, path: Path | str) -> Path | str:
     """
     own = Path(f"/proc/self/fd/{file.fileno()}")
     return own if own.exists() else path
-
-
-def _check_header_size(file: BinaryIO) -> None:
-    size = int.from_bytes(file.read(8), "little")
-    if size > MAX_HEADER_BYTES:
-        raise TensorFileError(f"its header has {size:,} bytes, more than {MAX_HEADER_BYTES:,}")

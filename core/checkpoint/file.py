@@ -24,8 +24,8 @@ from augenmerk.core.model.transformer import (
     parameter_shapes,
 )
 from augenmerk.core.storage import open_file, reason_of
-from augenmerk.core.strict_json import Field, shown
-from augenmerk.core.tensor_file import TensorFile, open_tensor_file, write_tensor_file
+from augenmerk.core.strict_json import shown
+from augenmerk.core.tensor_file import TensorFile, UnsuitableFileError, open_tensor_file, write_tensor_file
 from augenmerk.core.text.codec import CodecPair
 from augenmerk.core.text.word_counts import MAX_PACKED_BYTES, WordCounts
 
@@ -252,7 +252,11 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
     try:
         _check_not_empty(path)
         with open_tensor_file(path, "pt") as file:
-            description = _checked_format(path, file.description)
+            description = file.described(
+                FORMAT_NAME,
+                FORMAT_VERSION,
+                "one of Augenmerk's checkpoints. Choose a file written by `augenmerk train` or the Train page.",
+            )
             described = _described(path, description)
             try:
                 check_shapes(described.run.model, described.codecs, _shapes(file, _WEIGHTS, _WEIGHT_TYPES))
@@ -262,6 +266,8 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
             word_counts = _read_word_counts(path, file, description, described.run)
             weights = _read(file, _WEIGHTS)
             state = _read(file, _STATE) if with_state else {}
+    except UnsuitableFileError as error:
+        raise CheckpointError(f"{path} {error}") from error
     except FileNotFoundError as error:
         raise CheckpointError(f"There is no file {path}. Check the path of the checkpoint (*{SUFFIX}).") from error
     except (OSError, ValueError) as error:
@@ -277,27 +283,6 @@ def _check_not_empty(path: Path) -> None:
     with open_file(path) as file:
         if not file.read(1):
             raise CheckpointError(f"{path} is empty. Use another copy.")
-
-
-def _checked_format(path: Path, found: Field | None) -> dict[str, Any]:
-    metadata = {} if found is None else found.value
-    if not isinstance(metadata, dict) or metadata.get("format") != FORMAT_NAME:
-        raise CheckpointError(
-            f"{path} is a safetensors file, but not one of Augenmerk's checkpoints. Choose a file written by "
-            "`augenmerk train` or the Train page."
-        )
-    version = metadata.get("version")
-    if isinstance(version, bool) or not isinstance(version, int):
-        raise CheckpointError(
-            f"{path} is a damaged checkpoint: its format is {shown(version)} instead of a number up to "
-            f"{FORMAT_VERSION}. Use another copy."
-        )
-    if version > FORMAT_VERSION:
-        raise CheckpointError(
-            f"{path} was written by a newer Augenmerk (format {version}, this one reads up to {FORMAT_VERSION}). "
-            "Update Augenmerk, or use a file of this version."
-        )
-    return metadata
 
 
 def _described(path: Path, description: dict[str, Any]) -> Checkpoint:
@@ -349,16 +334,11 @@ def _read_word_counts(path: Path, file: TensorFile, description: dict[str, Any],
     if _COUNTS not in file.tensors and "word_counts" not in description:
         return None
     try:
-        if _COUNTS not in file.tensors or "word_counts" not in description:
-            raise ValueError("either the counts or what is said of them is missing")
         if run.is_copy_task:
             raise ValueError("symbols of the copy task are no words")
-        info = file.tensors[_COUNTS]
-        if info.dtype != "U8" or len(info.shape) != 1 or info.shape[0] > MAX_PACKED_BYTES:
-            raise ValueError(
-                f"{_COUNTS} is {info.dtype} {list(info.shape)}, no row of at most {MAX_PACKED_BYTES:,} bytes"
-            )
-        packed = file.read(_COUNTS)
+        if "word_counts" not in description:
+            raise ValueError("their description is missing")
+        packed = file.read_row(_COUNTS, "U8", MAX_PACKED_BYTES)
         checksums = description.get("checksums")
         expected = checksums.get("word_counts") if isinstance(checksums, dict) else None
         if checksums and tensors_checksum({_COUNTS: packed}) != expected:

@@ -21,7 +21,7 @@ from augenmerk.core.corpora.parallel import SentencePairs
 from augenmerk.core.errors import AugenmerkError, CorpusError
 from augenmerk.core.storage import reason_of
 from augenmerk.core.strict_json import Field
-from augenmerk.core.tensor_file import TensorFile, open_tensor_file, write_tensor_file
+from augenmerk.core.tensor_file import UnsuitableFileError, open_tensor_file, write_tensor_file
 from augenmerk.core.text.codec import CodecPair, TextCodec, split_lines
 from augenmerk.core.text.tokenizers import make_tokenizer
 from augenmerk.core.text.vocabulary import Vocabulary
@@ -246,10 +246,14 @@ def load_prepared(path: Path) -> PreparedCorpus:
     """
     try:
         with open_tensor_file(path, "numpy") as file:
-            metadata: Any = None if file.description is None else file.description.value
-            _check_format(path, metadata)
-            arrays = {name: _read_numbers(file, name) for name in _ARRAYS}
-            word_counts = _read_word_counts(file, metadata)
+            metadata = file.described(
+                FORMAT_NAME, FORMAT_VERSION, "prepared data. Choose a file written by `augenmerk data prepare`."
+            )
+            arrays = {name: file.read_row(name, "I32", _MAX_COUNT) for name in _ARRAYS}
+            word_counts = None
+            if _COUNTS in file.tensors or "word_counts" in metadata:
+                packed = file.read_row(_COUNTS, "U8", MAX_PACKED_BYTES).tobytes()
+                word_counts = WordCounts.unpack(metadata["word_counts"], packed)
         config = DataConfig.from_dict(metadata["data"])
         codecs = CodecPair.from_dict(config, metadata["codecs"])
         return PreparedCorpus(
@@ -267,8 +271,8 @@ def load_prepared(path: Path) -> PreparedCorpus:
             num_left_out=Field(metadata["num_left_out"], "num_left_out").whole_number(0, _MAX_COUNT),
             word_counts=word_counts,
         )
-    except _UnsuitableFileError:
-        raise
+    except UnsuitableFileError as error:
+        raise CorpusError(f"{path} {error}") from error
     except FileNotFoundError as error:
         raise CorpusError(f"There is no file {path}. Check the path.") from error
     except (OSError, KeyError, ValueError, TypeError, AugenmerkError) as error:
@@ -276,40 +280,6 @@ def load_prepared(path: Path) -> PreparedCorpus:
             f"{path} cannot be read as prepared data ({reason_of(error)}). Choose a folder with training text, or "
             "create the file again by `augenmerk data prepare`."
         ) from error
-
-
-class _UnsuitableFileError(CorpusError):
-    """The file is whole, but of another kind or a newer version."""
-
-
-def _check_format(path: Path, metadata: Any) -> None:
-    if not isinstance(metadata, dict) or metadata.get("format") != FORMAT_NAME:
-        raise _UnsuitableFileError(
-            f"{path} is a safetensors file, but not prepared data. Choose a file written by `augenmerk data prepare`."
-        )
-    if Field(metadata["version"], "version").whole_number(0, _MAX_COUNT) > FORMAT_VERSION:
-        raise _UnsuitableFileError(
-            f"{path} was written by a newer Augenmerk (format {metadata['version']}, this one reads up to "
-            f"{FORMAT_VERSION}). Update Augenmerk, or prepare the data again with this one."
-        )
-
-
-def _read_numbers(file: TensorFile, name: str) -> NDArray[np.int32]:
-    """A row of 32-bit whole numbers. Raises `ValueError` or `KeyError`."""
-    if file.tensors[name].dtype != "I32" or len(file.tensors[name].shape) != 1:
-        raise ValueError(f"{name} is no row of 32-bit whole numbers")
-    numbers: NDArray[np.int32] = file.read(name)
-    return numbers
-
-
-def _read_word_counts(file: TensorFile, metadata: dict[str, Any]) -> WordCounts | None:
-    """None if the file has none. Raises `ValueError`, `TypeError` or `KeyError`."""
-    if _COUNTS not in file.tensors and "word_counts" not in metadata:
-        return None
-    info = file.tensors[_COUNTS]
-    if info.dtype != "U8" or len(info.shape) != 1 or info.shape[0] > MAX_PACKED_BYTES:
-        raise ValueError(f"{_COUNTS} is no row of bytes")
-    return WordCounts.unpack(metadata["word_counts"], file.read(_COUNTS).tobytes())
 
 
 def _unpack(arrays: dict[str, NDArray[np.int32]], split: str, codecs: CodecPair) -> EncodedPairs:

@@ -117,9 +117,7 @@ def read_frame(path: Path) -> FilmFrame:
     """One frame. Raises `CheckpointError` if it is missing, damaged, foreign or of a newer version."""
     try:
         with open_tensor_file(path, "numpy") as file:
-            header: Any = None if file.description is None else file.description.value
-            if header is None or header.get("format") != FORMAT_NAME or header["version"] > FORMAT_VERSION:
-                raise ValueError("another format, or a newer one")
+            header = file.described(FORMAT_NAME, FORMAT_VERSION, "a frame of a film")
             kinds = ("encoder", "decoder", "cross")
             if any(file.tensors[kind].dtype != "F16" for kind in kinds):
                 raise ValueError("maps that are no 16-bit floats")

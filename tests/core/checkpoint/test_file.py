@@ -287,7 +287,7 @@ class TestRefusals:
     @pytest.mark.parametrize("version", [..., None, "1", 1.5])
     def test_of_no_version(self, file: Path, version: Any) -> None:
         rewrite(file, version=version)
-        assert "a damaged checkpoint: its format is" in refusal(file)
+        assert "cannot be read as a checkpoint (its format is" in refusal(file)
 
     @pytest.mark.parametrize(
         "metadata",
