@@ -1,4 +1,4 @@
-"""How much memory this process may take at most: so that what cannot fit is refused before it is begun. No torch."""
+"""The memory that this process may take at most, to refuse work that cannot fit before it starts. No torch."""
 
 import os
 import sys
@@ -25,7 +25,7 @@ class MemoryLimit:
     """The tightest limit that is known.
 
     Attributes:
-        num_bytes: that may still be taken.
+        num_bytes: left to take.
         reason: for people: "this machine has 16.5 GB".
     """
 
@@ -36,7 +36,7 @@ class MemoryLimit:
 def memory_limit() -> MemoryLimit | None:
     """Of the machine, its container, or this process (`ulimit -v`); None if none is known.
 
-    The memory of the machine counts whole, whatever others use of it at the moment.
+    All memory of the machine counts, including what other processes use at the moment.
     """
     known = [limit for limit in (_of_machine(), _of_container(), _of_process()) if limit is not None]
     return min(known, key=lambda limit: limit.num_bytes, default=None)
@@ -61,11 +61,8 @@ def _of_machine() -> MemoryLimit | None:
 
 
 def _of_container() -> MemoryLimit | None:
-    try:
-        num_bytes = int(_CGROUP_LIMIT.read_text(encoding="ascii"))
-    except (OSError, ValueError):  # "max", or no such file
-        return None
-    return MemoryLimit(num_bytes, f"this container may use {gigabytes(num_bytes)}")
+    num_bytes = _number_in(_CGROUP_LIMIT)
+    return None if num_bytes is None else MemoryLimit(num_bytes, f"this container may use {gigabytes(num_bytes)}")
 
 
 def _of_process() -> MemoryLimit | None:
@@ -76,41 +73,26 @@ def _of_process() -> MemoryLimit | None:
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     if limit == resource.RLIM_INFINITY:
         return None
-    left = max(0, limit - _address_space())
+    left = max(0, limit - (_number_in(Path("/proc/self/statm")) or 0) * os.sysconf("SC_PAGE_SIZE"))
     return MemoryLimit(left, f"the limit of this process (ulimit -v {limit // 1024}) leaves {gigabytes(left)}")
 
 
-def _address_space() -> int:
-    """What this process has taken of its address space; 0 where the system does not tell."""
-    try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        return 0
-
-
 def available_memory() -> int | None:
-    """Bytes that this process could take now without swapping; None if the system does not tell.
+    """Bytes that this process could take now without swapping; None if unknown.
 
-    Other than `memory_limit`, it counts what others use at the moment.
+    In contrast to `memory_limit`, memory that other processes use at the moment does not count.
     """
-    limit = memory_limit()
-    known = [_free_on_machine(), _left_in_container(), None if limit is None else limit.num_bytes]
+    limit, kilobytes = memory_limit(), _number_in(Path("/proc/meminfo"), after="MemAvailable:")
+    allowed, used = _number_in(_CGROUP_LIMIT), _number_in(_CGROUP_USED)
+    in_container = None if allowed is None or used is None else max(0, allowed - used)
+    known = [None if kilobytes is None else 1024 * kilobytes, in_container, None if limit is None else limit.num_bytes]
     return min((each for each in known if each is not None), default=None)
 
 
-def _free_on_machine() -> int | None:
+def _number_in(path: Path, after: str = "") -> int | None:
+    """The first number in a file of the system, or the one after a word; None if there is none, as in “max”."""
     try:
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
+        words = path.read_text(encoding="ascii").split()
+        return int(words[words.index(after) + 1 if after else 0])
     except (OSError, ValueError, IndexError):
-        pass
-    return None
-
-
-def _left_in_container() -> int | None:
-    try:
-        used = int(_CGROUP_USED.read_text(encoding="ascii"))
-        return max(0, int(_CGROUP_LIMIT.read_text(encoding="ascii")) - used)
-    except (OSError, ValueError):  # "max", or no such file
         return None

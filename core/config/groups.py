@@ -12,9 +12,9 @@ from augenmerk.core.config.settings import (
     POSITIVE,
     Limits,
     Settings,
-    require_digest,
+    is_digest,
+    is_language_code,
     require_language,
-    require_language_code,
     setting,
 )
 from augenmerk.core.errors import ConfigError
@@ -164,12 +164,14 @@ class DataConfig(Settings, owner="data"):
         "source language",
         "Code of the source language, for spaCy's rules and the file suffixes of a corpus folder.",
         values=_LANGUAGE,
+        fits=is_language_code,
     )
     target_language: str = setting(
         "en",
         "target language",
         "Code of the target language, for spaCy's rules and the file suffixes of a corpus folder.",
         values=_LANGUAGE,
+        fits=is_language_code,
     )
     source_case: LetterCase = setting(
         "lower",
@@ -221,8 +223,8 @@ class DataConfig(Settings, owner="data"):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require = require_language_code if self.is_imported else require_language
-        require("data", source_language=self.source_language, target_language=self.target_language)
+        if not self.is_imported:
+            require_language("data", source_language=self.source_language, target_language=self.target_language)
         num_copied = (self.copy_training_pairs + self.copy_validation_pairs) * self.copy_length
         if num_copied > MAX_COPIED:
             raise ConfigError(
@@ -360,7 +362,8 @@ class TrainingConfig(Settings, owner="training"):
         "teachers",
         "Digests of the teachers, separated by spaces; their distributions are averaged. augenmerk train --teacher "
         "sets them.",
-        values="digests of models, separated by spaces,",
+        values="the 64 hexadecimal digits of a model's digest, several separated by spaces",
+        fits=lambda text: text.split() and all(map(is_digest, text.split())),
     )
     initial_model: str | None = setting(
         None,
@@ -368,6 +371,7 @@ class TrainingConfig(Settings, owner="training"):
         "Digest of the model whose weights the run starts with, to train it further. None: random weights. augenmerk "
         "train --initial-model sets it.",
         values="the 64 hexadecimal digits of a model's digest",
+        fits=is_digest,
     )
     precision: Precision = setting(
         "float32",
@@ -410,19 +414,10 @@ class TrainingConfig(Settings, owner="training"):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.teachers is not None:
-            if not self.teachers.split():
-                raise ConfigError(
-                    f"training: teachers is {self.teachers!r}. Use digests of models, separated by spaces."
-                )
-            for digest in self.teachers.split():
-                require_digest("training", teachers=digest)
         if self.distillation and self.r_drop:
             raise ConfigError(
                 f"training: distillation is {self.distillation} and r_drop {self.r_drop}. Set one of the two to 0."
             )
-        if self.initial_model is not None:
-            require_digest("training", initial_model=self.initial_model)
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,7 @@ class Setting:
         unit: of its values; empty for none.
         limits: of its numbers; None if it has none.
         values: a noun phrase for the texts it can have; empty if `kinds` and `limits` say it all.
+        fits: whether a text is one of these; None if all are.
         kinds: the types of its values; a `Literal` is one of them.
     """
 
@@ -78,6 +79,7 @@ class Setting:
     unit: str = ""
     limits: Limits | None = None
     values: str = ""
+    fits: Callable[[str], object] | None = None
     kinds: tuple[Any, ...] = ()
 
     @property
@@ -119,8 +121,10 @@ class Setting:
             return value is None
         if get_origin(kind) is Literal:
             return isinstance(value, str) and value in get_args(kind)
-        if kind in (bool, str):
-            return isinstance(value, kind)
+        if kind is bool:
+            return isinstance(value, bool)
+        if kind is str:
+            return isinstance(value, str) and (self.fits is None or bool(self.fits(value)))
         if isinstance(value, bool) or not isinstance(value, int if kind is int else int | float):
             return False
         return self.limits is None or self.limits.include(value)
@@ -149,11 +153,10 @@ class Setting:
         return number if self.limits is None else f"{number} {self.limits}"
 
 
-def setting(
-    default: Any, name: str, description: str, limits: Limits | None = None, *, unit: str = "", values: str = ""
-) -> Any:
+def setting(default: Any, name: str, description: str, limits: Limits | None = None, **details: Any) -> Any:
     """Declares a field of `Settings`; the arguments are those of `Setting`."""
-    return dataclasses.field(default=default, metadata={"setting": Setting(name, description, unit, limits, values)})
+    each = Setting(name, description, limits=limits, **details)
+    return dataclasses.field(default=default, metadata={"setting": each})
 
 
 def _read(text: str, kind: Any) -> Any:
@@ -247,31 +250,24 @@ def require_mapping(owner: str, values: object) -> None:
         raise ConfigError(f"{owner} is described by {_quoted(values)}. Use names of settings with their values.")
 
 
-def require_digest(owner: str, **values: str) -> None:
-    """Raises `ConfigError` unless every value is a SHA-256 digest."""
-    _require(values, owner, _DIGEST.fullmatch, "the 64 hexadecimal digits of a model's digest")
+def is_digest(text: str) -> bool:
+    """Whether this is a SHA-256 digest in hexadecimal digits."""
+    return _DIGEST.fullmatch(text) is not None
+
+
+def is_language_code(text: str) -> bool:
+    """Whether this looks like the code of a language; spaCy need not know it."""
+    return len(text) <= 40 and _LANGUAGE_CODE.fullmatch(text) is not None
 
 
 def require_language(owner: str, **values: str) -> None:
     """Raises `ConfigError` unless every value is the code of a language that spaCy has rules for."""
-    _require(
-        values,
-        owner,
-        LANGUAGES.__contains__,
-        "a language code such as de or en, one that spaCy has rules for",
-    )
-
-
-def require_language_code(owner: str, **values: str) -> None:
-    """Raises `ConfigError` unless every value looks like the code of a language; spaCy need not know it."""
-    expected = "a language code such as de, eng or zh_Hans"
-    _require(values, owner, lambda text: len(text) <= 40 and _LANGUAGE_CODE.fullmatch(text), expected)
-
-
-def _require(values: Mapping[str, str], owner: str, is_right: Callable[[str], object], expected: str) -> None:
     for name, value in values.items():
-        if not isinstance(value, str) or not is_right(value):
-            raise ConfigError(f"{owner}: {name} is {_quoted(value)}. Use {expected}.")
+        if value not in LANGUAGES:
+            raise ConfigError(
+                f"{owner}: {name} is {_quoted(value)}. Use a language code such as de or en, one that spaCy has rules "
+                "for."
+            )
 
 
 def _quoted(value: object) -> str:

@@ -77,8 +77,8 @@ def download(
     *,
     base_url: str = BASE_URL,
     files: Sequence[RemoteFile] = FILES,
-    on_progress: Callable[[DownloadProgress], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
+    on_progress: Callable[[DownloadProgress], None] = lambda progress: None,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> Path:
     """The folder with Multi30k's six files, downloading those that are missing or damaged.
 
@@ -104,11 +104,10 @@ def download(
     for file in missing:
 
         def report(file_bytes: int, file: RemoteFile = file, before: int = done_bytes) -> None:
-            if on_progress is not None:
-                on_progress(DownloadProgress(file.name, before + file_bytes, total_bytes))
+            on_progress(DownloadProgress(file.name, before + file_bytes, total_bytes))
 
         try:
-            _fetch(file, f"{base_url.rstrip('/')}/{file.name}", folder / file.name, report, should_stop or _never)
+            _fetch(file, f"{base_url.rstrip('/')}/{file.name}", folder / file.name, report, should_stop)
         except StorageError as error:
             raise StorageError(
                 f"{error} Or choose a folder with your own copy of Multi30k (in a terminal: --data DIR)."
@@ -188,7 +187,3 @@ def _is_whole(path: Path, file: RemoteFile) -> bool:
         return hashlib.sha256(read_bytes(path)).hexdigest() == file.sha256
     except OSError:
         return False
-
-
-def _never() -> bool:
-    return False

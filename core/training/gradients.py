@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from augenmerk.core.config import TrainingConfig
 from augenmerk.core.corpora.batches import Batch
 from augenmerk.core.errors import TrainingError
 from augenmerk.core.model.transformer import Transformer
@@ -30,33 +31,28 @@ class LossSum(nn.Module):
     Args:
         model: whose loss it is.
         hidden_states: the model's own method, or a compiled form of it.
-        smoothing: of the labels.
-        r_drop: α of R-Drop: above 0 the batch is read twice in one pass, one copy below the other.
-        teachers: models whose distribution is learned, too; they stay as they are.
-        distillation: how much of the loss that is.
+        training: label smoothing, R-Drop (above 0 the batch is read twice in one pass, one copy below the other) and
+            the share of the teachers in the loss.
+        teachers: models whose distribution is learned, too; they do not change.
     """
 
     def __init__(
         self,
         model: Transformer,
         hidden_states: HiddenStates,
-        smoothing: float,
-        r_drop: float = 0.0,
+        training: TrainingConfig,
         teachers: Sequence[Transformer] = (),
-        distillation: float = 0.0,
     ) -> None:
         super().__init__()
         self._teachers = tuple(teachers)  # in a tuple, their weights are none of this module
-        self._distillation = distillation
         self.model = model
         self.hidden_states = hidden_states
-        self.smoothing = smoothing
-        self.r_drop = r_drop
+        self.settings = training  # `training` is a flag of every module
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """A scalar, in nats, for the ids [B, S] and [B, T]."""
         padding_id, layer = self.model.padding_id, self.model.output
-        if self.r_drop:
+        if self.settings.r_drop:
             source, target = source.repeat(2, 1), target.repeat(2, 1)
         hidden, targets = self.hidden_states(source, target[:, :-1]), target[:, 1:]
         real = targets != padding_id
@@ -65,9 +61,9 @@ class LossSum(nn.Module):
             layer.weight,
             layer.bias,
             targets[real],
-            self.smoothing,
+            self.settings.label_smoothing,
             padding_id,
-            self.r_drop,
+            self.settings.r_drop,
             self._soft_targets(source, target, real),
         )
 
@@ -77,7 +73,7 @@ class LossSum(nn.Module):
             return None
         with torch.no_grad():
             return SoftTargets(
-                self._distillation,
+                self.settings.distillation,
                 [
                     (teacher.hidden_states(source, target[:, :-1])[real], teacher.output.weight, teacher.output.bias)
                     for teacher in self._teachers
@@ -104,7 +100,7 @@ class Gradients:
         self._world = world
         self._padding_id = loss_sum.model.padding_id
         self.max_tokens = max_tokens_at_once(loss_sum.model.num_parameters, device)
-        self._num_passes = 2 if loss_sum.r_drop else 1
+        self._num_passes = 2 if loss_sum.settings.r_drop else 1
         self._loss_sum = loss_sum
         self._exchanging: DistributedDataParallel | None = None
         if world.size > 1:

@@ -481,12 +481,9 @@ class EpochLoop:
         self.throughput.add(seconds, result.num_tokens)
         self.progress.epoch_seconds += seconds
         event = StepDone(
+            **vars(result),
             step=self.progress.step,
             epoch=self.progress.epoch,
-            loss=result.loss,
-            learning_rate=result.learning_rate,
-            gradient_norm=result.gradient_norm,
-            num_tokens=result.num_tokens,
             tokens_per_second=self.throughput.tokens_per_second,
             seconds_left=max(0, self.num_steps - self.progress.step) * self.throughput.seconds_per_step,
         )

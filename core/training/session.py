@@ -247,15 +247,7 @@ class TrainingSession:
             self.join(None)
 
     def _new_gradients(self, world: World) -> Gradients:
-        training = self.run.training
-        loss_sum = LossSum(
-            self.model,
-            self.compiled.hidden_states,
-            training.label_smoothing,
-            training.r_drop,
-            self._teachers,
-            training.distillation,
-        )
+        loss_sum = LossSum(self.model, self.compiled.hidden_states, self.run.training, self._teachers)
         return Gradients(loss_sum, self.device, self.precision, world)
 
     def describe_device_choices(self) -> list[str]:
