@@ -27,7 +27,7 @@ from augenmerk.core.errors import CheckpointError, StorageError
 from augenmerk.core.storage import atomic_path, write_text
 from augenmerk.core.training.events import CheckpointSaved, EndReason, Noted, OnEvent, OnSaveFailed, SaveFailed
 from augenmerk.core.training.failures import DivergedError
-from augenmerk.core.training.film import FilmFrame, frame_path, own_frame_paths, step_of_frame, write_frame
+from augenmerk.core.training.film import FilmFrame, frame_path, own_frame_paths, write_frame
 from augenmerk.core.training.folder import (
     BEST,
     ENVIRONMENT,
@@ -173,8 +173,8 @@ class CheckpointManager:
         progress = self.session.progress
         write_history(self.folder / HISTORY, progress.history)
         self._record.begin(progress.step)
-        for path in own_frame_paths(self.folder):
-            if step_of_frame(path) > progress.step:
+        for step, path in own_frame_paths(self.folder).items():
+            if step > progress.step:
                 with contextlib.suppress(OSError):
                     path.unlink()
 
@@ -212,7 +212,7 @@ class CheckpointManager:
 
     def _write_last(self) -> None:
         path, progress = self.folder / LAST, self.session.progress
-        older = describe_checkpoint(path, "last") if self.session.run.training.keep_last > 1 else None
+        older = describe_checkpoint(path) if self.session.run.training.keep_last > 1 else None
         is_complete = self.steps.sync()
         if not (is_complete or self._has_reported_steps):
             self._note_about_steps(
@@ -249,7 +249,7 @@ class CheckpointManager:
     def save_best(self, history: Sequence[EpochRecord]) -> None:
         """Saves the model as the best so far; `keep_best` says how many are kept. Raises `StorageError`."""
         path = self.folder / BEST
-        older = describe_checkpoint(path, "best")
+        older = describe_checkpoint(path)
         if older and 0 < older.step < self.session.progress.step and self.session.run.training.keep_best > 1:
             self.write_or_ask(path, lambda: _link_or_copy(path, self.folder / _best_name(older.epoch, older.step)))
         self._write_best(BEST, history)

@@ -5,7 +5,6 @@ Process 0 is the main process: it runs the loop, decides, validates, writes and 
 status codes use gloo, gradients nccl where there are GPUs (PyTorch's `DistributedDataParallel`, Li et al. 2020).
 """
 
-import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,8 +17,6 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from augenmerk.core.config import RunConfig
-from augenmerk.core.corpora.batches import Batch
 from augenmerk.core.errors import ConfigError, DeviceError
 
 GO, STOP, FAILED = range(3)
@@ -27,6 +24,20 @@ GO, STOP, FAILED = range(3)
 _TIMEOUT = timedelta(days=7)
 """How long a process waits for another: the main one may validate, or wait until the user has freed disk space."""
 _DTYPES = (torch.float64, torch.float32, torch.int64, torch.uint8)
+
+
+class CommandKind(IntEnum):
+    """A command to the workers.
+
+    JOIN has the settings as bytes of JSON, and the workers' random states, [size, N], or nothing; STEP a learning rate,
+    and the source and target ids of each batch in turn.
+    """
+
+    JOIN = 0
+    STEP = 1
+    SEND_RANDOM_STATE = 2
+    FINISH = 3
+    FAIL = 4
 
 
 @dataclass(frozen=True)
@@ -107,6 +118,15 @@ class World:
             tensors.append(value)
         return tensors
 
+    def command(self, kind: CommandKind, tensors: Sequence[Tensor] = (), rate: float = 0.0) -> None:
+        """Sends a command to all workers, which `receive_command` at the same time."""
+        self.broadcast([torch.tensor([float(kind), rate], dtype=torch.float64), *tensors])
+
+    def receive_command(self) -> tuple[CommandKind, float, list[Tensor]]:
+        """The next command, with its learning rate and tensors; waits for it. For workers."""
+        header, *tensors = self.receive()
+        return CommandKind(int(header[0])), float(header[1]), tensors
+
 
 SINGLE_PROCESS = World()
 
@@ -157,49 +177,6 @@ def process_group(device: str = "auto") -> Iterator[World]:
         dist.destroy_process_group()
 
 
-class CommandKind(IntEnum):
-    """What a worker is to do."""
-
-    JOIN = 0
-    STEP = 1
-    SEND_RANDOM_STATE = 2
-    FINISH = 3
-    FAIL = 4
-
-
-@dataclass(frozen=True, eq=False)
-class Command:
-    """One command.
-
-    Attributes:
-        kind: what to do.
-        learning_rate: of a step.
-        tensors: of JOIN: the settings as bytes of JSON, and the workers' random states, [size, N], or nothing; of STEP:
-            source and target ids of each batch in turn.
-    """
-
-    kind: CommandKind
-    learning_rate: float
-    tensors: Sequence[Tensor]
-
-
-def send_join(world: World, run: RunConfig, random_states: Tensor | None) -> None:
-    """Has the workers set up the run. `random_states` are theirs, [size, N], if a run is resumed."""
-    settings = torch.frombuffer(bytearray(json.dumps(run.to_dict()).encode()), dtype=torch.uint8)
-    states = torch.empty(0, dtype=torch.uint8) if random_states is None else random_states
-    _send(world, CommandKind.JOIN, [settings, states])
-
-
-def send_step(world: World, batches: Sequence[Batch], rate: float) -> None:
-    """Has the workers take part in an optimizer step."""
-    _send(world, CommandKind.STEP, [ids for batch in batches for ids in (batch.source, batch.target)], rate)
-
-
-def request_random_states(world: World) -> None:
-    """Has the workers send their random states, with `World.all_gather`."""
-    _send(world, CommandKind.SEND_RANDOM_STATE)
-
-
 @contextmanager
 def commanding_workers(world: World) -> Iterator[None]:
     """Within the block this process commands the workers, if it is the main one; they finish, or fail, at its end."""
@@ -209,16 +186,6 @@ def commanding_workers(world: World) -> Iterator[None]:
     try:
         yield
     except Exception:
-        _send(world, CommandKind.FAIL)
+        world.command(CommandKind.FAIL)
         raise
-    _send(world, CommandKind.FINISH)
-
-
-def receive_command(world: World) -> Command:
-    """The next command; waits for it. For workers."""
-    header, *tensors = world.receive()
-    return Command(CommandKind(int(header[0])), float(header[1]), tensors)
-
-
-def _send(world: World, kind: CommandKind, tensors: Sequence[Tensor] = (), rate: float = 0.0) -> None:
-    world.broadcast([torch.tensor([float(kind), rate], dtype=torch.float64), *tensors])
+    world.command(CommandKind.FINISH)

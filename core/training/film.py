@@ -80,7 +80,7 @@ def write_frame(run_folder: Path, frame: FilmFrame) -> Path:
 def read_film(run_folder: Path) -> Film:
     """The film of the run in `run_folder`; empty if it has none. Damaged frames are left out."""
     frames = []
-    for path in frame_paths(run_folder):
+    for path in frame_paths(run_folder).values():
         try:
             frames.append(read_frame(path))
         except CheckpointError:
@@ -93,24 +93,19 @@ def frame_path(run_folder: Path, step: int) -> Path:
     return Path(run_folder) / FILM / f"frame-{step:08d}.safetensors"
 
 
-def frame_paths(run_folder: Path) -> list[Path]:
-    """The files of the film, by step."""
+def frame_paths(run_folder: Path) -> dict[int, Path]:
+    """The files of the film by step, in order."""
     try:
-        names = sorted(path.name for path in (Path(run_folder) / FILM).iterdir())
+        paths = list((Path(run_folder) / FILM).iterdir())
     except OSError:
-        return []
-    return [Path(run_folder) / FILM / name for name in names if _FRAME_NAME.fullmatch(name)]
+        return {}
+    found = ((_FRAME_NAME.fullmatch(path.name), path) for path in paths)
+    return dict(sorted((int(match[1]), path) for match, path in found if match))
 
 
-def own_frame_paths(run_folder: Path) -> list[Path]:
+def own_frame_paths(run_folder: Path) -> dict[int, Path]:
     """The files of the film that may be removed; none if the film's folder is a link to another place."""
-    return [] if (Path(run_folder) / FILM).is_symlink() else frame_paths(run_folder)
-
-
-def step_of_frame(path: Path) -> int:
-    """The step of the frame at `path`, from its name."""
-    match = _FRAME_NAME.fullmatch(path.name)
-    return int(match[1]) if match else 0
+    return {} if (Path(run_folder) / FILM).is_symlink() else frame_paths(run_folder)
 
 
 def read_frame(path: Path) -> FilmFrame:

@@ -12,8 +12,7 @@ import re
 import socket
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -55,14 +54,12 @@ class KeptCheckpoint:
 
     Attributes:
         path: the file.
-        kind: "best" or "last".
         epoch, step: when it was saved; for a best one, of its validation.
         validation_loss: of its last validation; infinite if there was none.
         validated: that validation; None if there was none.
     """
 
     path: Path
-    kind: CheckpointKind
     epoch: int
     step: int
     validation_loss: float
@@ -76,7 +73,7 @@ def kept_checkpoints(folder: Path, kind: CheckpointKind) -> list[KeptCheckpoint]
     """
     found: dict[int, KeptCheckpoint] = {}
     for path in (Path(folder) / f"{kind}.safetensors", *older_files(folder, kind)):
-        checkpoint = describe_checkpoint(path, kind)
+        checkpoint = describe_checkpoint(path)
         if checkpoint is not None:
             found.setdefault(checkpoint.step, checkpoint)
     if kind == "last":
@@ -85,14 +82,14 @@ def kept_checkpoints(folder: Path, kind: CheckpointKind) -> list[KeptCheckpoint]
 
 
 def older_files(folder: Path, kind: CheckpointKind) -> list[Path]:
-    """The files of one kind beside `best.safetensors` or `last.safetensors`, by name."""
+    """The files of one kind other than `best.safetensors` or `last.safetensors`, by name."""
     try:
         return sorted(path for path in Path(folder).iterdir() if _KEPT_NAMES[kind].fullmatch(path.name))
     except OSError:
         return []
 
 
-def describe_checkpoint(path: Path, kind: CheckpointKind) -> KeptCheckpoint | None:
+def describe_checkpoint(path: Path) -> KeptCheckpoint | None:
     """The description in the header of a checkpoint; None if it cannot be read."""
     try:
         with open_tensor_file(path, "numpy") as file:
@@ -103,7 +100,6 @@ def describe_checkpoint(path: Path, kind: CheckpointKind) -> KeptCheckpoint | No
         validated: dict[str, Any] = history[-1] if history else {}
         return KeptCheckpoint(
             path=path,
-            kind=kind,
             epoch=int(progress.get("epoch", validated.get("epoch", 0))),
             step=int(progress.get("step", validated.get("step", 0))),
             validation_loss=float(validated.get("validation_loss", "inf")),
@@ -128,21 +124,17 @@ def discard_run(folder: Path) -> None:
         StorageError: something cannot be removed.
     """
     try:
-        for path in [*run_files(folder), *own_frame_paths(folder)]:
+        own = [folder / name for name in (LAST, BEST, HISTORY, STEPS, RUN_SETTINGS, ENVIRONMENT)]
+        own += [*older_files(folder, "best"), *older_files(folder, "last"), *own_frame_paths(folder).values()]
+        if not (folder / TENSORBOARD).is_symlink():
+            own += (folder / TENSORBOARD).glob("events.out.tfevents.*")
+        for path in own:
             path.unlink(missing_ok=True)
         for path in (folder / FILM, folder / TENSORBOARD, folder):
             with contextlib.suppress(OSError):  # not empty: it contains files of the user
                 path.rmdir()
     except OSError as error:
         raise cannot_write(folder, error) from error
-
-
-def run_files(folder: Path) -> list[Path]:
-    """The files in `folder` that belong to its run; the lock and the film are not among them."""
-    own = [Path(folder) / name for name in (LAST, BEST, HISTORY, STEPS, RUN_SETTINGS, ENVIRONMENT)]
-    board = Path(folder) / TENSORBOARD
-    logs = [] if board.is_symlink() else sorted(board.glob("events.out.tfevents.*"))
-    return [*own, *older_files(folder, "best"), *older_files(folder, "last"), *logs]
 
 
 def remove_partial_files(folder: Path) -> None:
@@ -184,28 +176,22 @@ class FolderLock:
             TrainingError: another training is writing to it now.
             StorageError: the folder cannot be written.
         """
-        if self._is_in_place():
+        if has_name(self._descriptor, self._path):
             return False
         before = self._descriptor
         self._descriptor = self._acquire()
         os.close(before)
         return True
 
-    def release(self) -> None:
+    def close(self) -> None:
         """Removes the lock, and the folder if it was created by this lock and is empty."""
         with contextlib.suppress(OSError):  # Windows cannot remove an open file; an unlocked one does no harm
-            if self._is_in_place():  # else it is another training's
+            if has_name(self._descriptor, self._path):  # else it is another training's
                 self._path.unlink()
         os.close(self._descriptor)
         if self._is_new_folder:
             with contextlib.suppress(OSError):
                 self.folder.rmdir()
-
-    def _is_in_place(self) -> bool:
-        try:
-            return os.path.samestat(os.fstat(self._descriptor), self._path.stat())
-        except OSError:
-            return False
 
     def _acquire(self) -> int:
         try:
@@ -231,9 +217,8 @@ class FolderLock:
         return descriptor
 
 
-@contextmanager
-def locked(folder: Path) -> Iterator[FolderLock]:
-    """Locks `folder` against other trainings; creates it if it is missing.
+def locked(folder: Path) -> closing[FolderLock]:
+    """A context in which `folder`, created if it is missing, is locked against other trainings.
 
     Partial files of a killed process are removed.
 
@@ -241,11 +226,7 @@ def locked(folder: Path) -> Iterator[FolderLock]:
         TrainingError: another training is writing to it.
         StorageError: the folder cannot be written.
     """
-    lock = FolderLock(folder)
-    try:
-        yield lock
-    finally:
-        lock.release()
+    return closing(FolderLock(folder))
 
 
 def is_locked(folder: Path) -> bool:
@@ -262,23 +243,28 @@ def is_locked(folder: Path) -> bool:
         os.close(descriptor)
 
 
+def has_name(descriptor: int, path: Path) -> bool:
+    """Whether the open file still has this name."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except OSError:
+        return False
+
+
 def _open_locked(path: Path) -> int | None:
     """A descriptor of `path` that holds its lock; None if another process holds it. Raises `OSError`."""
     for attempt in range(_ATTEMPTS):
         if attempt:
             time.sleep(_PAUSE_SECONDS)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            is_ours = _lock(descriptor)
-            with contextlib.suppress(
-                FileNotFoundError
-            ):  # its owner removed the file between our opening and locking it
-                if is_ours and os.path.samestat(os.fstat(descriptor), path.stat()):
-                    return descriptor
-        except OSError:
-            os.close(descriptor)
-            raise
-        os.close(descriptor)
+        is_ours = False
+        try:  # the owner may remove the file between our opening and locking it
+            is_ours = _lock(descriptor) and has_name(descriptor, path)
+        finally:
+            if not is_ours:
+                os.close(descriptor)
+        if is_ours:
+            return descriptor
     return None
 
 
@@ -318,10 +304,8 @@ def _is_alive(owner: str) -> bool:
         return True
     try:
         os.kill(int(named[1]), 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
+    except OSError as error:  # a process of another user cannot be signalled
+        return not isinstance(error, ProcessLookupError)
     return True
 
 

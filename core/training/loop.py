@@ -25,7 +25,7 @@ from augenmerk.core.text.codec import CodecPair
 from augenmerk.core.training.checkpoint_manager import CheckpointManager, load_resumable
 from augenmerk.core.training.checks import check_address_space, check_corpus_fits, check_memory_for_training
 from augenmerk.core.training.device_choices import deterministic, random_state, random_state_restored
-from augenmerk.core.training.distributed import SINGLE_PROCESS, CommandKind, World, receive_command
+from augenmerk.core.training.distributed import SINGLE_PROCESS, CommandKind, World
 from augenmerk.core.training.events import (
     EndReason,
     EpochDone,
@@ -311,20 +311,23 @@ def run_worker(read_corpus: Callable[[RunConfig], PreparedCorpus], device: str, 
     session: TrainingSession | None = None
     failure: Exception | None = None
     with ExitStack() as flags:
-        while (command := receive_command(world)).kind != CommandKind.FINISH:
-            if command.kind == CommandKind.JOIN:
-                settings, states = command.tensors
+        while True:
+            kind, rate, tensors = world.receive_command()
+            if kind == CommandKind.FINISH:
+                return
+            if kind == CommandKind.JOIN:
+                settings, states = tensors
                 run = RunConfig.from_dict(json.loads(bytes(settings.tolist())))
                 name = choose_device(world.device(device)).name
                 flags.enter_context(deterministic(run.training.deterministic, name))
                 session = TrainingSession(run, read_corpus(run), name, world)
                 session.join(states[world.rank] if len(states) else None)
-            elif command.kind == CommandKind.STEP and session is not None:
+            elif kind == CommandKind.STEP and session is not None:
                 try:
-                    _take_step(session, command.tensors, command.learning_rate)
+                    _take_step(session, tensors, rate)
                 except Exception as error:  # the main process learns of it in the step, and decides how to continue
                     failure = error
-            elif command.kind == CommandKind.SEND_RANDOM_STATE and session is not None:
+            elif kind == CommandKind.SEND_RANDOM_STATE and session is not None:
                 world.all_gather(random_state(session.device))
             else:
                 raise failure or TrainingError(

@@ -112,7 +112,7 @@ def summarize(folder: Path) -> RunSummary:
         history = read_history(folder / HISTORY)
     except CheckpointError:
         history = ()
-    last = describe_checkpoint(folder / LAST, "last")
+    last = describe_checkpoint(folder / LAST)
     step = last.step if last else max((record.step for record in history), default=0)
     validations = with_best(history, folder)
     return RunSummary(folder, run, history, validations, step, last is not None, _state(folder, run, history))

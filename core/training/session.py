@@ -1,5 +1,6 @@
 """A model in training: optimizer steps, random numbers, saving, and what a run can be resumed with."""
 
+import json
 import math
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -31,7 +32,7 @@ from augenmerk.core.training.device_choices import (
     restore_random_states,
     set_random_state,
 )
-from augenmerk.core.training.distributed import SINGLE_PROCESS, World, request_random_states, send_join, send_step
+from augenmerk.core.training.distributed import SINGLE_PROCESS, CommandKind, World
 from augenmerk.core.training.failures import ChangedDataError, DivergedError, Proposal
 from augenmerk.core.training.gradients import Gradients, LossSum
 from augenmerk.core.training.schedules import cooldown_factor, fitted_cooldown_epochs, fitted_to, learning_rate
@@ -184,7 +185,8 @@ class TrainingSession:
         rate = rate_factor * learning_rate(self.progress.step + 1, self.run.model, training)
         if self.world.is_main:
             self._have_workers_join()
-            send_step(self.world, batches, rate)
+            ids = [ids for batch in batches for ids in (batch.source, batch.target)]
+            self.world.command(CommandKind.STEP, ids, rate)
         result = self.take_step(batches, rate, should_stop)
         if result is None:
             return None
@@ -243,7 +245,9 @@ class TrainingSession:
         """Before the first step."""
         if not self._has_joined:
             self._has_joined = True
-            send_join(self.world, self.run, self._random_states)
+            settings = torch.frombuffer(bytearray(json.dumps(self.run.to_dict()).encode()), dtype=torch.uint8)
+            states = torch.empty(0, dtype=torch.uint8) if self._random_states is None else self._random_states
+            self.world.command(CommandKind.JOIN, [settings, states])
             self.join(None)
 
     def _new_gradients(self, world: World) -> Gradients:
@@ -318,7 +322,7 @@ class TrainingSession:
         plain = self.snapshot(self.progress.history)
         state = random_states(self.device)
         if self._has_joined:
-            request_random_states(self.world)
+            self.world.command(CommandKind.SEND_RANDOM_STATE)
             state["random.world"] = torch.stack(self.world.all_gather(random_state(self.device)))
         state |= self._optimizer_state()
         return replace(plain, state=state, progress=self.progress.to_dict())

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from augenmerk.core.training.events import StepDone
-from augenmerk.core.training.folder import STEPS
+from augenmerk.core.training.folder import STEPS, has_name
 
 _MAGIC = b"augmstep"
 _VERSION = 1
@@ -107,7 +107,7 @@ class StepMetricsWriter:
     def sync(self) -> bool:
         """Makes all steps survive a power cut; a deleted file is created again. False if that failed."""
         try:
-            if self._file is not None and not self._is_there(self._file):
+            if self._file is not None and not has_name(self._file.fileno(), self._path):
                 self._file.close()
                 self._file = None
             os.fsync(self._write().fileno())
@@ -125,7 +125,7 @@ class StepMetricsWriter:
         try:
             with self._file as file:
                 self._write()
-                return self._is_there(file)
+                return has_name(file.fileno(), self._path)
         except OSError:
             return False
         finally:
@@ -145,13 +145,6 @@ class StepMetricsWriter:
             if not is_whole:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return self._file
-
-    def _is_there(self, file: io.FileIO) -> bool:
-        """Whether the file still has its name. Raises `OSError`."""
-        try:
-            return os.path.samestat(os.fstat(file.fileno()), self._path.lstat())
-        except FileNotFoundError:
-            return False
 
 
 def _to_bytes(event: StepDone) -> bytes:

@@ -299,7 +299,7 @@ class TestReading:
         run.mkdir()
         for name in ("last.safetensors", "best.safetensors", "run.toml", "history.csv", "environment.json"):
             os.mkfifo(run / name)
-        assert describe_checkpoint(run / "last.safetensors", "last") is None
+        assert describe_checkpoint(run / "last.safetensors") is None
         assert read_starts(run) == []
         assert summarize(run).run is None
         os.mkfifo(tmp_path / "model.roles.json")

@@ -29,7 +29,7 @@ REFUSED, TAKEN = "refused", "taken"
 
 def try_checkpoint(path: Path) -> None:
     """Described, loaded, and one sentence translated."""
-    describe_checkpoint(path, "best")
+    describe_checkpoint(path)
     kind_of_file(path)
     translator = Translator(load_checkpoint(path), CPU, path)
     translation = translator.run(Experiment(SENTENCES[translator.run_config.data.tokenization]))

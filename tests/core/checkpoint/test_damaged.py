@@ -125,7 +125,7 @@ def test_an_epoch_that_is_no_count_is_refused(file: Path, name: str, value: Any)
     record |= {"learning_rate": 0.1, "seconds": 1.0, "bleu": None}
     change(file, lambda values: values.update(history=[record | {name: value}]))
     assert refusal(file)
-    describe_checkpoint(file, "best")
+    describe_checkpoint(file)
 
 
 def test_a_loss_that_is_not_finite_is_history_all_the_same(file: Path) -> None:
@@ -228,7 +228,7 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path, kind: str) -
             pytest.skip("pipes with names are those of POSIX systems")
         os.mkfifo(path)
     assert "device, a pipe or a socket" in refusal(path) or "it is a folder" in refusal(path)
-    assert describe_checkpoint(path, "last") is None
+    assert describe_checkpoint(path) is None
 
 
 def test_a_header_of_a_hundred_megabytes_is_not_read(tmp_path: Path) -> None:

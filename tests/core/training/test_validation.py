@@ -115,7 +115,7 @@ class TestFilm:
     def test_frames_of_a_future_that_was_lost_are_made_anew(self, tmp_path: Path) -> None:
         run, folder = text_run(num_epochs=3), tmp_path / "run"
         record(run, folder, stop_after=9)
-        stray = frame_paths(folder)[-1]
+        stray = list(frame_paths(folder).values())[-1]
         stray.rename(stray.with_name("frame-00000016.safetensors"))
         record(run, folder, resume=True, stop_after=2)
         assert [frame.step for frame in read_film(folder).frames] == [0, 8, 11]
