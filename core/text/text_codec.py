@@ -38,6 +38,11 @@ class EncodedWord:
     char_end: int
     read_as: str | None = None
 
+    @property
+    def spelling(self) -> str:
+        """The word as it was read."""
+        return self.read_as or self.text
+
 
 @dataclass(frozen=True)
 class DecodedWord:

@@ -124,7 +124,7 @@ class Describer:
         elif not words:
             notes = ("The translation is empty: the model ended it before its first word.",)
         labels = tuple(self._codec.label(token) for token in chosen)
-        return EncodedTarget(tuple(chosen), labels, words, self._codec.text_of(chosen), notes, is_given=False)
+        return EncodedTarget(tuple(chosen), labels, words, self._codec.text_of(chosen), notes)
 
     def translation(
         self, compiled: CompiledExperiment, found: FoundTarget, steps: Steps, need_maps: bool, seconds: float

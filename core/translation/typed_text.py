@@ -2,7 +2,7 @@
 
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from augenmerk.core.config import RunConfig
@@ -13,14 +13,12 @@ from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.text.tokenizers import check_length
 from augenmerk.core.text.vocabulary import UNKNOWN
 from augenmerk.core.text.word_counts import RARE_BELOW, WordCounts, has_letters
-from augenmerk.core.translation.experiment import SourceEdit, SourceWordReplaced
+from augenmerk.core.translation.experiment import SourceEdit, SourceWordReplaced, writable
 from augenmerk.core.translation.result import AS_UNKNOWN, Coverage, RareWord, RespelledWord, Word
 
 FEWEST_RARE_WORDS = 2
 """The number of different rare words in a sentence that is reported as unlike the training data."""
 MAX_WORDS = 1_000
-_INVALID_CHARACTERS = dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT CHARACTER}")
-"""Lone surrogates: what a terminal or clipboard leaves of broken bytes; no tokenizer takes them."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class EncodedSource:
         ids: what the encoder reads, wrapping tokens included.
         labels: the same for people; an unknown word stands as it was typed.
         words: ranges of the words in `ids`, with what was typed.
-        spellings: of each of them what was read: the same, or the spelling of the training data.
+        encoded: the same words with what was read.
         places: for each of them its place among the words as typed; as long as nothing is edited, 0, 1, 2, …
         unknown_positions: indices into `ids` that the vocabulary does not know.
         ignored_text: the end of the text that did not fit.
@@ -43,7 +41,7 @@ class EncodedSource:
     ids: tuple[int, ...]
     labels: tuple[str, ...]
     words: tuple[Word, ...]
-    spellings: tuple[str, ...]
+    encoded: tuple[EncodedWord, ...]
     places: tuple[int, ...]
     unknown_positions: tuple[int, ...]
     ignored_text: str
@@ -57,7 +55,7 @@ def encode_source(text: str, codec: TextCodec, run: RunConfig) -> EncodedSource:
         TextError: empty or only white space, more than `MAX_WORDS` words, or too little that the model can read.
     """
     _check_amount(text, codec)
-    text = text.translate(_INVALID_CHARACTERS)
+    text = writable(text)
     found = [without_marks(word, codec) for word in codec.encode_text(codec.one_line(text))]
     readable = [word for word in found if word.ids]
     if len(readable) < _fewest_words(codec):
@@ -74,7 +72,7 @@ def encode_source(text: str, codec: TextCodec, run: RunConfig) -> EncodedSource:
             "the beginning of the first word was" if is_cut else f"the first {len(kept)} of {len(readable)} words were"
         )
         notes.append(f"Only {part} translated: the model has room for {room} tokens. Left out: {_shorten(ignored)}")
-    return _assemble(text, kept, codec, run, ignored, notes)
+    return _assemble(text, list(enumerate(kept)), codec, run, ignored, notes)
 
 
 def _check_amount(text: str, codec: TextCodec) -> None:
@@ -91,11 +89,6 @@ def _fewest_words(codec: TextCodec) -> int:
     return 2 if codec.copies_symbols else 1
 
 
-def one_line(text: str, codec: TextCodec) -> str:
-    """The text without line breaks and broken characters."""
-    return codec.one_line(text.translate(_INVALID_CHARACTERS))
-
-
 def without_marks(word: EncodedWord, codec: TextCodec) -> EncodedWord:
     """The word; without its ids, as one that cannot be read, if someone typed the name of a special token."""
     marks = codec.vocabulary.special_ids - {codec.vocabulary.unknown_id}
@@ -109,7 +102,7 @@ def _notes_on_form(text: str, found: Sequence[EncodedWord], kept: Sequence[Encod
     unreadable = [word.text for word in found if not word.ids]
     if unreadable:
         notes.append(f"Left out, because this model has no such symbol: {_listed(unreadable)}.")
-    return notes + _notes_on_unknown([(word.text, word.unknown) for word in kept])
+    return notes + _notes_on_unknown(kept)
 
 
 def _notes_on_code(found: Sequence[EncodedWord], codec: TextCodec) -> list[str]:
@@ -121,19 +114,14 @@ def _notes_on_code(found: Sequence[EncodedWord], codec: TextCodec) -> list[str]:
     return [f"This model translates into several languages. Begin the text with the one that is meant: {shown}"]
 
 
-def _notes_on_unknown(words: Sequence[tuple[str, Sequence[bool]]]) -> list[str]:
-    """On words that the vocabulary does not know, wholly or in part; `words` are texts with what is so for each id."""
-    wholly = [text for text, unknown in words if unknown and all(unknown)]
-    partly = [text for text, unknown in words if any(unknown) and not all(unknown)]
+def _notes_on_unknown(words: Sequence[EncodedWord]) -> list[str]:
+    """Notes on words that the vocabulary does not know, as a whole or in part."""
+    wholly = [word.text for word in words if word.unknown and all(word.unknown)]
+    partly = [word.text for word in words if any(word.unknown) and not all(word.unknown)]
     notes = [f"Unknown to the model, {AS_UNKNOWN}: {_listed(wholly)}."] if wholly else []
     if partly:
         notes.append(f"Unknown to the model in part, pieces read as {UNKNOWN}: {_listed(partly)}.")
     return notes
-
-
-def _with_unknown(words: Sequence[Word], unknown_positions: Sequence[int]) -> list[tuple[str, list[bool]]]:
-    """The words' texts, and for each of their ids whether the vocabulary does not know it."""
-    return [(word.text, [place in unknown_positions for place in range(word.start, word.end)]) for word in words]
 
 
 def _fitting(words: Sequence[EncodedWord], room: int, text: str) -> list[EncodedWord]:
@@ -166,16 +154,22 @@ def _beginning(word: EncodedWord, num_pieces: int, text: str) -> EncodedWord:
 
 
 def _assemble(
-    text: str, kept: Sequence[EncodedWord], codec: TextCodec, run: RunConfig, ignored: str, notes: Sequence[str]
+    text: str,
+    placed: Sequence[tuple[int, EncodedWord]],
+    codec: TextCodec,
+    run: RunConfig,
+    ignored: str,
+    notes: Sequence[str],
 ) -> EncodedSource:
+    """The source with these words, each with its place among the words as typed."""
     vocabulary = codec.vocabulary
     wraps = run.data.wrap_source
     ids: list[int] = [vocabulary.start_id] if wraps else []
     labels = [vocabulary.tokens[vocabulary.start_id]] if wraps else []
     words, unknown = [], []
-    for word in kept:
+    for _, word in placed:
         words.append(Word(word.text, len(ids), len(ids) + len(word.ids)))
-        unknown += [len(ids) + place for place, is_unknown in enumerate(word.unknown) if is_unknown]
+        unknown += [len(ids) + offset for offset, is_unknown in enumerate(word.unknown) if is_unknown]
         ids += word.ids
         labels += word.labels
     if (wraps or run.data.end_source) and vocabulary.end_id is not None:
@@ -186,8 +180,8 @@ def _assemble(
         ids=tuple(ids),
         labels=tuple(labels),
         words=tuple(words),
-        spellings=tuple(word.read_as or word.text for word in kept),
-        places=tuple(range(len(words))),
+        encoded=tuple(word for _, word in placed),
+        places=tuple(place for place, _ in placed),
         unknown_positions=tuple(unknown),
         ignored_text=ignored,
         notes=tuple(notes),
@@ -214,98 +208,43 @@ def edit_source(source: EncodedSource, edits: Sequence[SourceEdit], codec: TextC
                 f"Source word {edit.place + 1} cannot be changed (“{edit}”), because {_shorten(source.text)!r} has "
                 f"{len(source.words)} words. Choose one of them, counted from 1."
             )
-    pieces: list[_Piece] = []
-    position = 0
-    for place, word, spelling in zip(source.places, source.words, source.spellings, strict=True):
-        pieces.append(_Piece.of(source, position, word.start))
+    placed: list[tuple[int, EncodedWord]] = []
+    for place, word in zip(source.places, source.encoded, strict=True):
         here = by_place.get(place)
         if here is None:
-            pieces.append(_Piece.of(source, word.start, word.end, word.text, spelling, place))
+            placed.append((place, word))
         elif isinstance(here, SourceWordReplaced):
-            pieces += _replacements(here, codec)
-        position = word.end
-    pieces.append(_Piece.of(source, position, len(source.ids)))
-    return _joined(source, pieces, codec, run)
-
-
-@dataclass(frozen=True)
-class _Piece:
-    """A stretch of ids: a word with its spelling and place, or what stands between words."""
-
-    ids: tuple[int, ...]
-    labels: tuple[str, ...]
-    unknown: tuple[bool, ...]
-    word: str = ""
-    spelling: str = ""
-    place: int | None = None
-
-    @classmethod
-    def of(
-        cls, source: EncodedSource, start: int, end: int, word: str = "", spelling: str = "", place: int | None = None
-    ) -> "_Piece":
-        unknown = tuple(position in source.unknown_positions for position in range(start, end))
-        return cls(source.ids[start:end], source.labels[start:end], unknown, word, spelling, place)
-
-
-def _replacements(edit: SourceWordReplaced, codec: TextCodec) -> list[_Piece]:
-    vocabulary = codec.vocabulary
-    check_length(edit.text)
-    if edit.text == UNKNOWN and vocabulary.unknown_id is not None:
-        return [_Piece((vocabulary.unknown_id,), (UNKNOWN,), (True,), UNKNOWN, UNKNOWN, edit.place)]
-    found = [
-        without_marks(word, codec)
-        for word in codec.encode_text(one_line(edit.text, codec), begins_sentence=edit.place == 0)
-    ]
-    pieces = [
-        _Piece(word.ids, word.labels, word.unknown, word.text, word.read_as or word.text, edit.place)
-        for word in found
-        if word.ids
-    ]
-    if not pieces:
-        raise ExperimentError(
-            f"Nothing in the replacement {_shorten(edit.text)!r} of source word {edit.place + 1} can be read by this "
-            "model. Enter another word."
-        )
-    return pieces
-
-
-def _joined(source: EncodedSource, pieces: Sequence[_Piece], codec: TextCodec, run: RunConfig) -> EncodedSource:
-    ids: list[int] = []
-    labels: list[str] = []
-    words: list[Word] = []
-    spellings: list[str] = []
-    places: list[int] = []
-    unknown: list[int] = []
-    for piece in pieces:
-        if piece.place is not None:
-            words.append(Word(piece.word, len(ids), len(ids) + len(piece.ids)))
-            spellings.append(piece.spelling)
-            places.append(piece.place)
-        unknown += [len(ids) + offset for offset, is_unknown in enumerate(piece.unknown) if is_unknown]
-        ids += piece.ids
-        labels += piece.labels
-    if len(words) < _fewest_words(codec):
+            placed += [(place, each) for each in _replacements(here, codec)]
+    if len(placed) < _fewest_words(codec):
         raise ExperimentError(
             f"With these words removed, too little of {_shorten(source.text)!r} is left to read. {_expectation(codec)} "
             "Keep another word."
         )
-    if len(ids) > run.model.max_positions:
+    before = _notes_on_unknown(source.encoded)
+    after = _notes_on_unknown([word for _, word in placed if word.text != UNKNOWN])
+    notes = [*after, *(note for note in source.notes if note not in before)]
+    edited = _assemble(source.text, placed, codec, run, source.ignored_text, notes)
+    if len(edited.ids) > run.model.max_positions:
         raise ExperimentError(
-            f"With these replacements the source has {len(ids)} tokens, and the model has room for "
+            f"With these replacements the source has {len(edited.ids)} tokens, and the model has room for "
             f"{run.model.max_positions}. Take shorter ones."
         )
-    before = _notes_on_unknown(_with_unknown(source.words, source.unknown_positions))
-    after = _notes_on_unknown([each for each in _with_unknown(words, unknown) if each[0] != UNKNOWN])
-    return replace(
-        source,
-        ids=tuple(ids),
-        labels=tuple(labels),
-        words=tuple(words),
-        spellings=tuple(spellings),
-        places=tuple(places),
-        unknown_positions=tuple(unknown),
-        notes=(*after, *(note for note in source.notes if note not in before)),
-    )
+    return edited
+
+
+def _replacements(edit: SourceWordReplaced, codec: TextCodec) -> list[EncodedWord]:
+    vocabulary = codec.vocabulary
+    check_length(edit.text)
+    if edit.text == UNKNOWN and vocabulary.unknown_id is not None:
+        return [EncodedWord(UNKNOWN, (vocabulary.unknown_id,), (UNKNOWN,), (True,), 0, 0)]
+    found = codec.encode_text(codec.one_line(edit.text), begins_sentence=edit.place == 0)
+    readable = [word for word in (without_marks(each, codec) for each in found) if word.ids]
+    if not readable:
+        raise ExperimentError(
+            f"Nothing in the replacement {_shorten(edit.text)!r} of source word {edit.place + 1} can be read by this "
+            "model. Enter another word."
+        )
+    return readable
 
 
 def _expectation(codec: TextCodec) -> str:
@@ -327,17 +266,18 @@ def _shorten(text: str, limit: int = 60) -> str:
 
 
 def cover(source: EncodedSource, counts: WordCounts | None) -> Coverage | None:
-    """The coverage of a source; None without the word counts of the training data."""
+    """How well the training data cover a source; None without their word counts. No language is identified."""
     if counts is None:
         return None
     rare, respelled = [], []
-    for word, spelling in zip(source.words, source.spellings, strict=True):
+    for word, encoded in zip(source.words, source.encoded, strict=True):
+        spelling = encoded.spelling
         if spelling != word.text:
             respelled.append(RespelledWord(word.text, spelling, word.start, word.end))
         count = counts.of(spelling)
         if count >= RARE_BELOW or spelling == UNKNOWN:
             continue
-        pieces = (label.removeprefix(CONTINUATION) or label for label in source.labels[word.start : word.end])
+        pieces = (label.removeprefix(CONTINUATION) or label for label in encoded.labels)
         rare.append(
             RareWord(
                 text=spelling,
@@ -345,7 +285,7 @@ def cover(source: EncodedSource, counts: WordCounts | None) -> Coverage | None:
                 start=word.start,
                 end=word.end,
                 pieces=tuple(piece for piece in pieces if piece != WORD_MARK),
-                is_unknown=any(position in source.unknown_positions for position in range(word.start, word.end)),
+                is_unknown=any(encoded.unknown),
                 is_exact=counts.is_exact(spelling),
             )
         )
@@ -354,7 +294,7 @@ def cover(source: EncodedSource, counts: WordCounts | None) -> Coverage | None:
 
 def _is_unlike_training(source: EncodedSource, rare: list[RareWord], counts: WordCounts) -> bool:
     """Repeated words count once; numbers and marks say nothing about a language."""
-    different = {spelling for spelling in source.spellings if has_letters(spelling)}
+    different = {word.spelling for word in source.encoded if has_letters(word.spelling)}
     num_rare = len(different.intersection(word.text for word in rare))
     if num_rare < FEWEST_RARE_WORDS:
         return False
@@ -372,7 +312,6 @@ class EncodedTarget:
         words: ranges of decoding steps.
         text: the sentence for people.
         notes: what the reader should know.
-        is_given: whether someone typed it.
     """
 
     ids: tuple[int, ...]
@@ -380,7 +319,6 @@ class EncodedTarget:
     words: tuple[Word, ...]
     text: str
     notes: tuple[str, ...] = ()
-    is_given: bool = True
 
 
 def encode_target(text: str, codec: TextCodec, run: RunConfig) -> EncodedTarget:
@@ -392,14 +330,19 @@ def encode_target(text: str, codec: TextCodec, run: RunConfig) -> EncodedTarget:
     if len(text.split()) > MAX_WORDS:
         raise TextError(f"The translation has {len(text.split()):,} words; the limit is {MAX_WORDS:,}. Shorten it.")
     check_length(text)
-    found = [without_marks(word, codec) for word in codec.encode_text(one_line(text, codec))]
+    one_line = codec.one_line(writable(text))
+    found = [without_marks(word, codec) for word in codec.encode_text(one_line)]
     readable = _without_start([word for word in found if word.ids], codec)
     if not readable:
         expected = a_sentence_in(codec.language)
         raise TextError(
             f"This model can read no word of the given translation {text.strip()[:60]!r}. Enter {expected}."
         )
-    ids = [token for word in readable for token in word.ids]
+    ids: list[int] = []
+    words = []
+    for word in readable:
+        words.append(Word(word.text, len(ids), len(ids) + len(word.ids)))
+        ids += word.ids
     labels = [label for word in readable for label in word.labels]
     vocabulary = codec.vocabulary
     if vocabulary.end_id is not None:
@@ -410,7 +353,7 @@ def encode_target(text: str, codec: TextCodec, run: RunConfig) -> EncodedTarget:
             f"The given translation has {len(ids)} tokens, and the model has room for {run.model.max_positions}. "
             "Shorten it."
         )
-    return EncodedTarget(tuple(ids), tuple(labels), _words(readable), one_line(text, codec).strip(), _notes(found))
+    return EncodedTarget(tuple(ids), tuple(labels), tuple(words), one_line.strip(), tuple(_notes_on_given(found)))
 
 
 def _without_start(words: list[EncodedWord], codec: TextCodec) -> list[EncodedWord]:
@@ -426,19 +369,8 @@ def _without_start(words: list[EncodedWord], codec: TextCodec) -> list[EncodedWo
     return words[1:]
 
 
-def _words(readable: list[EncodedWord]) -> tuple[Word, ...]:
-    words, start = [], 0
-    for word in readable:
-        words.append(Word(word.text, start, start + len(word.ids)))
-        start += len(word.ids)
-    return tuple(words)
-
-
-def _notes(found: list[EncodedWord]) -> tuple[str, ...]:
-    unread = ", ".join(dict.fromkeys(word.text for word in found if not word.ids))
-    unknown = ", ".join(dict.fromkeys(word.text for word in found if any(word.unknown)))
-    notes = [f"Left out of the given translation, because this model has no such symbol: {unread}."] if unread else []
-    return (
-        *notes,
-        *([f"Unknown to the model in the given translation, {AS_UNKNOWN}: {unknown}."] if unknown else []),
-    )
+def _notes_on_given(found: Sequence[EncodedWord]) -> Iterator[str]:
+    if unread := ", ".join(dict.fromkeys(word.text for word in found if not word.ids)):
+        yield f"Left out of the given translation, because this model has no such symbol: {unread}."
+    if unknown := ", ".join(dict.fromkeys(word.text for word in found if any(word.unknown))):
+        yield f"Unknown to the model in the given translation, {AS_UNKNOWN}: {unknown}."
