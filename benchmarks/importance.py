@@ -14,7 +14,7 @@ from augenmerk.core.analysis import importance
 from augenmerk.core.analysis.importance import HeadImportance, head_importance
 from augenmerk.core.device import choose_device
 from augenmerk.core.inference.compiled import PLAIN_VARIABLE
-from augenmerk.core.model.interventions import all_heads
+from augenmerk.core.model.transformer import all_heads
 from augenmerk.core.translation.result import MAP_KINDS
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.examples import example_sentences

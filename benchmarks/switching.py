@@ -9,7 +9,7 @@ from functools import partial
 import torch
 
 from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind, Head
-from augenmerk.core.model.interventions import all_heads
+from augenmerk.core.model.transformer import all_heads
 from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator

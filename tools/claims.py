@@ -27,8 +27,8 @@ from augenmerk.core.config import preset
 from augenmerk.core.corpora.parallel import read_pair
 from augenmerk.core.evaluation.scores import evaluate
 from augenmerk.core.model.heads import Head
-from augenmerk.core.model.interventions import all_heads
 from augenmerk.core.model.size import Module, size_rows, total
+from augenmerk.core.model.transformer import all_heads
 from augenmerk.core.quantities import percent
 from augenmerk.core.resources import bundled_model_path, resource_path
 from augenmerk.core.training.schedules import rates_of_run

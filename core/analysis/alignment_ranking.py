@@ -17,8 +17,8 @@ from augenmerk.core.analysis.measures import MEASURES, Measure, measure_maps, me
 from augenmerk.core.analysis.selection import LABEL_MODES, LabelMode
 from augenmerk.core.analysis.trace import Trace
 from augenmerk.core.errors import AnalysisError, TextError
-from augenmerk.core.model.interventions import compile_head_factors
-from augenmerk.core.model.transformer import Interventions
+from augenmerk.core.model.interventions import Interventions
+from augenmerk.core.model.transformer import compile_head_factors
 from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.core.translation.result import FloatArray, MapKind, Translation, Word
 from augenmerk.core.translation.translator import Translator

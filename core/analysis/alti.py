@@ -32,7 +32,8 @@ from torch.nn import functional
 from augenmerk.core.analysis.capture import AttentionPass, SublayerPass, bias_of, linear_norm, trace_sublayers
 from augenmerk.core.analysis.contributions import Contributions
 from augenmerk.core.model.heads import AttentionKind
-from augenmerk.core.model.transformer import Interventions, Transformer
+from augenmerk.core.model.interventions import Interventions
+from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.translation.compilation import interventions_of
 from augenmerk.core.translation.result import FloatArray, Translation, TranslationStoppedError, read_only
 from augenmerk.core.translation.translator import Translator

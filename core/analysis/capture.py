@@ -14,11 +14,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from augenmerk.core.analysis.trace import HeadTrace, Trace
-from augenmerk.core.model.attention import AttentionChanges, MultiHeadAttention
+from augenmerk.core.model.attention import MultiHeadAttention
 from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind
-from augenmerk.core.model.interventions import attentions_of
+from augenmerk.core.model.interventions import AttentionChanges, Interventions
 from augenmerk.core.model.layers import AnnotatedLayerNorm, Residual
-from augenmerk.core.model.transformer import Interventions, Transformer, require_finite
+from augenmerk.core.model.transformer import Transformer, attentions_of, require_finite
 from augenmerk.core.translation.compilation import interventions_of
 from augenmerk.core.translation.result import Translation, read_only
 from augenmerk.core.translation.translator import Translator

@@ -15,8 +15,7 @@ from augenmerk.core.corpora.batches import pad
 from augenmerk.core.errors import AnalysisError, TextError
 from augenmerk.core.inference.compiled import Model, plain_form
 from augenmerk.core.model.heads import Head
-from augenmerk.core.model.interventions import all_heads, attentions_of, compile_head_factors
-from augenmerk.core.model.transformer import Encoding, require_finite
+from augenmerk.core.model.transformer import Encoding, all_heads, attentions_of, compile_head_factors, require_finite
 from augenmerk.core.translation.decoding import batches_by_length
 from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, ReadOnlyArrays

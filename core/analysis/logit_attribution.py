@@ -20,7 +20,8 @@ from torch.nn import functional
 
 from augenmerk.core.analysis.capture import AttentionPass, SublayerPass, bias_of, linear_norm, trace_sublayers
 from augenmerk.core.errors import NonFiniteError
-from augenmerk.core.model.transformer import Interventions, Transformer, is_finite
+from augenmerk.core.model.interventions import Interventions
+from augenmerk.core.model.transformer import Transformer, is_finite
 from augenmerk.core.translation.compilation import interventions_of
 from augenmerk.core.translation.decoding import DecodingRules
 from augenmerk.core.translation.result import Alternative, FloatArray, ReadOnlyArrays, Translation, read_only

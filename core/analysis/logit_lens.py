@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from augenmerk.core.errors import NonFiniteError
-from augenmerk.core.model.transformer import Interventions, Transformer, is_finite, require_finite
+from augenmerk.core.model.interventions import Interventions
+from augenmerk.core.model.transformer import Transformer, is_finite, require_finite
 from augenmerk.core.translation.compilation import interventions_of
 from augenmerk.core.translation.result import Alternative, FloatArray, ReadOnlyArrays, Translation
 from augenmerk.core.translation.running import Describer

@@ -134,9 +134,9 @@ def _print_words(translator: "Translator", text: str) -> int:
     assert coverage is not None
     respelled = {word.start: word for word in coverage.respelled_words}
     rare = {word.start: word for word in coverage.rare_words}
-    for each, word in zip(source.words, source.encoded, strict=True):
+    for each, encoded in zip(source.words, source.encoded, strict=True):
         told = [one_line(words[each.start].explanation) for words in (respelled, rare) if each.start in words]
-        print(counts.of(word.spelling), one_line(each.text), *told, sep="\t")
+        print(counts.of(encoded.spelling), one_line(each.text), *told, sep="\t")
     if coverage.notice:
         print(f"augenmerk: note: {one_line(coverage.notice)}", file=sys.stderr)
     return 0

@@ -10,8 +10,7 @@ from torch.nn import functional
 from augenmerk.core.corpora.batches import Batch, collate, validation_batches
 from augenmerk.core.corpora.prepared import EncodedPairs, encode_lines, encode_pairs
 from augenmerk.core.inference.compiled import Model, plain_form
-from augenmerk.core.model.interventions import compile_head_factors
-from augenmerk.core.model.transformer import require_finite
+from augenmerk.core.model.transformer import compile_head_factors, require_finite
 from augenmerk.core.text.codec import split_lines
 from augenmerk.core.text.tokenizers import make_tokenizer
 from augenmerk.core.translation.experiment import HeadScaled

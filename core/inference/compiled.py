@@ -20,16 +20,10 @@ from torch.nn import functional
 from torch.nn.modules import module as of_all_modules
 
 from augenmerk.core.inference.products import ExactProduct, Product, RoundedProduct, has_rounded_products
-from augenmerk.core.model.attention import NO_CHANGES, AttentionChanges, MultiHeadAttention
-from augenmerk.core.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual, TokenAndPosition, activate
-from augenmerk.core.model.transformer import (
-    DecoderState,
-    Encoding,
-    Interventions,
-    ModelOutput,
-    Transformer,
-    decoder_changes,
-)
+from augenmerk.core.model.attention import MultiHeadAttention
+from augenmerk.core.model.interventions import NO_CHANGES, AttentionChanges, Interventions
+from augenmerk.core.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual, TokenAndPosition
+from augenmerk.core.model.transformer import DecoderState, Encoding, ModelOutput, Transformer, decoder_changes
 
 PLAIN_VARIABLE = "AUGENMERK_PLAIN"
 """With "1" in this environment variable, every translation calls the modules of the plain model."""
@@ -333,13 +327,13 @@ class _FeedForward:
     def __init__(self, network: FeedForward, residual: Residual, multiply: MakeProduct) -> None:
         self._expand = multiply(network.expand.weight, network.expand.bias)
         self._contract = multiply(network.contract.weight, network.contract.bias)
-        self._activation = network.activation
+        self._activate = network.activate
         self._norm, self._is_pre = _plain_norm(residual.norm), residual.is_pre
 
     def add_to(self, states: Tensor) -> Tensor:
         """The residual stream [B, T, D] after this network."""
         inner = self._expand(self._norm(states) if self._is_pre else states)
-        states = states + self._contract(activate(inner, self._activation))
+        states = states + self._contract(self._activate(inner))
         return states if self._is_pre else self._norm(states)
 
 

@@ -1,74 +1,12 @@
 """Multi-head scaled dot-product attention (Vaswani et al. 2017, section 3.2). Shape legend: `core.model`."""
 
 import math
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-
-@dataclass(frozen=True, eq=False)
-class RowOverride:
-    """One row of weights that replaces the result of the softmax.
-
-    Attributes:
-        head: counted from 0.
-        query: position of the query.
-        weights: of the keys from the first on; those after them get 0.
-    """
-
-    head: int
-    query: int
-    weights: Tensor
-
-
-@dataclass(frozen=True, eq=False)
-class AttentionChanges:
-    """The interventions in one attention module, for each of B sentences.
-
-    Attributes:
-        scale: [B, H], factors of the heads' outputs; None for 1.
-        rows: rows that are set, for each sentence; None if there are none.
-        temperatures: [B, H], divisors of the heads' attention scores; None for 1.
-    """
-
-    scale: Tensor | None
-    rows: tuple[tuple[RowOverride, ...], ...] | None
-    temperatures: Tensor | None = None
-
-    def select(self, batch: Tensor) -> "AttentionChanges":
-        """Those of the sentences with these indices [B']."""
-        return AttentionChanges(
-            None if self.scale is None else self.scale[batch],
-            None if self.rows is None else tuple(self.rows[index] for index in batch.tolist()),
-            None if self.temperatures is None else self.temperatures[batch],
-        )
-
-    def tempered(self, queries: Tensor) -> Tensor:
-        """Queries [B, H, Q, K] divided by the heads' temperatures, which divides the attention scores."""
-        return queries if self.temperatures is None else queries / self.temperatures[:, :, None, None]
-
-    def with_rows(self, weights: Tensor, first_query: int = 0) -> Tensor:
-        """Weights [B, H, Q, M] of the queries from `first_query` on, with the rows that are set among them."""
-        if self.rows is None:
-            return weights
-        end = first_query + weights.size(2)
-        found = [(index, row) for index, rows in enumerate(self.rows) for row in rows if first_query <= row.query < end]
-        if not found:
-            return weights
-        changed = weights.clone()
-        for index, row in found:
-            place = changed[index, row.head, row.query - first_query]
-            place.zero_()[: len(row.weights)] = row.weights
-        return changed
-
-    def scaled(self, outputs: Tensor) -> Tensor:
-        """The heads' outputs [B, H, Q, K], each times its factor."""
-        return outputs if self.scale is None else outputs * self.scale[:, :, None, None]
-
-
-NO_CHANGES = AttentionChanges(None, None)
+from augenmerk.core.model.interventions import NO_CHANGES, AttentionChanges
 
 
 class MultiHeadAttention(nn.Module):

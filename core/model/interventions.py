@@ -9,13 +9,9 @@ Translation", and many after them). Shape legend: `core.model`.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import torch
 from torch import Tensor
 
-from augenmerk.core.errors import AnalysisError
-from augenmerk.core.model.attention import AttentionChanges, MultiHeadAttention, RowOverride
 from augenmerk.core.model.heads import AttentionKind, Head
-from augenmerk.core.model.transformer import Interventions, Transformer
 
 
 @dataclass(frozen=True)
@@ -41,87 +37,88 @@ class SentenceChanges:
         return not (self.factors or self.rows or self.temperatures or self.lifts_mask)
 
 
-def compile_interventions(model: Transformer, sentences: Sequence[SentenceChanges]) -> Interventions | None:
-    """What is changed for each of B sentences, as the model's passes take it; None if nothing is.
+@dataclass(frozen=True, eq=False)
+class RowOverride:
+    """One row of weights that replaces the result of the softmax.
 
-    Raises:
-        AnalysisError: the model has no such head.
+    Attributes:
+        head: counted from 0.
+        query: position of the query.
+        weights: of the keys from the first on; those after them get 0.
     """
-    if all(sentence.is_empty for sentence in sentences):
-        return None
-    modules = attentions_of(model)
-    touched: dict[tuple[AttentionKind, int], None] = {}
-    for sentence in sentences:
-        for head in (*sentence.factors, *sentence.temperatures, *(head for head, _ in sentence.rows)):
-            _check(head, modules)
-            touched[head.kind, head.layer] = None
-    like = model.output.weight
-    return Interventions(
-        {
-            (kind, layer): _changes_of_module(kind, layer, modules[kind][layer].num_heads, sentences, like)
-            for kind, layer in touched
-        },
-        lifts_mask=torch.tensor([sentence.lifts_mask for sentence in sentences], device=like.device)
-        if any(sentence.lifts_mask for sentence in sentences)
-        else None,
-    )
+
+    head: int
+    query: int
+    weights: Tensor
 
 
-def compile_head_factors(model: Transformer, factors: Mapping[Head, float], num_sentences: int) -> Interventions | None:
-    """The same heads scaled for each of so many sentences. Raises `AnalysisError` if the model has no such head."""
-    return compile_interventions(model, [SentenceChanges(factors, {})] * num_sentences)
+@dataclass(frozen=True, eq=False)
+class AttentionChanges:
+    """The interventions in one attention module, for each of B sentences.
 
+    Attributes:
+        scale: [B, H], factors of the heads' outputs; None for 1.
+        rows: rows that are set, for each sentence; None if there are none.
+        temperatures: [B, H], divisors of the heads' attention scores; None for 1.
+    """
 
-def _changes_of_module(
-    kind: AttentionKind, layer: int, num_heads: int, sentences: Sequence[SentenceChanges], like: Tensor
-) -> AttentionChanges:
-    scale = torch.ones(len(sentences), num_heads, device=like.device, dtype=like.dtype)
-    temperatures = torch.ones_like(scale)
-    rows: list[tuple[RowOverride, ...]] = []
-    for index, sentence in enumerate(sentences):
-        for head, factor in sentence.factors.items():
-            if (head.kind, head.layer) == (kind, layer):
-                scale[index, head.head] = factor
-        for head, temperature in sentence.temperatures.items():
-            if (head.kind, head.layer) == (kind, layer):
-                temperatures[index, head.head] = temperature
-        rows.append(
-            tuple(
-                RowOverride(head.head, query, torch.tensor(list(weights), device=like.device, dtype=like.dtype))
-                for (head, query), weights in sentence.rows.items()
-                if (head.kind, head.layer) == (kind, layer)
-            )
+    scale: Tensor | None
+    rows: tuple[tuple[RowOverride, ...], ...] | None
+    temperatures: Tensor | None = None
+
+    def select(self, batch: Tensor) -> "AttentionChanges":
+        """Those of the sentences with these indices [B']."""
+        return AttentionChanges(
+            None if self.scale is None else self.scale[batch],
+            None if self.rows is None else tuple(self.rows[index] for index in batch.tolist()),
+            None if self.temperatures is None else self.temperatures[batch],
         )
-    return AttentionChanges(
-        scale if bool((scale != 1).any()) else None,
-        tuple(rows) if any(rows) else None,
-        temperatures if bool((temperatures != 1).any()) else None,
-    )
+
+    def tempered(self, queries: Tensor) -> Tensor:
+        """Queries [B, H, Q, K] divided by the heads' temperatures, which divides the attention scores."""
+        return queries if self.temperatures is None else queries / self.temperatures[:, :, None, None]
+
+    def with_rows(self, weights: Tensor, first_query: int = 0) -> Tensor:
+        """Weights [B, H, Q, M] of the queries from `first_query` on, with the rows that are set among them."""
+        if self.rows is None:
+            return weights
+        end = first_query + weights.size(2)
+        found = [(index, row) for index, rows in enumerate(self.rows) for row in rows if first_query <= row.query < end]
+        if not found:
+            return weights
+        changed = weights.clone()
+        for index, row in found:
+            place = changed[index, row.head, row.query - first_query]
+            place.zero_()[: len(row.weights)] = row.weights
+        return changed
+
+    def scaled(self, outputs: Tensor) -> Tensor:
+        """The heads' outputs [B, H, Q, K], each times its factor."""
+        return outputs if self.scale is None else outputs * self.scale[:, :, None, None]
 
 
-def attentions_of(model: Transformer) -> dict[AttentionKind, list[MultiHeadAttention]]:
-    """The attention modules of each kind, layer by layer."""
-    return {
-        "encoder": [layer.self_attention for layer in model.encoder_layers],  # type: ignore[misc]
-        "decoder": [layer.self_attention for layer in model.decoder_layers],  # type: ignore[misc]
-        "cross": [layer.cross_attention for layer in model.decoder_layers],  # type: ignore[misc]
-    }
+NO_CHANGES = AttentionChanges(None, None)
 
 
-def all_heads(model: Transformer) -> list[Head]:
-    """Every head: encoder, decoder, cross; from the first layer up."""
-    return [
-        Head(kind, layer, head)
-        for kind, modules in attentions_of(model).items()
-        for layer, module in enumerate(modules)
-        for head in range(module.num_heads)
-    ]
+@dataclass(frozen=True, eq=False)
+class Interventions:
+    """The interventions in the attention of each of B sentences. `compile_interventions` makes them.
 
+    Attributes:
+        changes: by kind and layer, counted from 0; other modules are unchanged.
+        lifts_mask: [B], True where the decoder also sees later target tokens; None if it never does.
+    """
 
-def _check(head: Head, modules: dict[AttentionKind, list[MultiHeadAttention]]) -> None:
-    layers = modules.get(head.kind, [])
-    if head.layer not in range(len(layers)) or head.head not in range(layers[head.layer].num_heads):
-        shapes = ", ".join(f"{kind} {len(found)} × {found[0].num_heads}" for kind, found in modules.items())
-        raise AnalysisError(
-            f"This model has no {head}. It has, layers × heads: {shapes}. Name one of these, counted from 1."
+    changes: Mapping[tuple[AttentionKind, int], AttentionChanges]
+    lifts_mask: Tensor | None = None
+
+    def of(self, kind: AttentionKind, layer: int) -> AttentionChanges | None:
+        """The changes in one module."""
+        return self.changes.get((kind, layer))
+
+    def select(self, batch: Tensor) -> "Interventions":
+        """Those of the sentences with these indices [B']."""
+        return Interventions(
+            {place: changes.select(batch) for place, changes in self.changes.items()},
+            None if self.lifts_mask is None else self.lifts_mask[batch],
         )

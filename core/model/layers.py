@@ -4,14 +4,22 @@ Shape legend: `core.model`.
 """
 
 import math
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from augenmerk.core.config import ModelConfig
+<<<<<<< HEAD
 from augenmerk.core.config.groups import Activation
 from augenmerk.core.model.attention import AttentionChanges, MultiHeadAttention
+=======
+from augenmerk.core.config.model_config import Activation
+from augenmerk.core.model.attention import MultiHeadAttention
+from augenmerk.core.model.interventions import AttentionChanges
+>>>>>>> 60039d2d (A target and its pass are one value, and one class runs and describes experiments)
 
 
 def sinusoidal_table(num_positions: int, width: int) -> Tensor:
@@ -87,6 +95,14 @@ def make_norm(config: ModelConfig) -> nn.Module:
     return nn.LayerNorm(config.width, eps=1e-6 if config.norm_kind == "joeynmt" else 1e-5)
 
 
+ACTIVATIONS: Mapping[Activation, Callable[[Tensor], Tensor]] = {
+    "relu": torch.relu,
+    "gelu": functional.gelu,
+    "gelu-tanh": partial(functional.gelu, approximate="tanh"),
+    "swish": functional.silu,
+}
+
+
 class FeedForward(nn.Module):
     """Two linear layers with an activation and dropout between (Vaswani et al. 2017, section 3.3)."""
 
@@ -96,25 +112,12 @@ class FeedForward(nn.Module):
         self.expand = nn.Linear(config.width, inner_width)
         self.contract = nn.Linear(inner_width, config.width)
         self.dropout = nn.Dropout(config.dropout)
-        self.activation = config.activation
+        self.activate = ACTIVATIONS[config.activation]
 
     def forward(self, states: Tensor) -> Tensor:
         """[..., D] to [..., D]."""
-        output: Tensor = self.contract(self.dropout(activate(self.expand(states), self.activation)))
+        output: Tensor = self.contract(self.dropout(self.activate(self.expand(states))))
         return output
-
-
-def activate(inner: Tensor, activation: Activation) -> Tensor:
-    """The activation of these values."""
-    match activation:
-        case "relu":
-            return torch.relu(inner)
-        case "gelu":
-            return functional.gelu(inner)
-        case "gelu-tanh":
-            return functional.gelu(inner, approximate="tanh")
-        case "swish":
-            return functional.silu(inner)
 
 
 class Residual(nn.Module):

@@ -1,6 +1,7 @@
 """The whole model: embeddings, encoder, decoder, output layer. Shape legend: `core.model`.
 
-At the end: the shapes of its parameters, known before it is built, and the search for the layer where numbers overflow.
+At the end: interventions in the form that the model reads, the shapes of parameters before a model is built, and the
+search for the layer where numbers overflow.
 """
 
 import math
@@ -16,9 +17,10 @@ from torch.nn import init
 from torch.overrides import TorchFunctionMode
 
 from augenmerk.core.config import ModelConfig
-from augenmerk.core.errors import ConfigError, NonFiniteError
-from augenmerk.core.model.attention import AttentionChanges
-from augenmerk.core.model.heads import AttentionKind
+from augenmerk.core.errors import AnalysisError, ConfigError, NonFiniteError
+from augenmerk.core.model.attention import MultiHeadAttention
+from augenmerk.core.model.heads import AttentionKind, Head
+from augenmerk.core.model.interventions import AttentionChanges, Interventions, RowOverride, SentenceChanges
 from augenmerk.core.model.layers import DecoderLayer, EncoderLayer, TokenAndPosition, make_norm
 
 
@@ -36,30 +38,6 @@ class ModelOutput:
     encoder_maps: Tensor | None = None
     decoder_maps: Tensor | None = None
     cross_maps: Tensor | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Interventions:
-    """The interventions in the attention of each of B sentences. See `core.model.interventions`.
-
-    Attributes:
-        changes: by kind and layer, counted from 0; other modules are unchanged.
-        lifts_mask: [B], True where the decoder also sees later target tokens; None if it never does.
-    """
-
-    changes: Mapping[tuple[AttentionKind, int], AttentionChanges]
-    lifts_mask: Tensor | None = None
-
-    def of(self, kind: AttentionKind, layer: int) -> AttentionChanges | None:
-        """The changes in one module."""
-        return self.changes.get((kind, layer))
-
-    def select(self, batch: Tensor) -> "Interventions":
-        """Those of the sentences with these indices [B']."""
-        return Interventions(
-            {place: changes.select(batch) for place, changes in self.changes.items()},
-            None if self.lifts_mask is None else self.lifts_mask[batch],
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,6 +281,92 @@ def decoder_changes(
     if interventions is None:
         return None, None
     return interventions.of("decoder", layer), interventions.of("cross", layer)
+
+
+def compile_interventions(model: Transformer, sentences: Sequence[SentenceChanges]) -> Interventions | None:
+    """What is changed for each of B sentences, as the model's passes take it; None if nothing is.
+
+    Raises:
+        AnalysisError: the model has no such head.
+    """
+    if all(sentence.is_empty for sentence in sentences):
+        return None
+    modules = attentions_of(model)
+    touched: dict[tuple[AttentionKind, int], None] = {}
+    for sentence in sentences:
+        for head in (*sentence.factors, *sentence.temperatures, *(head for head, _ in sentence.rows)):
+            _check(head, modules)
+            touched[head.kind, head.layer] = None
+    like = model.output.weight
+    return Interventions(
+        {
+            (kind, layer): _changes_of_module(kind, layer, modules[kind][layer].num_heads, sentences, like)
+            for kind, layer in touched
+        },
+        lifts_mask=torch.tensor([sentence.lifts_mask for sentence in sentences], device=like.device)
+        if any(sentence.lifts_mask for sentence in sentences)
+        else None,
+    )
+
+
+def compile_head_factors(model: Transformer, factors: Mapping[Head, float], num_sentences: int) -> Interventions | None:
+    """The same heads scaled in each of `num_sentences`. Raises `AnalysisError` if the model has no such head."""
+    return compile_interventions(model, [SentenceChanges(factors)] * num_sentences)
+
+
+def _changes_of_module(
+    kind: AttentionKind, layer: int, num_heads: int, sentences: Sequence[SentenceChanges], like: Tensor
+) -> AttentionChanges:
+    scale = torch.ones(len(sentences), num_heads, device=like.device, dtype=like.dtype)
+    temperatures = torch.ones_like(scale)
+    rows: list[tuple[RowOverride, ...]] = []
+    for index, sentence in enumerate(sentences):
+        for head, factor in sentence.factors.items():
+            if (head.kind, head.layer) == (kind, layer):
+                scale[index, head.head] = factor
+        for head, temperature in sentence.temperatures.items():
+            if (head.kind, head.layer) == (kind, layer):
+                temperatures[index, head.head] = temperature
+        rows.append(
+            tuple(
+                RowOverride(head.head, query, torch.tensor(list(weights), device=like.device, dtype=like.dtype))
+                for (head, query), weights in sentence.rows.items()
+                if (head.kind, head.layer) == (kind, layer)
+            )
+        )
+    return AttentionChanges(
+        scale if bool((scale != 1).any()) else None,
+        tuple(rows) if any(rows) else None,
+        temperatures if bool((temperatures != 1).any()) else None,
+    )
+
+
+def attentions_of(model: Transformer) -> dict[AttentionKind, list[MultiHeadAttention]]:
+    """The attention modules of each kind, layer by layer."""
+    return {
+        "encoder": [layer.self_attention for layer in model.encoder_layers],  # type: ignore[misc]
+        "decoder": [layer.self_attention for layer in model.decoder_layers],  # type: ignore[misc]
+        "cross": [layer.cross_attention for layer in model.decoder_layers],  # type: ignore[misc]
+    }
+
+
+def all_heads(model: Transformer) -> list[Head]:
+    """Every head: encoder, decoder, cross; from the first layer up."""
+    return [
+        Head(kind, layer, head)
+        for kind, modules in attentions_of(model).items()
+        for layer, module in enumerate(modules)
+        for head in range(module.num_heads)
+    ]
+
+
+def _check(head: Head, modules: dict[AttentionKind, list[MultiHeadAttention]]) -> None:
+    layers = modules.get(head.kind, [])
+    if head.layer not in range(len(layers)) or head.head not in range(layers[head.layer].num_heads):
+        shapes = ", ".join(f"{kind} {len(found)} × {found[0].num_heads}" for kind, found in modules.items())
+        raise AnalysisError(
+            f"This model has no {head}. It has, layers × heads: {shapes}. Name one of these, counted from 1."
+        )
 
 
 MAX_TABLE_NUMBERS = 2**23

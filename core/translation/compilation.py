@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from augenmerk.core.config import RunConfig
 from augenmerk.core.errors import ExperimentError
-from augenmerk.core.model.interventions import SentenceChanges, compile_interventions
-from augenmerk.core.model.transformer import Interventions, Transformer
+from augenmerk.core.model.interventions import Interventions, SentenceChanges
+from augenmerk.core.model.transformer import Transformer, compile_interventions
 from augenmerk.core.text.codec import CONTINUATION, CodecPair, TextCodec
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.text.vocabulary import END

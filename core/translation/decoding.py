@@ -84,13 +84,12 @@ class DecodingRules:
             return self.forbidden_ids
         return (*self.forbidden_ids, self.end_id)
 
-    def forced_ends(self, limits: Sequence[int], forced: Sequence[ForcedIds] | None) -> Sequence[ForcedIds] | None:
+    def forced_ends(self, limits: Sequence[int], forced: Sequence[ForcedIds]) -> Sequence[ForcedIds]:
         """`forced` with the end token at each source's last step, where these rules ask for it."""
         if not self.forces_end or self.end_id is None:
             return forced
         end_id = self.end_id
-        given: Sequence[ForcedIds] = [{}] * len(limits) if forced is None else forced
-        return [{limit - 1: end_id, **ids} for limit, ids in zip(limits, given, strict=True)]
+        return [{limit - 1: end_id, **ids} for limit, ids in zip(limits, forced, strict=True)]
 
 
 @torch.inference_mode()
@@ -99,7 +98,6 @@ def greedy_search(
     encoding: Encoding,
     max_steps: Sequence[int],
     rules: DecodingRules,
-    should_stop: Callable[[], bool] = lambda: False,
     forced: Sequence[ForcedIds] | None = None,
 ) -> list[list[int]]:
     """The most probable token at each step.
@@ -109,14 +107,12 @@ def greedy_search(
         encoding: of B sources.
         max_steps: for each source the largest number of tokens to choose.
         rules: start, end and forbidden tokens.
-        should_stop: called before each step.
         forced: for each source its forced tokens by step.
 
     Returns:
         For each source the chosen ids, the end token included if it came.
 
     Raises:
-        TranslationStoppedError: `should_stop` returned True.
         NonFiniteError: the model's logits are not finite.
     """
     states = encoding.states
@@ -130,8 +126,6 @@ def greedy_search(
     rows = list(range(len(chosen)))
     going_on = [True] * len(rows)
     while any(going_on):
-        if should_stop():
-            raise TranslationStoppedError
         if sum(going_on) <= _MAX_GOING_ON * len(rows):
             places = [place for place, is_open in enumerate(going_on) if is_open]
             kept = torch.tensor(places, dtype=torch.long, device=states.device)
@@ -270,47 +264,39 @@ class DecodeRequest:
 
 
 @dataclass(frozen=True, eq=False)
-class VerifiedTranslation:
-    """Tokens, and the pass in which each is the best one of its row.
+class TargetPass:
+    """A target and the pass over it.
 
     Attributes:
-        ids: the end token included if it came.
-        output, row: the pass, and which row of its batch this is. What lies behind the length of `ids` says nothing.
+        ids: T of them, the end token included if it came.
+        output, row: the pass, and the row of this sentence in its batch. Positions after T are meaningless.
     """
 
     ids: list[int]
     output: ModelOutput
     row: int
 
+    @property
+    def logits(self) -> Tensor:
+        """[T, V]."""
+        return self.output.logits[self.row, : len(self.ids)]
 
-@dataclass
+
 class _Sentence:
-    """How far one sentence is.
+    """The state of one sentence.
 
     Attributes:
-        index: in the batch.
-        limit: the largest number of tokens.
-        forced: ids by step.
-        draft: what is put through the next pass.
-        num_right: how many of its tokens are known to be right.
-        old: the draft that was given.
-        last: the end is guessed behind this token, without a step; None once that was wrong.
+        draft: what the next pass reads.
+        num_right: the number of its tokens that are known to be right.
+        last: a token after which the end is guessed, without a step; None once that was wrong.
     """
 
-    index: int
-    limit: int
-    forced: ForcedIds
-    draft: list[int]
-    old: list[int]
-    last: int | None
-    num_right: int = 0
-
-    @classmethod
-    def begin(cls, index: int, request: DecodeRequest, num_tokens: int, end_id: int | None) -> "_Sentence":
-        """With the draft, unless it has tokens that the model does not have: those of another model."""
-        draft = list(request.draft) if all(0 <= token < num_tokens for token in request.draft) else []
-        fitted = _fitted(draft, request.limit, request.forced, end_id)
-        return cls(index, request.limit, request.forced, fitted, draft, request.last)
+    def __init__(self, index: int, request: DecodeRequest, num_tokens: int, end_id: int | None) -> None:
+        is_known = all(0 <= token < num_tokens for token in request.draft)  # not so if it is from another model
+        self.index, self.limit, self.forced, self.last = index, request.limit, request.forced, request.last
+        self.old = list(request.draft) if is_known else []
+        self.draft = _fitted(self.old, self.limit, self.forced, end_id)
+        self.num_right = 0
 
     def ends(self, end_id: int | None) -> bool:
         """Whether nothing comes after the draft."""
@@ -337,7 +323,7 @@ def verified_greedy(
     *,
     need_maps: bool = False,
     should_stop: Callable[[], bool] = lambda: False,
-) -> list[VerifiedTranslation]:
+) -> list[TargetPass]:
     """The most probable token at each step, for each of B sources, with the pass that shows it.
 
     Args:
@@ -353,9 +339,9 @@ def verified_greedy(
     """
     plain = plain_form(model)
     num_tokens, limit = plain.output.out_features, max(each.limit for each in requests)
-    sentences = [_Sentence.begin(index, each, num_tokens, rules.end_id) for index, each in enumerate(requests)]
+    sentences = [_Sentence(index, each, num_tokens, rules.end_id) for index, each in enumerate(requests)]
     forbidden = forbidding(model, rules, encoding.states)
-    found: dict[int, VerifiedTranslation] = {}
+    found: dict[int, TargetPass] = {}
     longest, state = 0, model.start_decoding(encoding, limit)
     guesses = _Guesses(forbidden)
     while sentences:
@@ -368,7 +354,7 @@ def verified_greedy(
             before = sentence.num_right
             _take_right_ones(sentence, tokens)
             if sentence.ends(rules.end_id) and sentence.num_right == len(sentence.draft):
-                found[sentence.index] = VerifiedTranslation(sentence.draft, output, row)
+                found[sentence.index] = TargetPass(sentence.draft, output, row)
             else:
                 left.append(row)
                 if sentence.num_right <= before:  # two passes of different shapes round differently, and differ on it
@@ -401,11 +387,11 @@ def _complete(
             raise TranslationStoppedError
         if not all(is_open):
             kept = [place for place, going_on in enumerate(is_open) if going_on]
-            state.select(torch.tensor(kept, device=guesses.device))
+            state.select(torch.tensor(kept, device=guesses.forbidden.later.device))
             rows = [rows[place] for place in kept]
         here, step = [sentences[row] for row in rows], state.step
         read = [each.draft[step - 1] if step else rules.start_id for each in here]
-        tokens = guesses.next_tokens(torch.tensor(read, device=guesses.device), state)
+        tokens = guesses.next_tokens(torch.tensor(read, device=guesses.forbidden.later.device), state)
         is_open = [_goes_on(each, step, token, rules.end_id) for each, token in zip(here, tokens, strict=True)]
 
 
@@ -420,11 +406,6 @@ class _Guesses:
 
     forbidden: ForbiddenTokens
     near_tie: float = 0.0
-
-    @property
-    def device(self) -> torch.device:
-        """Where the model is."""
-        return self.forbidden.later.device
 
     def next_tokens(self, read: Tensor, state: State) -> list[int]:
         """The guessed id of each of B rows.

@@ -1,7 +1,7 @@
 """Batches of experiments, from ids to words, probabilities and maps; and of a corpus. Shape legend: `core.model`."""
 
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,18 +13,34 @@ from augenmerk.core.config import RunConfig
 from augenmerk.core.corpora.batches import pad
 from augenmerk.core.inference.compiled import CompiledTransformer, Model, plain_form
 from augenmerk.core.model.heads import Head
-from augenmerk.core.model.interventions import compile_head_factors, compile_interventions
-from augenmerk.core.model.transformer import Encoding, ModelOutput, Transformer, is_finite, non_finite
+from augenmerk.core.model.transformer import (
+    Encoding,
+    Transformer,
+    compile_head_factors,
+    compile_interventions,
+    is_finite,
+    non_finite,
+)
 from augenmerk.core.translation.beam import beam_search
 from augenmerk.core.translation.compilation import CompiledExperiment, max_steps
 from augenmerk.core.translation.decoding import (
     DecodeRequest,
     DecodingRules,
+    TargetPass,
     batches_by_length,
     greedy_search,
     verified_greedy,
 )
-from augenmerk.core.translation.experiment import Beam, GivenTarget, Greedy, Output
+from augenmerk.core.translation.experiment import (
+    AttentionRow,
+    Beam,
+    GivenTarget,
+    Greedy,
+    HeadScaled,
+    Intervention,
+    Output,
+    SoftmaxTemperature,
+)
 from augenmerk.core.translation.result import (
     Alternative,
     AttentionMaps,
@@ -36,7 +52,15 @@ from augenmerk.core.translation.result import (
 )
 from augenmerk.core.translation.typed_text import EncodedSource, EncodedTarget, cover
 
+EXPERIMENT_BATCH = 16
+"""Experiments that are computed together: few, so that little is padded."""
+MAX_BEAM_ROWS = 256
+"""Partial translations that are continued together; a wide beam takes fewer sentences at once."""
 NUM_ALTERNATIVES = 10
+CORPUS_BATCH = 192
+"""Sentences that are translated side by side without maps."""
+_MAX_LOGITS = 2**27
+"""Of all positions of a batch: a plain model computes them at each step."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +68,8 @@ class Hypothesis:
     """A translation without its maps, as corpora need it.
 
     Attributes:
-        text: as people read it.
-        words: as the model produced them, tokenized, in its own case.
+        text: the sentence for display.
+        words: tokens of the model's output, in its own case.
     """
 
     text: str
@@ -62,42 +86,8 @@ class Steps:
     entropies: tuple[float, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class FoundTarget:
-    """A target, and the pass over it.
-
-    Attributes:
-        target: T tokens, chosen or given.
-        output, row: the pass, and the row of this sentence in its batch. Positions after T say nothing.
-    """
-
-    target: EncodedTarget
-    output: ModelOutput
-    row: int
-
-    @property
-    def logits(self) -> Tensor:
-        """[T, V]."""
-        return self.output.logits[self.row, : len(self.target.ids)]
-
-    def maps(self, num_source: int) -> AttentionMaps:
-        """The maps of this sentence, without padding."""
-        num_steps = len(self.target.ids)
-
-        def array(maps: Tensor | None, num_queries: int, num_keys: int) -> FloatArray:
-            assert maps is not None
-            here = maps[self.row, :, :, :num_queries, :num_keys]
-            return read_only(np.ascontiguousarray(here.float().cpu().numpy()))
-
-        return AttentionMaps(
-            array(self.output.encoder_maps, num_source, num_source),
-            array(self.output.decoder_maps, num_steps, num_steps),
-            array(self.output.cross_maps, num_steps, num_source),
-        )
-
-
-class Describer:
-    """Turns ids and logits of one model into what people see.
+class Runner:
+    """Runs experiments with one kind of output together, and describes the results.
 
     Args:
         checkpoint: of the model.
@@ -105,15 +95,112 @@ class Describer:
     """
 
     def __init__(self, checkpoint: Checkpoint, rules: DecodingRules) -> None:
+        self._codecs = checkpoint.codecs
         self._codec = checkpoint.codecs.target
         self._word_counts = checkpoint.word_counts
         self._rules = rules
+        self._kept: tuple[Model, object, Encoding] | None = None
+
+    def run(
+        self,
+        model: Model,
+        batch: Sequence[CompiledExperiment],
+        need_maps: bool,
+        should_stop: Callable[[], bool],
+        draft: Translation | None = None,
+    ) -> list[Translation]:
+        """The results of a batch. See `Translator.run`."""
+        began = time.perf_counter()
+        with torch.inference_mode():
+            encoding = self.encode(model, batch, need_maps)
+            passes = self._find_targets(model, batch, encoding, need_maps, should_stop, draft)
+            for place, each in enumerate(passes):
+                if not is_finite(each.logits):
+                    raise non_finite(plain_form(model), encoding, place, self._rules.read_ids(each.ids))
+            steps = [self.describe_steps(each.logits, each.ids) for each in passes]
+        seconds = (time.perf_counter() - began) / len(batch)
+        return [
+            self._translation(compiled, found, knew, need_maps, seconds)
+            for compiled, found, knew in zip(batch, passes, steps, strict=True)
+        ]
+
+    def encode(self, model: Model, batch: Sequence[CompiledExperiment], need_maps: bool) -> Encoding:
+        """Each source once for all experiments that agree on it and on the changes in the encoder.
+
+        The encoding of one source without changes in the encoder, as with most interventions, is kept for the next
+        call; not that of a plain model, which may have hooks.
+        """
+        plain = plain_form(model)
+        device = plain.output.weight.device
+        interventions = compile_interventions(plain, [compiled.changes for compiled in batch])
+        keys = [_encoder_key(compiled) for compiled in batch]
+        is_kept = len(batch) == 1 and not keys[0][1] and isinstance(model, CompiledTransformer)
+        if is_kept and self._kept is not None and self._kept[:2] == (model, keys[0]):
+            encoding = self._kept[2]
+            if encoding.maps is not None or not need_maps:
+                return encoding.with_interventions(interventions)
+        first_of = {key: place for place, key in reversed(list(enumerate(keys)))}
+        different = sorted(first_of.values())
+        ids = pad([batch[place].source.ids for place in different], plain.padding_id).to(device)
+        of_different = compile_interventions(plain, [batch[place].changes for place in different])
+        encoding = model.encode(ids, need_maps=need_maps, interventions=of_different)
+        if is_kept:
+            self._kept = model, keys[0], encoding
+        if len(different) < len(batch):
+            encoding = encoding.select(torch.tensor([different.index(first_of[key]) for key in keys], device=device))
+        return encoding.with_interventions(interventions)
+
+    def _find_targets(
+        self,
+        model: Model,
+        batch: Sequence[CompiledExperiment],
+        encoding: Encoding,
+        need_maps: bool,
+        should_stop: Callable[[], bool],
+        draft: Translation | None,
+    ) -> list[TargetPass]:
+        """The target of each experiment, chosen or given, and the pass over it."""
+        limits = [compiled.max_steps for compiled in batch]
+        forced = [compiled.forced for compiled in batch]
+        output = batch[0].experiment.output
+        if isinstance(output, Greedy):
+            known = () if draft is None else draft.predicted_ids
+            requests = [
+                DecodeRequest(limit, ids, known, self.last_token(compiled.source))
+                for compiled, limit, ids in zip(batch, limits, self._rules.forced_ends(limits, forced), strict=True)
+            ]
+            return verified_greedy(model, encoding, requests, self._rules, need_maps=need_maps, should_stop=should_stop)
+        if isinstance(output, Beam):
+            rows = forced if any(forced) else None
+            size, penalty = output.size, output.length_penalty
+            chosen: Sequence[Sequence[int]] = beam_search(
+                model, encoding, limits, self._rules, size, penalty, forced=rows, should_stop=should_stop
+            )
+        elif should_stop():
+            raise TranslationStoppedError
+        else:
+            chosen = [compiled.given.ids for compiled in batch if compiled.given is not None]
+        read = pad([self._rules.read_ids(ids) for ids in chosen], plain_form(model).padding_id)
+        passed = model.decode(encoding, read.to(encoding.states.device), need_maps=need_maps)
+        return [TargetPass(list(ids), passed, row) for row, ids in enumerate(chosen)]
+
+    def last_token(self, source: EncodedSource) -> int | None:
+        """The last token of a source if its translation may end with it too: a full stop, of one vocabulary for both.
+
+        None if the token occurs several times in the source, or each side has its vocabulary.
+        """
+        vocabulary = self._codecs.source.vocabulary
+        last = source.ids[source.words[-1].end - 1] if source.words else None
+        is_joint = vocabulary is self._codec.vocabulary
+        return last if is_joint and source.ids.count(last) == 1 else None
+
+    # --- what people see ----------------------------------------------------------------------------------------------
 
     def hypothesis(self, chosen: Sequence[int]) -> Hypothesis:
         """The translation with these ids."""
         return Hypothesis(self._codec.text_of(chosen), tuple(word.text for word in self._codec.decode(chosen)))
 
-    def chosen_target(self, chosen: Sequence[int], limit: int) -> EncodedTarget:
+    def _chosen_target(self, chosen: Sequence[int], limit: int) -> EncodedTarget:
         """The ids that the model chose, with a note if it did not come to an end."""
         words = tuple(Word(word.text, word.start, word.end) for word in self._codec.decode(chosen))
         notes: tuple[str, ...] = ()
@@ -126,38 +213,34 @@ class Describer:
         labels = tuple(self._codec.label(token) for token in chosen)
         return EncodedTarget(tuple(chosen), labels, words, self._codec.text_of(chosen), notes)
 
-    def translation(
-        self, compiled: CompiledExperiment, found: FoundTarget, steps: Steps, need_maps: bool, seconds: float
+    def _translation(
+        self, compiled: CompiledExperiment, found: TargetPass, steps: Steps, need_maps: bool, seconds: float
     ) -> Translation:
-        """The result of an experiment."""
-        source, target = compiled.source, found.target
-        start = self._codec.label(self._rules.start_id)
+        source = compiled.source
+        target = compiled.given or self._chosen_target(found.ids, compiled.max_steps)
         return Translation(
             experiment=compiled.experiment,
             text=target.text,
             source_tokens=source.labels,
-            read_tokens=(start, *target.labels[:-1]),
+            read_tokens=(self._codec.label(self._rules.start_id), *target.labels[:-1]),
             predicted_tokens=target.labels,
-            log_probabilities=steps.log_probabilities,
-            alternatives=steps.alternatives,
             source_words=source.words,
             target_words=target.words,
             unknown_source_positions=source.unknown_positions,
             ignored_text=source.ignored_text,
             notes=(*source.notes, *target.notes),
-            attention=found.maps(len(source.ids)) if need_maps else None,
+            attention=_maps(found, len(source.ids)) if need_maps else None,
             seconds=seconds,
             source_ids=source.ids,
             read_ids=self._rules.read_ids(target.ids),
             predicted_ids=target.ids,
             source_places=source.places,
-            ranks=steps.ranks,
-            entropies=steps.entropies,
             unreached=compiled.unreached(len(target.ids)),
             coverage=cover(source, self._word_counts),
+            **vars(steps),
         )
 
-    def steps(self, logits: Tensor, ids: Sequence[int]) -> Steps:
+    def describe_steps(self, logits: Tensor, ids: Sequence[int]) -> Steps:
         """What each decoding step of one sentence knew, from its logits [T, V], when it chose these T ids."""
         log_probabilities = logits.float().log_softmax(dim=-1)
         chosen = log_probabilities.gather(1, torch.tensor(ids, device=logits.device)[:, None])  # [T, 1]
@@ -185,6 +268,22 @@ class Describer:
         )
 
 
+def _maps(found: TargetPass, num_source: int) -> AttentionMaps:
+    """The maps of this sentence, without padding."""
+    num_steps = len(found.ids)
+
+    def array(maps: Tensor | None, num_queries: int, num_keys: int) -> FloatArray:
+        assert maps is not None
+        here = maps[found.row, :, :, :num_queries, :num_keys]
+        return read_only(np.ascontiguousarray(here.float().cpu().numpy()))
+
+    return AttentionMaps(
+        array(found.output.encoder_maps, num_source, num_source),
+        array(found.output.decoder_maps, num_steps, num_steps),
+        array(found.output.cross_maps, num_steps, num_source),
+    )
+
+
 def _entropies(log_probabilities: Tensor) -> Tensor:
     """[T], in nats, of the distributions [T, V], 0 · log 0 being 0."""
     sums = torch.linalg.vecdot(log_probabilities.exp(), log_probabilities)
@@ -193,10 +292,24 @@ def _entropies(log_probabilities: Tensor) -> Tensor:
     return -sums.clamp(max=0)
 
 
-CORPUS_BATCH = 192
-"""Sentences that are translated side by side without maps."""
-_MAX_LOGITS = 2**27
-"""Of all positions of a batch: a plain model computes them at each step."""
+def groups_to_run(compiled: Sequence[CompiledExperiment]) -> Iterator[list[int]]:
+    """Places of experiments that are computed side by side: the same kind of output, and similar lengths."""
+    by_output: dict[Output | type[GivenTarget], list[int]] = {}
+    for place, each in enumerate(compiled):
+        output = each.experiment.output
+        by_output.setdefault(GivenTarget if isinstance(output, GivenTarget) else output, []).append(place)
+    for kind, places in by_output.items():
+        lengths = [len(compiled[place].source.ids) for place in places]
+        size = max(1, min(EXPERIMENT_BATCH, MAX_BEAM_ROWS // kind.size if isinstance(kind, Beam) else MAX_BEAM_ROWS))
+        for group in batches_by_length(lengths, size):
+            yield [places[index] for index in group]
+
+
+def _encoder_key(compiled: CompiledExperiment) -> tuple[tuple[int, ...], tuple[Intervention, ...]]:
+    """What the encoder's output depends on: the source, and the changes in the encoder."""
+    changes = compiled.experiment.interventions
+    of_heads = (each for each in changes if isinstance(each, HeadScaled | SoftmaxTemperature | AttentionRow))
+    return compiled.source.ids, tuple(each for each in of_heads if each.head.kind == "encoder")
 
 
 def batch_size_for(model: Model, beam: int, longest: int) -> int:
@@ -225,174 +338,5 @@ def translate_ids(
     limits = [max_steps(len(row), run, rules) for row in sources]
     if beam > 1:
         return beam_search(model, encoding, limits, rules, beam, length_penalty)
-    return greedy_search(model, encoding, limits, rules, forced=rules.forced_ends(limits, None))
-
-
-EXPERIMENT_BATCH = 16
-"""Experiments that are computed side by side: few, so that little is padded."""
-MAX_BEAM_ROWS = 256
-"""Partial translations that are continued side by side; a wide beam takes fewer sentences at once."""
-
-
-class Runner:
-    """Runs experiments with one kind of output side by side.
-
-    Attributes:
-        describer: turns their ids and logits into results.
-
-    Args:
-        checkpoint: of the model.
-        rules: of its decoder.
-    """
-
-    def __init__(self, checkpoint: Checkpoint, rules: DecodingRules) -> None:
-        self._codecs = checkpoint.codecs
-        self._rules = rules
-        self.describer = Describer(checkpoint, rules)
-        self._last: _KeptEncoding | None = None
-
-    def run(
-        self,
-        model: Model,
-        batch: Sequence[CompiledExperiment],
-        need_maps: bool,
-        should_stop: Callable[[], bool],
-        draft: Translation | None = None,
-    ) -> list[Translation]:
-        """The results of a batch. See `Translator.run`."""
-        began = time.perf_counter()
-        with torch.inference_mode():
-            encoding = self.encode(model, batch, need_maps)
-            if isinstance(batch[0].experiment.output, Greedy):
-                found = self._decode_greedily(model, batch, encoding, need_maps, should_stop, draft)
-            else:
-                targets = self._targets(model, batch, encoding, should_stop)
-                read = pad([self._rules.read_ids(target.ids) for target in targets], plain_form(model).padding_id)
-                output = model.decode(encoding, read.to(encoding.states.device), need_maps=need_maps)
-                found = [FoundTarget(target, output, row) for row, target in enumerate(targets)]
-            for place, each in enumerate(found):
-                if not is_finite(each.logits):
-                    raise non_finite(plain_form(model), encoding, place, self._rules.read_ids(each.target.ids))
-            steps = [self.describer.steps(each.logits, each.target.ids) for each in found]
-        seconds = (time.perf_counter() - began) / len(batch)
-        return [
-            self.describer.translation(compiled, each, knew, need_maps, seconds)
-            for compiled, each, knew in zip(batch, found, steps, strict=True)
-        ]
-
-    def encode(self, model: Model, batch: Sequence[CompiledExperiment], need_maps: bool) -> Encoding:
-        """Each source once for all experiments that agree on it and on the changes in the encoder.
-
-        The encoding of one source without changes in the encoder, as with most interventions, is kept for the next
-        call; not that of a plain model, which may have hooks.
-        """
-        plain = plain_form(model)
-        device = plain.output.weight.device
-        interventions = compile_interventions(plain, [compiled.changes for compiled in batch])
-        keys = [_encoder_key(compiled) for compiled in batch]
-        is_kept = len(batch) == 1 and not any(keys[0][1]) and isinstance(model, CompiledTransformer)
-        if is_kept and self._last is not None and self._last.serves(model, keys[0], need_maps):
-            return self._last.encoding.with_interventions(interventions)
-        first_of = {key: place for place, key in reversed(list(enumerate(keys)))}
-        different = sorted(first_of.values())
-        ids = pad([batch[place].source.ids for place in different], plain.padding_id).to(device)
-        of_different = compile_interventions(plain, [batch[place].changes for place in different])
-        encoding = model.encode(ids, need_maps=need_maps, interventions=of_different)
-        if is_kept:
-            self._last = _KeptEncoding(model, keys[0], encoding)
-        if len(different) < len(batch):
-            encoding = encoding.select(torch.tensor([different.index(first_of[key]) for key in keys], device=device))
-        return encoding.with_interventions(interventions)
-
-    def _decode_greedily(
-        self,
-        model: Model,
-        batch: Sequence[CompiledExperiment],
-        encoding: Encoding,
-        need_maps: bool,
-        should_stop: Callable[[], bool],
-        draft: Translation | None,
-    ) -> list[FoundTarget]:
-        known = () if draft is None else draft.predicted_ids
-        limits = [compiled.max_steps for compiled in batch]
-        forced = self._rules.forced_ends(limits, [compiled.forced for compiled in batch]) or [{}] * len(batch)
-        requests = [
-            DecodeRequest(limit, ids, known, self.last_token(compiled.source))
-            for compiled, limit, ids in zip(batch, limits, forced, strict=True)
-        ]
-        found = verified_greedy(model, encoding, requests, self._rules, need_maps=need_maps, should_stop=should_stop)
-        return [
-            FoundTarget(self.describer.chosen_target(each.ids, limit), each.output, each.row)
-            for each, limit in zip(found, limits, strict=True)
-        ]
-
-    def last_token(self, source: EncodedSource) -> int | None:
-        """The last token of a source if its translation may end with it too: a full stop, of one vocabulary for both.
-
-        None if it stands in the source several times, or each side has its vocabulary.
-        """
-        vocabulary = self._codecs.source.vocabulary
-        last = source.ids[source.words[-1].end - 1] if source.words else None
-        is_joint = vocabulary is self._codecs.target.vocabulary
-        return last if is_joint and source.ids.count(last) == 1 else None
-
-    def _targets(
-        self, model: Model, batch: Sequence[CompiledExperiment], encoding: Encoding, should_stop: Callable[[], bool]
-    ) -> list[EncodedTarget]:
-        given = [compiled.given for compiled in batch if compiled.given is not None]
-        if given:
-            if should_stop():
-                raise TranslationStoppedError
-            return given
-        limits = [compiled.max_steps for compiled in batch]
-        forced = [compiled.forced for compiled in batch] if any(compiled.forced for compiled in batch) else None
-        output = batch[0].experiment.output
-        assert isinstance(output, Beam)
-        chosen = beam_search(
-            model,
-            encoding,
-            limits,
-            self._rules,
-            output.size,
-            output.length_penalty,
-            forced=forced,
-            should_stop=should_stop,
-        )
-        return [self.describer.chosen_target(ids, limit) for ids, limit in zip(chosen, limits, strict=True)]
-
-
-def groups_to_run(compiled: Sequence[CompiledExperiment]) -> Iterator[list[int]]:
-    """Places of experiments that are computed side by side: the same kind of output, and similar lengths."""
-    by_output: dict[Output | type[GivenTarget], list[int]] = {}
-    for place, each in enumerate(compiled):
-        output = each.experiment.output
-        by_output.setdefault(GivenTarget if isinstance(output, GivenTarget) else output, []).append(place)
-    for kind, places in by_output.items():
-        lengths = [len(compiled[place].source.ids) for place in places]
-        size = max(1, min(EXPERIMENT_BATCH, MAX_BEAM_ROWS // kind.size if isinstance(kind, Beam) else MAX_BEAM_ROWS))
-        for group in batches_by_length(lengths, size):
-            yield [places[index] for index in group]
-
-
-_EncoderKey = tuple[tuple[int, ...], tuple[tuple[Hashable, ...], ...]]
-
-
-@dataclass(frozen=True, eq=False)
-class _KeptEncoding:
-    """The encoding of one source by a compiled model, whose weights cannot change."""
-
-    model: Model
-    key: _EncoderKey
-    encoding: Encoding
-
-    def serves(self, model: Model, key: _EncoderKey, need_maps: bool) -> bool:
-        return self.model is model and self.key == key and (self.encoding.maps is not None or not need_maps)
-
-
-def _encoder_key(compiled: CompiledExperiment) -> _EncoderKey:
-    """What the encoder's output depends on: the source, and each kind of change in the encoder."""
-    changes = compiled.changes
-    factors = tuple((head, factor) for head, factor in changes.factors.items() if head.kind == "encoder")
-    rows = tuple((site, tuple(weights)) for site, weights in changes.rows.items() if site[0].kind == "encoder")
-    temperatures = tuple(each for each in changes.temperatures.items() if each[0].kind == "encoder")
-    return compiled.source.ids, (factors, temperatures, rows)
+    ends = rules.forced_ends(limits, [{}] * len(limits))
+    return greedy_search(model, encoding, limits, rules, ends if rules.forces_end else None)

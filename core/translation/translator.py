@@ -14,8 +14,7 @@ from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.device import DeviceChoice, choose_device
 from augenmerk.core.errors import AnalysisError, CheckpointError, ExperimentError, TextError
 from augenmerk.core.inference.compiled import Compiler, Model
-from augenmerk.core.model.interventions import compile_interventions
-from augenmerk.core.model.transformer import require_finite
+from augenmerk.core.model.transformer import compile_interventions, require_finite
 from augenmerk.core.plain_text import name_of
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.translation.compilation import (
@@ -378,7 +377,7 @@ class Translator:
                 factors=factors,
             )
             for index, ids in zip(group, chosen, strict=True):
-                hypotheses[places[index]] = self._runner.describer.hypothesis(ids)
+                hypotheses[places[index]] = self._runner.hypothesis(ids)
             done += len(group)
             on_progress(done)
         return hypotheses

@@ -12,8 +12,8 @@ from augenmerk.core.analysis.alti import BlockParts, contributions_of, trace_blo
 from augenmerk.core.analysis.capture import trace_pair
 from augenmerk.core.analysis.contributions import COLLAPSED_SHARE, Contributions, share_warnings
 from augenmerk.core.model.heads import AttentionKind, Head
-from augenmerk.core.model.interventions import SentenceChanges, all_heads, compile_interventions
-from augenmerk.core.model.transformer import Interventions, Transformer
+from augenmerk.core.model.interventions import Interventions, SentenceChanges
+from augenmerk.core.model.transformer import Transformer, all_heads, compile_interventions
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import AttentionRow, Experiment, GivenTarget
 from augenmerk.core.translation.result import TranslationStoppedError

@@ -11,7 +11,7 @@ from augenmerk.core.analysis import importance
 from augenmerk.core.analysis.importance import head_importance
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import Head
-from augenmerk.core.model.interventions import all_heads, attentions_of
+from augenmerk.core.model.transformer import all_heads, attentions_of
 from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS
 from augenmerk.core.translation.translator import Translator

@@ -6,7 +6,8 @@ import torch
 
 from augenmerk.core.analysis.logit_lens import LogitLens, layer_logits, logit_lens
 from augenmerk.core.model.heads import Head
-from augenmerk.core.model.interventions import SentenceChanges, compile_interventions
+from augenmerk.core.model.interventions import SentenceChanges
+from augenmerk.core.model.transformer import compile_interventions
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import Beam, Experiment, GivenTarget, HeadScaled
 from augenmerk.core.translation.translator import Translator

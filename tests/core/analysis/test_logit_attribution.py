@@ -6,7 +6,8 @@ import torch
 
 from augenmerk.core.analysis.logit_attribution import logit_parts, residual_parts
 from augenmerk.core.model.heads import Head
-from augenmerk.core.model.interventions import SentenceChanges, compile_interventions
+from augenmerk.core.model.interventions import SentenceChanges
+from augenmerk.core.model.transformer import compile_interventions
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, HeadScaled
 from augenmerk.core.translation.translator import Translator
 from tests.core.model.small_models import KINDS, PRE, make_model

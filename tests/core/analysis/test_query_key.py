@@ -10,8 +10,8 @@ from augenmerk.core.analysis.capture import trace_pair
 from augenmerk.core.analysis.trace import Trace, query_key_detail
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import Head
-from augenmerk.core.model.interventions import SentenceChanges, attentions_of, compile_interventions
-from augenmerk.core.model.transformer import Transformer
+from augenmerk.core.model.interventions import SentenceChanges
+from augenmerk.core.model.transformer import Transformer, attentions_of, compile_interventions
 from tests.core.model.small_models import make_model
 
 SOURCE, READ = [2, 5, 9, 4, 3], [2, 7, 6, 11]

@@ -24,8 +24,8 @@ from augenmerk.core.errors import ImportStoppedError, ModelImportError, StorageE
 from augenmerk.core.interop.importing import import_model, recognize
 from augenmerk.core.interop.marian import ACTIVATIONS
 from augenmerk.core.interop.model import ImportOptions, expected_seconds, stores_half
+from augenmerk.core.model import layers
 from augenmerk.core.model.heads import Head
-from augenmerk.core.model.layers import activate
 from augenmerk.core.translation.experiment import (
     Beam,
     Experiment,
@@ -572,7 +572,7 @@ def test_activations_are_the_library_s_by_every_name_that_is_one_of_ours() -> No
     from transformers.activations import ACT2FN
 
     values = torch.linspace(-12, 12, 481)
-    ours = {name: activate(values.clone(), name) for name in get_args(Activation)}
+    ours = {name: layers.ACTIVATIONS[name](values.clone()) for name in get_args(Activation)}
     for name in ACT2FN:
         if name in ("prelu", "xielu"):  # have weights of their own
             continue

@@ -135,7 +135,7 @@ def test_greedy_output_is_theirs_token_by_token(pair: Pair) -> None:
     expected = pair.theirs.generate(sources, attention_mask=sources != pair.padding, num_beams=1).tolist()
     ours = pair.ours
     limits = [max_steps(14, ours.run_config, ours.rules)] * len(sources)
-    ends = ours.rules.forced_ends(limits, None)
+    ends = ours.rules.forced_ends(limits, [{}] * len(limits))
     found = greedy_search(ours.model, ours.model.encode(sources), limits, ours.rules, forced=ends)
     assert limits[0] == 23  # max_length counts the start token
     for row, theirs in zip(found, expected, strict=True):

@@ -6,8 +6,8 @@ import torch
 
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.model.heads import Head
-from augenmerk.core.model.interventions import SentenceChanges, compile_interventions
-from augenmerk.core.model.transformer import Interventions, Transformer
+from augenmerk.core.model.interventions import Interventions, SentenceChanges
+from augenmerk.core.model.transformer import Transformer, compile_interventions
 
 PADDING, START, END = 1, 2, 3
 NUM_SOURCE, NUM_TARGET = 29, 23

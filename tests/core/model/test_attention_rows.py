@@ -5,8 +5,8 @@ import torch
 from torch import nn
 
 from augenmerk.core.model.heads import Head
-from augenmerk.core.model.interventions import SentenceChanges, attentions_of, compile_interventions
-from augenmerk.core.model.transformer import Interventions, Transformer
+from augenmerk.core.model.interventions import Interventions, SentenceChanges
+from augenmerk.core.model.transformer import Transformer, attentions_of, compile_interventions
 from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, make_model, random_ids
 
 SOURCE, TARGET = random_ids(1, 7, NUM_SOURCE), random_ids(1, 5, NUM_TARGET)

@@ -7,8 +7,8 @@ import torch
 
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import Head
-from augenmerk.core.model.interventions import SentenceChanges, all_heads, attentions_of, compile_interventions
-from augenmerk.core.model.transformer import Interventions, Transformer
+from augenmerk.core.model.interventions import Interventions, SentenceChanges
+from augenmerk.core.model.transformer import Transformer, all_heads, attentions_of, compile_interventions
 from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, ROUNDING, SMALL, make_model, random_ids, scaled
 
 SEVERAL = [Head("encoder", 0, 1), Head("decoder", 2, 0), Head("cross", 1, 3), Head("cross", 1, 2)]

@@ -9,9 +9,7 @@ from augenmerk.core.translation.decoding import (
     DecodingRules,
     batches_by_length,
     best_tokens,
-    greedy_search,
 )
-from augenmerk.core.translation.result import TranslationStoppedError
 from tests.core.model.small_models import END, KINDS, NUM_SOURCE, NUM_TARGET, PADDING, START, random_ids
 from tests.core.translation.greedy_search import greedy, greedy_uncached
 from tests.core.translation.wild_models import padded, random_sources, wild_model
@@ -140,19 +138,6 @@ def test_no_gradient_is_kept() -> None:
     with torch.enable_grad():
         greedy(model, random_ids(1, 5, NUM_SOURCE), [5], RULES)
     assert all(parameter.grad is None for parameter in model.parameters())
-
-
-def test_greedy_asks_before_each_step_whether_to_stop() -> None:
-    model = wild_model(next(iter(KINDS)))
-    asked: list[bool] = []
-
-    def third_time() -> bool:
-        asked.append(len(asked) == 2)
-        return asked[-1]
-
-    with pytest.raises(TranslationStoppedError):
-        greedy_search(model, model.encode(random_sources(1)[0]), [20], NO_END, third_time)
-    assert asked == [False, False, True]
 
 
 @pytest.mark.parametrize("num_tokens", [1, 63, 64, 65, 200])

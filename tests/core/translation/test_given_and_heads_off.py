@@ -10,7 +10,7 @@ import torch
 from augenmerk.core.config import preset
 from augenmerk.core.errors import AnalysisError, TextError
 from augenmerk.core.model.heads import Head
-from augenmerk.core.model.interventions import all_heads, attentions_of
+from augenmerk.core.model.transformer import all_heads, attentions_of
 from augenmerk.core.text.codec import CodecPair
 from augenmerk.core.text.vocabulary import Vocabulary
 from augenmerk.core.translation.experiment import Experiment, HeadScaled

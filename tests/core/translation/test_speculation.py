@@ -16,12 +16,12 @@ from augenmerk.core.inference import products
 from augenmerk.core.inference.compiled import PLAIN_VARIABLE, CachedState, CompiledTransformer
 from augenmerk.core.inference.products import RoundedProduct, has_rounded_products
 from augenmerk.core.model.heads import ATTENTION_KINDS
-from augenmerk.core.model.interventions import compile_interventions
+from augenmerk.core.model.transformer import compile_interventions
 from augenmerk.core.translation import decoding
 from augenmerk.core.translation.compilation import CompiledExperiment
 from augenmerk.core.translation.decoding import (
     DecodeRequest,
-    VerifiedTranslation,
+    TargetPass,
     forbidding,
     greedy_search,
     verified_greedy,
@@ -61,7 +61,7 @@ def plainly(translator: Translator, compiled: CompiledExperiment) -> list[int]:
     return greedy_search(model, encoding, [compiled.max_steps], translator.rules, forced=[compiled.forced])[0]
 
 
-def allowed_rows(translator: Translator, compiled: CompiledExperiment, found: VerifiedTranslation) -> Tensor:
+def allowed_rows(translator: Translator, compiled: CompiledExperiment, found: TargetPass) -> Tensor:
     """Logits [T, V] of the pass; minus infinity where a token may not be chosen."""
     logits = found.output.logits[found.row, : len(found.ids)]
     rows = forbidding(translator.model, translator.rules, logits).add_to(logits[None])[0]
@@ -72,7 +72,7 @@ def allowed_rows(translator: Translator, compiled: CompiledExperiment, found: Ve
     return rows
 
 
-def assert_fixed_point(translator: Translator, compiled: CompiledExperiment, found: VerifiedTranslation) -> None:
+def assert_fixed_point(translator: Translator, compiled: CompiledExperiment, found: TargetPass) -> None:
     assert allowed_rows(translator, compiled, found).argmax(dim=-1).tolist() == found.ids
     ends = [token == translator.rules.end_id for token in found.ids]
     assert not any(ends[:-1])

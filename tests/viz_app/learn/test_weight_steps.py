@@ -6,7 +6,8 @@ import torch
 
 from augenmerk.core.analysis.capture import trace_pair
 from augenmerk.core.model.heads import Head
-from augenmerk.core.model.interventions import SentenceChanges, attentions_of, compile_interventions
+from augenmerk.core.model.interventions import SentenceChanges
+from augenmerk.core.model.transformer import attentions_of, compile_interventions
 from augenmerk.viz_app.learn.figures.one_weight import weight_steps
 from tests.core.model.small_models import make_model
 
