@@ -14,7 +14,7 @@ import yaml
 from augenmerk.core.errors import ModelImportError
 from augenmerk.core.interop.pickled import kind_of_other_file
 from augenmerk.core.strict_json import Field, JsonError, parse, path_of_member, shown
-from augenmerk.core.text.subword_check import check_foreign_model
+from augenmerk.core.text.subword_check import check_model
 
 MAX_JSON_BYTES = 64 * 2**20
 _MAX_JSON_DEPTH = 12
@@ -250,7 +250,7 @@ class ModelFolder:
         try:
             if not model:
                 raise ValueError("it is empty")
-            check_foreign_model(model)
+            check_model(model)
             sentencepiece.SentencePieceProcessor(model_proto=model)
         except Exception as error:  # sentencepiece raises whatever its C++ says
             raise ModelImportError(

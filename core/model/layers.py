@@ -12,14 +12,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from augenmerk.core.config import ModelConfig
-<<<<<<< HEAD
 from augenmerk.core.config.groups import Activation
-from augenmerk.core.model.attention import AttentionChanges, MultiHeadAttention
-=======
-from augenmerk.core.config.model_config import Activation
 from augenmerk.core.model.attention import MultiHeadAttention
 from augenmerk.core.model.interventions import AttentionChanges
->>>>>>> 60039d2d (A target and its pass are one value, and one class runs and describes experiments)
 
 
 def sinusoidal_table(num_positions: int, width: int) -> Tensor:

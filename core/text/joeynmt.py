@@ -12,9 +12,9 @@ from itertools import accumulate, pairwise
 from typing import Any, Literal, Protocol, get_args
 
 import sentencepiece
-from augenmerk.core.text.imported import (
+
+from augenmerk.core.text.marian import (
     ForeignCodec,
-    Merges,
     Piece,
     label_of_piece,
     pieces_of_text,
@@ -22,8 +22,8 @@ from augenmerk.core.text.imported import (
     stored_vocabulary,
     word_ranges,
 )
-
-from augenmerk.core.text.subword_check import check_foreign_model, restricted_model
+from augenmerk.core.text.subword_check import check_model, restricted_model
+from augenmerk.core.text.subword_nmt import Merges
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.text.text_codec import DecodedWord, EncodedWord
 from augenmerk.core.text.vocabulary import Vocabulary
@@ -275,7 +275,7 @@ class JoeyNMTCodec(ForeignCodec):
             raise TypeError("whether lines are lower-cased and normalized is not told by true or false")
         model = None if values["model"] is None else base64.b64decode(values["model"], validate=True)
         if model is not None:
-            check_foreign_model(model)
+            check_model(model)
         return cls(
             language,
             vocabulary,

@@ -15,7 +15,7 @@ from typing import Any
 
 import sentencepiece
 
-from augenmerk.core.text.subword_check import check_foreign_model
+from augenmerk.core.text.subword_check import check_model
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.text.text_codec import CONTINUATION, DecodedWord, EncodedWord, TextCodec
 from augenmerk.core.text.tokenizers import SymbolTokenizer
@@ -202,7 +202,7 @@ class MarianCodec(ForeignCodec):
         if not reads or writes == b"":
             raise ValueError("a SentencePiece model is empty")
         for model in {reads, writes or reads}:
-            check_foreign_model(model)
+            check_model(model)
         return cls(language, vocabulary, reads, writes, cleans_up=bool(values["cleans_up"]))
 
 

@@ -1,9 +1,7 @@
 """Checks a serialized sentencepiece model before passing it to the C++ library.
 
 The library trusts its input: it follows offsets in tables unchecked, segments test sentences, and allocates memory by
-numbers in the file. Our own models may only contain what `Subwords.learn` writes (`check_model`): pieces of a byte-pair
-encoding with their scores, without normalization. Models of other projects (`check_foreign_model`) may be of any kind,
-with any pieces and a normalization table, whose every reachable offset is checked.
+numbers in the file. So every reachable offset is checked here.
 """
 
 import math
@@ -16,78 +14,41 @@ import numpy as np
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _PIECES, _TRAINER, _NORMALIZER, _SELF_TEST, _DENORMALIZER = 1, 2, 3, 4, 5
 _TEXT, _SCORE, _TYPE = 1, 2, 3
-_NORMAL, _UNKNOWN, _CONTROL, _UNUSED, _BYTE = 1, 2, 3, 5, 6
+_NORMAL, _UNKNOWN, _UNUSED, _BYTE = 1, 2, 5, 6
 _NO_CHARACTER = 0xFDD0
 """The first of the code points that Unicode keeps free of characters."""
 _BYTE_PIECE = re.compile(rb"<0x[0-9A-F]{2}>")
 _MODEL_TYPE, _BPE = 3, 2
 _MODEL_TYPES = (1, 2, 3, 4)
-_NORMALIZER_NAME, _TABLE = 1, 2
+_TABLE = 2
 MAX_PIECES = 1_000_000
 MAX_PIECE_BYTES = 1_000
 
 FieldValue = int | bytes
-TRAINER_FIELDS: dict[int, tuple[int, FieldValue | None]] = {
-    _MODEL_TYPE: (_VARINT, _BPE),
-    4: (_VARINT, None),  # vocab_size
-    10: (_FIXED32, None),  # character_coverage
-    16: (_VARINT, None),  # num_threads
-    18: (_VARINT, None),  # max_sentence_length
-    40: (_VARINT, 0),  # unk_id, bos_id, eos_id, pad_id
-    41: (_VARINT, 2),
-    42: (_VARINT, 3),
-    43: (_VARINT, 1),
-    45: (_BYTES, b"<unk>"),
-    46: (_BYTES, b"<sos>"),
-    47: (_BYTES, b"<eos>"),
-    48: (_BYTES, b"<pad>"),
-}
-"""The settings that are written: the kind of each, and its value where that matters when words are cut."""
-NORMALIZER_FIELDS: dict[int, tuple[int, FieldValue | None]] = {
-    _NORMALIZER_NAME: (_BYTES, b"identity"),
-    2: (_BYTES, b""),
-}
 
 
-def check_model(model: bytes) -> None:
-    """Raise `ValueError` unless `model` is a sentencepiece model as written by `Subwords.learn`."""
-    num_pieces = 0
-    found: set[int] = set()
-    pieces: set[bytes] = set()
-    for number, kind, value in message_fields(model):
-        if number == _PIECES and isinstance(value, bytes):
-            pieces.add(_checked_piece(num_pieces, value))
-            num_pieces += 1
-        elif number in (_TRAINER, _NORMALIZER) and isinstance(value, bytes):
-            _check_settings(value, TRAINER_FIELDS if number == _TRAINER else NORMALIZER_FIELDS)
-            found.add(number)
-        else:
-            raise ValueError(f"the subwords hold a field {number} of kind {kind}, which is not known")
-    if found != {_TRAINER, _NORMALIZER}:
-        raise ValueError("the subwords lack their settings")
-    if len(pieces) != num_pieces:
-        raise ValueError("two subwords are the same")
-    if not 4 < num_pieces <= MAX_PIECES:
-        raise ValueError(f"there are {num_pieces:,} subwords, not from 5 to {MAX_PIECES:,}")
+def check_model(model: bytes, *, is_own: bool = False) -> None:
+    """Raises `ValueError` unless `model` is a complete sentencepiece model that the library can read safely.
 
-
-def check_foreign_model(model: bytes) -> None:
-    """Raise `ValueError` unless `model` is a complete sentencepiece model that the library can read safely."""
+    Args:
+        model: serialized.
+        is_own: also refuse what `Subwords.learn` never writes: other kinds than byte-pair encoding, and normalization.
+    """
     pieces: set[bytes] = set()
     num_pieces = num_unknown = 0
     for number, kind, value in message_fields(model):
         if kind != _BYTES or not isinstance(value, bytes):
             raise ValueError(f"it holds a field {number} of kind {kind}, which is not known")
         if number == _PIECES:
-            text, piece_type = _foreign_piece(num_pieces, value)
+            text, piece_type = _piece(num_pieces, value)
             pieces.add(text)
             num_pieces += 1
             num_unknown += piece_type == _UNKNOWN
         elif number == _TRAINER:
-            _check_model_type(value)
-        elif number in (_NORMALIZER, _DENORMALIZER):
-            _check_normalizer(value)
-        elif number != _SELF_TEST or value:  # other fields the library does not know; a self-test it would run
+            _check_model_type(value, (_BPE,) if is_own else _MODEL_TYPES)
+        elif number == _NORMALIZER or (number == _DENORMALIZER and not is_own):
+            _check_normalizer(value, may_have_table=not is_own)
+        elif number != _SELF_TEST or value or is_own:  # the library would run a self-test, and knows no other fields
             raise ValueError(f"it holds a field {number}, which is not known")
     if len(pieces) != num_pieces:
         raise ValueError("two pieces are the same")
@@ -97,33 +58,22 @@ def check_foreign_model(model: bytes) -> None:
         raise ValueError(f"it has {num_pieces:,} pieces, not from 2 to {MAX_PIECES:,}")
 
 
-def _foreign_piece(index: int, data: bytes) -> tuple[bytes, int]:
-    """Text and type of a piece: UTF-8, with a finite score."""
-    text, kind, piece_type = _piece(index, data)
-    if kind != _VARINT or not isinstance(piece_type, int) or not _NORMAL <= piece_type <= _BYTE:
-        raise ValueError(f"piece {index} is of the type {piece_type!r}, which is not known")
-    if piece_type == _BYTE and not _BYTE_PIECE.fullmatch(text):
-        raise ValueError(f"piece {index} is to stand for a byte, and is {text!r}")
-    return text, piece_type
-
-
-def _check_model_type(trainer: bytes) -> None:
+def _check_model_type(trainer: bytes, known: Collection[int]) -> None:
     for number, kind, value in message_fields(trainer):
-        if number == _MODEL_TYPE and (kind != _VARINT or value not in _MODEL_TYPES):
+        if number == _MODEL_TYPE and (kind != _VARINT or value not in known):
             raise ValueError(f"it is of the kind {value!r}, which is not known")
 
 
-def _check_normalizer(data: bytes) -> None:
+def _check_normalizer(data: bytes, *, may_have_table: bool) -> None:
     for number, kind, value in message_fields(data):
-        if number == _TABLE:
-            if kind != _BYTES or not isinstance(value, bytes):
-                raise ValueError("its table for normalizing is no bytes")
-            if value:
-                _check_table(value)
+        if number == _TABLE and value:
+            if kind != _BYTES or not isinstance(value, bytes) or not may_have_table:
+                raise ValueError("its table for normalizing is no bytes" if may_have_table else "it normalizes text")
+            _check_table(value)
 
 
 def _check_table(table: bytes) -> None:
-    """A double array (Darts) of 32-bit units behind its size, and the texts, ending in zeros, that its values point to.
+    """A double array (Darts) of 32-bit units after its size, then the texts, ending in zeros, that its values point to.
 
     From a unit at place p the library goes to p ^ offset ^ byte for any byte, and reads the value, if there is one, at
     p ^ offset. It checks nothing.
@@ -146,40 +96,24 @@ def _check_table(table: bytes) -> None:
         raise ValueError("its table for normalizing points behind its texts")
 
 
-def _checked_piece(index: int, data: bytes) -> bytes:
-    """The text of a piece: UTF-8, with a finite score; only the first four are no ordinary ones."""
-    text, *found = _piece(index, data)
-    expected = _UNKNOWN if index == 0 else _CONTROL if index < 4 else _NORMAL
-    if found != [_VARINT, expected]:
-        raise ValueError(f"subword {index} is of another type than {expected}")
-    return text
-
-
-def _piece(index: int, data: bytes) -> tuple[bytes, int, FieldValue]:
-    """The text of a piece, and kind and value of the field with its type. Raises `ValueError`."""
+def _piece(index: int, data: bytes) -> tuple[bytes, int]:
+    """Text and type of a piece: UTF-8, with a finite score. Raises `ValueError`."""
     values = {number: (kind, value) for number, kind, value in message_fields(data)}
     if not values.keys() <= {_TEXT, _SCORE, _TYPE}:
-        raise ValueError(f"subword {index} has a field that is not known")
+        raise ValueError(f"piece {index} has a field that is not known")
     kind, text = values.get(_TEXT, (_BYTES, b""))
     if kind != _BYTES or not isinstance(text, bytes) or not 0 < len(text) <= MAX_PIECE_BYTES or b"\0" in text:
-        raise ValueError(f"subword {index} has no text of at most {MAX_PIECE_BYTES:,} bytes")
+        raise ValueError(f"piece {index} has no text of at most {MAX_PIECE_BYTES:,} bytes")
     text.decode("utf-8")
     kind, score = values.get(_SCORE, (_FIXED32, bytes(4)))
     if kind != _FIXED32 or not isinstance(score, bytes) or not math.isfinite(struct.unpack("<f", score)[0]):
-        raise ValueError(f"the score of subword {index} is no finite number")
-    return text, *values.get(_TYPE, (_VARINT, _NORMAL))
-
-
-def _check_settings(data: bytes, known: dict[int, tuple[int, FieldValue | None]]) -> None:
-    given: dict[int, FieldValue] = {}
-    for number, kind, value in message_fields(data):
-        expected_kind, expected = known.get(number, (None, None))
-        if kind != expected_kind or (expected is not None and value != expected):
-            raise ValueError(f"the settings of the subwords have an unexpected field {number}")
-        given[number] = value
-    missing = [number for number, (_, expected) in known.items() if expected is not None and number not in given]
-    if missing and missing != [2]:  # an empty table of normalization may be left out
-        raise ValueError(f"the settings of the subwords lack field {missing[0]}")
+        raise ValueError(f"the score of piece {index} is no finite number")
+    kind, piece_type = values.get(_TYPE, (_VARINT, _NORMAL))
+    if kind != _VARINT or not isinstance(piece_type, int) or not _NORMAL <= piece_type <= _BYTE:
+        raise ValueError(f"piece {index} is of the type {piece_type!r}, which is not known")
+    if piece_type == _BYTE and not _BYTE_PIECE.fullmatch(text):
+        raise ValueError(f"piece {index} is to stand for a byte, and is {text!r}")
+    return text, piece_type
 
 
 def message_fields(data: bytes) -> Iterator[tuple[int, int, FieldValue]]:
@@ -226,7 +160,7 @@ def restricted_model(model: bytes, kept: Collection[str]) -> bytes:
     written = bytearray()
     scores = []
     for number, _, value in message_fields(model):
-        assert isinstance(value, bytes)  # `check_foreign_model` let it through
+        assert isinstance(value, bytes)  # `check_model` let it through
         if number == _PIECES:
             fields = {field: content for field, _, content in message_fields(value)}
             text = fields.get(_TEXT, b"")

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 import sentencepiece
-from augenmerk.core.text.imported import JoeyNMTCodec, Merges
 
-from augenmerk.core.text.subword_check import check_foreign_model, restricted_model
+from augenmerk.core.text.joeynmt import JoeyNMTCodec
+from augenmerk.core.text.subword_check import check_model, restricted_model
+from augenmerk.core.text.subword_nmt import Merges
 from augenmerk.core.text.vocabulary import Vocabulary
 from tests.core.interop.marian_models import GERMAN, pieces_of, spm
 
@@ -145,7 +146,7 @@ def test_a_restricted_model_gives_kept_pieces_and_characters_alone(kind: str) ->
     model = spm("source", kind)
     kept = set(pieces_of(model)[3::3])
     restricted = restricted_model(model, kept)
-    check_foreign_model(restricted)
+    check_model(restricted)
     processor = sentencepiece.SentencePieceProcessor(model_proto=restricted)
     found = {piece for word in GERMAN for piece in processor.encode(word, out_type=str)}
     assert all(piece in kept or len(piece) == 1 for piece in found)
