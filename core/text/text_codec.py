@@ -184,7 +184,9 @@ class TextCodec:
 
     def _label(self, piece: str, *, is_first: bool = False) -> str:
         """A piece for display; `is_first` if it begins a word."""
-        return piece if self.subwords is None else piece_label(piece)
+        if self.subwords is None:
+            return piece
+        return piece.removeprefix(WORD_MARK) or WORD_MARK if piece.startswith(WORD_MARK) else CONTINUATION + piece
 
     def _spelled(self, word: str) -> str:
         return word if self.spelling is None else self.spelling.restore(word)
@@ -205,13 +207,6 @@ class TextCodec:
             char_end=token.end,
             read_as=spelled if spelled != word else None,
         )
-
-
-def piece_label(piece: str) -> str:
-    """A piece for display."""
-    if piece.startswith(WORD_MARK):
-        return piece.removeprefix(WORD_MARK) or WORD_MARK
-    return CONTINUATION + piece
 
 
 def fold_case(words: Sequence[str], case: LetterCase) -> list[str]:

@@ -305,7 +305,7 @@ class TestSubwords:
             ([(1, 2, b"\xff\xfe"), (2, 5, bytes(4))], "damaged"),
             ([(1, 2, b"x" * 5_000), (2, 5, bytes(4))], "no text"),
             ([(1, 2, b"xq"), (2, 5, b"\x00\x00\xc0\x7f")], "no finite number"),
-            ([(1, 2, b"xq"), (2, 5, bytes(4)), (3, 0, 6)], "another type"),
+            ([(1, 2, b"xq"), (2, 5, bytes(4)), (3, 0, 6)], "stand for a byte"),
         ],
         ids=["empty", "no UTF-8", "too long", "not finite", "of bytes"],
     )

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from augenmerk.core.text.imported import word_ranges
 
 from augenmerk.core.interop.importing import import_model
 from augenmerk.core.text.codec import CodecPair
+from augenmerk.core.text.imported import word_ranges
 from tests.core.interop.marian_models import (
     CODES,
     ENGLISH,

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 import sentencepiece
 
-from augenmerk.core.text.joeynmt import JoeyNMTCodec
+from augenmerk.core.text.imported import JoeyNMTCodec, Merges
 from augenmerk.core.text.subword_check import check_model, restricted_model
-from augenmerk.core.text.subword_nmt import Merges
 from augenmerk.core.text.vocabulary import Vocabulary
 from tests.core.interop.marian_models import GERMAN, pieces_of, spm
 

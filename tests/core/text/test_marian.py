@@ -4,8 +4,8 @@ import sys
 
 import pytest
 import sentencepiece
-from augenmerk.core.text.imported import pieces_of_text
 
+from augenmerk.core.text.imported import pieces_of_text
 from tests.core.interop.marian_models import spm
 
 LINES = (

@@ -1,0 +1,633 @@
+"""The text processing of imported models: Marian's and JoeyNMT's (version 2).
+
+Marian cuts text into raw SentencePiece pieces, looked up in a separate vocabulary: a piece has the id of the
+vocabulary, or `<unk>`. The ids of the SentencePiece models are ignored, and only these models normalize text. The
+tokens equal those of `MarianTokenizer` in Hugging Face transformers. JoeyNMT normalizes a line, lower-cases it and
+splits it into words, characters, pieces of SentencePiece or of subword-nmt (Sennrich et al. 2016). The tokens equal
+those of its tokenizers.
+"""
+
+import base64
+import re
+import unicodedata
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import Any, Literal, get_args
+
+import sentencepiece
+
+from augenmerk.core.text.subword_check import check_model, restricted_model
+from augenmerk.core.text.subwords import WORD_MARK
+from augenmerk.core.text.text_codec import CONTINUATION, DecodedWord, EncodedWord, TextCodec
+from augenmerk.core.text.tokenizers import SymbolTokenizer
+from augenmerk.core.text.vocabulary import Vocabulary
+
+_CLEANING = (
+    *((f" {mark}", mark) for mark in (".", "?", "!", ",")),
+    (" ' ", "'"),
+    *((f" {ending}", ending) for ending in ("n't", "'m", "'s", "'ve", "'re")),
+)
+"""Replacements for cleaning up a text, in order."""
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+"""Characters of scripts without spaces between words: Thai, Lao, Burmese, Khmer, Japanese, Chinese."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece and the part of the line it stands for."""
+
+    text: str
+    start: int
+    end: int
+
+
+class ForeignCodec(TextCodec):
+    """One side of a pair of an imported model, whose own segmenter cuts whole lines into pieces."""
+
+    def __init__(self, language: str, vocabulary: Vocabulary) -> None:
+        super().__init__(language, SymbolTokenizer(), "keep", vocabulary)
+
+    def encode_words(self, words: Sequence[str]) -> list[int]:
+        """The ids of these words with spaces between them."""
+        return [token for word in self.encode_text(" ".join(words)) for token in word.ids]
+
+    def join(self, words: Sequence[str]) -> str:
+        """The words with spaces between them; `text_of` knows more."""
+        return " ".join(words)
+
+    def _label(self, piece: str, *, is_first: bool = False) -> str:
+        """A piece for display: without SentencePiece's mark, a later one of a word after a dot."""
+        if piece.startswith(WORD_MARK):
+            return piece.removeprefix(WORD_MARK) or WORD_MARK
+        return piece if is_first or _is_punctuation(piece) or _is_code(piece) else CONTINUATION + piece
+
+    def _word_of(self, text: str, pieces: Sequence[str], char_start: int, char_end: int) -> EncodedWord:
+        unknown_id = self.vocabulary.unknown_id
+        assert unknown_id is not None
+        ids = tuple(self.vocabulary.ids.get(piece, unknown_id) for piece in pieces)
+        return EncodedWord(
+            text=text,
+            ids=ids,
+            labels=tuple(self._label(piece, is_first=place == 0) for place, piece in enumerate(pieces)),
+            unknown=tuple(token_id == unknown_id for token_id in ids),
+            char_start=char_start,
+            char_end=char_end,
+        )
+
+
+def _model_to_text(model: bytes | None) -> str | None:
+    return None if model is None else base64.b64encode(model).decode("ascii")
+
+
+def _model_from_text(text: str | None) -> bytes | None:
+    """The inverse of `_model_to_text`. Raises `ValueError` if the model cannot be read safely."""
+    model = None if text is None else base64.b64decode(text, validate=True)
+    if model is not None:
+        check_model(model)
+    return model
+
+
+def _stored_vocabulary(values: dict[str, Any]) -> Vocabulary:
+    vocabulary = Vocabulary.from_dict(values["vocabulary"])
+    if vocabulary.unknown_id is None or vocabulary.end_id is None:
+        raise ValueError("the vocabulary has no unknown token, or no end token")
+    return vocabulary
+
+
+class MarianCodec(ForeignCodec):
+    """One side of a pair as Marian's models read and write it.
+
+    Args:
+        language: its code; "und" if it is not known.
+        vocabulary: tokens and ids.
+        reads: a serialized SentencePiece model, which cuts lines into pieces.
+        writes: another one, which joins pieces to lines; None for the same.
+        cleans_up: whether spaces before punctuation are taken out of what is written.
+    """
+
+    def __init__(
+        self,
+        language: str,
+        vocabulary: Vocabulary,
+        reads: bytes,
+        writes: bytes | None = None,
+        *,
+        cleans_up: bool = False,
+    ) -> None:
+        super().__init__(language, vocabulary)
+        self._models = (reads, writes)
+        self._cleans_up = cleans_up
+        self._reader = sentencepiece.SentencePieceProcessor(model_proto=reads)
+        self._writer = self._reader if writes is None else sentencepiece.SentencePieceProcessor(model_proto=writes)
+        marks = sorted((vocabulary.tokens[mark] for mark in vocabulary.special_ids), key=len, reverse=True)
+        self._marks = re.compile("(" + "|".join(map(re.escape, marks)) + ")")
+
+    @property
+    def has_pieces(self) -> bool:
+        """Always."""
+        return True
+
+    @cached_property
+    def target_codes(self) -> tuple[str, ...]:
+        """The tokens `>>xx<<`, sorted."""
+        return tuple(sorted(token for token in self.vocabulary.tokens if _is_code(token)))
+
+    def one_line(self, text: str) -> str:
+        """The text unchanged: the SentencePiece model handles line breaks."""
+        return text
+
+    def encode_text(self, line: str, *, begins_sentence: bool = True) -> list[EncodedWord]:
+        """The words of one line with their ids.
+
+        Spaces separate words, and punctuation at their edges counts as a word; in scripts without spaces, every
+        piece does.
+        """
+        words: list[EncodedWord] = []
+        position = 0
+        for part in self._marks.split(line):
+            if self._marks.fullmatch(part):
+                words.append(self._encoded([Piece(part, position, position + len(part))]))
+            elif part:
+                words += self._encode_part(part, position)
+            position += len(part)
+        return words
+
+    def _encode_part(self, part: str, position: int) -> Iterator[EncodedWord]:
+        """The words of a text without special tokens that begins at `position`."""
+        end_of_code = part.find("<<") if part.startswith(">>") else -1
+        if end_of_code >= 0:
+            code, part = part[: end_of_code + 2], part[end_of_code + 2 :]
+            yield self._encoded([Piece(code, position, position + len(code))])
+            position += len(code)
+        pieces = pieces_of_text(self._reader, part, position)
+        for start, end in word_ranges([piece.text for piece in pieces]):
+            yield self._encoded(pieces[start:end])
+
+    def _encoded(self, pieces: Sequence[Piece]) -> EncodedWord:
+        texts = [piece.text for piece in pieces]
+        start, end = min(piece.start for piece in pieces), max(piece.end for piece in pieces)
+        return self._word_of(spelled(texts), texts, start, end)
+
+    def decode(self, ids: Sequence[int]) -> list[DecodedWord]:
+        """The words that `ids` spell, without special tokens except the unknown one."""
+        skipped = self.vocabulary.special_ids - {self.vocabulary.unknown_id}
+        words: list[DecodedWord] = []
+        run: list[int] = []
+        for index, token_id in enumerate((*ids, None)):
+            token = None if token_id is None else self.vocabulary.tokens[token_id]
+            alone = token is None or token_id in self.vocabulary.special_ids or _is_code(token)
+            if not alone:
+                run.append(index)
+                continue
+            pieces = [self.vocabulary.tokens[ids[place]] for place in run]
+            for start, end in word_ranges(pieces):
+                words.append(DecodedWord(spelled(pieces[start:end]), run[start], run[start] + end - start))
+            run = []
+            if token is not None and token_id not in skipped:
+                words.append(DecodedWord(token, index, index + 1))
+        return [word for word in words if word.text]
+
+    def text_of(self, ids: Sequence[int]) -> str:
+        """The readable sentence, without special and unknown tokens."""
+        specials = self.vocabulary.special_ids
+        pieces = [self.vocabulary.tokens[token_id] for token_id in ids if token_id not in specials]
+        text: str = self._writer.decode_pieces(pieces).replace(WORD_MARK, " ").strip()
+        for old, new in _CLEANING if self._cleans_up else ():
+            text = text.replace(old, new)
+        return text
+
+    def to_dict(self) -> dict[str, Any]:
+        """The codec as JSON-ready values; its language is among the settings."""
+        reads, writes = map(_model_to_text, self._models)
+        return {
+            "vocabulary": self.vocabulary.to_dict(),
+            "reads": reads,
+            "writes": writes,
+            "cleans_up": self._cleans_up,
+        }
+
+    @classmethod
+    def from_dict(cls, language: str, values: dict[str, Any]) -> "MarianCodec":
+        """The inverse of `to_dict`. Raises `ValueError`, `TypeError`, `KeyError` or `RuntimeError` if it is damaged."""
+        vocabulary = _stored_vocabulary(values)
+        reads, writes = _model_from_text(values["reads"]), _model_from_text(values["writes"])
+        if reads is None:
+            raise ValueError("a SentencePiece model is empty")
+        return cls(language, vocabulary, reads, writes, cleans_up=bool(values["cleans_up"]))
+
+
+def pieces_of_text(reader: sentencepiece.SentencePieceProcessor, text: str, position: int = 0) -> list[Piece]:
+    """The pieces of a text that begins at `position` of its line, without the spaces before them."""
+    if not text:
+        return []
+    cut = reader.encode(text, return_type="offset_mapping")  # "proto" would need protobuf, which is no dependency
+    found = []
+    for piece, (start, end) in zip(cut["pieces"], cut["offsets"], strict=True):
+        while start < end and text[start].isspace():
+            start += 1
+        found.append(Piece(piece, position + start, position + end))
+    return found
+
+
+def word_ranges(pieces: Sequence[str]) -> list[tuple[int, int]]:
+    """Which pieces make a word: half-open ranges that cover all pieces.
+
+    A word begins with a piece that has SentencePiece's mark. Punctuation at either end of it is a word by itself, in
+    the middle (don't, 3.5) it is not. Pieces in scripts without spaces are words.
+    """
+    starts = [place for place, piece in enumerate(pieces) if place == 0 or piece.startswith(WORD_MARK)]
+    ranges: list[tuple[int, int]] = []
+    for start, end in pairwise([*starts, len(pieces)]):
+        ranges += _ranges_between_spaces(pieces, start, end)
+    return ranges
+
+
+def _ranges_between_spaces(pieces: Sequence[str], start: int, end: int) -> Iterator[tuple[int, int]]:
+    first = start + (pieces[start] == WORD_MARK and end - start > 1)  # a mark alone belongs to what follows it
+    left = first
+    while left < end and _is_punctuation(pieces[left]):
+        left += 1
+    right = end
+    while right > left and _is_punctuation(pieces[right - 1]):
+        right -= 1
+    cuts = [start, left if left > first else start]
+    cuts += [
+        place
+        for place in range(left + 1, right)
+        if _UNSPACED.search(pieces[place]) or _UNSPACED.search(pieces[place - 1])
+    ]
+    yield from pairwise(sorted({*cuts, right, end}))
+
+
+def _is_punctuation(piece: str) -> bool:
+    """Whether the text consists of punctuation and symbols."""
+    text = piece.replace(WORD_MARK, "")
+    return bool(text) and all(unicodedata.category(character)[0] in "PS" for character in text)
+
+
+def _is_code(token: str) -> bool:
+    return token.startswith(">>") and token.endswith("<<")
+
+
+def spelled(pieces: Sequence[str]) -> str:
+    """The text that pieces spell."""
+    return "".join(pieces).replace(WORD_MARK, " ").strip()
+
+
+_END = "</w>"
+MAX_MERGES = 1_000_000
+_VERSIONS = {"#version: 0.1": False, "#version: 0.2": True}
+"""By the first line of a file, without zeros at its end: whether the last character of a word is marked from the
+beginning, not a symbol of its own."""
+
+
+class Merges:
+    """The merges of a file written by subword-nmt.
+
+    Args:
+        text: the content of the file.
+        separator: the end of each piece except the last.
+        vocabulary: pieces with their separators; merges into other pieces are undone.
+
+    Raises:
+        ValueError: subword-nmt cannot have written the text.
+    """
+
+    def __init__(self, text: str, separator: str, vocabulary: Collection[str]) -> None:
+        if not separator or any(character.isspace() for character in separator):
+            raise ValueError(f"the separator is {separator!r}, which no piece can end with")
+        lines = text.rstrip("\n").split("\n")
+        first = lines[0].rstrip("\r")
+        self._marks_last = False
+        if first.startswith("#version:"):
+            while first.endswith(".0"):
+                first = first.removesuffix(".0")
+            if first not in _VERSIONS:
+                raise ValueError(f"it begins with {first[:40]!r} instead of version 0.1 or 0.2")
+            self._marks_last = _VERSIONS[first]
+            del lines[0]
+        if len(lines) > MAX_MERGES:
+            raise ValueError(f"it has {len(lines):,} merges, more than {MAX_MERGES:,}")
+        pairs = [tuple(line.strip("\r\n ").split(" ")) for line in lines]
+        for number, pair in enumerate(pairs):
+            if len(pair) != 2:
+                raise ValueError(f"the merge {number + 1} is {' '.join(pair)[:40]!r} instead of two pieces")
+        # of equals the first counts, and of merges that give the same, the first is what is taken back
+        self._ranks = {pair: rank for rank, pair in reversed(list(enumerate(pairs)))}
+        self._parts = {"".join(pair): pair for pair in self._ranks}
+        self._separator, self._vocabulary = separator, vocabulary
+
+    def pieces_of(self, word: str) -> list[str]:
+        """The pieces of a word without spaces, without separators; joined, they are the word."""
+        if len(word) == 1:
+            return [word]
+        symbols = [*word[:-1], word[-1] + _END] if self._marks_last else [*word, _END]
+        while len(symbols) > 1:
+            ranked = [(self._ranks[pair], pair) for pair in pairwise(symbols) if pair in self._ranks]
+            if not ranked:
+                break
+            symbols = _merged(symbols, min(ranked)[1])
+        if symbols[-1] == _END:
+            del symbols[-1]
+        else:
+            symbols[-1] = symbols[-1].removesuffix(_END)
+        if not self._vocabulary:
+            return symbols
+        return [
+            piece
+            for place, symbol in enumerate(symbols)
+            for piece in self._known(symbol, is_last=place == len(symbols) - 1)
+        ]
+
+    def _known(self, piece: str, *, is_last: bool) -> Iterator[str]:
+        """The piece if it is in the vocabulary, otherwise the pieces it was merged from."""
+        waiting = [(piece, is_last)]
+        while waiting:
+            here, last = waiting.pop()
+            parts = self._parts.get(here + _END if last else here)
+            if (here if last else here + self._separator) in self._vocabulary or parts is None:
+                yield here
+            else:
+                waiting += [(parts[1][: -len(_END)] if last else parts[1], last), (parts[0], False)]
+
+
+def _merged(symbols: list[str], pair: tuple[str, ...]) -> list[str]:
+    """The symbols with this pair merged, from the left."""
+    found: list[str] = []
+    place = 0
+    while place < len(symbols):
+        size = 2 if tuple(symbols[place : place + 2]) == pair else 1
+        found.append("".join(symbols[place : place + size]))
+        place += size
+    return found
+
+
+Level = Literal["word", "char", "sentencepiece", "subword-nmt"]
+_SPACES = re.compile("[ \u3000]+")
+_QUOTES = str.maketrans("’“”", '\'""')
+_NO_SPACE_BEFORE = frozenset("?!,.:")
+_LINE_BREAKS = str.maketrans("\n\r", "  ")
+_SHOWN_SPACE = "␣"
+
+
+class _Words:
+    """Splits a prepared line into the words between single spaces, and joins them. Other levels differ from this."""
+
+    def pieces(self, text: str) -> list[Piece]:
+        """The pieces of a line, with their places in it; empty between two spaces."""
+        words = text.split(" ")
+        starts = accumulate((len(word) + 1 for word in words), initial=0)
+        return [Piece(word, start, start + len(word)) for word, start in zip(words, starts, strict=False)]
+
+    def ranges(self, pieces: Sequence[str]) -> list[tuple[int, int]]:
+        """The pieces of each word: half-open ranges that cover all pieces. An empty piece belongs to the next one."""
+        ends = [place + 1 for place, piece in enumerate(pieces) if piece] or [len(pieces)]
+        return list(pairwise([0, *ends[:-1], len(pieces)])) if pieces else []
+
+    def join(self, pieces: Sequence[str]) -> str:
+        """The text that pieces spell."""
+        return " ".join(pieces)
+
+
+class _Characters(_Words):
+    """Each character, with a mark for a space, which begins a word."""
+
+    def pieces(self, text: str) -> list[Piece]:
+        return [Piece(each, place, place + 1) for place, each in enumerate(text.replace(" ", WORD_MARK))]
+
+    def ranges(self, pieces: Sequence[str]) -> list[tuple[int, int]]:
+        return word_ranges(pieces)
+
+    def join(self, pieces: Sequence[str]) -> str:
+        return "".join(pieces).replace(WORD_MARK, " ")
+
+
+class _SentencePieces(_Characters):
+    """Pieces of a SentencePiece model, without those outside the vocabulary."""
+
+    def __init__(self, model: bytes, vocabulary: Collection[str]) -> None:
+        restricted = restricted_model(model, vocabulary)
+        self._processor = sentencepiece.SentencePieceProcessor(model_proto=restricted)
+
+    def pieces(self, text: str) -> list[Piece]:
+        return pieces_of_text(self._processor, text)
+
+    def join(self, pieces: Sequence[str]) -> str:
+        text: str = self._processor.decode_pieces(list(pieces))
+        return text.replace(WORD_MARK, " ").strip()
+
+
+class _SubwordNmt(_Words):
+    """Pieces of subword-nmt. A separator ends each piece of a word except the last."""
+
+    def __init__(self, codes: str, separator: str, vocabulary: Collection[str]) -> None:
+        self._merges, self._separator = Merges(codes, separator, vocabulary), separator
+
+    def pieces(self, text: str) -> list[Piece]:
+        """The pieces of each word between spaces; other white space also separates pieces."""
+        found = []
+        for word in re.finditer("[^ ]+", text.strip("\r\n ")):
+            position = word.start() + len(text) - len(text.lstrip("\r\n "))
+            parts = self._merges.pieces_of(word.group())
+            for place, part in enumerate(parts):
+                whole = part if place == len(parts) - 1 else part + self._separator
+                found += [Piece(each, position, position + len(part)) for each in whole.split()]
+                position += len(part)
+        return found
+
+    def ranges(self, pieces: Sequence[str]) -> list[tuple[int, int]]:
+        ends = [place + 1 for place, piece in enumerate(pieces) if not piece.endswith(self._separator)]
+        return list(pairwise(sorted({0, *ends, len(pieces)})))
+
+    def join(self, pieces: Sequence[str]) -> str:
+        return " ".join(pieces).replace(self._separator + " ", "").removesuffix(self._separator)
+
+
+class JoeyNMTCodec(ForeignCodec):
+    """One side of a pair as JoeyNMT's models read and write it.
+
+    Args:
+        language: its code; "und" if it is not known.
+        vocabulary: tokens and ids.
+        level: what a line is cut into.
+        model: a serialized SentencePiece model, for that level.
+        codes: the merges of subword-nmt, for that level.
+        separator: of subword-nmt.
+        lowercase: whether lines are lower-cased.
+        normalizes: whether lines are brought into Unicode's NFKC form, and superfluous spaces taken out of them and of
+            translations.
+
+    Raises:
+        ValueError, RuntimeError: the model or the merges cannot be used.
+    """
+
+    def __init__(
+        self,
+        language: str,
+        vocabulary: Vocabulary,
+        level: Level,
+        *,
+        model: bytes | None = None,
+        codes: str | None = None,
+        separator: str = "@@",
+        lowercase: bool = False,
+        normalizes: bool = False,
+    ) -> None:
+        super().__init__(language, vocabulary)
+        self._level, self._model, self._codes, self._separator = level, model, codes, separator
+        self._lowercase, self._normalizes = lowercase, normalizes
+        self._cutter = self._make_cutter()
+
+    def _make_cutter(self) -> _Words:
+        if self._level == "sentencepiece":
+            if not self._model:
+                raise ValueError("the SentencePiece model is missing")
+            return _SentencePieces(self._model, self.vocabulary.ids)
+        if self._level == "subword-nmt":
+            if self._codes is None:
+                raise ValueError("the merges are missing")
+            marks = {self.vocabulary.tokens[mark] for mark in self.vocabulary.special_ids}
+            return _SubwordNmt(self._codes, self._separator, self.vocabulary.ids.keys() - marks)
+        return _Words() if self._level == "word" else _Characters()
+
+    @property
+    def has_pieces(self) -> bool:
+        """Whether the first piece of a word begins with a mark."""
+        return self._level == "sentencepiece"
+
+    def one_line(self, text: str) -> str:
+        """The text without line breaks, otherwise unchanged."""
+        return text.translate(_LINE_BREAKS)
+
+    def encode_text(self, line: str, *, begins_sentence: bool = True) -> list[EncodedWord]:
+        """The words of one line with their ids."""
+        characters = self._prepared(line)
+        pieces = self._cutter.pieces("".join(character.text for character in characters))
+        ranges = self._cutter.ranges([piece.text for piece in pieces])
+        return [self._encoded(pieces[start:end], characters, len(line)) for start, end in ranges]
+
+    def _prepared(self, line: str) -> list[Piece]:
+        """The characters to split into pieces, with their places in the line."""
+        characters = [Piece(each, place, place + 1) for place, each in enumerate(line)]
+        if self._normalizes:
+            characters = list(_without_extra_spaces(_composed(line)))
+        if not self._lowercase:
+            return characters
+        lowered = iter("".join(each.text for each in characters).lower())  # Σ at the end of a word has its own
+        return [
+            Piece(next(lowered), each.start, each.end) for each in characters for _ in range(len(each.text.lower()))
+        ]
+
+    def _encoded(self, pieces: Sequence[Piece], characters: Sequence[Piece], length: int) -> EncodedWord:
+        start, end = pieces[0].start, max(piece.end for piece in pieces)
+        covered = characters[start:end]
+        char_start = characters[start].start if start < len(characters) else length
+        texts = [piece.text for piece in pieces]
+        return self._word_of(self._spelled(texts), texts, char_start, covered[-1].end if covered else char_start)
+
+    def _label(self, piece: str, *, is_first: bool = False) -> str:
+        if self._level == "sentencepiece":
+            return super()._label(piece, is_first=is_first)
+        return piece or _SHOWN_SPACE
+
+    def decode(self, ids: Sequence[int]) -> list[DecodedWord]:
+        """The words that `ids` spell, without special tokens except the unknown one."""
+        skipped = self.vocabulary.special_ids - {self.vocabulary.unknown_id}
+        places = [place for place, token_id in enumerate(ids) if token_id not in skipped]
+        pieces = [self.vocabulary.tokens[ids[place]] for place in places]
+        words = [
+            DecodedWord(self._spelled(pieces[start:end]), places[start], places[end - 1] + 1)
+            for start, end in self._cutter.ranges(pieces)
+        ]
+        return [word for word in words if word.text]
+
+    def _spelled(self, pieces: Sequence[str]) -> str:
+        """A word of these pieces; unknown ones appear as their token."""
+        if self._level in ("sentencepiece", "char"):
+            return spelled(pieces)
+        return self._cutter.join(pieces).strip()
+
+    def text_of(self, ids: Sequence[int]) -> str:
+        """The readable sentence, including unknown tokens."""
+        skipped = self.vocabulary.special_ids - {self.vocabulary.unknown_id}
+        text = self._cutter.join([self.vocabulary.tokens[token_id] for token_id in ids if token_id not in skipped])
+        if not self._normalizes:
+            return text
+        characters = [Piece(each, place, place + 1) for place, each in enumerate(text)]
+        return "".join(each.text for each in _without_extra_spaces(characters))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The codec as JSON-ready values; its language is among the settings."""
+        return {
+            "vocabulary": self.vocabulary.to_dict(),
+            "level": self._level,
+            "model": _model_to_text(self._model),
+            "codes": self._codes,
+            "separator": self._separator,
+            "lowercase": self._lowercase,
+            "normalizes": self._normalizes,
+        }
+
+    @classmethod
+    def from_dict(cls, language: str, values: dict[str, Any]) -> "JoeyNMTCodec":
+        """The inverse of `to_dict`. Raises `ValueError`, `TypeError`, `KeyError` or `RuntimeError` if it is damaged."""
+        vocabulary = _stored_vocabulary(values)
+        if values["level"] not in get_args(Level):
+            raise ValueError(f"the level is {values['level']!r}, which is not known")
+        if not isinstance(values["separator"], str) or not isinstance(values["codes"], str | None):
+            raise TypeError("the merges or their separator are no text")
+        if not isinstance(values["lowercase"], bool) or not isinstance(values["normalizes"], bool):
+            raise TypeError("whether lines are lower-cased and normalized is not told by true or false")
+        return cls(
+            language,
+            vocabulary,
+            values["level"],
+            model=_model_from_text(values["model"]),
+            codes=values["codes"],
+            separator=values["separator"],
+            lowercase=values["lowercase"],
+            normalizes=values["normalizes"],
+        )
+
+
+def _composed(line: str) -> list[Piece]:
+    """The characters of the NFKC form of a line, with plain quotes, and their places in the line as it was."""
+    found: list[Piece] = []
+    start = 0
+    for end in range(1, len(line) + 1):
+        here = _nfkc(line[start:end])
+        if end < len(line) and (
+            unicodedata.combining(line[end]) or _nfkc(line[start : end + 1]) != here + _nfkc(line[end])
+        ):
+            continue
+        found += [Piece(each, start, end) for each in here]
+        start = end
+    whole = _nfkc(line)
+    if "".join(each.text for each in found) != whole:  # characters far from each other changed places
+        found = [Piece(each, 0, len(line)) for each in whole]
+    return [Piece(each.text.translate(_QUOTES), each.start, each.end) for each in found]
+
+
+def _nfkc(text: str) -> str:
+    return unicodedata.normalize("NFKC", text)
+
+
+def _without_extra_spaces(characters: Sequence[Piece]) -> Iterator[Piece]:
+    """Without zero-width spaces, doubled ones, those before punctuation, and white space around the line."""
+    kept: list[Piece] = []
+    for each in characters:
+        if each.text == "\u200b" or (kept and _SPACES.match(each.text) and kept[-1].text == " "):
+            continue
+        kept.append(Piece(_SPACES.sub(" ", each.text), each.start, each.end))
+    spaced = [
+        each
+        for each, following in pairwise([*kept, None])
+        if each is not None and not (each.text == " " and following is not None and following.text in _NO_SPACE_BEFORE)
+    ]
+    first = next((place for place, each in enumerate(spaced) if not each.text.isspace()), len(spaced))
+    last = next((place for place in range(len(spaced), first, -1) if not spaced[place - 1].text.isspace()), first)
+    yield from spaced[first:last]
