@@ -19,7 +19,7 @@ from augenmerk.core.model.interventions import Interventions
 from augenmerk.core.model.transformer import Transformer, is_finite, require_finite
 from augenmerk.core.translation.compilation import interventions_of
 from augenmerk.core.translation.result import Alternative, FloatArray, ReadOnlyArrays, Translation
-from augenmerk.core.translation.running import Describer
+from augenmerk.core.translation.running import Runner
 from augenmerk.core.translation.translator import Translator
 
 
@@ -64,8 +64,8 @@ def logit_lens(translator: Translator, translation: Translation) -> LogitLens:
     """
     interventions = interventions_of(translator.model, translation.experiment)
     logits = layer_logits(translator.model, translation.source_ids, translation.read_ids, interventions)
-    describer = Describer(translator.checkpoint, translator.rules)
-    steps = [describer.steps(of_depth, translation.predicted_ids) for of_depth in logits]
+    runner = Runner(translator.checkpoint, translator.rules)
+    steps = [runner.describe_steps(of_depth, translation.predicted_ids) for of_depth in logits]
     return LogitLens(
         translation,
         np.array([each.log_probabilities for each in steps], dtype=np.float32),

@@ -11,7 +11,6 @@ from pathlib import Path, PurePath
 from typing import Literal
 
 import torch
-from augenmerk.core.text.imported import JoeyNMTCodec, Level
 from torch import Tensor
 
 from augenmerk.core.config import Activation, DecodingConfig, ModelConfig
@@ -23,6 +22,7 @@ from augenmerk.core.interop.weights import LayerNames, WeightMap, check_finite, 
 from augenmerk.core.model.layers import sinusoidal_table
 from augenmerk.core.strict_json import shown
 from augenmerk.core.text.codec import CodecPair
+from augenmerk.core.text.imported import JoeyNMTCodec, Level
 from augenmerk.core.text.vocabulary import ENDS, STARTS, Vocabulary
 
 FORMAT = "JoeyNMT 2"

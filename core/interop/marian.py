@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from augenmerk.core.text.imported import MarianCodec
 from torch import Tensor
 
 from augenmerk.core.config import Activation, DecodingConfig, ModelConfig
@@ -34,6 +33,7 @@ from augenmerk.core.model.layers import sinusoidal_halves_table
 from augenmerk.core.plain_text import name_of
 from augenmerk.core.strict_json import JsonError
 from augenmerk.core.text.codec import CodecPair
+from augenmerk.core.text.imported import MarianCodec
 from augenmerk.core.text.vocabulary import Vocabulary
 
 FORMAT = "Marian, by Hugging Face transformers"

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from augenmerk.core.text.imported import JoeyNMTCodec, MarianCodec
-
 from augenmerk.core.config import DataConfig
 from augenmerk.core.config.groups import LetterCase
 from augenmerk.core.errors import CheckpointError
+from augenmerk.core.text.imported import JoeyNMTCodec, MarianCodec
 from augenmerk.core.text.subwords import Subwords
 from augenmerk.core.text.text_codec import CONTINUATION, DecodedWord, EncodedWord, TextCodec, fold_case, split_lines
 from augenmerk.core.text.tokenizers import make_tokenizer
