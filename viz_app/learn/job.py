@@ -82,7 +82,7 @@ class HeadPointsJob(_TranslationJob):
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[HeadPoint, ...]:
         """See `Job.run`."""
-        from augenmerk.core.model.interventions import all_heads
+        from augenmerk.core.model.transformer import all_heads
 
         heads, whole = all_heads(translator.model), self.translation
         off = [whole.experiment.with_interventions(HeadScaled(head)) for head in heads]
