@@ -1,1 +1,1 @@
-"""Augenmerk's windows, its figures, and the console script. Imports nothing by itself, so that starting is instant."""
+"""Augenmerk's windows, its figures, and the console script. Imports nothing, so that starting is instant."""

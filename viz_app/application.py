@@ -72,8 +72,8 @@ def run_app(
     """Opens the window and returns the exit status when it is closed.
 
     Raises:
-        TextError: a picture of an empty sentence was asked for.
-        ModelImportError: a picture was asked for, of a model that must be imported first.
+        TextError: there is no sentence for the picture.
+        ModelImportError: the model of the picture must be imported first.
 
     Args:
         checkpoint: what to open: a model, or by its content an experiment or a lesson; None for the last model.
@@ -129,7 +129,7 @@ def _run_window(
 
 
 def own_settings() -> QSettings:
-    """What the user's own window remembers. Raises `StorageError`, see `repair_settings`."""
+    """The settings of the user's own window. Raises `StorageError`, see `repair_settings`."""
     folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.GenericConfigLocation)
     repair_settings(Path(folder) / "augenmerk" / "augenmerk.conf")
     return QSettings("augenmerk", "augenmerk")
@@ -157,7 +157,7 @@ def repair_settings(path: Path) -> None:
 
 
 def may_offer_quick_tour(preferences: Preferences, window: MainWindow) -> bool:
-    """Whether they were never left. Not over changes that were restored: they choose and change heads themselves."""
+    """True if the quick tour was never left, and no changes were restored, as the tour changes heads itself."""
     return not preferences.has_taken_quick_tour and not window.state.experiment.interventions
 
 
@@ -222,7 +222,7 @@ def save_picture(window: MainWindow, target: Path) -> None:
 
 
 def _show_unexpected_errors(window: MainWindow) -> None:
-    """An error that nobody foresaw is logged and shown; the window stays as it is."""
+    """Logs and shows unexpected errors; the window stays open."""
 
     def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if not isinstance(error, Exception):
@@ -307,8 +307,8 @@ def _next_of(reader: socket.socket, numbers: set[int]) -> int | None:
 def fatal_errors_reported() -> Iterator[None]:
     """Within the block an error that Qt cannot go on from ends the process with one message and `USER_ERROR`.
 
-    Qt would abort it, which leaves a core dump: where the display went away after `prepare_display` had asked
-    it, for instance. What else Qt says within the block is written after it.
+    Qt would abort it, which leaves a core dump: for instance if the display disappears after
+    `prepare_display`. Other messages of Qt are written at the end of the block.
     """
     said: list[str] = []
 
@@ -333,22 +333,22 @@ def fatal_errors_reported() -> Iterator[None]:
 
 
 def _write_error(line: str) -> None:
-    with contextlib.suppress(Exception):  # closed, or a pipe that nobody reads
+    with contextlib.suppress(Exception):  # closed, or a pipe without a reader
         sys.stderr.write(f"{line}\n")
         sys.stderr.flush()
 
 
 def end_process(status: int) -> int:
-    """Returns `status`, for the process to end with; ends it here if a thread was left behind.
+    """Returns `status`, the exit status; ends the process at once if a thread does not end.
 
-    Python would wait for that thread for ever.
+    Python would wait for that thread forever.
     """
     left = [thread.name for thread in threading.enumerate() if thread.name.startswith(THREAD_PREFIX)]
     if left:
         logger.info("Exiting without %s, which did not respond.", ", ".join(left))
         logging.shutdown()
         for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(Exception):  # closed, or a pipe that nobody reads
+            with contextlib.suppress(Exception):  # closed, or a pipe without a reader
                 stream.flush()
         os._exit(status)
     return status

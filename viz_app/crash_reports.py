@@ -43,7 +43,7 @@ logger = logging.getLogger(__name__)
 
 
 def default_folder() -> Path:
-    """Where the files are: in the user's data directory."""
+    """The folder of crash reports, in the user's data directory."""
     return platformdirs.user_data_path("augenmerk", appauthor=False) / "crashes"
 
 
@@ -63,12 +63,12 @@ class CrashReport:
 
     @property
     def is_fatal(self) -> bool:
-        """Whether the process crashed; else it went on after an error."""
+        """True if the process crashed; else it went on after an error."""
         return any(words in self.text for words in FATAL)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing follows the header."""
+        """True if nothing follows the header."""
         return not self.text.encode(errors="replace").partition(END_OF_HEADER)[2]
 
     def mark_seen(self) -> None:
@@ -189,7 +189,7 @@ def _lock(file: BinaryIO) -> bool:
 
 
 def _is_in_use(path: Path) -> bool:
-    """Whether a process that is still there writes to it: this one, or another window's."""
+    """True if a running process writes to it: this one, or another window's."""
     if path.stem.endswith(f"-{os.getpid()}"):
         return True
     with path.open("rb") as file:
@@ -219,7 +219,7 @@ def _log_unraisable(arguments: "sys.UnraisableHookArgs") -> None:
 
 
 def _versions() -> str:
-    """What crashed: versions of the product, of Python, of packages with code of their own, and the system."""
+    """The versions of Augenmerk, Python and packages with native code, and the system."""
     words = [f"Augenmerk {__version__}", f"Python {platform.python_version()}"]
     for package in _PACKAGES:
         with contextlib.suppress(PackageNotFoundError):
@@ -255,7 +255,7 @@ class CrashNotice(QFrame):
         self.dialog: QDialog | None = None
         self.text = ElidingLabel("warm")
         self.text.setText(summary_of(self._reports))
-        self.view_button = flat_button("View", "Show what was written down")
+        self.view_button = flat_button("View", "Show the report")
         self.copy_button = flat_button("Copy", "Copy it to the clipboard")
         self.delete_button = flat_button("Delete", "Delete it from this computer")
         self.close_button = flat_button("✕", "Keep it, and do not offer it again")
@@ -323,7 +323,7 @@ class CrashNotice(QFrame):
 
 
 def summary_of(reports: Sequence[CrashReport]) -> str:
-    """What happened, in one line."""
+    """A description in one line."""
     newest = reports[0]
     when = f"{newest.ended:%d %b %Y, %H:%M}"
     if newest.is_fatal:

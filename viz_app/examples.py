@@ -23,7 +23,7 @@ class Example:
     Attributes:
         group: what it is an example of.
         text: the sentence.
-        see: one line on what to look at.
+        see: a hint in one line.
         head: where to look.
         target, source: a word of the translation and one of the sentence, the cell of which is pinned.
         is_failure: whether the translation is wrong.
@@ -53,7 +53,7 @@ def gallery() -> tuple[Example, ...]:
 
 @lru_cache(maxsize=1)
 def _read_gallery(path: Path, _: int) -> tuple[Example, ...]:
-    """The examples of a file; kept, as they are asked for at each sentence, and read again after the file changed."""
+    """The examples of a file; cached until the file changes, as each sentence reads them."""
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8"))["example"]
         return tuple(Example(**{**entry, "head": _head(entry["head"])}) for entry in entries)

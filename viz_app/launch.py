@@ -1,6 +1,7 @@
-"""The console script `augenmerk`: opens the window, or hands to `core.cli` what needs none.
+"""The console script `augenmerk`: opens the window, or runs a command of `core.cli`.
 
-Nothing heavy is imported here: `augenmerk translate` must start without Qt, and the window must stand before torch.
+Nothing heavy is imported here: `augenmerk translate` starts without Qt, and the window appears before torch is
+imported.
 """
 
 import argparse
@@ -34,11 +35,11 @@ Command-line commands:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs `augenmerk` with `argv` and returns its exit status; without `argv` it is that of the process.
 
-    A command of the process ends it.
+    A command of the process itself ends it.
     """
     open_standard_streams()
     tune_process()  # before anything imports torch
-    os.environ.pop("MPLBACKEND", None)  # is for pyplot, which is not used; a notebook's is unknown to matplotlib here
+    os.environ.pop("MPLBACKEND", None)  # a notebook's backend may be unknown here, and is not needed
     arguments = list(sys.argv[1:] if argv is None else argv)
     if not arguments:
         return open_window([])
@@ -47,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments[0] in HELP_FLAGS:
         return run_guarded(lambda: _show_help(arguments))
     if arguments[0].startswith("-") and arguments[0] != VERSION_FLAG:
-        return open_window(arguments)  # those of `app`, which opens without its name too
+        return open_window(arguments)  # options of `app`, whose name is optional
     status = run_command(arguments)
     if argv is None:
         leave(status)
@@ -60,7 +61,7 @@ def _show_help(arguments: list[str]) -> int:
 
 
 def run_command(arguments: list[str]) -> int:
-    """Hands a subcommand to the command line, which knows no Qt; `figure` and `charts` draw without Qt."""
+    """Runs a subcommand, without Qt."""
     if arguments[0] == "figure":
         from augenmerk.viz_app.export.figure_command import main as draw
 
@@ -75,7 +76,7 @@ def run_command(arguments: list[str]) -> int:
 
 
 def open_window(arguments: list[str]) -> int:
-    """Opens the window as `augenmerk app ARGUMENTS` asks. Returns 2, with a message, if it cannot."""
+    """Opens the window with the arguments of `augenmerk app`. Returns 2, with a message, if it cannot."""
     return run_guarded(lambda: _open_window(window_parser().parse_args(arguments)))
 
 

@@ -70,8 +70,8 @@ MIN_SIZE = 960, 620
 CONTENT_SIZE = 940, 596
 """The least at 100%: a little less than the window has, so that a screen of 1440 × 900 shows all of it at 150%."""
 NARROW_CONTENT_SIZE = 465, 700
-"""The least where the window is narrower than that at its scale: parts stand one below the other then. The smallest
-window has this width at 200%, next to its scroll bar."""
+"""The least in a narrower window, where parts are placed one below the other. The smallest window has this width at
+200%, next to its scroll bar."""
 TRANSLATE, LEARN, TRAIN = 0, 1, 2
 TRANSLATING = "Translating…\nYou can type another sentence meanwhile."
 CLOSE_POLL_MS = 100
@@ -227,10 +227,10 @@ SCALE_COMMANDS = (
 
 
 class Opening:
-    """Asks each model that was opened for an experiment; shows which model is in use, or why there is none.
+    """Requests an experiment from each opened model; shows the name of the model, or why there is none.
 
-    A model of the last session that cannot be opened, or that cannot read the sentence of the command line, is
-    replaced by the bundled one.
+    The bundled model replaces a model of the last session that cannot be opened, or cannot read the sentence of the
+    command line.
     """
 
     def __init__(
@@ -257,13 +257,13 @@ class Opening:
         self._show_first_text(sentence)
 
     def open_first_model(self) -> None:
-        """Opens the requested model, or the one of the last session. Takes seconds of imports in the worker."""
+        """Opens the requested model, or the one of the last session. The imports take the worker seconds."""
         if self._lesson_failure is not None:
             show_failure(self._window, "The last lesson was not opened", self._lesson_failure)
         (self._loader.reopen if self._is_reopening else self._loader.open)(self._first_checkpoint)
 
     def _show_first_text(self, sentence: str | None) -> None:
-        """The requested sentence; else what was on the screen, if it belongs to this model; else an example."""
+        """Shows the requested sentence; else the last session, if it belongs to this model; else an example."""
         path, page = self._first_checkpoint, self._page
         if sentence is not None:
             page.begin(sentence, is_requested=True)
@@ -321,11 +321,11 @@ class Opening:
         else:
             self._show_model(self._loader.model)
             if self._state.request.problem and self._state.result is None:
-                self._page.ask_new_model()  # its answer replaces the message about the stand-in
+                self._page.ask_new_model()  # its answer replaces the message about the bundled model
         self._window.failed.emit(failure)
 
     def _on_sentence_failed(self, failure: Failure) -> None:
-        """A sentence from the command line that the last model cannot read goes to the bundled one."""
+        """Passes a sentence of the command line to the bundled model if the last model cannot read it."""
         is_requested = self._state.experiment.source_text == self._page.sentence.examples.requested_text
         model, offers_bundled, self._offers_bundled = self._loader.model, self._offers_bundled, False
         if offers_bundled and is_requested and not failure.details and model is not None and not model.is_bundled:
@@ -335,7 +335,7 @@ class Opening:
             self._window.failed.emit(failure)
 
     def _on_experiment_failed(self, failure: Failure) -> None:
-        """An experiment file was not opened. If it was to be the first, there is the sentence in its place."""
+        """Shows the sentence if the experiment of the command line was not opened."""
         if self._state.result is None:
             self._page.ask_new_model()
         self._window.failed.emit(failure)
@@ -345,7 +345,7 @@ class Opening:
             self._offers_bundled = False
 
     def _open_bundled_instead(self) -> None:
-        """The model of the last session cannot be opened again: its experiment, if untouched, goes with it."""
+        """Opens the bundled model, with an example unless the user has changed the restored experiment."""
         if self._state.experiment == self._restored:
             self._show_example()
         self._loader.open(None)
@@ -369,7 +369,7 @@ class ShutdownSequence:
         self._poll_timer.timeout.connect(self._poll)
 
     def close(self) -> bool:
-        """Ends everything, unless the user must decide or a training is paused first: then the window closes later.
+        """Ends everything, unless the user must decide or a training is paused first; the window then closes later.
 
         Returns:
             whether the window may close now.
@@ -385,7 +385,7 @@ class ShutdownSequence:
         return True
 
     def save(self) -> None:
-        """Keeps what was typed and what is on the screen until the next start."""
+        """Saves the typed text and the screen for the next start."""
         if self._has_ended:
             return
         self._pages.translate.save()
@@ -394,10 +394,10 @@ class ShutdownSequence:
         self._preferences.settings.sync()
 
     def end(self, *, waits_for_training: bool = True) -> None:
-        """Saves, pauses a training and ends the threads, once. Blocks for seconds; a thread that takes longer is left.
+        """Saves, pauses a training and ends the threads, once. Blocks for seconds, but not for a thread that hangs.
 
         Args:
-            waits_for_training: for as long as it may take to save what it has learned; False if it was waited for.
+            waits_for_training: as long as saving may take; False if the caller has waited.
         """
         if self._has_ended:
             return
@@ -426,7 +426,7 @@ class ShutdownSequence:
         self._report_waiting()
 
     def _may_leave_training(self) -> bool:
-        """Whether it was waited for: the user may close the window a second time after a while."""
+        """True once the user may close the window a second time, without waiting for the training."""
         return self._closing_since is not None and time.monotonic() > self._closing_since + ANSWER_SECONDS
 
     def _poll(self) -> None:
@@ -452,15 +452,15 @@ class MainWindow(QMainWindow):
         state: the experiment that the Translate page and the analysis tabs show.
         translate_page, analysis: always there.
         pages: all pages, which are made when they are first shown.
-        commands: everything that can be done by name or key.
+        commands: all commands, by name or key.
         appearance: theme and scale.
-        explainer: explains what the user clicks on next.
-        notices: what stands between the top bar and the page; each closes itself.
-        documents, session: experiment files; what is kept until the next start.
+        explainer: explains the next widget clicked.
+        notices: bars between the top bar and the page; each closes itself.
+        documents, session: experiment files; the state kept for the next start.
         lessons: the lesson that is shown above the Translate page.
-        export_menu: exports what the page in sight shows.
-        opening: the model and the experiment that are opened at the start.
-        shutdown: how the window ends.
+        export_menu: exports the current page.
+        opening: opens the first model and experiment.
+        shutdown: ends the window.
         presentation: None before the first.
 
     Signals:
@@ -520,7 +520,7 @@ class MainWindow(QMainWindow):
         self.loader.open(path)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The window is on the screen: now the model may be opened, which takes seconds of imports."""
+        """Opens the first model once the window is on the screen, as that takes seconds of imports."""
         super().paintEvent(event)
         if not self._has_painted:
             self._has_painted = True
@@ -534,12 +534,12 @@ class MainWindow(QMainWindow):
             event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape, if nothing took it, cancels what takes long; focus may be in the top bar, or none."""
+        """Escape cancels long work, wherever the focus is."""
         if not run_by_key(event, (CANCEL.on(self),)):
             super().keyPressEvent(event)
 
     def cancel(self) -> bool:
-        """Cancels what takes long on the page in sight; False if nothing does."""
+        """Cancels long work on the current page; False if there is none."""
         sentence = self.pages.sentence
         return (sentence is not None and sentence.cancel()) or self.analysis.stop()
 
@@ -549,7 +549,7 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """A dropped file or folder is opened: by its content an experiment or a lesson, else a model."""
+        """Opens a dropped file or folder: by its content as an experiment or a lesson, else as a model."""
         paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
         if paths:
             event.acceptProposedAction()
@@ -560,7 +560,7 @@ class MainWindow(QMainWindow):
                 self.open_model(paths[0])
 
     def offer_quick_tour(self) -> None:
-        """Four sentences about what is on the Translate page, once the first translation is there."""
+        """Shows four sentences about the Translate page, once there is a translation."""
         self.pages.show(TRANSLATE)
         if self.translate_page.findChildren(QuickTour):
             return
@@ -582,7 +582,7 @@ class MainWindow(QMainWindow):
                 QTimer.singleShot(0, steps, steps.ended.emit)
 
         def take_keyboard() -> None:
-            """Unless the user has typed meanwhile."""
+            """Moves the focus unless the user has typed meanwhile."""
             if self.translate_page.sentence.input.text == text:
                 steps.next_button.setFocus()
 
@@ -613,7 +613,7 @@ class MainWindow(QMainWindow):
         self.commands.show_palette((*chapters, *shipped_commands(self.documents, shipped_lessons())))
 
     def show_keys(self) -> None:
-        """Opens the sheet of keys, with those of pages that were not made yet."""
+        """Opens the sheet of keys, including pages that were not opened yet."""
         from augenmerk.viz_app.learn.figures.one_page import STACK_COMMANDS
         from augenmerk.viz_app.train.film.strip import FILM_COMMANDS
 
@@ -621,7 +621,7 @@ class MainWindow(QMainWindow):
         self.commands.show_sheet((*of_parts, *STACK_COMMANDS))
 
     def _add_commands(self) -> None:
-        """In the order of the palette and the sheet of keys; those of the window's menu follow."""
+        """Adds commands in the order of the palette and the sheet of keys; the window's menu follows."""
         add = self.commands.add
         add(self.pages, PAGE_HOST_COMMANDS)
         add(self.state, (RESET, *HEAD_COMMANDS), self.translate_page)
@@ -635,7 +635,7 @@ class MainWindow(QMainWindow):
         add(self.export_menu, tuple(EXPORTS.values()))
 
     def _make_menu(self) -> QMenu:
-        """The menu of the window; its commands are added too."""
+        """Makes the menu of the window and adds its commands."""
         menu, experiments = QMenu(self), QMenu("Experiment", self)
         self.documents.fill_menu(experiments)
         menu.addMenu(self.export_menu)
@@ -703,7 +703,7 @@ class MainWindow(QMainWindow):
             self.translation_shown.emit(self.state.translation)
 
 
-CANCEL = Command[MainWindow]("Cancel what takes long", MainWindow.cancel, local_keys=("Esc",))
+CANCEL = Command[MainWindow]("Cancel long work", MainWindow.cancel, local_keys=("Esc",))
 WINDOW_COMMANDS = (
     (
         Command[MainWindow]("Presentation mode", MainWindow.present, keys=("F5",)),

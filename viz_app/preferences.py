@@ -1,4 +1,4 @@
-"""What the windows remember between two starts, with a type for each entry."""
+"""Settings that the windows keep between two starts, with a type for each entry."""
 
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -31,13 +31,13 @@ def _text_of(path: Path) -> str:
 
 
 def _path_of(text: str) -> Path:
-    """The path that `_text_of` was given."""
+    """The path of a text made by `_text_of`."""
     is_uri = text.startswith("file:///")
     return Path(os.fsdecode(unquote_to_bytes(text.removeprefix("file://")))) if is_uri else Path(text)
 
 
 class RecentFiles:
-    """Files of one kind that were saved or opened before.
+    """Recently saved or opened files of one kind.
 
     Args:
         settings: where they are remembered.
@@ -55,12 +55,12 @@ class RecentFiles:
         return tuple(_path_of(path) for path in paths if isinstance(path, str) and path)[:MAX_RECENT]
 
     def remember(self, path: Path) -> None:
-        """Puts a file at the head of the list."""
+        """Puts a file first on the list."""
         path = path.absolute()
         self._store([path, *(each for each in self.paths if each != path)][:MAX_RECENT])
 
     def forget(self, path: Path) -> None:
-        """Takes a file that cannot be opened off the list."""
+        """Removes a file from the list."""
         self._store([each for each in self.paths if each != path.absolute()])
 
     def _store(self, paths: Sequence[Path]) -> None:
@@ -68,7 +68,7 @@ class RecentFiles:
 
 
 class ImportedModels:
-    """The files that models of other projects became.
+    """The checkpoints made from models of other projects.
 
     Args:
         settings: where they are remembered.
@@ -78,12 +78,12 @@ class ImportedModels:
         self._settings = settings
 
     def file_of(self, source: str | Path) -> Path | None:
-        """The file that a model became; None if it was never imported, or the file is gone."""
+        """The checkpoint of an imported model; None if there is none, or the file is gone."""
         path = self._files.get(str(source))
         return Path(path) if path is not None and Path(path).is_file() else None
 
     def remember(self, source: str | Path, path: Path) -> None:
-        """Keeps which file a model became."""
+        """Records the checkpoint of an imported model."""
         others = {key: value for key, value in self._files.items() if key != str(source) and Path(value) != path}
         newest = [(str(source), str(path.absolute())), *others.items()][:MAX_IMPORTS]
         self._settings.setValue("imports", [text for pair in newest for text in pair])
@@ -100,8 +100,8 @@ class Preference(Generic[ValueT]):
 
     Args:
         key: of its entry.
-        default: its value without an entry, or with one that makes no sense.
-        read: the value of an entry; None if it makes no sense.
+        default: its value without a valid entry.
+        read: the value of an entry; None if it is invalid.
         write: the entry of a value.
     """
 
@@ -158,7 +158,7 @@ def _head(stored: object) -> Head | None:
 
 
 class Preferences:
-    """What the windows remember, each entry declared once.
+    """The settings of the windows, each entry declared once.
 
     Attributes:
         settings: where everything is remembered.
@@ -199,11 +199,11 @@ class Preferences:
         self.imports = ImportedModels(settings)
 
     def is_stand_in(self, path: Path | None) -> bool:
-        """Whether this is the bundled model while the next start reopens another one; see `ModelLoader.stand_in`."""
+        """True if this is the bundled model while the next start reopens another one; see `ModelLoader.stand_in`."""
         return is_bundled_model(path) and not is_bundled_model(self.model)
 
     def restored(self, options: OptionsT) -> OptionsT:
-        """The same options with the values that were remembered; see `viz_app.state.map_view_settings`."""
+        """The same options with their stored values; see `viz_app.state.map_view_settings`."""
         for each in remembered(options):
             choices = each.metadata["choices"]
             value = (_flag if choices is None else _one_of(choices))(self.settings.value(each.metadata["key"]))
@@ -212,7 +212,7 @@ class Preferences:
         return options
 
     def save(self, options: Any) -> None:
-        """Remembers options. Values that the user never chose are not stored, and follow later versions' defaults."""
+        """Stores changed options. Others follow the defaults of later versions."""
         known = self.restored(type(options)())
         for each in remembered(options):
             value = getattr(options, each.name)
@@ -221,12 +221,12 @@ class Preferences:
 
     @property
     def session_path(self) -> Path:
-        """Where what is on the screen is kept between two starts: next to the settings where these are a file."""
+        """The file of the last session: next to the settings if these are a file."""
         return self._folder(user_state_path("augenmerk")) / "session.augenmerk"
 
     @property
     def models_folder(self) -> Path:
-        """Where imported models are saved: next to the settings where these are a file."""
+        """The folder of imported models: next to the settings if these are a file."""
         return self._folder(user_data_path("augenmerk", appauthor=False)) / "models"
 
     def _folder(self, usual: Path) -> Path:

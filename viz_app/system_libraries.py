@@ -1,7 +1,7 @@
-"""Which of Qt's system libraries a Linux machine lacks, and the Debian packages that hold them.
+"""Checks for a display and for Qt's system libraries on Linux, and names the Debian packages that are missing.
 
 PySide6's wheels bring Qt itself, not the libraries of the desktop below it. Standard library only: the set-up runs this
-file with the system's Python before anything is installed, and the console script asks it before it opens a window.
+file with the system's Python before anything is installed.
 """
 
 import ctypes
@@ -36,7 +36,7 @@ WINDOW_LIBRARIES = OFFSCREEN_LIBRARIES | {
 
 
 def can_load(library: str) -> bool:
-    """Whether the dynamic linker finds the shared object and everything it needs in turn."""
+    """True if the dynamic linker finds the shared object and everything it needs in turn."""
     try:
         ctypes.CDLL(library)
     except OSError:
@@ -52,10 +52,10 @@ def missing_packages(libraries: dict[str, str], loads: Callable[[str], bool] = c
 
 
 def answers_x11() -> bool:
-    """Whether the X server that DISPLAY names is there and lets this user in. True where that cannot be asked.
+    """True if the X server of DISPLAY accepts this user, or if that cannot be checked.
 
-    The connection stays open as long as the process: a server whose only client it was would begin anew when it is
-    closed, and could turn Qt away meanwhile.
+    The connection stays open as long as the process: without clients a server may reset itself, and reject Qt
+    meanwhile.
     """
     try:
         xcb = ctypes.CDLL("libxcb.so.1")
@@ -68,12 +68,12 @@ def answers_x11() -> bool:
 
 
 def install_command(packages: Iterable[str]) -> str:
-    """The one line that a person with administrator's rights types."""
+    """The command for an administrator."""
     return f"sudo apt-get install -y --no-install-recommends {' '.join(packages)}"
 
 
 def explanation(packages: Iterable[str]) -> str:
-    """What is missing, what was expected and what to do, for a person."""
+    """A message with the number of missing libraries and the command that installs them."""
     packages = list(packages)
     return (
         f"Qt cannot start: this system lacks {len(packages)} of the libraries it needs. On Debian or Ubuntu, install "
@@ -83,7 +83,7 @@ def explanation(packages: Iterable[str]) -> str:
 
 
 def install(packages: list[str]) -> bool:
-    """Installs Debian packages if this user may without being asked a password. Returns whether apt-get succeeded."""
+    """Installs Debian packages if this user needs no password for that. Returns whether apt-get succeeded."""
     prefix = _privilege()
     if prefix is None or shutil.which("apt-get") is None:
         return False
@@ -96,7 +96,7 @@ def install(packages: list[str]) -> bool:
 
 
 def _privilege() -> list[str] | None:
-    """What stands before a command to run it as administrator; None if this user may not without a password."""
+    """The prefix of a command to run it as administrator; None if that needs a password."""
     if os.geteuid() == 0:
         return []
     if shutil.which("sudo") is None:
@@ -106,12 +106,12 @@ def _privilege() -> list[str] | None:
 
 
 def prepare_display(*, picture_only: bool) -> str | None:
-    """Makes sure that Qt will find a display and its libraries: it would end the process without a message.
+    """Checks that Qt will find a display and its libraries; it would end the process without a message.
 
-    A picture alone needs no screen: without one, Qt is told to draw offscreen.
+    A picture needs no screen: without one, Qt draws offscreen.
 
     Returns:
-        What to tell the user if there is no way to open a window, else None.
+        Why no window can be opened, for the user; None if one can.
     """
     if not sys.platform.startswith("linux"):
         return None
@@ -137,7 +137,7 @@ def prepare_display(*, picture_only: bool) -> str | None:
 
 
 def ensure(libraries: dict[str, str]) -> int:
-    """Installs what is missing, or says how. Returns an exit status: 0 when everything is there in the end."""
+    """Installs missing packages, or prints how. Returns an exit status: 0 if nothing is missing."""
     packages = missing_packages(libraries)
     if packages and install(packages):
         packages = missing_packages(libraries)

@@ -1,10 +1,10 @@
 """Colours, fonts and the small stylesheet of the windows, light and dark.
 
 Widgets that paint themselves read `current_theme()` while they paint; those that keep something made of its colours
-make it again in `changeEvent`, when `is_theme_change` says so. All others follow `Theme.apply`. A label or button says
-what it is by the dynamic property "role" (see `set_role`), never by its own colours:
+make it again in `changeEvent`, when `is_theme_change` says so. All others follow `Theme.apply`. The look of a
+label or button follows from its dynamic property "role" (see `set_role`):
 
-- QLabel: "title", "heading", "claim" and "reading" (what a chapter says), "sentence", "dense" (a long sentence),
+- QLabel: "title", "heading", "claim" and "reading" (of a chapter), "sentence", "dense" (a long sentence),
   "muted", "small", "warm", "accent", "number", "step"
 - QPushButton, QToolButton: "primary" (one per page), "flat" (a word that opens a menu), "value" (a chosen value that
   opens a menu), "value-heading", "legend", "legend-run", "chip" (something that a click removes), "tab", "subtab",
@@ -35,7 +35,7 @@ PAGE_MARGIN = 18
 PANEL_MARGIN = 16
 GAP = 10
 SCALES = (80, 90, 100, 110, 125, 150, 175, 200)
-"""How large everything is, in percent."""
+"""Sizes of the interface, in percent."""
 STYLE = "fusion"
 _SCALED = "scaled_"
 _LENGTH_IN_SHEET = re.compile(r"(?<!font-size: )(?<![\w.])(-?(?:[2-9]|\d\d+))px")
@@ -46,15 +46,15 @@ class Palette:
     """Colours as "#rrggbb".
 
     Attributes:
-        background: behind the panels.
+        background: of the window, around the panels.
         panel: surface of a panel.
         raised: surface of a chip, a pressed tab, a field.
         border: hairlines and panel edges.
         grid: lines inside a chart.
-        text, muted: words, and words that stand back. Both reach 4.5 : 1 on `background`, `panel` and `raised`.
+        text, muted: text, and secondary text. Both reach 4.5 : 1 on `background`, `panel` and `raised`.
         accent: selection, the first curve, the primary button; `on_accent` is text upon it.
         warm: what deserves a second look: low probability, the second curve, notes.
-        faint_accent: the accent, washed out: raw values behind a smoothed curve.
+        faint_accent: a pale accent: raw values of a smoothed curve.
     """
 
     background: str
@@ -126,7 +126,7 @@ class Theme:
 
     @classmethod
     def of_choice(cls, choice: ThemeChoice, scale: float = 1.0) -> "Theme":
-        """The theme for a choice; "system" asks the desktop, and takes light where it does not say."""
+        """The theme for a choice; "system" follows the desktop, or is light if that is unknown."""
         if choice == "system":
             choice = "dark" if QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark else "light"
         return cls.dark(scale) if choice == "dark" else cls.light(scale)
@@ -137,7 +137,7 @@ class Theme:
 
     @property
     def is_dark(self) -> bool:
-        """Whether text is lighter than its ground."""
+        """True if text is lighter than its ground."""
         return self.name == "dark"
 
     def color(self, name: str, alpha: float = 1.0) -> QColor:
@@ -154,7 +154,7 @@ class Theme:
         return font
 
     def pixel_size(self, size: Literal["small", "body", "large", "title"]) -> int:
-        """The pixel size behind a size's name."""
+        """The pixel size for the name of a size."""
         return self.base_px + self.scaled({"small": -1, "body": 0, "large": 4, "title": 6}[size])
 
     def scaled(self, length: Length) -> Length:
@@ -164,8 +164,8 @@ class Theme:
     def apply(self, app: QApplication) -> None:
         """Gives the whole application this look; every widget gets a `changeEvent`, see `is_theme_change`.
 
-        The old style sheet is taken off first: one that replaces another restyles each widget once for itself, and
-        once more for every widget that it is in, which takes five times as long.
+        The old style sheet is removed first: replacing it restyles each widget once more per ancestor, which takes five
+        times as long.
         """
         global _current
         is_rescaled = current_theme().scale != self.scale
@@ -211,7 +211,7 @@ class Theme:
         return palette
 
     def _indicator_palette(self) -> QPalette:
-        """Fusion outlines a check box in a shade darker than the window, which a dark window swallows."""
+        """A palette with a lighter window colour: Fusion outlines check boxes in a darker shade of it."""
         palette = self._qt_palette()
         palette.setColor(QPalette.ColorRole.Window, self.color("muted").lighter(140))
         return palette
@@ -327,19 +327,19 @@ def current_theme() -> Theme:
     """The theme that was applied last; the light one before that."""
     global _current
     if _current is None and QApplication.instance() is not None:
-        _current = Theme.light()  # asked for many times while a page is laid out
+        _current = Theme.light()  # read many times while a page is laid out
     return _current if _current is not None else Theme.light()
 
 
 def scaled(length: Length) -> Length:
-    """A length at the scale of the whole interface; for what is computed when it is drawn or laid out."""
+    """A length at the scale of the interface, for painting and layout."""
     return current_theme().scaled(length)
 
 
 def scales(setter: Callable[..., object], *lengths: int) -> None:
-    """Calls a setter of a widget or layout with lengths at the scale of the interface, now and when that changes.
+    """Calls a setter of a widget or layout with scaled lengths, now and whenever the scale changes.
 
-    The lengths are kept as a dynamic property: the object itself may outlive what Python has of it.
+    The lengths are kept as a dynamic property, as the Qt object may outlive its Python wrapper.
 
     Args:
         setter: a method of a QObject, such as `layout.setContentsMargins`.
@@ -351,12 +351,12 @@ def scales(setter: Callable[..., object], *lengths: int) -> None:
 
 
 def is_theme_change(event: QEvent) -> bool:
-    """Whether `current_theme` may be another than before. For `changeEvent`."""
+    """True if the theme may have changed. For `changeEvent`."""
     return event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange)
 
 
 def set_role(widget: QWidget, role: str) -> None:
-    """Says what a label, button or frame is, and restyles it if it is shown already."""
+    """Sets the role of a label, button or frame, and restyles it."""
     widget.setProperty("role", role)
     widget.style().unpolish(widget)
     widget.style().polish(widget)
@@ -364,11 +364,11 @@ def set_role(widget: QWidget, role: str) -> None:
 
 @contextmanager
 def style_sheet_set_aside() -> Iterator[None]:
-    """Widgets that are put together within the block take the application's style sheet once, when it ends.
+    """Within the block, new widgets are not styled; the style sheet is applied once at its end.
 
-    Under a style sheet Qt restyles a widget, and all within it, each time it is put into another: three quarters of the
-    time that a window takes to be made. Not for part of a window that is shown already: it would be restyled twice.
-    Serves as a decorator, too.
+    Under a style sheet Qt restyles a widget and its children each time it gets another parent, which takes three
+    quarters of the time to make a window. Not for part of a visible window, which would be restyled twice. Also a
+    decorator.
     """
     app = QApplication.instance()
     assert isinstance(app, QApplication)
@@ -383,7 +383,7 @@ def style_sheet_set_aside() -> Iterator[None]:
 
 
 def _scale_lengths_again() -> None:
-    """Every length that `scales` was told of, at the scale that holds now."""
+    """Sets all lengths registered by `scales` at the current scale."""
     for widget in QApplication.allWidgets():
         _scale_lengths_of(widget)
         if (layout := widget.layout()) is not None:
@@ -392,10 +392,7 @@ def _scale_lengths_again() -> None:
 
 
 def _lay_out_again() -> None:
-    """Nothing was resized, but what widgets make of their size follows from lengths that were scaled.
-
-    What is out of sight gets its event when it is shown.
-    """
+    """Lays all widgets out again, as their contents depend on scaled lengths; hidden ones when they are shown."""
     for widget in filter(shiboken6.isValid, QApplication.allWidgets()):
         if (layout := widget.layout()) is not None:
             for each in (*layout.findChildren(QLayout), layout):
@@ -423,7 +420,7 @@ def _base_pixel_size() -> int:
 
 @contextmanager
 def _no_garbage_collected() -> Iterator[None]:
-    """Qt walks through a list of all widgets: one that Python throws away meanwhile would end the process."""
+    """Within the block, Qt can walk through all widgets: one freed by Python meanwhile would end the process."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -125,7 +125,7 @@ class TopBar(QWidget):
         self.show_device(device)
 
     def show_device(self, device: str) -> None:
-        """Names the device; where the bar is too narrow for it, it stands in the tool tip of the model alone."""
+        """Shows the device; in a narrow bar only in the tool tip of the model."""
         self.device.setText(device)
         self.model_button.set_device(device)
 
@@ -150,35 +150,35 @@ class TopBar(QWidget):
         return tab
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A narrow bar leaves the name to the window's title, and the sizes of the model to its tool tip."""
+        """Fits the parts to the width."""
         super().resizeEvent(event)
         self._fit()
 
     def event(self, event: QEvent) -> bool:
-        """Another text, or larger letters: what fits is another."""
+        """Fits the parts to a changed text or font."""
         done = super().event(event)
         if event.type() == QEvent.Type.LayoutRequest:
             self._fit()
         return done
 
     def minimumSizeHint(self) -> QSize:
-        """That of a narrow bar."""
+        """The size of a narrow bar."""
         hint = super().minimumSizeHint()
         if self._name.isHidden():
             return hint
         return hint - QSize(self._name.sizeHint().width() + self.model_button.saved_if_brief(), 0)
 
     def _fit(self) -> None:
-        """Leaves out what the tool tip of the model has too, where not all fits: the device, then the sizes.
+        """Hides the name of the app in a narrow bar, and the device and the model's sizes if there is no room.
 
-        What fits is computed from widths alone, whatever is left out now: so the layout that follows changes nothing.
+        The result depends on widths alone, not on what is hidden now, so the following layout changes nothing.
         """
         is_narrow = self.width() < scaled(NARROW)
         row = self.layout()
         assert row is not None
         if self._name.isHidden() != is_narrow:
             self._name.setVisible(not is_narrow)
-            row.invalidate()  # it still has the width from before; each time would ask for a layout for ever
+            row.invalidate()  # it keeps the old width; invalidating each time would never end
         hidden_device = self.device.sizeHint().width() + row.spacing() if self.device.isHidden() else 0
         whole_width = row.sizeHint().width() + hidden_device + self.model_button.saved_now()
         width_without_device = whole_width - self.device.sizeHint().width() - row.spacing()

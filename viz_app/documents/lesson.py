@@ -24,13 +24,13 @@ class OpenLesson:
 
     Attributes:
         lesson: None while none is open.
-        place: of the scene that is shown, from 0; 0 while there is no scene.
+        place: of the current scene, from 0; 0 without scenes.
         path: the file it was read from or written to; None before the first saving.
-        is_changed: whether something would be lost without saving.
+        is_changed: whether there are unsaved changes.
 
     Signals (psygnal):
         changed: another lesson, another scene, other texts.
-        scene_chosen(Scene): a scene is to be shown.
+        scene_chosen(Scene): the window must show this scene.
     """
 
     changed = Signal()
@@ -82,16 +82,16 @@ class OpenLesson:
 
     @property
     def can_step_back(self) -> bool:
-        """Whether there is a scene before this one."""
+        """True if there is a scene before this one."""
         return self.place > 0
 
     @property
     def can_step_on(self) -> bool:
-        """Whether there is a scene after this one."""
+        """True if there is a scene after this one."""
         return self.place + 1 < len(self.scenes)
 
     def step(self, by: int) -> None:
-        """Moves by a number of scenes, if there is such a scene."""
+        """Moves by a number of scenes, if that scene exists."""
         if 0 <= self.place + by < len(self.scenes):
             self.go_to(self.place + by)
 

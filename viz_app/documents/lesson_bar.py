@@ -34,12 +34,12 @@ class LessonBar(QFrame):
 
     Attributes:
         back_button, on_button, edit_button, close_button: always there.
-        other_model: that the scene is about another model than the one that is open; hidden where it is not.
+        other_model: a note if the scene belongs to another model.
         edit_row: the buttons of the edit mode, by their texts in `edit_buttons`.
-        focus_to: what gets the keyboard focus when the bar, which has it, is hidden.
+        focus_to: the widget that gets the focus of a hidden bar.
 
     Signals:
-        arrows_changed(): perhaps arrow keys step through scenes now, or no longer; see `takes_arrows`.
+        arrows_changed(): `takes_arrows` may have changed.
     """
 
     arrows_changed = Signal()
@@ -74,12 +74,12 @@ class LessonBar(QFrame):
 
     @property
     def is_editing(self) -> bool:
-        """Whether the buttons that change the lesson are there."""
+        """True if the buttons that change the lesson are there."""
         return self.edit_button.isChecked()
 
     @property
     def takes_arrows(self) -> bool:
-        """Whether ← and → step through scenes rather than heads: while a lesson is shown and not edited."""
+        """True if ← and → step through scenes rather than heads: while a lesson is shown and not edited."""
         return self._lesson.lesson is not None and not self.is_editing
 
     def step_scene(self, by: int) -> bool:

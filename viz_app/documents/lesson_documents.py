@@ -28,9 +28,9 @@ from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, Request
 
 FORMATS = {SUFFIX.removeprefix("."): f"Lessons (*{SUFFIX})", "": "All files (*)"}
 PREFIX = "Lesson: "
-"""Of titles, where no menu says what they belong to."""
+"""Prefix of titles in the palette."""
 SHIPPED_MARK = "shipped:"
-"""Before the name of one of them where the open lesson is remembered: their folder may be another next time."""
+"""In settings, the prefix of the name of a lesson that ships: the installation may move."""
 PAGES = {"html": "Page for the browser (*.html)"}
 WORKSHEETS = {"html": "Page for the browser and the printer (*.html)", "md": "Markdown (*.md)"}
 
@@ -144,15 +144,14 @@ class LessonExport:
 class LessonDocuments(QObject):
     """The open lesson, its bar, its menu.
 
-    While scenes are shown, the undo history is one of its own and begins with each scene. When the lesson is closed,
-    the history from before goes on, with what is on the screen as its newest step; maps are shown in the way that the
-    user had chosen before.
+    Each scene has its own undo history. When the lesson is closed, the previous history resumes with the current
+    experiment as its newest step, and maps are shown with the user's previous settings.
 
     Attributes:
         state, window: the state on the screen; the parent of dialogs.
         experiments: opens files, of lessons too.
-        lesson: the one that is open, without Qt.
-        bar: what shows it.
+        lesson: the open lesson, without Qt.
+        bar: shows it.
         editing, export: change it; write pages and worksheets of it.
         dialog: a dialog about the lesson that is open, or None.
 
@@ -189,7 +188,7 @@ class LessonDocuments(QObject):
 
     @property
     def own_settings(self) -> MapViewSettings:
-        """The map settings; while scenes are shown, those that the user had chosen before."""
+        """The user's map settings; during a lesson, those from before it."""
         return self._former_settings or self.state.settings
 
     def scene_words(self) -> str | None:
@@ -215,7 +214,7 @@ class LessonDocuments(QObject):
         """Reopens the previous session's lesson at its scene; returns the reason if that fails, once.
 
         Args:
-            shows_scene: whether the scene is shown as it was saved; else what is on the screen stays there.
+            shows_scene: whether to show the scene as saved; else the screen stays unchanged.
         """
         name, place = self._preferences.lesson_name, self._preferences.lesson_place
         if not name:
@@ -263,7 +262,7 @@ class LessonDocuments(QObject):
         self.once_saved(close)
 
     def once_saved(self, act: Callable[[], object]) -> None:
-        """Calls a function that ends the lesson: at once if nothing is unsaved, else after the user's decision."""
+        """Calls a function that ends the lesson; asks the user first if there are unsaved changes."""
         if not self.lesson.is_changed:
             act()
             return
@@ -275,12 +274,12 @@ class LessonDocuments(QObject):
         box = QMessageBox(
             QMessageBox.Icon.Question,
             "Unsaved lesson",
-            f"Save the changes of the lesson “{self.lesson.lesson.title}”?",
+            f"Save the changes to the lesson “{self.lesson.lesson.title}”?",
             buttons.Save | buttons.Discard | buttons.Cancel,
             self.window,
         )
         box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setInformativeText("Without saving, they are lost.")
+        box.setInformativeText("Unsaved changes will be lost.")
 
         def decide(result: int) -> None:
             self.dialog = None
@@ -294,7 +293,7 @@ class LessonDocuments(QObject):
         box.finished.connect(decide)
 
     def _begin_history(self) -> ExperimentEditor:
-        """Sets the history aside, and returns it."""
+        """Begins a new undo history, and returns the previous one."""
         former = self.state.editor
         self.state.submit(begin_history, asks=False)
         return former

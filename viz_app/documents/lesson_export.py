@@ -30,8 +30,8 @@ class SceneResult:
     """A scene computed.
 
     Attributes:
-        result: of its experiment; what does not fit the model is left out.
-        measured: the maps in other measures, where the scene shows one of these.
+        result: of its experiment, without parts that do not fit the model.
+        measured: the maps in other measures, if the scene shows one.
     """
 
     result: ExperimentResult
@@ -81,7 +81,7 @@ def _map(scene: Scene, computed: SceneResult, model: ModelInfo) -> SceneMap | No
 
 
 def _state_of(scene: Scene, computed: SceneResult, model: ModelInfo) -> ExperimentState:
-    """The state of a window that shows the scene."""
+    """The state of a window showing the scene."""
     state = ExperimentState()
     state.begin_model(model)
     state.submit(open_experiment(scene.saved.experiment, forgets_history=True), asks=False)

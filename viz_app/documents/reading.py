@@ -43,7 +43,7 @@ CHOICES: dict[str, tuple[object, ...]] = {
     "scope": get_args(Scope),
     "combination": COMBINATIONS,
 }
-"""Of options that are kept in a file, but not remembered between two starts."""
+"""Choices of options that files keep, but settings do not."""
 MAX_POSITION = 100_000
 NO_DIGEST = "0" * 64
 SHIPPED_LESSONS = "lessons"
@@ -58,7 +58,7 @@ def saved_experiment(state: ExperimentState) -> SavedExperiment:
 
 
 def view_values(state: ExperimentState) -> dict[str, Any]:
-    """The options of the maps, the zoom, the heads shown together or chosen, the pinned cell; all counted from 0."""
+    """Map options, zoom, the chosen heads and the pinned cell; positions count from 0."""
     settings, selection = state.settings, state.selection
     values: dict[str, Any] = {name: getattr(settings, name) for name in _kept_options(state)}
     values["zoom"] = settings.zoom
@@ -70,7 +70,7 @@ def view_values(state: ExperimentState) -> dict[str, Any]:
 
 
 def check_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
-    """Raises `ExperimentFileError` if a value makes no sense, before anything on the screen has changed."""
+    """Raises `ExperimentFileError` for an invalid value, before the screen changes."""
     for name, value in values.items():
         options = _kept_options(state)
         if name in options:
@@ -97,16 +97,16 @@ def apply_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
         state.settings.zoom = _zoom(values["zoom"])
     if "head" in values:
         state.intents.choose_head(_head(values["head"], "head"))
-    if several := _several(values.get("several", ())):  # after the choice of one, which ends showing them together
+    if several := _several(values.get("several", ())):  # after choosing one, which ends this
         state.settings.several = several
         state.settings.scope = values.get("scope", "chosen")
-    if "pinned" not in values:  # what was pinned before, in another scene, is not what this one is about
+    if "pinned" not in values:  # the pin of another scene does not belong here
         state.selection.pinned = None
     state.intents.pin_with_next_result(_pair(values["pinned"]) if "pinned" in values else None)
 
 
 def show_as(state: ExperimentState, settings: MapViewSettings) -> None:
-    """Copies map settings; heads shown together only if the current maps have them all."""
+    """Copies map settings; several heads only if the current maps have them all."""
     values = {each.name: getattr(settings, each.name) for each in fields(settings)}
     for head in settings.several:
         num_layers, num_heads = state.maps.shape(head.kind) if state.result is not None else (0, 0)
@@ -188,7 +188,7 @@ def _are_positions(values: tuple[object, ...]) -> bool:
 
 
 def is_experiment(path: Path) -> bool:
-    """Whether a file is an experiment, by its content, or by its name if the content is unreadable or unclear."""
+    """True if a file is an experiment, by its content, or by its name if the content is unreadable or unclear."""
     try:
         kind = kind_of_file(path)
     except ExperimentFileError:
@@ -197,7 +197,7 @@ def is_experiment(path: Path) -> bool:
 
 
 def is_shipped(path: Path) -> bool:
-    """Whether a file is one of the lessons that ship, which are never overwritten."""
+    """True if a file is one of the lessons that ship, which are never overwritten."""
     return path.absolute().parent == resource_path(SHIPPED_LESSONS).absolute()
 
 
@@ -222,7 +222,7 @@ def read_for_window(state: ExperimentState, path: Path) -> SavedExperiment | Les
 
 
 def _check(state: ExperimentState, read: SavedExperiment | Lesson) -> None:
-    """Raises `ExperimentFileError` if the window cannot show it."""
+    """Raises `ExperimentFileError` if the window cannot show the document."""
     if not isinstance(read, Lesson):
         check_view(state, read.view)
         _check_sentence(read.experiment)

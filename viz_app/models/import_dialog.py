@@ -36,7 +36,7 @@ from augenmerk.viz_app.widgets.layouts import add_parts, row_of
 from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, ModelFreeJob, Request, ShouldStop, Tell
 
 if TYPE_CHECKING:
-    from augenmerk.core.interop.model import ImportSummary  # torch comes with it
+    from augenmerk.core.interop.model import ImportSummary  # imports torch
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +70,8 @@ class ImportJob(ModelFreeJob):
         target: the file to write.
         data: a folder with Multi30k, for models whose vocabularies are rebuilt from it.
         languages: codes of source and target; None for what the files say.
-        num_heads: of models whose files do not say it; None for that of the published system.
-        half_precision: weights in 16 bits or in 32; None as of `core.interop.model.ImportOptions`.
+        num_heads: for models whose files lack it; None for the number of the published system.
+        half_precision: weights in 16 or 32 bits; None as in `core.interop.model.ImportOptions`.
     """
 
     source: str | Path
@@ -82,7 +82,7 @@ class ImportJob(ModelFreeJob):
     half_precision: bool | None = None
 
     def work(self, progress: Tell, should_stop: ShouldStop) -> Imported:
-        """See `ModelFreeJob.work`. What was stopped leaves no file that was not there before."""
+        """See `ModelFreeJob.work`. A stopped import leaves no new file."""
         progress(Progress(0, 0, "Preparing"))
         with collector_paused():
             from augenmerk.core.errors import ImportStoppedError
@@ -90,7 +90,7 @@ class ImportJob(ModelFreeJob):
             from augenmerk.core.interop.model import ImportOptions, check_target
 
         with writable(self.target):
-            check_target(self.target, (self.source, self.data))  # before minutes are spent on what cannot be saved
+            check_target(self.target, (self.source, self.data))  # before minutes are spent in vain
             model = import_model(
                 self.source,
                 ImportOptions(
@@ -126,7 +126,7 @@ SUFFIX = ".safetensors"
 MAX_HEADS = 512
 _MEGABYTE, _GIGABYTE = 1e6, 1e9
 _PRECISIONS: dict[str, bool | None] = {"auto": None, "half": True, "full": False}
-_LARGE_BYTES = 100_000_000  # as of core.interop.model, which comes with torch
+_LARGE_BYTES = 100_000_000  # same as in core.interop.model, which imports torch
 _ROUNDED = "three digits of each weight are kept"
 
 
@@ -136,7 +136,7 @@ class ImportDialog(QDialog):
     Attributes:
         about: the known facts about it.
         data, heads_edit: the Multi30k folder, and the number of heads; for a PyTorch file alone.
-        source_edit, target_language_edit: codes or English names of the languages, where the files may not say them.
+        source_edit, target_language_edit: codes or English names of the languages, if the files do not name them.
         precision: the number of bits stored per weight, and the size of the file.
         target: the file to write.
         import_button, cancel_button: begins; stops what runs, or closes.
@@ -180,7 +180,7 @@ class ImportDialog(QDialog):
 
     @property
     def source(self) -> str | Path | None:
-        """The model to import; None while none is named."""
+        """The model to import, or None."""
         return self._source
 
     def reject(self) -> None:
@@ -205,7 +205,7 @@ class ImportDialog(QDialog):
         else:
             self._form.setRowVisible(self.heads_edit, True)
             self._form.setRowVisible(self.data, True)
-            with suppress(OSError):  # it is gone: importing tells
+            with suppress(OSError):  # it is gone: the import reports that
                 self._offer_precisions(precision_entries(source.stat().st_size, None))
 
     def _show_about(self) -> None:
@@ -331,7 +331,7 @@ class ImportDialog(QDialog):
         self.status.setVisible(is_running)
         self.progress.setVisible(is_running)
         self.progress.set_fraction(None)
-        if not is_running:  # a problem of before leaves its space, for Cancel to stay where it is
+        if not is_running:  # the previous problem leaves its space, so that Cancel stays in place
             self._fit()
 
     # --- looks ---------------------------------------------------------------------------------------------------
@@ -365,7 +365,7 @@ class ImportDialog(QDialog):
         add_parts(column, 1, row_of(1, self.cancel_button, self.import_button))
         for widget in (self.problem, self.status, self.progress):
             widget.hide()
-        for widget in (self.status, self.progress):  # Cancel stays where it is when they appear
+        for widget in (self.status, self.progress):  # Cancel stays in place when they appear
             policy = widget.sizePolicy()
             policy.setRetainSizeWhenHidden(True)
             widget.setSizePolicy(policy)
@@ -381,8 +381,8 @@ class FileField(QWidget):
     """A field for a path, typed or chosen in a dialog.
 
     Attributes:
-        edit: where it is typed.
-        is_chosen: whether the user named it; else it is a proposal.
+        edit: the text field.
+        is_chosen: whether the user entered or chose the path.
     """
 
     def __init__(self, button: str, choose: Callable[[], object]) -> None:
@@ -444,9 +444,8 @@ def precision_entries(full_bytes: float | None, known: "ImportSummary | None") -
     """The entries of the menu for 16 or 32 bits.
 
     Args:
-        full_bytes: size of the file in 32 bits, or that of a PyTorch file, which has 32 bits as far as it was published
-            so; None if nothing is known.
-        known: what is told of the model if nothing is chosen; None before that is known.
+        full_bytes: size of the file in 32 bits, or of a PyTorch file, which is published in 32 bits; None if unknown.
+        known: the summary with automatic precision; None before the inspection.
     """
     if full_bytes is None:
         large = _megabytes(_LARGE_BYTES)
@@ -478,7 +477,7 @@ def _megabytes(num_bytes: float) -> str:
 
 
 def free_target(preferences: Preferences, source: str | Path | None, name: str) -> Path:
-    """In the folder for models, a file called `name`: the one this source became before, else one that is not there."""
+    """A path for the imported model: that of an earlier import of the source, else a new file in the models folder."""
     if source is not None and (before := preferences.imports.file_of(source)) is not None:
         return before
     folder, number = preferences.models_folder, 1
@@ -490,7 +489,7 @@ def free_target(preferences: Preferences, source: str | Path | None, name: str) 
 OWNER = "Helsinki-NLP"
 PAIRS = ("de-en", "en-de", "de-fr", "fr-de", "de-es", "es-de", "de-it", "it-de", "de-pl", "pl-de")
 """Of OPUS-MT, from and to German."""
-# as of core.interop.hub and core.interop.marian, which come with torch
+# same as in core.interop.hub and core.interop.marian, which import torch
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 _PAIR = re.compile(r"opus-mt-(?:tc-(?:big|base|bible-big)-|tatoeba-)?[A-Za-z_]+-[A-Za-z_]+$")
 _LIST_HEIGHT_PX = 190
@@ -507,7 +506,7 @@ class HubDialog(ImportDialog):
 
     Attributes:
         pairs: the list of pairs.
-        name_edit: the name of the repository. While it names no pair, there are fields for the languages.
+        name_edit: the name of the repository. If it names no language pair, fields for the languages appear.
     """
 
     def __init__(self, worker: InferenceWorker, preferences: Preferences, parent: QWidget | None = None) -> None:
@@ -532,11 +531,11 @@ class HubDialog(ImportDialog):
         self.pairs.setCurrentRow(0)
         self._fit()
         self.name_edit.setFocus()
-        self.name_edit.selectAll()  # what is typed takes its place
+        self.name_edit.selectAll()  # typing replaces it
 
     @property
     def source(self) -> str | None:
-        """The chosen or typed name; None if it is not a valid name."""
+        """The chosen or typed name; None if it is invalid."""
         name = self.name_edit.text().strip()
         return name if _NAME.fullmatch(name) else None
 

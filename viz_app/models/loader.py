@@ -20,16 +20,16 @@ from augenmerk.viz_app.widgets.dialogs import ask_what_to_open, show_failure
 from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, LoadJob, Request
 
 _PYTORCH_STARTS = (b"PK\x03\x04", b"\x80")
-"""Of the two ways in which torch has saved: an archive, and before that a bare pickle."""
+"""First bytes of torch files: an archive, or in older versions a pickle."""
 _CONFIGS = ("config.json", "config.yaml")
-"""Of Hugging Face, and of JoeyNMT."""
+"""The settings of Hugging Face and JoeyNMT models."""
 
 
 def foreign_source(path: Path) -> Path | None:
     """The file or folder to import when `path` is opened; None if it is no model of another project.
 
-    A file of a folder of Hugging Face or JoeyNMT stands for its folder. Whether the model can be read shows when it
-    is. A folder named like an experiment is none: it is refused as an experiment.
+    A file of a Hugging Face or JoeyNMT folder stands for its folder. The model may still be unreadable. A folder
+    named like an experiment is no model: it is refused as an experiment.
     """
     if path.is_dir():
         return path if path.suffix != SUFFIX else None
@@ -38,7 +38,7 @@ def foreign_source(path: Path) -> Path | None:
             start = file.read(9)
     except OSError:
         return None
-    is_safetensors = start[8:9] == b"{"  # asked first: the length of its header, before that, may begin like a pickle
+    is_safetensors = start[8:9] == b"{"  # checked first: the preceding length may look like a pickle
     is_foreign = not _is_ours(path) if is_safetensors else start.startswith(_PYTORCH_STARTS)
     if path.name in _CONFIGS or (is_foreign and any((path.parent / name).is_file() for name in _CONFIGS)):
         return path.parent
@@ -46,7 +46,7 @@ def foreign_source(path: Path) -> Path | None:
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether a safetensors file is a checkpoint of Augenmerk, or is damaged, which its reader reports."""
+    """True for a checkpoint of Augenmerk, or a damaged file, which its reader reports."""
     try:
         with open_tensor_file(path, "numpy") as file:
             return file.description is not None
@@ -67,11 +67,11 @@ class ModelLoader(QObject):
     Signals:
         loading(str): the model of this name is being opened.
         loaded(ModelInfo): it is in use from now on.
-        failed(Failure, bool): it was not opened, `model` is still in use; and whether a dialog shows the failure.
-        previous_model_missing(): the model of the last session cannot be opened again.
+        failed(Failure, bool): it was not opened, `model` stays in use; True if a dialog shows the failure.
+        previous_model_missing(): the model of the last session cannot be opened.
         file_chosen(Path | None): the user chose a file or folder, or one was imported; None for the bundled model.
-        import_offered(str): what is called so must be imported first; a dialog asks whether it is to be.
-        import_done(str): what was imported, in words.
+        import_offered(str): the model of this name must be imported first; a dialog offers that.
+        import_done(str): a description of the imported model.
     """
 
     loading = Signal(str)
@@ -116,7 +116,7 @@ class ModelLoader(QObject):
         self.file_chosen.emit(None)
 
     def stand_in(self) -> None:
-        """Opens the bundled model for now: the next start reopens the same model as before."""
+        """Opens the bundled model for now: the next start reopens the previous model."""
         self._load(None, is_last=False)
 
     def _load(self, path: Path | None, *, is_last: bool = True) -> None:
@@ -170,7 +170,7 @@ class ModelLoader(QObject):
         return path if path is not None and _changed(source) <= _changed(path) else None
 
     def _show_import(self, dialog: ImportDialog) -> None:
-        """In place of an earlier one, which is cancelled."""
+        """Opens the dialog, and cancels an earlier one."""
         earlier, self.import_dialog = self.import_dialog, dialog
         if earlier is not None:
             earlier.reject()
@@ -187,7 +187,7 @@ class ModelLoader(QObject):
         if dialog is not self.import_dialog:
             return
         self.import_dialog = None
-        if not is_done and self.model is None:  # it was to be the first
+        if not is_done and self.model is None:  # the first model was not imported
             self.open(None)
 
     def _on_loaded(self, path: Path | None, is_last: bool, info: ModelInfo) -> None:

@@ -33,8 +33,8 @@ class Failure:
     """Why something did not work, for people.
 
     Attributes:
-        message: what was given, what was expected, what to do.
-        details: the traceback of an error nobody foresaw; empty for one the user can mend.
+        message: what happened, and what to do.
+        details: the traceback of an unexpected error; empty for one the user can correct.
     """
 
     message: str
@@ -42,7 +42,7 @@ class Failure:
 
     @classmethod
     def of(cls, error: Exception) -> "Failure":
-        """An `AugenmerkError` speaks for itself; anything else keeps its traceback."""
+        """The message of an `AugenmerkError`; other errors keep their traceback."""
         if isinstance(error, AugenmerkError):
             return cls(str(error))
         logger.error("Unexpected error in a worker thread", exc_info=error)
@@ -51,22 +51,22 @@ class Failure:
 
 
 JobScope = Literal["load", "experiment", "sentence", "model", "details"]
-"""What a question is about, and so how long it makes sense: opening a model; computing an experiment; an experiment's
-result, until there is another; the model in use, until another is open; details of an experiment's result that are of
-use, but that nobody waits for: they give way to every other question."""
+"""The subject of a job, which decides how long its answer is useful: opening a model; computing an experiment; the
+result of an experiment, until the next result; the current model, until the next one; optional details of a result,
+which give way to every other job."""
 ABOUT_A_RESULT: tuple[JobScope, ...] = ("sentence", "details")
-"""Scopes of questions that another result makes pointless."""
+"""Scopes of jobs that a newer result makes pointless."""
 OpenTranslator: TypeAlias = "Translator"
-"""The model in use. Its module imports torch, which only the worker's thread may load."""
+"""The current model. Its module imports torch, which only the worker's thread may load."""
 Tell = Callable[[Progress], None]
 ShouldStop = Callable[[], bool]
 
 
 class Job(Protocol):
-    """A question.
+    """A question to the model, answered in the worker's thread.
 
     Attributes:
-        scope: what it is about; see `JobScope`.
+        scope: see `JobScope`.
     """
 
     scope: ClassVar[JobScope]
@@ -75,10 +75,10 @@ class Job(Protocol):
         """The answer.
 
         Args:
-            translator: the model in use; nobody else uses it meanwhile.
-            progress: may be told how far it is.
-            should_stop: to be asked at least once for each sentence. If it says so, raise `JobInterrupted` with what
-                is left to do, or `TranslationStoppedError` to begin again: what is more urgent goes first.
+            translator: the current model, used by this job alone.
+            progress: reports the progress, if the job wants to.
+            should_stop: call it at least once per sentence. If it returns True, raise `JobInterrupted` with the rest of
+                the job, or `TranslationStoppedError` to start over: something more urgent waits.
 
         Raises:
             AugenmerkError: there is no answer; the message says why.
@@ -90,7 +90,7 @@ class JobInterrupted(Exception):
     """Something more urgent waits.
 
     Attributes:
-        rest: the job that goes on from here.
+        rest: the job that continues from here.
     """
 
     def __init__(self, rest: Job) -> None:
@@ -100,7 +100,7 @@ class JobInterrupted(Exception):
 
 @dataclass(frozen=True, eq=False)
 class LoadJob:
-    """A model is to be opened. The worker itself does it: see `InferenceWorker`.
+    """Opens a model. The worker itself does that, see `InferenceWorker`.
 
     Attributes:
         path: the checkpoint; None for the bundled model.
@@ -112,12 +112,12 @@ class LoadJob:
     scope: ClassVar[JobScope] = "load"
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> object:
-        """Never called: there need not be a translator yet."""
+        """Never called, as there may be no translator yet."""
         raise NotImplementedError
 
 
 class ModelFreeJob(ABC):
-    """A question that no model is needed for; a worker that has none answers it too."""
+    """A job that needs no model."""
 
     scope: ClassVar[JobScope] = "model"
 
@@ -127,12 +127,12 @@ class ModelFreeJob(ABC):
 
     @abstractmethod
     def work(self, progress: Tell, should_stop: ShouldStop) -> object:
-        """The answer; arguments and errors are as of `Job.run`."""
+        """The answer; arguments and errors as in `Job.run`."""
 
 
 @dataclass(frozen=True, eq=False)
 class ExperimentJob:
-    """An experiment beside its baseline; see `Translator.compare`. What is shown already saves work, and is a draft."""
+    """Computes an experiment and its baseline; see `Translator.compare`. The shown result saves work as a draft."""
 
     asked: ExperimentRequest
     scope: ClassVar[JobScope] = "experiment"
@@ -152,7 +152,7 @@ class ExperimentJob:
 
 @dataclass(frozen=True, eq=False)
 class MeasureJob:
-    """The maps of a translation in every measure beside the weight."""
+    """Computes the maps of a translation in all measures but the weight."""
 
     translation: Translation
     scope: ClassVar[JobScope] = "sentence"
@@ -172,7 +172,7 @@ class MeasureJob:
 
 @dataclass(frozen=True)
 class TraceJob:
-    """Queries and keys of every head while a pair was read."""
+    """Computes queries and keys of every head for a translation."""
 
     translation: Translation
     scope: ClassVar[JobScope] = "sentence"
@@ -188,17 +188,17 @@ URGENCY: dict[JobScope, int] = {"load": 0, "experiment": 1, "sentence": 2, "mode
 
 
 def _ignore(*_: object) -> None:
-    """Nobody wants to know."""
+    """Does nothing."""
 
 
 class Request:
-    """One question to the worker, and what is to be done with its answer.
+    """One job for the worker, and the callbacks for its outcome.
 
     Callbacks run in the GUI thread. Once a request is cancelled, superseded or answered, none of them is called again.
 
     Attributes:
-        job: the question; what is left of it, after it gave way to something more urgent.
-        owner: who asks. Of each class of job only the newest request of an owner counts.
+        job: the job; after an interruption its rest.
+        owner: of each class of job only the newest request of an owner counts.
         on_result: called with the answer.
         on_error: called with a `Failure`: there is no answer.
         on_progress: called with a `Progress`.
@@ -239,10 +239,9 @@ class Request:
 
 
 class RequestQueue:
-    """Requests, handed from the window to one thread.
+    """Requests from the window to one thread, the most urgent first.
 
-    Models open before experiments are computed, these go before questions about an experiment's result, these before
-    questions about the model, and what nobody waits for comes last.
+    The order of scopes is `URGENCY`.
     """
 
     def __init__(self) -> None:
@@ -254,7 +253,7 @@ class RequestQueue:
         self.is_closing = False
 
     def put(self, request: Request) -> list[Request]:
-        """Lets a request wait; returns those that it ends: waiting, running, or answered but not delivered."""
+        """Adds a request; returns those that it supersedes: waiting, running, or answered but not delivered."""
         with self._condition:
             self._num_requests += 1
             request.number = self._num_requests
@@ -267,16 +266,16 @@ class RequestQueue:
             return [each for each in superseded if each.cancel()]
 
     def put_back(self, request: Request) -> None:
-        """Lets a request that gave way wait again, unless nobody waits for it any more."""
+        """Adds an interrupted request again, unless it is over."""
         with self._condition:
             if not (request.is_over or self.is_closing):
                 self._waiting.append(request)
 
     def answered(self, request: Request) -> bool:
-        """Its answer is on its way to the GUI thread, unless nobody waits for it any more, which is False.
+        """Records that its answer is on the way to the GUI thread; False if the request is over.
 
-        A newer request supersedes it until it arrives. Except the opening of a model: the thread has that in use from
-        now on, so the window must hear of it.
+        A newer request supersedes it until it arrives, except for an opened model: the thread uses it from now on,
+        so the answer must reach the window.
         """
         with self._condition:
             if request.is_over:
@@ -288,7 +287,7 @@ class RequestQueue:
             return True
 
     def delivered(self, request: Request) -> None:
-        """Its answer has arrived."""
+        """Records that its answer has arrived."""
         with self._condition:
             self._answered = [each for each in self._answered if each is not request]
 
@@ -308,7 +307,7 @@ class RequestQueue:
             return self._current
 
     def should_stop(self) -> bool:
-        """Whether the request in hand is to give way, or is of no use any more."""
+        """True if the current request must give way or is over."""
         with self._condition:
             current = self._current
             if self.is_closing or current is None or current.is_over:
@@ -316,9 +315,9 @@ class RequestQueue:
             return any(each.urgency < current.urgency for each in self._waiting if not each.is_over)
 
     def outdated_by(self, answered: Request) -> list[Request]:
-        """Requests that waited for an answer which `answered` has made pointless; they wait no more.
+        """Removes and returns the waiting requests that `answered` has made pointless.
 
-        Another model outdates every question asked before; another result those about the old one, of the same owner.
+        A new model outdates every earlier question about models; a new result those of its owner about the old result.
         """
         with self._condition:
             outdated = [each for each in self._waiting if each.number < answered.number and _outdates(answered, each)]
@@ -326,7 +325,7 @@ class RequestQueue:
             return outdated
 
     def close(self) -> None:
-        """Drops what waits; `take` returns None from now on."""
+        """Drops all requests; `take` returns None from now on."""
         with self._condition:
             self.is_closing = True
             self._waiting.clear()
@@ -342,9 +341,9 @@ def _outdates(answered: Request, other: Request) -> bool:
 
 
 ANSWER_SECONDS = 3.0
-"""A thread that was told to end and has not ended after this time is left behind: nothing waits for ever."""
+"""The longest wait for a thread to end; after that the process goes on without it."""
 THREAD_PREFIX = "augenmerk-"
-"""Of the names of all threads of the window, so that one that was left behind can be found."""
+"""Prefix of the names of all threads of the window, so that one still running is found at exit."""
 Loader = Callable[[Path | None, str], OpenTranslator]
 _SUPERSEDED = object()
 """In place of an answer: the request became pointless before it was answered."""
@@ -352,7 +351,7 @@ _SUPERSEDED = object()
 
 @dataclass(frozen=True)
 class _Opened:
-    """A model that is in use as soon as the window is to hear of it."""
+    """An opened model, and its description for the window."""
 
     translator: OpenTranslator
     info: ModelInfo
@@ -361,9 +360,8 @@ class _Opened:
 class InferenceWorker(QObject):
     """Answers `Request`s in a thread of its own; their callbacks run in the GUI thread.
 
-    A model that fails to open, or is superseded by another before it is open, leaves the earlier one in place. A
-    request gives way to anything more urgent and then goes on. What arrives for a request that is over is dropped
-    here, and nowhere else.
+    If a model cannot be opened, or is superseded meanwhile, the previous one stays in use. A request gives way to
+    anything more urgent and then continues. Outcomes of requests that are over are dropped here, and nowhere else.
     """
 
     _outcome_ready = Signal()
@@ -371,18 +369,18 @@ class InferenceWorker(QObject):
     def __init__(self, loader: Loader | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._loader = loader or _load_translator
-        self._translator: OpenTranslator | None = None  # of the thread alone
+        self._translator: OpenTranslator | None = None  # used by the thread only
         self._requests = RequestQueue()
         self._outcomes: queue.SimpleQueue[tuple[Request, object]] = queue.SimpleQueue()
         self._outcome_ready.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
         self._thread = threading.Thread(target=self._work, name=f"{THREAD_PREFIX}inference")
 
     def sibling(self, parent: QObject) -> "InferenceWorker":
-        """Another one, with a thread and a model of its own, that opens models in the same way."""
+        """Another worker with its own thread and model, and the same loader."""
         return InferenceWorker(self._loader, parent)
 
     def submit(self, request: Request) -> Request:
-        """Asks. An older request of the same owner and kind is superseded, at once."""
+        """Adds a request. It supersedes an older one of the same owner and kind at once."""
         for old in self._requests.put(request):
             old.on_superseded()
         if self._thread.ident is None:
@@ -390,10 +388,10 @@ class InferenceWorker(QObject):
         return request
 
     def close(self, limit_s: float = ANSWER_SECONDS) -> bool:
-        """Drops what waits and returns when the thread has ended; the result of what is running is dropped.
+        """Drops all requests and waits for the thread to end.
 
         Returns:
-            Whether the thread has ended. False after `limit_s`: a job, or the opening of a model, does not end.
+            True if the thread has ended; False after `limit_s`.
         """
         self._requests.close()
         if self._thread.is_alive():
@@ -404,7 +402,7 @@ class InferenceWorker(QObject):
         """The thread's body: answers requests until closed."""
         while (request := self._requests.take()) is not None:
             self._handle(request)
-            del request  # nor do the locals of a call outlive it: what asked and was answered can be freed
+            del request  # so that owners of answered requests can be freed
 
     def _handle(self, request: Request) -> None:
         """Answers one request, or puts back what is left of it."""
@@ -417,7 +415,7 @@ class InferenceWorker(QObject):
         except TranslationStoppedError:
             self._requests.put_back(request)
             return
-        except Exception as error:  # a thread's boundary: whatever it is, the window must hear of it
+        except Exception as error:  # any error must reach the window
             value = Failure.of(error)
         if not self._requests.answered(request):
             return
@@ -476,9 +474,9 @@ def _load_translator(path: Path | None, device: str) -> OpenTranslator:
 
 @cache
 def compute_on_one_thread() -> None:
-    """Lets the calling thread compute on one processor core, unless OMP_NUM_THREADS says otherwise. Once only.
+    """Limits the calling thread to one processor core, unless OMP_NUM_THREADS is set. Once only.
 
-    The steps of one sentence are too small to share: beside a training, several threads wait for each other twenty
+    The steps of one sentence are too small to share: during a training, several threads wait for each other twenty
     times as long as they work.
     """
     compute_on(1)
@@ -500,10 +498,10 @@ def _describe(translator: OpenTranslator) -> ModelInfo:
 
 
 class ExperimentController(QObject):
-    """The way from one `ExperimentState` to the worker and back.
+    """Connects one `ExperimentState` to the worker.
 
     Attributes:
-        state: whose experiment is computed, and whose questions are asked.
+        state: the source of experiments and questions.
 
     Signals:
         failed(Failure): an experiment was refused, or something unexpected went wrong.
@@ -530,16 +528,16 @@ class ExperimentController(QObject):
         *,
         on_partial: Callable[[Any], object] | None = None,
     ) -> Request | None:
-        """Asks a question on behalf of the widget that shows `awaiting`, which follows the request to its end.
+        """Submits a job; `awaiting` follows the request to its end.
 
         Args:
             job: the question.
             awaiting: begins now, and ends before `on_result` is called, or with the problem.
             on_result: called with the answer.
-            on_partial: called with what is known so far, whenever the job reports it.
+            on_partial: called with partial answers.
 
         Returns:
-            None if the question is about a result that the model in use did not make: it was not asked.
+            the request; None if it was not submitted, as its result is of another model.
         """
         if job.scope in ABOUT_A_RESULT and self.state.current is None:
             return None

@@ -1,4 +1,4 @@
-"""One thread that trains once; its events reach the window in handfuls, and the window's answers reach it."""
+"""One thread that trains once; its events reach the window in batches."""
 
 import queue
 import sys
@@ -25,16 +25,16 @@ from augenmerk.viz_app.worker.inference import THREAD_PREFIX, Failure
 
 DRAIN_INTERVAL_MS = 200
 SWITCH_INTERVAL_SECONDS = 0.0005
-"""How long the training may keep the interpreter when the window wants it; Python's own 5 ms are felt at each of the
-many turns that one redrawing takes."""
+"""The longest time the training keeps the interpreter from the window; Python's default of 5 ms is noticeable, as one
+redrawing takes many turns."""
 
 
 @dataclass(frozen=True)
 class TrainingFailure(Failure):
-    """Why a training ended against one's will.
+    """Why a training failed.
 
     Attributes:
-        proposal: other settings to go on with; None if there are none to propose.
+        proposal: other settings to continue with, or None.
         resumable_checkpoint: the last good checkpoint; None if there is none yet.
     """
 
@@ -43,7 +43,7 @@ class TrainingFailure(Failure):
 
     @classmethod
     def of(cls, error: Exception) -> "TrainingFailure":
-        """What `Failure.of` says, with what the error proposes."""
+        """The same as `Failure.of`, with the proposal of the error."""
         plain = Failure.of(error)
         if isinstance(error, InterruptedTrainingError):
             return cls(plain.message, plain.details, error.proposal, error.resumable_checkpoint)
@@ -57,7 +57,7 @@ TrainingBody = Callable[[TrainingRequest, OnEvent, ShouldStop, OnSaveFailed], Tr
 
 
 class _StoppedEarlyError(Exception):
-    """Raised inside the thread to leave the reading of a corpus when Stop was pressed."""
+    """Raised in the thread to stop reading a corpus."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,9 @@ class TrainingRun(QObject):
     """Reads the corpus and trains, once, in a thread of its own.
 
     Signals (emitted in the GUI thread):
-        events(list[TrainingEvent]): what happened since the last time, in order; at most five times a second.
-        finished(TrainingFinished | TrainingFailure | None): the thread has nothing more to say. None: stopped before
-            the first step, so there is nothing to keep.
+        events(list[TrainingEvent]): the new events, in order; at most five times a second.
+        finished(TrainingFinished | TrainingFailure | None): the thread has ended; None if it was stopped before the
+            first step.
     """
 
     events = Signal(list)
@@ -98,31 +98,31 @@ class TrainingRun(QObject):
         self._timer.start()
 
     def stop(self, how: StopRequest = "keep") -> None:
-        """Asks the run to end after the batch in hand. Returns at once.
+        """Requests the run to end after the current batch. Returns at once.
 
         Args:
-            how: "keep": what was learned is judged and kept; "pause": saved only, to go on later; "discard": the run's
-                files are removed. A run that waits after a failed save is ended as it is.
+            how: "keep" evaluates and saves the model; "pause" only saves, to resume later; "discard" removes the run's
+                files. A run that waits after a failed save ends without saving.
         """
         self._stop = how
         self._answers.put("stop")
 
     def answer_failed_save(self, answer: AfterFailedSave) -> None:
-        """What is to be done about the file that could not be written. Returns at once."""
+        """Decides about the file that could not be written. Returns at once."""
         self._answers.put(answer)
 
     @property
     def is_stopping(self) -> bool:
-        """Whether it was asked to stop and has not ended yet."""
+        """True from a stop request until the end."""
         return self._stop is not None and self.is_running
 
     @property
     def is_running(self) -> bool:
-        """From `start` until `finished` is emitted."""
+        """True from `start` until `finished` is emitted."""
         return self._thread.ident is not None and not self._has_finished
 
     def wait(self, limit_s: float | None = None) -> bool:
-        """Blocks until the thread has ended, but no longer than `limit_s`; emits what it still had to say.
+        """Blocks until the thread has ended, but no longer than `limit_s`; emits its last events.
 
         Returns:
             Whether the thread has ended.
@@ -140,7 +140,7 @@ class TrainingRun(QObject):
                 result = self._body(self.request, self._queue.put, self._stop_request, self._wait_for_answer)
         except _StoppedEarlyError:
             result = None
-        except Exception as error:  # a thread's boundary: whatever it is, the window must hear of it
+        except Exception as error:  # any error must reach the window
             result = TrainingFailure.of(error)
         self._queue.put(_Ended(result))
 
@@ -171,10 +171,10 @@ class TrainingRun(QObject):
 
 @contextmanager
 def interpreter_shared_fairly() -> Iterator[None]:
-    """While this is entered, threads hand the interpreter over within `SWITCH_INTERVAL_SECONDS`, in the whole process.
+    """Within the block, threads hand over the interpreter within `SWITCH_INTERVAL_SECONDS`, in the whole process.
 
-    A model of small matrices spends its steps in the interpreter: the window then waited up to 5 ms at each of its
-    calls, and typing beside the copy task was late by three quarters of a second (`python -m benchmarks gui_load`).
+    Small models spend their steps in the interpreter. With the default of 5 ms, typing during the copy task lagged by
+    three quarters of a second (`python -m benchmarks gui_load`).
     """
     before = sys.getswitchinterval()
     sys.setswitchinterval(min(before, SWITCH_INTERVAL_SECONDS))
@@ -185,14 +185,14 @@ def interpreter_shared_fairly() -> Iterator[None]:
 
 
 def leave_a_core_to_the_window() -> None:
-    """Lets the calling thread compute on all processor cores but one, unless OMP_NUM_THREADS says otherwise."""
+    """Limits the calling thread to all processor cores but one, unless OMP_NUM_THREADS is set."""
     compute_on(max(1, available_cores() - 1))
 
 
 def _read_and_train(
     request: TrainingRequest, on_event: OnEvent, should_stop: ShouldStop, on_save_failed: OnSaveFailed
 ) -> TrainingFinished:
-    """Reading the corpus can be left at each of its phases; training after each batch."""
+    """Reads the corpus and trains; can be stopped at each phase, then after each batch."""
 
     def on_phase(text: str) -> None:
         if should_stop():
