@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,6 @@ from PySide6.QtGui import (
     QFontMetrics,
     QHelpEvent,
     QImage,
-    QKeyEvent,
     QLinearGradient,
     QMouseEvent,
     QPainter,
@@ -35,6 +35,7 @@ from augenmerk.viz_app.heatmap.drawing import (
 from augenmerk.viz_app.heatmap.map_image import draw_map, hatch, map_image, paint_shapes
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_source import Cache
 from augenmerk.viz_app.state.map_view import (
     MARKS,
     Band,
@@ -45,14 +46,24 @@ from augenmerk.viz_app.state.map_view import (
     SelectionMode,
     token_shift_of_queries,
 )
-from augenmerk.viz_app.state.map_view_settings import AUTO, FIT, LEGIBLE_PX, MIN_LEGIBLE_PX, Zoom, on_redraw, zoomed
-from augenmerk.viz_app.state.marks import marks_of_large_map
+from augenmerk.viz_app.state.map_view_settings import (
+    AUTO,
+    FIT,
+    LEGIBLE_PX,
+    MIN_LEGIBLE_PX,
+    Picture,
+    Zoom,
+    on_redraw,
+    zoomed,
+)
 from augenmerk.viz_app.state.sentence_text import visible
 from augenmerk.viz_app.theme import Theme, current_theme, is_theme_change
 
 
 class LargeMap(QWidget):
-    """Shows the large map of an `ExperimentState`; subclasses override `rebuild`, and call it when they are ready."""
+    """Shows the large map of an `ExperimentState` as `picture`; subclasses override `rebuild`."""
+
+    picture: ClassVar[Picture]
 
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -63,23 +74,26 @@ class LargeMap(QWidget):
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        state.result_changed.connect(self.rebuild)
-        state.measuring.changed.connect(self.rebuild)
-        on_redraw(state.settings, ("maps", "large map"), self.rebuild)
-        state.selection.events.head.connect(self.rebuild, max_args=0)
+        state.result_changed.connect(self.show_map)
+        state.measuring.changed.connect(self.show_map)
+        on_redraw(state.settings, ("maps", "large map"), self.show_map)
+        state.selection.events.head.connect(self.show_map, max_args=0)
+
+    def show_map(self) -> None:
+        """Shows the current map, or nothing while the settings ask for another picture."""
+        had_view, is_shown = self._view is not None, self._state.settings.picture == self.picture
+        self._view = self._state.maps.view() if is_shown else None
+        if is_shown or had_view:
+            self.rebuild()
 
     def rebuild(self) -> None:
-        """Makes the picture anew: the map, the theme or the size changed."""
+        """Updates the picture: the map, the theme or the size changed."""
         raise NotImplementedError
 
     def set_scale(self, scale: float) -> None:
-        """From now on this map has a scale of its own, whatever that of the interface."""
+        """From now on this map has its own scale, independent of that of the interface."""
         self._own_scale = scale
         self._follow_theme()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Keys belong to the page."""
-        event.ignore()
 
     def changeEvent(self, event: QEvent) -> None:
         """Other colours."""
@@ -91,7 +105,7 @@ class LargeMap(QWidget):
         theme = current_theme() if self._own_scale is None else current_theme().at_scale(self._own_scale)
         if theme != self._theme:
             self._theme = theme
-            self.rebuild()
+            self.show_map()
 
 
 def selection_mode_of(event: QMouseEvent) -> SelectionMode:
@@ -398,11 +412,15 @@ class HeatmapPainter:
     layout: HeatmapLayout
     image: QImage
 
+    def __post_init__(self) -> None:
+        selection = self.state.selection
+        self.shown = selection.hovered or selection.pinned
+        self.place = self.view.place_of(self.shown) if self.shown is not None else None
+
     def frames(self, other: "HeatmapPainter") -> bool:
-        """Whether all that stands around the cells, the numbers at the bar apart, is as another painter has it."""
-        one, two = self.drawing, other.drawing
-        is_same = (one.row_labels, one.column_labels, one.marks) == (two.row_labels, two.column_labels, two.marks)
-        return is_same and self.theme is other.theme and self.layout == other.layout and one.strip is two.strip is None
+        """Whether another painter draws the same around the cells, apart from the numbers at the bar."""
+        has_more = self.place or other.place or self.drawing.strip is not None
+        return not has_more and self.layout is other.layout and self.drawing.marks == other.drawing.marks
 
     def has_same_bar(self, other: Drawing) -> bool:
         """Whether the colour bar and the numbers at it are those of another drawing."""
@@ -431,7 +449,7 @@ class HeatmapPainter:
 
     def paint(self, painter: QPainter, size: QSize, clip: QRect) -> None:
         """Everything that lies in `clip`, in a widget of this size."""
-        layout, selection = self.layout, self.state.selection
+        layout, marks = self.layout, self.drawing.marks
         painter.save()
         painter.setClipRect(layout.window)
         draw_map(painter, layout.map, self.image)
@@ -439,13 +457,9 @@ class HeatmapPainter:
             self._hatch_missing(painter)
         painter.restore()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(self.theme.color("border"), 1))
-        painter.drawRect(layout.window)
-        marks = marks_of_large_map(self.state, self.view)
-        shown = selection.hovered or selection.pinned
-        place = self.view.place_of(shown) if shown is not None else None
+        self._frame(painter, layout.window, 1, "border")
         if not self.cells_and_bar.contains(clip):
-            self._paint_labels(painter, replace(marks, pinned=place))
+            self._paint_labels(painter, replace(marks, pinned=self.place))
         if not self.cells.contains(clip):
             self._paint_bar(painter)
         self._paint_strip(painter)
@@ -456,11 +470,24 @@ class HeatmapPainter:
         painter.save()
         painter.setClipRect(layout.window.adjusted(-2, -2, 2, 2))
         paint_shapes(painter, [shape for shape in shapes if not shape.is_beside], layout.map.topLeft(), self.theme)
-        self._paint_step(painter)
-        if place is not None:
-            self._paint_cross_hair(painter, place)
+        for band in self._step_bands():
+            self._frame(painter, layout.band_rect(band), 2.4)
+        if self.place is not None:
+            self._frame(painter, layout.band_rect(Band(self.place.row, is_row=True)), 1)
+            self._frame(painter, layout.band_rect(Band(self.place.column, is_row=False)), 1)
+            self._frame(painter, layout.cell_rect(self.place), 2)
         painter.restore()
-        self._paint_value(painter, shown, size)
+        self._paint_value(painter, size)
+
+    def _step_bands(self) -> list[Band]:
+        """The query of the decoding step that is looked at."""
+        step, kind = self.state.selection.step, self.state.selection.head.kind
+        return [] if step is None or kind == "encoder" else self.view.bands(queries=[step])
+
+    def _frame(self, painter: QPainter, place: QRectF, width: float, color: str = "accent") -> None:
+        painter.setPen(QPen(self.theme.color(color), width))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(place)
 
     @cached_property
     def _font_key(self) -> str:
@@ -530,9 +557,7 @@ class HeatmapPainter:
         is_signed = self.drawing.is_signed
         gradient.setStops(_stops(color_table(is_dark=self.theme.is_dark, is_signed=is_signed)))
         painter.fillRect(bar, gradient)
-        painter.setPen(QPen(self.theme.color("border"), 1))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRect(bar)
+        self._frame(painter, bar, 1, "border")
         painter.setPen(self.theme.color("muted"))
         painter.setFont(self.theme.font("small"))
         ascent = QFontMetrics(painter.font()).ascent()
@@ -553,34 +578,14 @@ class HeatmapPainter:
         painter.setClipRect(frame)
         draw_map(painter, place, image)
         painter.restore()
-        painter.setPen(QPen(self.theme.color("accent"), 1.4))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRect(frame)
+        self._frame(painter, frame, 1.4)
         painter.setFont(layout.font)
         self._paint_left_label(painter, frame.center().y(), strip.label, self.theme.color("accent"))
         painter.setFont(self.theme.font("small"))
         painter.setPen(self.theme.color("muted"))
         painter.drawText(QPointF(frame.right() + BAR_GAP, frame.center().y() + 4), f"≤ {strip.largest:.2f}")
 
-    def _paint_step(self, painter: QPainter) -> None:
-        """The query of the decoding step that is looked at, framed as in the line of tokens; changes are warm."""
-        view, selection = self.view, self.state.selection
-        if selection.step is None or selection.head.kind == "encoder":
-            return
-        for band in view.bands(queries=[selection.step]):
-            painter.setPen(QPen(self.theme.color("accent"), 2.4))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(self.layout.band_rect(band))
-
-    def _paint_cross_hair(self, painter: QPainter, place: Place) -> None:
-        painter.setPen(QPen(self.theme.color("accent"), 1))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRect(self.layout.band_rect(Band(place.row, is_row=True)))
-        painter.drawRect(self.layout.band_rect(Band(place.column, is_row=False)))
-        painter.setPen(QPen(self.theme.color("accent"), 2))
-        painter.drawRect(self.layout.cell_rect(place))
-
-    def _paint_value(self, painter: QPainter, shown: Pair | None, size: QSize) -> None:
+    def _paint_value(self, painter: QPainter, size: QSize) -> None:
         """A box near the cell, where it covers neither the cell's row nor its column if there is such a place."""
         strip, entry = self.drawing.strip, self.state.selection.hovered_sum
         if strip is not None and entry is not None and entry < strip.values.size:
@@ -588,8 +593,8 @@ class HeatmapPainter:
             title = f"{strip.title} → {self.view.column_labels[entry]}"
             lines: tuple[str, str] | None = (title, f"{map_text.value_name(self.state)} {strip.values.flat[entry]:.3f}")
         else:
-            place = self.cell_rect(shown) if shown is not None else None
-            lines = map_text.describe(self.state, shown) if shown is not None else None
+            place = self.layout.cell_rect(self.place) if self.place is not None else None
+            lines = map_text.describe(self.state, self.shown) if self.shown is not None else None
         if place is None or lines is None or not _is_in_sight(place, self.layout):
             return
         theme, metrics = self.theme, QFontMetrics(self.theme.font("body"))
@@ -680,6 +685,8 @@ def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
 
 
 WHEEL_STEP = 120
+NUM_KEPT = 16
+"""Layouts and images of cells that are kept."""
 
 
 class MapScrollBars:
@@ -738,70 +745,60 @@ class MapScrollBars:
 
 
 class Heatmap(LargeMap):
-    """Draws the large map of an `ExperimentState`; scrolls where it is larger than the widget, its labels stay.
+    """Draws the large map of an `ExperimentState` as cells; a larger map than the widget scrolls under its labels.
 
-    The mouse hovers, pins and picks what the state's selection holds. Where the map is shown as lines, this draws
-    nothing.
+    The mouse hovers, pins and picks cells, rows and columns of the state's selection.
     """
+
+    picture = "heatmap"
 
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
         super().__init__(state, parent)
-        self._was_plain = False
         self._painter: HeatmapPainter | None = None
-        self._layout_key: tuple[object, ...] = ()
+        self._kept = Cache(NUM_KEPT)
         self._scroll_bars = MapScrollBars(self, self.lay_out)
         self.across, self.down = self._scroll_bars.across, self._scroll_bars.down
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # or every change paints the page below it again
         self.setAccessibleName("Attention of the chosen head")
         state.settings.events.zoom.connect(self.lay_out, max_args=0)
         for mark in MARKS:
-            redraw = self.lay_out if mark == "picked" else self.show_marks
-            getattr(state.selection.events, mark).connect(redraw, max_args=0)
-        state.experiment_changed.connect(self.show_marks)
+            getattr(state.selection.events, mark).connect(self.lay_out, max_args=0)
+        state.experiment_changed.connect(self.lay_out, max_args=0)
         state.selection.events.pinned.connect(self._show_pinned, max_args=0)
-        self.rebuild()
+        self.show_map()
 
     def rebuild(self) -> None:
-        """Makes the picture anew: the maps, the head, the theme or the size changed."""
-        is_drawn = self._state.settings.picture == "heatmap"
-        old = self._view
-        self._view = self._state.maps.view() if is_drawn else None
+        """Updates the picture: the maps, the head or the theme changed."""
+        old = self._painter
         if self._view is not None:
             self.setAccessibleDescription(f"{map_text.title(self._state)}. {map_text.meaning_of_query(self._state)}")
-        if is_drawn:
-            self.lay_out()
-        if self._view is not None and (old is None or old.values.shape != self._view.values.shape):
+        self.lay_out()
+        if self._view is not None and (old is None or old.view.values.shape != self._view.values.shape):
             self._show_pinned()
 
     def lay_out(self) -> None:
-        """Another map, other queries picked, or another zoom."""
+        """Updates the picture: another map, other marks, another size or zoom."""
         old, self._painter = self._painter, None
-        drawing = large_map(self._state) if self._view is not None else None
-        if drawing is not None and self._view is not None:
-            layout = self._layout_of(self._view, old, drawing)
-            image = _image_of(drawing, self._theme, old)
-            self._painter = HeatmapPainter(self._state, self._theme, self._view, drawing, layout, image)
+        view = self._view
+        drawing = large_map(self._state) if view is not None else None
+        if view is not None and drawing is not None:
+            colors, top = color_table(is_dark=self._theme.is_dark, is_signed=drawing.is_signed), drawing.top
+            image = self._kept.kept((view, colors, top), lambda: map_image(view.values, colors, top))
+            layout = self._layout_of(view, drawing)
+            self._painter = HeatmapPainter(self._state, self._theme, view, drawing, layout, image)
         self._scroll_bars.fit(self.layout_now)
-        is_plain = self._was_plain and self._state.selection.is_plain
-        if old is None or self._painter is None or not (is_plain and self._painter.frames(old)):
+        if old is None or self._painter is None or not self._painter.frames(old):
             self.update()
         else:
             self.update(self._painter.cells if self._painter.has_same_bar(old.drawing) else self._painter.cells_and_bar)
 
-    def show_marks(self) -> None:
-        """Something was hovered, pinned or picked, or let go."""
-        self.update()
-
-    def _layout_of(self, view: MapView, old: HeatmapPainter | None, drawing: Drawing) -> HeatmapLayout:
-        """The layout there is, as long as all that it follows from stays: other weights move nothing."""
-        scroll, zoom = self._scroll_bars.offset, self._state.settings.zoom
+    def _layout_of(self, view: MapView, drawing: Drawing) -> HeatmapLayout:
+        """The same layout as long as all that it follows from stays: other weights move nothing."""
+        scroll, zoom, has_strip = self._scroll_bars.offset, self._state.settings.zoom, drawing.strip is not None
         labels = view.row_labels, view.column_labels
-        has_strip, is_signed = drawing.strip is not None, drawing.is_signed
-        key = *labels, self.size().toTuple(), self._theme, zoom, scroll.toTuple(), has_strip, is_signed
-        if old is not None and key == self._layout_key:
-            return old.layout
-        self._layout_key = key
-        return lay_out(view, self.size(), self._theme, zoom, scroll, has_strip=has_strip, is_signed=is_signed)
+        key = *labels, self.size().toTuple(), self._theme, zoom, scroll.toTuple(), has_strip, drawing.is_signed
+        others = {"has_strip": has_strip, "is_signed": drawing.is_signed}
+        return self._kept.kept(key, lambda: lay_out(view, self.size(), self._theme, zoom, scroll, **others))
 
     @property
     def layout_now(self) -> HeatmapLayout | None:
@@ -905,7 +902,6 @@ class Heatmap(LargeMap):
         """Cells, labels, bar, cross-hair, value."""
         painter = QPainter(self)
         painter.fillRect(event.rect(), self._theme.color("panel"))
-        self._was_plain = self._state.selection.is_plain
         if self._painter is not None:
             self._painter.paint(painter, self.size(), event.rect())
 
@@ -916,10 +912,3 @@ class Heatmap(LargeMap):
         if cell is None or layout is None:
             return
         self._scroll_bars.show_cell(cell, layout.window)
-
-
-def _image_of(drawing: Drawing, theme: Theme, old: HeatmapPainter | None) -> QImage:
-    """The image that a painter has, as long as cells and colours stay; else another one."""
-    if old is not None and old.drawing.values is drawing.values and old.theme is theme and old.has_same_bar(drawing):
-        return old.image
-    return map_image(drawing.values, color_table(is_dark=theme.is_dark, is_signed=drawing.is_signed), drawing.top)

@@ -224,6 +224,8 @@ class LinesPainter:
 class LinesView(LargeMap):
     """Draws the large map of an `ExperimentState` as lines, while its settings ask for lines."""
 
+    picture = "lines"
+
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
         super().__init__(state, parent)
         self._painter: LinesPainter | None = None
@@ -231,29 +233,19 @@ class LinesView(LargeMap):
         self.setToolTip(
             "Point at a token to see only its lines. Click to pick it; Ctrl or Shift and click to pick several."
         )
-        state.settings.events.line_threshold.connect(self.show_marks, max_args=0)
+        state.settings.events.line_threshold.connect(self.update, max_args=0)
         for mark in MARKS:
-            getattr(state.selection.events, mark).connect(self.show_marks, max_args=0)
-        self.rebuild()
+            getattr(state.selection.events, mark).connect(self.update, max_args=0)
+        self.show_map()
 
     def rebuild(self) -> None:
         """Another map, or another size."""
         self._painter = None
-        self._view = self._state.maps.view() if self._state.settings.picture == "lines" else None
         if self._view is not None:
-            count = max(*self._view.values.shape)
+            count = max(self._view.values.shape)
             self.setMinimumHeight(int(self._theme.scaled(HEADER) + self._theme.scaled(MIN_LINE) * count))
             self._painter = LinesPainter(self._state, self._theme, self._view, self.size())
         self.update()
-
-    def show_marks(self) -> None:
-        """Something was hovered, pinned or picked, or let go; or other lines are left out."""
-        self.update()
-
-    @property
-    def painter_now(self) -> LinesPainter | None:
-        """What is painted; None while nothing is shown."""
-        return self._painter
 
     def queries_at(self, point: QPointF) -> tuple[int, ...]:
         """The queries of the label under a point; empty if there is none."""

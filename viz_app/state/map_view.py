@@ -297,11 +297,6 @@ class MapSelection:
         """Whether anything is pinned or picked."""
         return self.pinned is not None or bool(self.picked.tokens) or bool(self.picked_key.tokens)
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether all labels of the large map are drawn alike."""
-        return self.hovered is None and self.hovered_word is None and not self.has_marks
-
     def clear_marks(self, *, pinned: Pair | None = None) -> None:
         """Nothing is hovered, pinned or picked; or this pair alone is pinned."""
         self.clear_hovered()

@@ -145,7 +145,8 @@ def test_the_window_draws_each_mark_where_the_description_has_it(
     heatmap.resize(600, 500)
 
     def draw(shown: Marks) -> Pixels:
-        monkeypatch.setattr("augenmerk.viz_app.heatmap.heatmap.marks_of_large_map", lambda state, view: shown)
+        monkeypatch.setattr("augenmerk.viz_app.heatmap.drawing.marks_of_large_map", lambda state, view: shown)
+        heatmap.lay_out()
         return image_pixels(heatmap.grab().toImage())
 
     plain, found, layout = draw(Marks()), draw(marks), heatmap.layout_now

@@ -36,7 +36,7 @@ def heatmap(qtbot: QtBot, theme: Theme, state: ExperimentState) -> Heatmap:
     qtbot.addWidget(heatmap)
     heatmap.resize(700, 560)
     heatmap.show()
-    heatmap.rebuild()
+    heatmap.show_map()
     return heatmap
 
 
@@ -118,7 +118,7 @@ def test_a_long_map_has_legible_rows_and_scrolls_under_labels_that_stay(qtbot: Q
     qtbot.addWidget(heatmap)
     heatmap.resize(700, 560)
     heatmap.show()
-    heatmap.rebuild()
+    heatmap.show_map()
     layout = heatmap.layout_now
     assert layout is not None
     assert layout.row_step == 1
@@ -317,7 +317,7 @@ def test_lines_of_a_difference_are_told_apart_by_colour(qtbot: QtBot, theme: The
     state.accept(_changed())
     usual = lines.grab().toImage()
     state.settings.shown = "difference"
-    painter, view = lines.painter_now, state.maps.view()
+    painter, view = lines._painter, state.maps.view()
     assert painter is not None
     assert view is not None
     picture = lines.grab().toImage()
