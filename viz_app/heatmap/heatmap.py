@@ -295,8 +295,8 @@ def lay_out(
         strip=strip if has_strip else None,
         cell=cell,
         font=font,
-        row_step=_step(line * 0.86, cell.y()),
-        column_step=_step(line * 0.95 / COLUMN_SINE, cell.x()),
+        row_step=label_step(line * 0.86, cell.y()),
+        column_step=label_step(line * 0.95 / COLUMN_SINE, cell.x()),
         row_label_width=margins.row_label_width,
         column_label_length=margins.column_label_length,
         hidden=hidden,
@@ -375,7 +375,7 @@ def _cell(view: MapView, size: QSize, margins: _Margins, zoom: Zoom, theme: Them
     return QPointF(min(width, max(side, min(2 * side, widest))), side)
 
 
-def _step(needed: float, cell: float) -> int:
+def label_step(needed: float, cell: float) -> int:
     """Every how many cells a label has the room it needs."""
     return max(1, -int(-needed // max(cell, 0.1)))
 

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from augenmerk.core.translation.result import FloatArray
 from augenmerk.viz_app.heatmap.drawing import color_table
-from augenmerk.viz_app.heatmap.heatmap import COLUMN_ANGLE, COLUMN_COSINE, COLUMN_SINE, thinned
+from augenmerk.viz_app.heatmap.heatmap import COLUMN_ANGLE, COLUMN_COSINE, COLUMN_SINE, label_step, thinned
 from augenmerk.viz_app.theme import Theme, current_theme, is_theme_change, scaled
 
 MAX_LABEL, GAP, TITLE_HEIGHT, LEGEND_HEIGHT, LEGEND_BAR = 72, 5, 20, 30, 6
@@ -42,10 +42,10 @@ class MatrixCell:
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """What is drawn.
+    """One matrix.
 
     Attributes:
-        values: [rows, columns]; where it is not a number there is no cell.
+        values: [rows, columns]; NaN: there is no cell.
         row_labels, column_labels: one for each.
         title: above it; empty for none.
     """
@@ -81,8 +81,9 @@ class MatrixStyle:
     legend: Callable[[float], tuple[str, str, str]] = lambda top: ("0", "", f"{top:.2f}")
 
 
-class MatrixLayout:
-    """Where matrices stand in a widget of this width: one below the other, all as wide as there is room.
+class MatrixPicture:
+    """Matrices in a widget of this width: one below the other, all as wide as there is room. Cells without a value are
+    left out.
 
     Attributes:
         matrices: at least one.
@@ -168,55 +169,42 @@ class MatrixLayout:
             for index, matrix in enumerate(self.matrices)
         )
 
-
-@dataclass
-class MatrixPainter:
-    """Paints matrices.
-
-    Attributes:
-        layout: what stands where.
-        top: the value of the last colour.
-        framed, struck: cells that are marked.
-        hovered: the cell under the mouse.
-    """
-
-    layout: MatrixLayout
-    top: float
-    framed: frozenset[MatrixCell]
-    struck: frozenset[MatrixCell]
-    hovered: MatrixCell | None
-
-    def paint(self, painter: QPainter) -> None:
-        """Titles, cells, labels, legend."""
-        colors = color_table(is_dark=self.layout.theme.is_dark, is_signed=self.layout.style.colors == "signed")
+    def paint(
+        self, painter: QPainter, top: float, framed: Collection[MatrixCell], struck: Collection[MatrixCell]
+    ) -> None:
+        """Paints titles, cells, labels and the legend; `top` is the value of the last colour."""
+        colors = color_table(is_dark=self.theme.is_dark, is_signed=self.style.colors == "signed")
         table = [QColor(*color) for color in colors.rgb.tolist()]
-        for index, matrix in enumerate(self.layout.matrices):
+        for index, matrix in enumerate(self.matrices):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-            self._paint_cells(painter, index, table, colors.indices(matrix.values, self.top))
+            self._paint_cells(painter, index, table, colors.indices(matrix.values, top))
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            self._paint_labels(painter, index, matrix)
-        self._paint_marks(painter)
-        self._paint_legend(painter, table)
+            self._paint_labels(painter, index, [cell for cell in framed if cell.matrix == index])
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(self.theme.color("text"), 2))
+        for rect in map(self.cell_rect, struck):
+            painter.drawLine(rect.topLeft(), rect.bottomRight())
+        painter.setPen(QPen(self.theme.color("accent"), 2))
+        painter.drawRects([self.cell_rect(cell) for cell in framed])
+        self._paint_legend(painter, table, top)
 
     def _paint_cells(self, painter: QPainter, index: int, table: Sequence[QColor], indices: NDArray[np.intp]) -> None:
-        matrix = self.layout.matrices[index]
-        painter.setFont(self.layout.font(matrix))
-        texts = self._texts_that_fit(matrix, self.layout.cell_rect(MatrixCell(index, 0, 0)), painter.font())
-        for row, column in np.ndindex(indices.shape):
-            if np.isnan(matrix.values[row, column]):
-                continue
-            rect, color = self.layout.cell_rect(MatrixCell(index, row, column)), table[int(indices[row, column])]
+        matrix = self.matrices[index]
+        painter.setFont(self.font(matrix))
+        texts = self._texts_that_fit(matrix, self.cell_rect(MatrixCell(index, 0, 0)), painter.fontMetrics())
+        for row, column in np.argwhere(~np.isnan(matrix.values)).tolist():
+            rect, color = self.cell_rect(MatrixCell(index, row, column)), table[int(indices[row, column])]
             painter.fillRect(rect, color)
             if text := texts.get((row, column)):
                 painter.setPen(QColor("#111111") if color.lightnessF() > 0.5 else QColor("#ffffff"))
                 painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(self.layout.theme.color("border"))
-        painter.drawRect(self.layout.areas[index])
+        painter.setPen(self.theme.color("border"))
+        painter.drawRect(self.areas[index])
 
-    def _texts_that_fit(self, matrix: Matrix, cell: QRectF, font: QFont) -> dict[tuple[int, ...], str]:
-        """The texts of cells, by row and column; none where most do not fit: a few would look like all there is."""
-        cell_text, metrics = self.layout.style.cell_text, QFontMetrics(font)
+    def _texts_that_fit(self, matrix: Matrix, cell: QRectF, metrics: QFontMetrics) -> dict[tuple[int, ...], str]:
+        """The texts of cells, by row and column; none if most do not fit: a few would look like all there is."""
+        cell_text = self.style.cell_text
         if cell_text is None or metrics.height() > cell.height():
             return {}
         texts = {
@@ -225,79 +213,57 @@ class MatrixPainter:
         fitting = {place: text for place, text in texts.items() if metrics.horizontalAdvance(text) + 4 <= cell.width()}
         return fitting if 2 * len(fitting) > len(texts) else {}
 
-    def _paint_labels(self, painter: QPainter, index: int, matrix: Matrix) -> None:
-        theme, area = self.layout.theme, self.layout.areas[index]
+    def _paint_labels(self, painter: QPainter, index: int, framed: Sequence[MatrixCell]) -> None:
+        theme, area, matrix = self.theme, self.areas[index], self.matrices[index]
         if matrix.title:
             painter.setFont(theme.font("small", bold=True))
             painter.setPen(theme.color("text"))
-            title = QRectF(0, self.layout.block_top(index), self.layout.width, theme.scaled(TITLE_HEIGHT))
+            title = QRectF(0, self.block_top(index), self.width, theme.scaled(TITLE_HEIGHT))
             painter.drawText(title, Qt.AlignmentFlag.AlignVCenter, matrix.title)
-        painter.setFont(self.layout.font(matrix))
-        metrics = QFontMetrics(painter.font())
-        marked = {cell for cell in (*self.framed, self.hovered) if cell is not None and cell.matrix == index}
-        rows, columns = sorted({cell.row for cell in marked}), sorted({cell.column for cell in marked})
-        cell_rect = self.layout.cell_rect(MatrixCell(index, 0, 0))
-        step = max(1, -int(-metrics.height() * 0.86 // cell_rect.height()))
-        for row in thinned(len(matrix.row_labels), step, rows):
+        painter.setFont(self.font(matrix))
+        metrics, half, cell = painter.fontMetrics(), theme.scaled(10), self.cell_rect(MatrixCell(index, 0, 0))
+        middle, right = Qt.AlignmentFlag.AlignVCenter, Qt.AlignmentFlag.AlignRight
+        rows, columns = sorted({cell.row for cell in framed}), sorted({cell.column for cell in framed})
+        for row in thinned(len(matrix.row_labels), label_step(metrics.height() * 0.86, cell.height()), rows):
             self._choose_pen(painter, matrix.row_labels[row], is_marked=row in rows)
-            middle = self.layout.cell_rect(MatrixCell(index, row, 0)).center().y()
-            half = theme.scaled(10)
-            place = QRectF(0, middle - half, area.left() - GAP, 2 * half)
+            y = self.cell_rect(MatrixCell(index, row, 0)).center().y()
+            place = QRectF(0, y - half, area.left() - GAP, 2 * half)
             text = metrics.elidedText(matrix.row_labels[row], Qt.TextElideMode.ElideRight, int(place.width()))
-            painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
-        if self.layout.style.has_slanted_columns:
-            self._paint_slanted(painter, index, matrix, columns)
-            return
+            painter.drawText(place, right | middle, text)
+        is_slanted, longest = self.style.has_slanted_columns, self.label_width(matrix, matrix.column_labels)
         widest = max(map(metrics.horizontalAdvance, matrix.column_labels), default=1) + 4
-        for column in thinned(len(matrix.column_labels), max(1, -int(-widest // cell_rect.width())), columns):
-            self._choose_pen(painter, matrix.column_labels[column], is_marked=column in columns)
-            middle = self.layout.cell_rect(MatrixCell(index, 0, column)).center().x()
-            place = QRectF(middle - widest, area.top() - metrics.height() - 1, 2 * widest, metrics.height())
-            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, matrix.column_labels[column])
-
-    def _paint_slanted(self, painter: QPainter, index: int, matrix: Matrix, marked: Sequence[int]) -> None:
-        metrics, area = QFontMetrics(painter.font()), self.layout.areas[index]
-        width = self.layout.cell_rect(MatrixCell(index, 0, 0)).width()
-        longest = self.layout.label_width(matrix, matrix.column_labels)
-        for column in thinned(
-            len(matrix.column_labels), max(1, -int(-metrics.height() * 0.95 / COLUMN_SINE // width)), list(marked)
-        ):
-            self._choose_pen(painter, matrix.column_labels[column], is_marked=column in marked)
+        needed = metrics.height() * 0.95 / COLUMN_SINE if is_slanted else widest
+        for column in thinned(len(matrix.column_labels), label_step(needed, cell.width()), columns):
+            label = matrix.column_labels[column]
+            self._choose_pen(painter, label, is_marked=column in columns)
+            x = self.cell_rect(MatrixCell(index, 0, column)).center().x()
+            if not is_slanted:
+                place = QRectF(x - widest, area.top() - metrics.height() - 1, 2 * widest, metrics.height())
+                painter.drawText(place, Qt.AlignmentFlag.AlignCenter, label)
+                continue
             painter.save()
-            painter.translate(self.layout.cell_rect(MatrixCell(index, 0, column)).center().x(), area.top() - GAP)
+            painter.translate(x, area.top() - GAP)
             painter.rotate(COLUMN_ANGLE)
-            text = metrics.elidedText(matrix.column_labels[column], Qt.TextElideMode.ElideRight, longest)
-            half = self.layout.theme.scaled(10)
-            painter.drawText(QRectF(0, -half, longest + 2, 2 * half), Qt.AlignmentFlag.AlignVCenter, text)
+            text = metrics.elidedText(label, Qt.TextElideMode.ElideRight, longest)
+            painter.drawText(QRectF(0, -half, longest + 2, 2 * half), middle, text)
             painter.restore()
 
-    def _paint_marks(self, painter: QPainter) -> None:
-        theme = self.layout.theme
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(theme.color("text"), 2))
-        for cell in self.struck:
-            rect = self.layout.cell_rect(cell)
-            painter.drawLine(rect.topLeft(), rect.bottomRight())
-        painter.setPen(QPen(theme.color("accent"), 2))
-        for cell in {*self.framed, *([self.hovered] if self.hovered is not None else [])}:
-            painter.drawRect(self.layout.cell_rect(cell))
-
-    def _paint_legend(self, painter: QPainter, table: Sequence[QColor]) -> None:
-        last = self.layout.areas[-1]
+    def _paint_legend(self, painter: QPainter, table: Sequence[QColor], top: float) -> None:
+        last = self.areas[-1]
         bar = QRectF(last.left(), last.bottom() + 8, last.width(), LEGEND_BAR)
         for index in range(0, len(table), 3):
             left = bar.left() + bar.width() * index / len(table)
             painter.fillRect(QRectF(left, bar.top(), bar.width() * 3 / len(table) + 0.5, LEGEND_BAR), table[index])
-        painter.setPen(self.layout.theme.color("muted"))
-        painter.setFont(self.layout.theme.font("small"))
-        place = QRectF(last.left() - 8, bar.bottom(), last.width() + 16, self.layout.theme.scaled(16))
+        painter.setPen(self.theme.color("muted"))
+        painter.setFont(self.theme.font("small"))
+        place = QRectF(last.left() - 8, bar.bottom(), last.width() + 16, self.theme.scaled(16))
         sides = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignHCenter, Qt.AlignmentFlag.AlignRight)
-        for side, text in zip(sides, self.layout.style.legend(self.top), strict=True):
+        for side, text in zip(sides, self.style.legend(top), strict=True):
             painter.drawText(place, side | Qt.AlignmentFlag.AlignVCenter, text)
 
     def _choose_pen(self, painter: QPainter, text: str, *, is_marked: bool) -> None:
         is_special = text.startswith("<") and text.endswith(">")
-        painter.setPen(self.layout.theme.color("accent" if is_marked else "muted" if is_special else "text"))
+        painter.setPen(self.theme.color("accent" if is_marked else "muted" if is_special else "text"))
 
 
 class LabelledMatrix(QWidget):
@@ -326,7 +292,7 @@ class LabelledMatrix(QWidget):
         self.tip_of: Callable[[MatrixCell], str] | None = None
         self._framed: frozenset[MatrixCell] = frozenset()
         self._struck: frozenset[MatrixCell] = frozenset()
-        self._layout: MatrixLayout | None = None
+        self._layout: MatrixPicture | None = None
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(name)
@@ -420,7 +386,8 @@ class LabelledMatrix(QWidget):
         """Titles, cells, labels, legend."""
         layout = self._layout_now()
         if layout is not None:
-            MatrixPainter(layout, self.top, self._framed, self._struck, self.hovered_cell).paint(QPainter(self))
+            hovered = set() if self.hovered_cell is None else {self.hovered_cell}
+            layout.paint(QPainter(self), self.top, self._framed | hovered, self._struck)
 
     def _hover(self, cell: MatrixCell | None) -> None:
         if cell == self.hovered_cell:
@@ -431,10 +398,10 @@ class LabelledMatrix(QWidget):
         self.update()
         self.hovered.emit(cell)
 
-    def _layout_now(self) -> MatrixLayout | None:
+    def _layout_now(self) -> MatrixPicture | None:
         """None while there is nothing to draw."""
         if self._layout is None and self.matrices:
-            self._layout = MatrixLayout(self.matrices, self._style, self.width(), current_theme())
+            self._layout = MatrixPicture(self.matrices, self._style, self.width(), current_theme())
         return self._layout
 
     def _content_height(self) -> int:
