@@ -3,8 +3,8 @@
 Everything Augenmerk writes goes through `atomic_path`: a temporary file beside the target, flushed to the disk, then
 renamed over it. Until the rename the older file is untouched.
 
-Every file that a user may have named is opened by `open_file`, or first looked at by `check_regular`: a pipe without a
-writer would block its reader for ever, and a device may never end.
+Every file that a user may have named is opened by `open_file`: a pipe without a writer would block
+its reader for ever, and a device may never end.
 """
 
 import errno
@@ -48,11 +48,6 @@ def open_file(path: Path | str) -> io.BufferedReader:
 def reason_of(error: Exception) -> str:
     """Why reading failed, in the system's words alone where they are known: the path stands in the message already."""
     return getattr(error, "strerror", None) or str(error)
-
-
-def check_regular(path: Path | str) -> None:
-    """Raises `OSError` where `open_file` would: for libraries that open a file by its name."""
-    open_file(path).close()
 
 
 def read_bytes(path: Path | str, max_bytes: int | None = None) -> bytes:

@@ -25,7 +25,7 @@ from augenmerk.core.analysis.logit_attribution import LogitParts, logit_parts
 from augenmerk.core.analysis.roles import POSITION_SHARE, read_sample_roles
 from augenmerk.core.config import preset
 from augenmerk.core.corpora.parallel import read_pair
-from augenmerk.core.evaluation.scores import evaluate
+from augenmerk.core.evaluation import evaluate
 from augenmerk.core.model.heads import Head
 from augenmerk.core.model.size import Module, size_rows, total
 from augenmerk.core.model.transformer import all_heads

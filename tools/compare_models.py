@@ -14,7 +14,7 @@ from pathlib import Path
 
 from augenmerk.core.corpora.multi30k import cache_path
 from augenmerk.core.corpora.parallel import read_pair
-from augenmerk.core.evaluation.scores import (
+from augenmerk.core.evaluation import (
     Statistics,
     bleu_of,
     bleu_statistics,

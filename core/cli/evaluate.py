@@ -19,8 +19,7 @@ from augenmerk.core.storage import check_writable, write_text
 from augenmerk.core.translation.experiment_file import part_to_json
 
 if TYPE_CHECKING:
-    from augenmerk.core.evaluation.loss import CorpusLoss
-    from augenmerk.core.evaluation.scores import CorpusScores
+    from augenmerk.core.evaluation import CorpusLoss, CorpusScores
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -45,8 +44,10 @@ def run(options: argparse.Namespace) -> int:
     sources, references = read_line_pairs(options.source, options.reference)
     translator = load_translator(options)
     beam, length_penalty = read_beam(options)
-    from augenmerk.core.evaluation.loss import reference_loss  # torch is imported by now
-    from augenmerk.core.evaluation.scores import evaluate
+    from augenmerk.core.evaluation import (
+        evaluate,
+        reference_loss,  # torch is imported by now
+    )
 
     with show_progress(" sentences") as show:
         scores, hypotheses = evaluate(

@@ -9,7 +9,7 @@ from augenmerk.core.errors import CheckpointError
 from augenmerk.core.plain_text import one_line
 
 if TYPE_CHECKING:
-    from augenmerk.core.training.runs import RunSummary
+    from augenmerk.core.training.folder import RunSummary
 
 _HEADER = ("run", "preset", "epochs", "steps", "best loss", "best BLEU", "state")
 _TO_THE_RIGHT = frozenset({2, 3, 4, 5})
@@ -29,8 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print a table for each folder that contains runs. Raises `AugenmerkError`."""
-    from augenmerk.core.training.folder import default_runs_folder
-    from augenmerk.core.training.runs import list_runs, remembered_run_folders
+    from augenmerk.core.training.folder import default_runs_folder, list_runs, remembered_run_folders
 
     expected = [options.folder] if options.folder is not None else [HERE, default_runs_folder()]
     folders = expected if options.folder is not None else [*expected, *remembered_run_folders()]

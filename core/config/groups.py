@@ -449,12 +449,12 @@ class DecodingConfig(Settings, owner="decoding"):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.forbidden_ids is None:
-            return
-        if not isinstance(self.forbidden_ids, tuple):
-            raise ConfigError(f"decoding: forbidden_ids is {self.forbidden_ids!r}. Use a list of ids.")
-        for place, token_id in enumerate(self.forbidden_ids):
-            if isinstance(token_id, bool) or not isinstance(token_id, int) or not COUNT_OR_ZERO.include(token_id):
-                raise ConfigError(
-                    f"decoding: forbidden_ids[{place}] is {token_id!r}. Use a whole number of at least 0."
-                )
+        ids = self.forbidden_ids
+        if ids is not None and not (isinstance(ids, tuple) and all(map(_is_id, ids))):
+            raise ConfigError(
+                f"decoding: forbidden_ids is {repr(ids)[:80]}. Use a list of whole numbers of at least 0."
+            )
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and COUNT_OR_ZERO.include(value)

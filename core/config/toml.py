@@ -4,6 +4,7 @@ Written without a library: there are only strings, numbers and booleans in three
 """
 
 import dataclasses
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -48,18 +49,8 @@ def to_toml(run: RunConfig) -> str:
 
 
 def _value(value: str | int | float | bool | None) -> str:
-    if value is None:
-        return f'"{NOTHING}"'
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return _quoted(value) if isinstance(value, str) else repr(value)
-
-
-def _quoted(text: str) -> str:
-    """A basic string of TOML: control characters, quotes and backslashes are escaped."""
-    escapes = {'"': '\\"', "\\": "\\\\"}
-    control = {chr(code): f"\\u{code:04X}" for code in (*range(0x20), 0x7F)}
-    return '"' + "".join((escapes | control).get(character, character) for character in text) + '"'
+    """Like JSON, of which these values are a part; only the delete character is to be escaped too."""
+    return json.dumps(NOTHING if value is None else value, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
 def read_toml(path: Path) -> RunConfig:

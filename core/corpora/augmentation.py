@@ -4,7 +4,6 @@ import random
 import zlib
 from collections import Counter
 from collections.abc import Sequence
-from functools import cached_property
 
 from augenmerk.core.corpora.prepared import EncodedPairs, PreparedCorpus
 from augenmerk.core.text.codec import TextCodec, fold_case
@@ -80,6 +79,8 @@ class Resegmentation:
     def __init__(self, corpus: PreparedCorpus, dropout: float) -> None:
         self._corpus = corpus
         self._dropout = dropout
+        self._source_words = [_words(ids, corpus.codecs.source) for ids in corpus.train.source]
+        self._target_words = [_words(ids, corpus.codecs.target) for ids in corpus.train.target]
 
     def pairs(self, epoch: int, seed: int) -> EncodedPairs:
         """The pairs of one epoch, reproducible by epoch and seed."""
@@ -88,14 +89,6 @@ class Resegmentation:
             self._resegment(self._source_words, train.source, codecs.source, f"{seed}-{epoch}-source"),
             self._resegment(self._target_words, train.target, codecs.target, f"{seed}-{epoch}-target"),
         )
-
-    @cached_property
-    def _source_words(self) -> list[list[_Ids]]:
-        return [_words(ids, self._corpus.codecs.source) for ids in self._corpus.train.source]
-
-    @cached_property
-    def _target_words(self) -> list[list[_Ids]]:
-        return [_words(ids, self._corpus.codecs.target) for ids in self._corpus.train.target]
 
     def _resegment(
         self, sentences: list[list[_Ids]], plain: list[list[int]], codec: TextCodec, seed: str

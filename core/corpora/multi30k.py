@@ -17,7 +17,6 @@ from augenmerk.core.storage import atomic_path, read_bytes
 
 COMMIT = "a3d2e0d26b56f3846f66a952536ffed4e401d05a"
 BASE_URL = f"https://raw.githubusercontent.com/multi30k/dataset/{COMMIT}/data/task1/raw"
-TERMS = "Multi30k is provided for non-commercial research and educational purposes (it derives from Flickr30K)."
 CONNECT_TIMEOUT_S = 10.0
 READ_TIMEOUT_S = 20.0
 _CHUNK_BYTES = 32 * 1024

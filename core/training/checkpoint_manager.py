@@ -40,8 +40,8 @@ from augenmerk.core.training.folder import (
     describe_checkpoint,
     kept_checkpoints,
     older_files,
+    read_starts,
 )
-from augenmerk.core.training.runs import read_starts
 from augenmerk.core.training.session import TrainingSession
 from augenmerk.core.training.step_metrics import StepMetricsWriter
 

@@ -81,11 +81,20 @@ def check_memory_for_training(
     on_cpu = not device.startswith("cuda")
     copies = _COPIES_IN_TRAINING if on_cpu else 1  # elsewhere the model is built here and moved
     needed = _BYTES_OF_NUMBER * (copies * num_parameters + 2 * tables)  # a table is computed in as much memory again
-    _require(needed, num_parameters, config, memory_limit())
+    limits = [(needed, memory_limit())]
     if not on_cpu:
-        needed = _BYTES_OF_NUMBER * (_COPIES_IN_TRAINING * num_parameters + tables)
         size = torch.cuda.get_device_properties(device).total_memory
-        _require(needed, num_parameters, config, MemoryLimit(size, f"{device} has {gigabytes(size)}"))
+        needed = _BYTES_OF_NUMBER * (_COPIES_IN_TRAINING * num_parameters + tables)
+        limits.append((needed, MemoryLimit(size, f"{device} has {gigabytes(size)}")))
+    for needed, limit in limits:
+        if limit is not None and needed > limit.num_bytes:
+            layers = f"{config.num_encoder_layers} + {config.num_decoder_layers} layers"
+            raise ConfigError(
+                f"The model cannot be trained here: with {layers} of width {config.width:,} (inner "
+                f"{config.feed_forward_width:,}) and {config.max_positions:,} positions it has {num_parameters:,} "
+                f"parameters, which take {gigabytes(needed)} with gradients and the optimizer's averages, but "
+                f"{limit.reason}. Lower one of these settings."
+            )
 
 
 def check_address_space() -> None:
@@ -100,15 +109,3 @@ def check_address_space() -> None:
             f"There is not enough memory to train: {limit.reason}. Training needs another "
             f"{gigabytes(MIN_ADDRESS_SPACE)} at least; raise the limit (ulimit -v unlimited)."
         )
-
-
-def _require(needed: int, num_parameters: int, config: ModelConfig, limit: MemoryLimit | None) -> None:
-    if limit is None or needed <= limit.num_bytes:
-        return
-    layers = f"{config.num_encoder_layers} + {config.num_decoder_layers} layers"
-    raise ConfigError(
-        f"The model cannot be trained here: with {layers} of width {config.width:,} (inner "
-        f"{config.feed_forward_width:,}) and {config.max_positions:,} positions it has {num_parameters:,} parameters, "
-        f"which take {gigabytes(needed)} with gradients and the optimizer's averages, but {limit.reason}. Lower one of "
-        "these settings."
-    )

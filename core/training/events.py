@@ -143,7 +143,7 @@ class SampleTranslated(TrainingEvent):
     Attributes:
         epoch, step: progress of the run.
         bleu: BLEU-4 of the sample from 0 to 100, tokenized and lower-cased (`bleu_tokenized_lowercased` of
-            `core.evaluation.scores`).
+            `core.evaluation`).
         num_sentences: size of the sample, the same sentences each time.
         examples: up to five of them, the same ones each time.
     """

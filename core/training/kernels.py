@@ -53,15 +53,13 @@ class FasterKernels(TorchFunctionMode):
 def linear(states: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """states · weightᵀ + bias: [..., N] to [..., M], by oneDNN where that is faster. Differentiable once."""
     num_rows = states.numel() // states.size(-1)
-    if not product_serves(states):
-        return functional.linear(states, weight, bias)
-    if torch.is_grad_enabled():
-        if num_rows < _MIN_ROWS:
-            return functional.linear(states, weight, bias)
-        output: Tensor = _Linear.apply(states.reshape(num_rows, -1), weight, bias)
-        return output.view(*states.shape[:-1], len(weight))
-    if is_worth_setting_up(num_rows, weight):
-        return product_of_few_shapes(states, weight, bias)
+    if product_serves(states):
+        if not torch.is_grad_enabled():
+            if is_worth_setting_up(num_rows, weight):
+                return product_of_few_shapes(states, weight, bias)
+        elif num_rows >= _MIN_ROWS:
+            output: Tensor = _Linear.apply(states.reshape(num_rows, -1), weight, bias)
+            return output.view(*states.shape[:-1], len(weight))
     return functional.linear(states, weight, bias)
 
 

@@ -19,7 +19,7 @@ from augenmerk.core.corpora.batches import Batch, collate, training_batches
 from augenmerk.core.corpora.prepared import PreparedCorpus
 from augenmerk.core.device import DeviceChoice, choose_device
 from augenmerk.core.errors import CheckpointError, StorageError, TrainingError
-from augenmerk.core.evaluation.loss import CorpusLoss
+from augenmerk.core.evaluation import CorpusLoss
 from augenmerk.core.memory import is_out_of_memory
 from augenmerk.core.text.codec import CodecPair
 from augenmerk.core.training.checkpoint_manager import CheckpointManager, load_resumable
@@ -57,8 +57,8 @@ from augenmerk.core.training.folder import (
     kept_checkpoints,
     locked,
     require_no_other_run,
+    was_interrupted_before_first_checkpoint,
 )
-from augenmerk.core.training.runs import was_interrupted_before_first_checkpoint
 from augenmerk.core.training.schedules import cooldown_factor, describe_schedule, fitted_cooldown_epochs
 from augenmerk.core.training.session import (
     TrainingSession,
@@ -516,7 +516,7 @@ class EpochLoop:
         self.on_event(PhaseStarted("Validating"))
         bleu = None
         loss = self.validator.loss(should_stop)
-        if with_sample and self.validator.sample.sources:
+        if with_sample and self.validator.sources:
             self.on_event(PhaseStarted("Translating a sample"))
             sample = self.validator.translate_sample(should_stop)
             self.on_event(sample)

@@ -34,7 +34,7 @@ from augenmerk.core.training.device_choices import (
 )
 from augenmerk.core.training.distributed import SINGLE_PROCESS, CommandKind, World
 from augenmerk.core.training.failures import ChangedDataError, DivergedError, Proposal
-from augenmerk.core.training.gradients import Gradients, LossSum
+from augenmerk.core.training.loss import Gradients, LossSum
 from augenmerk.core.training.schedules import cooldown_factor, fitted_cooldown_epochs, fitted_to, learning_rate
 
 LARGEST_WEIGHT = 1e4

@@ -2,13 +2,11 @@
 
 import math
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 
 from augenmerk.core.corpora.batches import Batch, collate, validation_batches
 from augenmerk.core.device import DeviceChoice
-from augenmerk.core.evaluation.loss import CorpusLoss, corpus_loss
-from augenmerk.core.evaluation.scores import bleu_tokenized_lowercased, reference_words
+from augenmerk.core.evaluation import CorpusLoss, bleu_tokenized_lowercased, corpus_loss, reference_words
 from augenmerk.core.text.tokenizers import has_rules
 from augenmerk.core.training.device_choices import max_tokens_at_once
 from augenmerk.core.training.events import SampleTranslated, TranslatedExample
@@ -34,20 +32,6 @@ class ValidationStoppedError(Exception):
     """The run is to stop; what was validated so far is dropped. Steers the loop, and never leaves it."""
 
 
-@dataclass(frozen=True)
-class Sample:
-    """A fixed sample of the validation split, independent of the seed of the run.
-
-    Attributes:
-        sources, references: the original text.
-        expected_words: of the references, tokenized for BLEU.
-    """
-
-    sources: tuple[str, ...]
-    references: tuple[str, ...]
-    expected_words: tuple[tuple[str, ...], ...]
-
-
 class Validator:
     """Validates the model of `session` without side effects on dropout, random numbers and training mode.
 
@@ -58,7 +42,7 @@ class Validator:
 
     Attributes:
         probe: the sentence of the film; None if the corpus has no text or spaCy is missing.
-        sample: translated at each validation.
+        sources, references: a fixed sample of the validation split, independent of the seed of the run.
 
     Raises:
         TextError: the model cannot read the probe.
@@ -74,7 +58,16 @@ class Validator:
         languages = self.run.data.source_language, self.run.data.target_language
         has_words = self.run.is_copy_task or has_rules(*languages)
         self.probe = self._default_probe() if probe is None and has_words else probe
-        self.sample = self._draw_sample(self.run.training.sample_size if has_words else 0)
+        texts, size = corpus.validation_texts, self.run.training.sample_size if has_words else 0
+        number = len(texts.source)
+        chosen = sorted(random.Random(_SAMPLE_SEED).sample(range(number), min(size, number)))
+        self.sources = [texts.source[index] for index in chosen]
+        self.references = [texts.target[index] for index in chosen]
+        self._expected_words: list[list[str]] = []
+        if self.run.is_copy_task:
+            self._expected_words = [reference.split() for reference in self.references]
+        elif chosen:
+            self._expected_words = reference_words(self.references, self.run.data.target_language)
         self._batches = [
             collate(corpus.validation, indices, session.padding_id, self.run.training.pad_to).to(session.device)
             for indices in validation_batches(corpus.validation, self.run.training)
@@ -141,20 +134,20 @@ class Validator:
         Raises:
             ValidationStoppedError: `should_stop`, asked before each batch, said so.
         """
-        sample, progress = self.sample, self.session.progress
+        progress = self.session.progress
 
         def check() -> bool:
             if should_stop():
                 raise ValidationStoppedError
             return False
 
-        hypotheses = self._translator().translate_corpus(sample.sources, should_stop=check)
-        shown = zip(sample.sources, sample.references, hypotheses, strict=True)
+        hypotheses = self._translator().translate_corpus(self.sources, should_stop=check)
+        shown = zip(self.sources, self.references, hypotheses, strict=True)
         return SampleTranslated(
             epoch=progress.epoch,
             step=progress.step,
-            bleu=bleu_tokenized_lowercased([self._with_all_words(one) for one in hypotheses], sample.expected_words),
-            num_sentences=len(sample.sources),
+            bleu=bleu_tokenized_lowercased([self._with_all_words(one) for one in hypotheses], self._expected_words),
+            num_sentences=len(self.sources),
             examples=tuple(TranslatedExample(text, wanted, given.text) for text, wanted, given in shown)[:NUM_EXAMPLES],
         )
 
@@ -169,18 +162,6 @@ class Validator:
     def _translator(self) -> Translator:
         """A translator with a copy of the current model."""
         return Translator(self.session.snapshot(()), self.device)
-
-    def _draw_sample(self, size: int) -> Sample:
-        texts = self.session.corpus.validation_texts
-        number = len(texts.source)
-        chosen = sorted(random.Random(_SAMPLE_SEED).sample(range(number), min(size, number)))
-        references = tuple(texts.target[index] for index in chosen)
-        words: Sequence[Sequence[str]]
-        if self.run.is_copy_task:
-            words = [reference.split() for reference in references]
-        else:
-            words = reference_words(references, self.run.data.target_language) if references else []
-        return Sample(tuple(texts.source[index] for index in chosen), references, tuple(map(tuple, words)))
 
     def _with_all_words(self, hypothesis: Hypothesis) -> Hypothesis:
         """The copy task's first symbol is given, but part of the answer."""

@@ -13,9 +13,8 @@ from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.interop.importing import import_model
 from augenmerk.core.training.checks import check_corpus_fits, check_memory_for_training
-from augenmerk.core.training.folder import STEPS, describe_checkpoint
+from augenmerk.core.training.folder import STEPS, describe_checkpoint, summarize
 from augenmerk.core.training.loop import train
-from augenmerk.core.training.runs import summarize
 from augenmerk.core.training.step_metrics import read_step_metrics
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.experiment_file import kind_of_file, read_experiment_file, to_bytes

@@ -8,8 +8,7 @@ from psygnal import Signal
 
 from augenmerk.core.checkpoint.history import EpochRecord, read_history
 from augenmerk.core.errors import CheckpointError, TrainingError
-from augenmerk.core.training.folder import HISTORY, LAST, RUN_SETTINGS
-from augenmerk.core.training.runs import RunSummary, is_run, summarize, with_best
+from augenmerk.core.training.folder import HISTORY, LAST, RUN_SETTINGS, RunSummary, is_run, summarize, with_best
 from augenmerk.core.training.step_metrics import StepMetrics, read_step_metrics
 from augenmerk.viz_app.train.curves import RunCurves, ValidationPoint
 

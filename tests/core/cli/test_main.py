@@ -26,7 +26,7 @@ from augenmerk.core.cli.main import COMMANDS, main
 from augenmerk.core.cli.stopping import ECHO_SECONDS, StopFlag, stop_on_interrupt
 from augenmerk.core.corpora.prepared import load_prepared
 from augenmerk.core.errors import TextError
-from augenmerk.core.training.runs import read_starts
+from augenmerk.core.training.folder import read_starts
 from tests.signals import use_default_signals
 from tests.test_import_rules import modules_imported_by
 

@@ -13,7 +13,7 @@ from augenmerk.core.config import TrainingConfig
 from augenmerk.core.config.presets import dotted_settings
 from augenmerk.core.config.toml import read_toml, to_toml
 from augenmerk.core.training.film import read_film
-from augenmerk.core.training.runs import remember_run_folder
+from augenmerk.core.training.folder import remember_run_folder
 from augenmerk.viz_app.train.run.choices import RunChoices
 from tests.core.training.runs import copy_run
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from augenmerk.core.evaluation.scores import (
+from augenmerk.core.evaluation import (
     bleu_of,
     bleu_statistics,
     bootstrap_bleu,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from augenmerk.core.evaluation.scores import evaluate
+from augenmerk.core.evaluation import evaluate
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.text.distortions import DISTORTIONS
 from augenmerk.core.translation.translator import Translator

@@ -9,7 +9,7 @@ import torch
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.corpora.batches import Batch, collate
 from augenmerk.core.corpora.prepared import EncodedPairs
-from augenmerk.core.evaluation.loss import CorpusLoss, corpus_loss, reference_loss
+from augenmerk.core.evaluation import CorpusLoss, corpus_loss, reference_loss
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.translation.translator import Translator
 from tests.core.translators import read_given

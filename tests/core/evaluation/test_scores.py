@@ -4,7 +4,7 @@ import pytest
 import sacrebleu
 
 from augenmerk.core.errors import CorpusError
-from augenmerk.core.evaluation.scores import evaluate, reference_words, score
+from augenmerk.core.evaluation import evaluate, reference_words, score
 from augenmerk.core.text.legacy import bleu
 from augenmerk.core.translation.running import Hypothesis
 from augenmerk.core.translation.translator import Translator

@@ -7,7 +7,7 @@ import pytest
 
 from augenmerk.core.checkpoint.file import average, load_checkpoint
 from augenmerk.core.errors import CheckpointError, StorageError
-from augenmerk.core.evaluation.loss import CorpusLoss
+from augenmerk.core.evaluation import CorpusLoss
 from augenmerk.core.training import checkpoint_manager
 from augenmerk.core.training import validation as validation_module
 from augenmerk.core.training.events import CheckpointSaved, Noted, SaveFailed, StepDone, TrainingEvent

@@ -18,8 +18,7 @@ import pytest
 from augenmerk.core.config.toml import to_toml
 from augenmerk.core.errors import CheckpointError
 from augenmerk.core.training.events import CheckpointSaved, Noted, StepDone, TrainingEvent, TrainingStarted
-from augenmerk.core.training.folder import BEST, ENVIRONMENT, LAST, LOCK
-from augenmerk.core.training.runs import summarize
+from augenmerk.core.training.folder import BEST, ENVIRONMENT, LAST, LOCK, summarize
 from tests.core.training.crashes import (
     Moment,
     Processes,

@@ -9,7 +9,7 @@ import torch
 from augenmerk.core.config.toml import read_toml
 from augenmerk.core.training.device_choices import WORKSPACE, WORKSPACE_SIZE, deterministic
 from augenmerk.core.training.events import PhaseStarted
-from augenmerk.core.training.runs import read_starts
+from augenmerk.core.training.folder import read_starts
 from tests.core.training.runs import copy_run, record
 
 Flags = tuple[bool, bool, bool, str | None]

@@ -18,8 +18,7 @@ from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.errors import ConfigError, DeviceError
 from augenmerk.core.training.distributed import SINGLE_PROCESS, World, process_group
 from augenmerk.core.training.events import StepDone
-from augenmerk.core.training.folder import LAST, LOCK
-from augenmerk.core.training.runs import read_starts
+from augenmerk.core.training.folder import LAST, LOCK, read_starts
 from tests.conftest import REPOSITORY
 from tests.core.training.runs import record
 from tests.core.training.two_processes import corpus_for, with_dropout, without_dropout

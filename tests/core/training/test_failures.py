@@ -19,7 +19,7 @@ from augenmerk.core.training.failures import (
     smaller_batches,
 )
 from augenmerk.core.training.folder import BEST, HISTORY, LAST, RUN_SETTINGS
-from augenmerk.core.training.gradients import Gradients
+from augenmerk.core.training.loss import Gradients
 from augenmerk.core.training.session import TrainingSession
 from tests.core.training.runs import copy_corpus, copy_run, record, text_run
 

@@ -196,7 +196,7 @@ class TestLeftUndone:
 
     @pytest.mark.slow
     def test_a_run_stopped_within_a_step_resumes_to_the_last_bit(self, tmp_path: Path, monkeypatch) -> None:
-        monkeypatch.setattr("augenmerk.core.training.gradients.max_tokens_at_once", lambda size, device: 20)
+        monkeypatch.setattr("augenmerk.core.training.loss.max_tokens_at_once", lambda size, device: 20)
         run = copy_run(num_epochs=1)
         whole = Recorder()
         train(run, copy_corpus(run), tmp_path / "whole", device="cpu", on_event=whole)

@@ -27,7 +27,7 @@ from augenmerk.core.config.toml import read_toml
 from augenmerk.core.corpora.batches import Batch, collate, validation_batches
 from augenmerk.core.corpora.prepared import EncodedPairs, PreparedCorpus, prepare_copy_task
 from augenmerk.core.errors import AugenmerkError, CheckpointError, ConfigError, DeviceError, StorageError, TrainingError
-from augenmerk.core.evaluation.loss import CorpusLoss
+from augenmerk.core.evaluation import CorpusLoss
 from augenmerk.core.quantities import percent
 from augenmerk.core.text.tokenizers import SpacyTokenizer
 from augenmerk.core.training import loop as loop_module
@@ -56,10 +56,10 @@ from augenmerk.core.training.folder import (
     discard_run,
     is_locked,
     locked,
+    summarize,
 )
-from augenmerk.core.training.gradients import Gradients
 from augenmerk.core.training.loop import train
-from augenmerk.core.training.runs import summarize
+from augenmerk.core.training.loss import Gradients
 from augenmerk.core.training.session import StepResult, TrainingSession
 from augenmerk.core.translation.decoding import DecodingRules, greedy_search
 from tests.conftest import REPOSITORY

@@ -9,8 +9,7 @@ import torch
 from augenmerk.core.config.toml import read_toml
 from augenmerk.core.training.checkpoint_manager import without_paths
 from augenmerk.core.training.events import StepDone, TrainingEvent
-from augenmerk.core.training.folder import ENVIRONMENT, HISTORY, LAST, RUN_SETTINGS
-from augenmerk.core.training.runs import list_runs, read_starts, summarize
+from augenmerk.core.training.folder import ENVIRONMENT, HISTORY, LAST, RUN_SETTINGS, list_runs, read_starts, summarize
 from tests.core.training.runs import copy_run, record, text_run
 
 
@@ -146,5 +145,5 @@ def test_nothing_of_it_needs_torch_to_be_read() -> None:
     import subprocess
     import sys
 
-    code = "import sys, augenmerk.core.training.runs; sys.exit('torch' in sys.modules)"
+    code = "import sys, augenmerk.core.training.folder; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], env=os.environ, check=False).returncode == 0

@@ -4,8 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from augenmerk.core.training.folder import default_runs_folder
-from augenmerk.core.training.runs import MAX_REMEMBERED, remember_run_folder, remembered_run_folders
+from augenmerk.core.training.folder import (
+    MAX_REMEMBERED,
+    default_runs_folder,
+    remember_run_folder,
+    remembered_run_folders,
+)
 
 
 @pytest.fixture(autouse=True)

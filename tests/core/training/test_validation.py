@@ -7,7 +7,7 @@ import pytest
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import TextError
-from augenmerk.core.evaluation.scores import evaluate
+from augenmerk.core.evaluation import evaluate
 from augenmerk.core.training.events import EpochDone, SampleTranslated
 from augenmerk.core.training.film import FilmFrame, frame_paths, read_film
 from augenmerk.core.training.folder import HISTORY, LAST
@@ -47,7 +47,7 @@ def test_the_score_of_the_sample_is_that_of_evaluating_the_same_sentences(tmp_pa
     assert set(shown[0]) <= set(zip(texts.source, texts.target, strict=True))
     validator = Validator(TrainingSession(run, corpus, "cpu"), HERE, None)
     translator = Translator.load(finished.last_checkpoint, "cpu")
-    scores, hypotheses = evaluate(translator, validator.sample.sources, validator.sample.references)
+    scores, hypotheses = evaluate(translator, validator.sources, validator.references)
     assert samples[-1].bleu == pytest.approx(scores.bleu_tokenized_lowercased)
     assert samples[-1].bleu > 10, "else the test shows too little"
     assert [example.hypothesis for example in samples[-1].examples] == [each.text for each in hypotheses[:NUM_EXAMPLES]]
@@ -70,7 +70,7 @@ def test_the_copy_task_is_scored_with_the_symbol_that_is_given() -> None:
 def test_the_sample_does_not_depend_on_the_seed_of_the_run() -> None:
     corpus = text_corpus(text_run())
     samples = [
-        Validator(TrainingSession(text_run(seed=seed, sample_size=7), corpus, "cpu"), HERE, None).sample
+        Validator(TrainingSession(text_run(seed=seed, sample_size=7), corpus, "cpu"), HERE, None).references
         for seed in (1, 2)
     ]
     assert samples[0] == samples[1]

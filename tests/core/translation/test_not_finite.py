@@ -20,7 +20,7 @@ from augenmerk.core.analysis.occlusion import occlude_source_words
 from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.errors import NonFiniteError
-from augenmerk.core.evaluation.loss import reference_loss
+from augenmerk.core.evaluation import reference_loss
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Beam, Experiment, GivenTarget, SoftmaxTemperature
 from augenmerk.core.translation.result import MAP_KINDS, Translation

@@ -20,7 +20,7 @@ from augenmerk.core.errors import DeviceError, StorageError, TrainingError
 from augenmerk.core.training.events import TrainingRequest
 from augenmerk.core.training.failures import ChangedDataError, DivergedError, OutOfMemoryError, Proposal
 from augenmerk.core.training.film import FilmFrame, write_frame
-from augenmerk.core.training.runs import remembered_run_folders
+from augenmerk.core.training.folder import remembered_run_folders
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.train.charts.picture import _why_empty
 from augenmerk.viz_app.train.page import TrainPage

@@ -20,8 +20,7 @@ from augenmerk.core.training.events import (
     TrainingRequest,
 )
 from augenmerk.core.training.film import read_film
-from augenmerk.core.training.folder import BEST, LAST, discard_run
-from augenmerk.core.training.runs import remember_run_folder, summarize, with_best
+from augenmerk.core.training.folder import BEST, LAST, discard_run, remember_run_folder, summarize, with_best
 from augenmerk.core.training.step_metrics import StepMetrics, read_step_metrics
 from augenmerk.viz_app.train.curves import RunCurves
 from augenmerk.viz_app.train.run import settings as run_settings

@@ -1,1 +1,0 @@
-"""How good a model is: loss and perplexity, BLEU and chrF, each named as what it is."""
