@@ -60,7 +60,7 @@ class LessonBar(QFrame):
         self.text = MaxLinesLabel("", MAX_LINES)
         self.other_model = ElidingLabel("warm")
         self.other_model.hide()
-        self.again_button = flat_button("Restore scene", "Show this scene as it was saved, without later changes")
+        self.restore_button = flat_button("Restore scene", "Show this scene as it was saved, without later changes")
         self.edit_button = flat_button("Edit", "Add, change, order and delete scenes")
         self.edit_button.setCheckable(True)
         self.close_button = flat_button("✕", "Close the lesson")
@@ -111,7 +111,7 @@ class LessonBar(QFrame):
             button.setEnabled(is_enabled)
             if had_focus and not is_enabled and other.isEnabled():
                 other.setFocus()  # else Qt chooses, and the space bar would press something else
-        self.again_button.setEnabled(scene is not None)
+        self.restore_button.setEnabled(scene is not None)
         self.edit_row.setVisible(self.is_editing)
         for shortcut in self._arrow_keys:
             shortcut.setEnabled(self.takes_arrows)
@@ -138,7 +138,7 @@ class LessonBar(QFrame):
         words = column_of(self.title, self.text, self.other_model, spacing=2)
         middle = Qt.AlignmentFlag.AlignVCenter
         before = [(part, 0, middle) for part in (self.back_button, self.place, self.on_button)]
-        after = [(part, 0, middle) for part in (self.again_button, self.edit_button, self.close_button)]
+        after = [(part, 0, middle) for part in (self.restore_button, self.edit_button, self.close_button)]
         row = row_of(*before, Space(10), (words, 1), *after, spacing=6)
         margins = PANEL_MARGIN - 8, 6, PANEL_MARGIN - 8, 6
         column_of(row, self.edit_row, spacing=4, margins=margins, within=self)
@@ -148,7 +148,7 @@ class LessonBar(QFrame):
         lesson.changed.connect(self.rebuild)
         self.back_button.clicked.connect(lambda: lesson.step(-1))
         self.on_button.clicked.connect(lambda: lesson.step(1))
-        self.again_button.clicked.connect(lambda: lesson.go_to(lesson.place))
+        self.restore_button.clicked.connect(lambda: lesson.go_to(lesson.place))
         self.edit_button.toggled.connect(lambda _: self.rebuild())
         self.edit_button.toggled.connect(lambda _: self.arrows_changed.emit())
         lesson.changed.connect(self.arrows_changed.emit)

@@ -159,7 +159,7 @@ def test_undo_stays_inside_a_scene_and_leads_back_after_the_lesson(
     settle(qtbot, window)
     assert state.experiment == scene
     state.submit(reset)
-    window.lessons.bar.start_button.click()
+    window.lessons.bar.restore_button.click()
     settle(qtbot, window)
     assert (state.experiment, state.editor.can_undo) == (scene, False)
     window.lessons.close()
@@ -600,7 +600,7 @@ def test_an_open_lesson_comes_back_with_its_scene_and_what_was_on_the_screen(
     assert again.state.experiment == experiment, "what was changed in the scene stays changed"
     assert again.lessons.lesson.path == path
     assert not again.lessons.lesson.is_changed
-    again.lessons.bar.start_button.click()
+    again.lessons.bar.restore_button.click()
     settle(qtbot, again)
     assert again.state.experiment.interventions == ()
     qtbot.keyClick(again.translate_page.heads.grid, Qt.Key.Key_Left)
