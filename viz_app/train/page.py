@@ -3,40 +3,42 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSettings, QTimer, Signal
-from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QMenu, QStackedWidget, QWidget
+from PySide6.QtCore import QObject, QSettings, Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QLabel, QMenu, QMessageBox, QStackedWidget, QWidget
 
 from augenmerk.core.errors import AugenmerkError
+from augenmerk.core.training.events import TrainingRequest
 from augenmerk.viz_app.export.saving import ExportSource, import_matplotlib
-from augenmerk.viz_app.theme import GAP, scaled
+from augenmerk.viz_app.theme import GAP, PANEL_MARGIN, scaled, scales, set_role
 from augenmerk.viz_app.train.playback import moment_name
 from augenmerk.viz_app.train.run import settings as run_settings
-from augenmerk.viz_app.train.run.actions import RunActions
-from augenmerk.viz_app.train.run.all_settings import AllSettings
-from augenmerk.viz_app.train.run.choices import RunChoices
+from augenmerk.viz_app.train.run.choices import RunChoices, new_run_folder, whole_number, with_tilde
 from augenmerk.viz_app.train.run.controller import RunController
-from augenmerk.viz_app.train.run.devices import DeviceFinder
-from augenmerk.viz_app.train.run.form import RunForm
-from augenmerk.viz_app.train.run.intro import Intro
-from augenmerk.viz_app.train.run.notice_bar import NoticeBar
-from augenmerk.viz_app.train.run.panel import RunPanel
+from augenmerk.viz_app.train.run.form import AllSettings, RunForm
+from augenmerk.viz_app.train.run.panel import NoticeBar, RunPanel
 from augenmerk.viz_app.train.run.status_text import status_line
 from augenmerk.viz_app.train.run_export import RunExport
-from augenmerk.viz_app.train.run_files import Comparison
+from augenmerk.viz_app.train.run_files import Comparison, runs_in
 from augenmerk.viz_app.train.state import Run, Status, TrainState
 from augenmerk.viz_app.widgets.layouts import column_of, row_of
-from augenmerk.viz_app.worker.inference import ANSWER_SECONDS
+from augenmerk.viz_app.worker.inference import (
+    InferenceWorker,
+    ModelFreeJob,
+    Request,
+    ShouldStop,
+    Tell,
+)
 from augenmerk.viz_app.worker.training import TrainingBody
 
 if TYPE_CHECKING:
     from augenmerk.viz_app.train.run_view import RunView
 
-
 STACKED = 600
 """Pixels below which charts do not fit next to the run."""
 HEIGHTS_STACKED = 300, 420
 """The least of the run, which scrolls, and of the charts."""
+INTRO_PX = 600  # lines of about 80 characters
 
 
 class TrainPage(QWidget):
@@ -77,7 +79,8 @@ class TrainPage(QWidget):
         self._intro = Intro()
         self._stack = QStackedWidget()
         self._stack.addWidget(self._intro)
-        self._devices = DeviceFinder(self)
+        self._device_worker = InferenceWorker(parent=self)
+        self._seeks_devices = True
         self._lay_out()
         self._connect()
         self._on_form_changed()
@@ -113,7 +116,7 @@ class TrainPage(QWidget):
         has_ended = self.controller.shutdown(self.limit_to_end_s if waits_for_training else 0.0)
         if self.run_view is not None:
             self.run_view.film.stop_playing()
-        return self._devices.join(ANSWER_SECONDS) and has_ended
+        return self._device_worker.close() and has_ended
 
     def export_source(self) -> ExportSource:
         """The run, and the film's maps if they are in sight; see `viz_app.export.saving.Exportable`."""
@@ -149,8 +152,15 @@ class TrainPage(QWidget):
         An unfinished run of an earlier session gets its charts then, so that matplotlib does not hold up the start.
         """
         super().showEvent(event)
-        self._devices.start()
+        if self._seeks_devices:  # a broken driver leaves the default devices
+            self._seeks_devices = False
+            self._device_worker.submit(Request(DevicesJob(), self, self._on_devices))
         QTimer.singleShot(0, self, self._show_right)
+
+    def _on_devices(self, labels: dict[str, str]) -> None:
+        self._device_worker.close()
+        self.form.set_devices(labels)
+        self.panel.set_devices(labels)
 
     def _on_run_changed(self, run: Run) -> None:
         self._show_right()
@@ -198,8 +208,6 @@ class TrainPage(QWidget):
         self.panel.switched.connect(self._show_right)
         self.run_actions.model_ready.connect(self.model_ready)
         self.controller.ended.connect(self.form.refresh_folder)
-        self._devices.found.connect(self.form.set_devices)
-        self._devices.found.connect(self.panel.set_devices)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """On a very narrow page the charts are below the run."""
@@ -222,3 +230,228 @@ def _problem_of(choices: RunChoices) -> str:
     except AugenmerkError as error:
         return str(error)
     return ""
+
+
+class RunActions(QObject):
+    """Connects the buttons of a panel and a notice bar to a `RunController`; refusals are shown in the panel.
+
+    Signals:
+        model_ready(Path): open the best checkpoint so far on the Translate page.
+    """
+
+    model_ready = Signal(Path)
+
+    def __init__(
+        self, state: TrainState, controller: RunController, panel: RunPanel, notice_bar: NoticeBar, parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self._state = state
+        self._controller = controller
+        self._panel = panel
+        self._page = parent
+        panel.start_button.clicked.connect(self.start)
+        panel.resume_button.clicked.connect(self.resume)
+        panel.extend_requested.connect(self.extend)
+        panel.stop_button.clicked.connect(lambda: controller.stop("keep"))
+        panel.pause_button.clicked.connect(lambda: controller.stop("pause"))
+        panel.discard_button.clicked.connect(self._ask_to_discard)
+        panel.open_menu.about_to_show.connect(self._fill_open_menu)
+        panel.open_menu.folder_chosen.connect(self.open_run)
+        notice_bar.chosen.connect(self._on_notice)
+
+    def start(self) -> None:
+        """Starts the run that the form describes, or shows why it cannot be started."""
+        choices = self._panel.form.choices()
+        try:
+            run, source = choices.run_config(), choices.source()
+        except AugenmerkError as error:
+            self._panel.show_message(str(error))
+            return
+        folder = new_run_folder(choices.parent_folder, choices.preset)
+        self.begin(TrainingRequest(run, source, folder, choices.device, probe=choices.probe.strip() or None))
+
+    def begin(self, request: TrainingRequest) -> None:
+        """Starts the requested run, unless one is running."""
+        if not self._controller.is_running:
+            self._panel.show_message("")
+            self._panel.form.settings_button.setChecked(False)
+            self._controller.begin(request)
+
+    def resume(self) -> None:
+        """Resumes the run on the page from its last checkpoint, on the device chosen next to it."""
+        self._panel.show_message("")
+        self._controller.resume(self._panel.device)
+
+    def extend(self, num_epochs: str) -> None:
+        """Continues the finished run on the page to more epochs, as typed, or shows why it cannot be."""
+        request = self._state.run.request
+        if request is None:
+            return
+        done = request.run.training.num_epochs
+        try:
+            number = whole_number("epochs", num_epochs, at_least=done + 1)
+        except AugenmerkError as error:
+            self._panel.show_message(str(error))
+            return
+        self._panel.show_message("")
+        self._controller.extend(self._panel.device, number)
+
+    def open_run(self, folder: Path) -> None:
+        """Shows the run in `folder`, or why it cannot be shown."""
+        try:
+            self._panel.leave_form()
+            self._controller.open_run(folder, self._source_of_form())
+        except AugenmerkError as error:
+            self._panel.show_message(str(error))
+
+    def _source_of_form(self) -> str | Path:
+        """The data chosen in the form, for a run whose own data source is unknown."""
+        try:
+            source = self._panel.form.choices().source()
+        except AugenmerkError:
+            return "multi30k"
+        return "multi30k" if source == "copy" else source
+
+    def _fill_open_menu(self) -> None:
+        parent = self._panel.form.choices().parent_folder
+        self._panel.open_menu.offer(runs_in(parent), parent, shown=self._state.run.folder)
+
+    def _on_notice(self, key: str) -> None:
+        """A button of the notice was pressed."""
+        run = self._state.run
+        if key == "try" and run.best_checkpoint is not None:
+            self.model_ready.emit(run.best_checkpoint)
+        elif key == "folder" and run.folder is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(run.folder)))
+        elif key == "details":
+            box = QMessageBox(QMessageBox.Icon.Warning, "Training ended", run.error, parent=self._page)
+            box.setDetailedText(run.error_details)
+            box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            box.open()
+        elif key == "change":
+            self._controller.continue_with_proposal(self._panel.device)
+        elif key in ("retry", "end"):
+            self._controller.answer_failed_save("retry" if key == "retry" else "stop")
+
+    def _ask_to_discard(self) -> None:
+        folder = self._state.run.folder
+        if folder is None:
+            return
+        box = QMessageBox(QMessageBox.Icon.Question, "Discard this run?", "Discard this run?", parent=self._page)
+        box.setInformativeText(
+            f"Its checkpoints, history and film in {with_tilde(folder)} will be deleted permanently. Other files stay."
+        )
+        discard = box.addButton("Discard the run", QMessageBox.ButtonRole.DestructiveRole)
+        box.setDefaultButton(box.addButton("Keep the run", QMessageBox.ButtonRole.RejectRole))
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        discard.clicked.connect(lambda: self._discard(folder))
+        box.open()
+
+    def _discard(self, folder: Path) -> None:
+        if folder != self._state.run.folder:  # another run was started while the question was open
+            return
+        try:
+            self._controller.discard()
+        except AugenmerkError as error:
+            self._panel.show_message(str(error))
+
+
+class Intro(QFrame):
+    """A panel that lists in numbered steps what Start does with the current settings."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_role(self, "panel")
+        self._steps = QGridLayout()
+        self._labels: dict[tuple[int, int], QLabel] = {}
+        self._steps.setHorizontalSpacing(14)
+        self._steps.setVerticalSpacing(2)
+        self._steps.setColumnStretch(1, 1)
+        title = QLabel("Train a Transformer, and watch it learn")
+        set_role(title, "title")
+        title.setWordWrap(True)
+        words = QWidget()
+        scales(words.setMaximumWidth, INTRO_PX)
+        words.setLayout(column_of(title, self._steps, spacing=22))
+        outer = QGridLayout(self)
+        scales(outer.setContentsMargins, PANEL_MARGIN, PANEL_MARGIN, PANEL_MARGIN, PANEL_MARGIN)
+        outer.setRowStretch(0, 2)
+        outer.addWidget(words, 1, 1)
+        outer.setRowStretch(2, 3)
+        outer.setColumnStretch(0, 1)
+        outer.setColumnStretch(1, 1000)  # up to its width; the rest is split between both sides
+        outer.setColumnStretch(2, 1)
+
+    def show_choices(self, choices: RunChoices) -> None:
+        """Shows the steps for these settings."""
+        for number, (name, text) in enumerate(steps_of(choices)):
+            self._label(2 * number, 0, "step").setText(str(number + 1))
+            self._label(2 * number, 1, "heading").setText(name)
+            self._label(2 * number + 1, 1, "muted").setText(text)
+
+    def _label(self, row: int, column: int, role: str) -> QLabel:
+        """The label in this cell, created if missing."""
+        label = self._labels.get((row, column))
+        if label is None:
+            label = self._labels[row, column] = QLabel()
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setWordWrap(role != "step")
+            if role == "muted":
+                scales(label.setContentsMargins, 0, 0, 0, 12)
+            set_role(label, role)
+            self._steps.addWidget(label, row, column)
+        return label
+
+
+def steps_of(choices: RunChoices) -> list[tuple[str, str]]:
+    """What Start does, as (name, description)."""
+    if choices.is_copy_task:
+        read = "Generate the data", "Random sequences of symbols, to be copied unchanged. Nothing is downloaded."
+        number = "Number the symbols", "Each symbol is its own word."
+    else:
+        if choices.data_kind == "multi30k":
+            text = "29,000 image captions in German and English, downloaded once and verified by checksum."
+            read = "Read Multi30k", text
+        else:
+            read = (
+                "Read your sentence pairs",
+                "Source and target, line by line. Both files need the same number of lines.",
+            )
+        number = "Tokenize once", "Text becomes token ids. The vocabularies are built from the training split only."
+    num_epochs = choices.value("training.num_epochs")
+    epochs = "One epoch" if num_epochs == 1 else f"{num_epochs:,} epochs"
+    look = (
+        "The validation loss is measured; the best and the last checkpoint are saved. "
+        "Try the best one on the Translate page while training continues."
+    )
+    return [
+        read,
+        number,
+        ("Train", f"{epochs}, in the background. Loss and learning rate are plotted here."),
+        ("Validate after each epoch", look),
+        ("Stop at any time", "The model is saved, and Resume continues from there."),
+    ]
+
+
+class DevicesJob(ModelFreeJob):
+    """Finds the devices of this machine: importing torch takes seconds. Also imports what the charts need."""
+
+    def work(self, progress: Tell, should_stop: ShouldStop) -> dict[str, str]:
+        """See `find_devices`."""
+        import_matplotlib()
+        return find_devices()
+
+
+def find_devices() -> dict[str, str]:
+    """The devices of this machine, by name as used by `core.device`, with their labels. Imports torch."""
+    import torch
+
+    from augenmerk.core.device import choose_device
+
+    found = {"auto": f"auto · {choose_device('auto').name}", "cpu": "cpu"}
+    if torch.cuda.is_available():
+        names = map(torch.cuda.get_device_name, range(torch.cuda.device_count()))
+        found |= {f"cuda:{index}": f"cuda:{index} · {name}" for index, name in enumerate(names)}
+    if torch.backends.mps.is_available():
+        found["mps"] = "mps · Apple GPU"
+    return found

@@ -9,9 +9,7 @@ from PySide6.QtWidgets import QSplitter, QWidget
 
 from augenmerk.viz_app.theme import GAP, scales
 from augenmerk.viz_app.train.charts.panel import ChartPair
-from augenmerk.viz_app.train.film.panel import FilmPanel
-from augenmerk.viz_app.train.film.samples import SamplesPanel
-from augenmerk.viz_app.train.film.tabs import LowerPanel
+from augenmerk.viz_app.train.film import FilmPanel, LowerPanel, SamplesPanel
 from augenmerk.viz_app.train.run_files import Comparison
 from augenmerk.viz_app.train.state import TrainState
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, column_of, row_of

@@ -71,7 +71,7 @@ def step_done(step: int, loss: float | None = None) -> StepDone:
 
 def epoch_done(epoch: int, validation_loss: float | None = None, *, is_best: bool = True) -> EpochDone:
     loss = 5 / epoch if validation_loss is None else validation_loss
-    return EpochDone(epoch, epoch * STEPS_PER_EPOCH, loss, loss, loss, 1e-3, 12.0, is_best)
+    return EpochDone(epoch, epoch * STEPS_PER_EPOCH, loss, loss, loss, 1e-3, 12.0, is_best=is_best)
 
 
 def probe(epoch: int, text: str = "a man .") -> FilmFrame:

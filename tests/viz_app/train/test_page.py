@@ -24,8 +24,7 @@ from augenmerk.core.training.folder import remembered_run_folders
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.train.charts.picture import _why_empty
 from augenmerk.viz_app.train.page import TrainPage
-from augenmerk.viz_app.train.run import devices
-from augenmerk.viz_app.train.run.devices import DeviceOption
+from augenmerk.viz_app.train.run.form import DEFAULT_DEVICES
 from augenmerk.viz_app.train.run.status_text import metric_rows
 from augenmerk.viz_app.train.state import Status
 from augenmerk.viz_app.worker.training import DRAIN_INTERVAL_MS
@@ -41,8 +40,8 @@ def settings(tmp_path: Path) -> QSettings:
 
 @pytest.fixture
 def make_page(qtbot: QtBot, settings: QSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakePage]:
-    found = (*devices.DEFAULT_DEVICES, DeviceOption("cuda:0", "cuda:0 · NVIDIA H200"))
-    monkeypatch.setattr(devices, "find_devices", lambda: found)
+    found = DEFAULT_DEVICES | {"cuda:0": "cuda:0 · NVIDIA H200"}
+    monkeypatch.setattr("augenmerk.viz_app.train.page.find_devices", lambda: found)
     pages: list[TrainPage] = []
 
     def make(script: ScriptedTraining) -> TrainPage:
@@ -313,7 +312,7 @@ def test_devices_are_found_in_a_worker(make_page: MakePage, qtbot: QtBot) -> Non
 def test_device_that_is_gone_stays_chosen_until_the_engine_says_what_is_here(make_page: MakePage) -> None:
     page = make_page(ScriptedTraining())
     page.form.set_choices(replace(page.form.choices(), device="cuda:7"))
-    page.form.set_devices(devices.DEFAULT_DEVICES)
+    page.form.set_devices(DEFAULT_DEVICES)
     assert page.form.choices().device == "cuda:7"
     assert page.form.device_menu.text().startswith("cuda:7")
 
@@ -609,7 +608,7 @@ def test_patience_is_a_bar_that_fills(make_page: MakePage, qtbot: QtBot) -> None
     for epoch, loss in ((1, 2.0), (2, 2.5), (3, 2.1)):
         page.state.apply(epoch_done(epoch, loss))
     assert page.panel._patience_text.text() == "patience: 2 of 4 epochs without a better loss"
-    assert page.panel._patience._fraction == 0.5
+    assert page.panel._patience.value() == 500
 
 
 @pytest.mark.slow

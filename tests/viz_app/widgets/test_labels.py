@@ -3,7 +3,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.train.film.panel import FilmPanel
+from augenmerk.viz_app.train.film import FilmPanel
 from augenmerk.viz_app.train.state import TrainState
 from augenmerk.viz_app.widgets.labels import ElidingLabel, MaxLinesLabel, StableHeightLabel, label
 from tests.viz_app.train.scripted import probe

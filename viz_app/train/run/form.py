@@ -1,15 +1,18 @@
-"""The form of the Train page: preset, the most important settings, data, device, probe sentence and folder."""
+"""The forms of a new run: preset, key settings, data, device, probe sentence and folder; and one of all settings."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
+    QCheckBox,
     QFileDialog,
+    QFrame,
     QGridLayout,
     QLabel,
-    QLayout,
     QLineEdit,
     QSizePolicy,
     QToolButton,
@@ -17,12 +20,11 @@ from PySide6.QtWidgets import (
 )
 
 from augenmerk.core.config import PRESETS, preset
-from augenmerk.core.config.presets import dotted_settings
+from augenmerk.core.config.presets import PARTS, dotted_settings
+from augenmerk.core.config.settings import Setting
 from augenmerk.core.errors import AugenmerkError, ConfigError
-from augenmerk.viz_app.theme import scales, set_role
+from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
 from augenmerk.viz_app.train.run.choices import (
-    DATA_KINDS,
-    DataKind,
     RunChoices,
     key_settings,
     new_run_folder,
@@ -30,29 +32,26 @@ from augenmerk.viz_app.train.run.choices import (
     schedule_note,
     with_tilde,
 )
-from augenmerk.viz_app.train.run.devices import DEFAULT_DEVICES, DeviceOption
 from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu, flat_button
 from augenmerk.viz_app.widgets.labels import ElidingLabel, label
-from augenmerk.viz_app.widgets.layouts import column_of, row_of
+from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, column_of, row_of
 
-_DATA_LABELS: dict[DataKind, str] = {
+_DATA_LABELS = {
     "multi30k": "Multi30k",
     "folder": "a folder of parallel files…",
     "file": "a prepared file…",
 }
 _COPY_LABEL = "copy task (random data)"
-_DATA_HINTS: dict[DataKind, str] = {
-    "multi30k": "29,000 captions, downloaded once",
-    "folder": "",
-    "file": "",
-}
-
+DEFAULT_DEVICES = {"auto": "auto", "cpu": "cpu"}
+"""What is offered until the devices of this machine are known."""
 NUM_EDITABLE_ROWS = 2
 """The first rows of `key_settings` are layers and width, which the form has fields for."""
 SHORT_EDIT_PX = 64
 MAX_PATH_LINES = 4
 """Of a folder that the form names; most can be read whole then."""
+NAME_PX, CONTROL_PX = 190, 130
+Edit = Callable[[str, str], None]
 
 
 class RunForm(QWidget):
@@ -71,7 +70,7 @@ class RunForm(QWidget):
         super().__init__(parent)
         self._choices = choices
         self.setProperty("role", "form")
-        self.preset_menu = value_menu("preset", [(name, name) for name in PRESETS])
+        self.preset_menu = value_menu("preset", PRESETS)
         self.data_menu = value_menu("data")
         self.device_menu = value_menu("device")
         self.epochs_edit = number_edit("epochs")
@@ -130,9 +129,9 @@ class RunForm(QWidget):
         """Resets all settings to the preset."""
         self._change(settings={})
 
-    def set_devices(self, options: Sequence[DeviceOption]) -> None:
-        """Offers these devices. A chosen one that is not among them stays: starting reports what is available."""
-        self.device_menu.set_entries(device_entries(options))
+    def set_devices(self, labels: Mapping[str, str]) -> None:
+        """Offers devices, by name. The chosen one stays even if it is missing: starting reports what is available."""
+        self.device_menu.set_entries(entries_of(labels))
         self.device_menu.show_choice(self._choices.device)
 
     def refresh_folder(self) -> None:
@@ -183,50 +182,40 @@ class RunForm(QWidget):
             name.setBuddy(edit)
             numbers.addWidget(name, place // 2, place % 2 * 3)
             numbers.addWidget(edit, place // 2, place % 2 * 3 + 1)
-        grid = QGridLayout()
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setVerticalSpacing(4)
-        grid.setColumnStretch(1, 1)
-        rows: tuple[tuple[str, QWidget] | QWidget | QLayout, ...] = (
-            ("preset", self.preset_menu),
+        column_of(
+            form_row("preset", self.preset_menu),
             self._description,
             numbers,
             self._settings,
             row_of(1, self.settings_button),
-            ("data", self.data_menu),
+            form_row("data", self.data_menu),
             self._data_path,
             self._languages,
-            ("device", self.device_menu),
-            ("epochs", self.epochs_edit),
-            ("patience", self.patience_edit),
-            ("seed", self.seed_edit),
+            form_row("device", self.device_menu),
+            form_row("epochs", self.epochs_edit),
+            form_row("patience", self.patience_edit),
+            form_row("seed", self.seed_edit),
             self.probe_edit,
-            ("folder", self.folder_button),
+            form_row("folder", self.folder_button),
             self._folder_path,
             self.note,
+            spacing=4,
+            within=self,
         )
-        for number, content in enumerate(rows):
-            if isinstance(content, tuple):
-                add_row(grid, number, *content)
-            elif isinstance(content, QWidget):
-                grid.addWidget(content, number, 0, 1, 2)
-            else:
-                grid.addLayout(content, number, 0, 1, 2)
-        column_of(grid, within=self)
 
     def _show_choices(self) -> None:
         choices = self._choices
         self.preset_menu.show_choice(choices.preset)
         self._description.setText(preset(choices.preset).description)
         self._show_settings()
-        kinds = [("copy", _COPY_LABEL)] if choices.is_copy_task else [(kind, _DATA_LABELS[kind]) for kind in DATA_KINDS]
-        self.data_menu.set_entries(_entries(kinds))
+        self.data_menu.set_entries(entries_of({"copy": _COPY_LABEL} if choices.is_copy_task else _DATA_LABELS))
         self.data_menu.show_choice("copy" if choices.is_copy_task else choices.data_kind)
         if choices.is_copy_task:
-            hint = "random sequences of symbols; nothing to download"
+            self._data_path.setText("random sequences of symbols; nothing to download")
+        elif choices.data_kind == "multi30k":
+            self._data_path.setText("29,000 captions, downloaded once")
         else:
-            hint = _DATA_HINTS[choices.data_kind] or with_tilde(Path(choices.data_path))
-        self._data_path.setText(hint)
+            self._data_path.setText(with_tilde(Path(choices.data_path)))
         self.device_menu.show_choice(choices.device)
         if self.probe_edit.text() != choices.probe:
             self.probe_edit.setText(choices.probe)
@@ -299,57 +288,197 @@ class NumberTable(QWidget):
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setVerticalSpacing(3)
         self._grid.setColumnStretch(1, 1)
-        self._names: dict[str, QLabel] = {}
-        self._values: dict[str, ElidingLabel] = {}
-        self._rows: dict[str, int] = {}
+        self._rows: list[tuple[QLabel, ElidingLabel]] = []
 
     @property
     def has_rows(self) -> bool:
         """Whether anything was shown yet."""
-        return bool(self._values)
+        return bool(self._rows)
 
     def show_rows(self, rows: list[tuple[str, str]]) -> None:
-        """Shows (name, value) pairs from top to bottom; the rows of names that are missing are hidden."""
-        for name in self._values.keys() - {name for name, _ in rows}:
-            self._set_shown(name, False)
-        for row, (name, value) in enumerate(rows):
-            if name not in self._values:
-                self._add(name)
-            self._put(row, name)
-            self._set_shown(name, True)
-            self._values[name].setText(value)
+        """Shows (name, value) pairs from top to bottom."""
+        while len(self._rows) < len(rows):
+            shown, value = label(self._roles[0]), ElidingLabel(self._roles[1])
+            value.setAlignment(Qt.AlignmentFlag.AlignRight)
+            self._grid.addWidget(shown, len(self._rows), 0)
+            self._grid.addWidget(value, len(self._rows), 1)
+            self._rows.append((shown, value))
+        for (shown, value), row in zip_longest(self._rows, rows):
+            shown.setVisible(row is not None)
+            value.setVisible(row is not None)
+            if row is not None:
+                shown.setText(row[0])
+                value.setText(row[1])
+                value.setAccessibleName(row[0])
 
-    def _add(self, name: str) -> None:
-        shown, value = label(self._roles[0], name), ElidingLabel(self._roles[1])
-        value.setAccessibleName(name)
-        value.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self._names[name], self._values[name] = shown, value
 
-    def _put(self, row: int, name: str) -> None:
-        """Moves a name to another row if rows above it were added or removed."""
-        if self._rows.get(name) == row:
+class AllSettings(QFrame):
+    """Shows and edits the settings in the choices of a `RunForm`; both can be edited next to each other.
+
+    Attributes:
+        rows: the settings by dotted name.
+        filter_edit: shows only the settings that contain this text.
+        restore_button: resets all settings to the preset.
+        close_button: hides all settings.
+        problem: why the settings do not fit together, on a line of its own, so that no row moves.
+    """
+
+    def __init__(self, form: RunForm, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_role(self, "panel")
+        self._form = form
+        self.filter_edit = QLineEdit()
+        self.filter_edit.setPlaceholderText("Find a setting")
+        self.filter_edit.setAccessibleName("find a setting")
+        self.filter_edit.setClearButtonEnabled(True)
+        self.restore_button = flat_button("", "Reset all settings to the preset")
+        self.close_button = flat_button("Close", "Hides all settings. Edited settings stay.")
+        self.problem = ElidingLabel("warm")
+        self._headings = {part: label("heading") for part in PARTS}
+        self.rows = {name: SettingRow(name, each, form.edit_settings) for name, each in dotted_settings().items()}
+        self._lay_out()
+        self.filter_edit.textChanged.connect(self._filter)
+        self.restore_button.clicked.connect(form.restore_all)
+        self.close_button.clicked.connect(lambda: form.settings_button.setChecked(False))
+        form.settings_button.toggled.connect(lambda _is_opened: self.filter_edit.clear())
+        form.changed.connect(self._show_choices)
+        self._show_choices()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Typing finds a setting."""
+        super().showEvent(event)
+        if not event.spontaneous():
+            self.filter_edit.setFocus()
+
+    def _show_choices(self) -> None:
+        choices = self._form.choices()
+        for row in self.rows.values():
+            row.show_choices(choices)
+        num = len(choices.differences())
+        self.restore_button.setText(f"Restore all ({num})")
+        self.restore_button.setEnabled(num > 0)
+        problem = ""
+        if not any(choices.problem(name) for name in self.rows):
+            try:
+                choices.run_config()
+            except ConfigError as error:
+                problem = str(error)
+        self.problem.setText(problem)
+
+    def _filter(self, text: str) -> None:
+        wanted = text.casefold().split()
+        for part, heading in self._headings.items():
+            are_shown = [row.show_if_found(wanted) for name, row in self.rows.items() if name.startswith(f"{part}.")]
+            heading.setVisible(any(are_shown))
+
+    def _lay_out(self) -> None:
+        top = QWidget()
+        top.setProperty("role", "form")
+        buttons = self.restore_button, self.close_button
+        head = row_of(label("heading", "All settings"), (self.filter_edit, 1), *buttons, spacing=8)
+        column_of(head, self.problem, spacing=4, margins=(0, 0, 12, 0), within=top)
+        parts: list[QWidget] = []
+        for part, heading in self._headings.items():
+            heading.setText(part.capitalize())
+            parts += [heading, *(each for name, each in self.rows.items() if name.startswith(f"{part}."))]
+        content = QWidget()
+        column_of(*parts, 1, spacing=10, margins=(0, 0, 12, 0), within=content)
+        content.setProperty("role", "transparent")
+        margins = PANEL_MARGIN, PANEL_MARGIN - 4, 4, PANEL_MARGIN
+        column_of(top, (VerticalScrollArea(content, takes_keys=True), 1), spacing=8, margins=margins, within=self)
+
+
+class SettingRow(QWidget):
+    """The widgets of one setting.
+
+    Attributes:
+        control: a check box, a menu or a field, by the type of the setting.
+        restore_button: shown where the setting differs from the preset.
+        problem: what to enter instead of the typed text, to the right of it.
+    """
+
+    def __init__(self, dotted: str, setting: Setting, edit: Edit) -> None:
+        super().__init__()
+        self.setProperty("role", "form")
+        self._dotted = dotted
+        self._shown: tuple[object, ...] = ()
+        self.name = label("number", f"{setting.name} ({setting.unit})" if setting.unit else setting.name, wraps=True)
+        self.name.setToolTip(dotted)
+        self.control: QCheckBox | ChoiceMenu | QLineEdit
+        if bool in setting.kinds:
+            self.control = QCheckBox()
+            self.control.clicked.connect(lambda is_on: edit(setting.write(is_on), dotted))
+        elif setting.choices:
+            self.control = value_menu(setting.name, setting.choices)
+            self.control.chosen.connect(lambda choice: edit(choice, dotted))
+        else:
+            self.control = number_edit(setting.name)
+            scales(self.control.setFixedWidth, CONTROL_PX)
+            self.control.textEdited.connect(lambda text: edit(text, dotted))
+        self.control.setAccessibleName(setting.name)
+        self.control.setAccessibleDescription(setting.description)
+        self.name.setBuddy(self.control)
+        self.restore_button = flat_button("", "")
+        policy = self.restore_button.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # it is higher than a field
+        self.restore_button.setSizePolicy(policy)
+        self.restore_button.setAccessibleName(f"restore {setting.name}")
+        self.restore_button.clicked.connect(lambda: edit("", dotted))
+        expected = f"{setting.expected[:1].upper()}{setting.expected[1:]}."
+        self.problem = ElidingLabel("warm", f"Enter {setting.expected}.\n{expected}")
+        self._text = label("small", wraps=True)
+        limits = "" if setting.choices or bool in setting.kinds else f" {expected}"
+        self._text.setText(setting.description + limits)
+        self._lay_out()
+
+    def show_choices(self, choices: RunChoices) -> None:
+        """Shows the value, whether it differs from the preset, and why it is refused."""
+        name, control = self._dotted, self.control
+        original, is_settled = choices.preset_text(name), choices.is_settled(name)
+        differs, problem = choices.differs(name), choices.problem(name)
+        shown = choices.text(name), original, is_settled, differs, problem
+        if shown == self._shown:
             return
-        self._rows[name] = row
-        for column, widget in enumerate((self._names[name], self._values[name])):
-            self._grid.removeWidget(widget)
-            self._grid.addWidget(widget, row, column)
+        self._shown = shown
+        if isinstance(control, QCheckBox):
+            control.setChecked(choices.value(name))
+        elif isinstance(control, ChoiceMenu):
+            control.show_choice(choices.value(name))
+        else:
+            show_setting(control, choices, name)
+        control.setEnabled(not is_settled)
+        set_role(self.name, "warm" if differs else "number")
+        self.restore_button.setText(f"↺ {original}")
+        self.restore_button.setToolTip(f"Restore the preset's value: {original}")
+        self.restore_button.setVisible(differs)
+        self.problem.setVisible(bool(problem))
 
-    def _set_shown(self, name: str, is_shown: bool) -> None:
-        self._names[name].setVisible(is_shown)
-        self._values[name].setVisible(is_shown)
+    def show_if_found(self, wanted: list[str]) -> bool:
+        """Shows the row if it contains all these words; returns whether it does."""
+        text = f"{self._dotted} {self.name.text()} {self._text.text()}".casefold()
+        is_found = all(word in text for word in wanted)
+        self.setVisible(is_found)
+        return is_found
+
+    def _lay_out(self) -> None:
+        scales(self.name.setFixedWidth, NAME_PX)
+        first = row_of(self.name, self.control, self.restore_button, self.problem, 1, spacing=8)
+        column_of(first, self._text, spacing=2, within=self)
 
 
-def add_row(grid: QGridLayout, row: int, name: str, control: QWidget) -> None:
-    """Adds a name at the left and its control at the right."""
+def form_row(name: str, control: QWidget) -> QWidget:
+    """A name at the left and its control at the right."""
     text = label("muted", name)
     text.setBuddy(control)
-    grid.addWidget(text, row, 0)
-    grid.addWidget(control, row, 1, Qt.AlignmentFlag.AlignRight)
+    row = QWidget()
+    row.setProperty("role", "form")
+    row_of(text, 1, control, within=row)
+    return row
 
 
-def value_menu(name: str, options: Sequence[tuple[str, str]] = ()) -> ChoiceMenu:
+def value_menu(name: str, options: Iterable[str] = ()) -> ChoiceMenu:
     """A menu of values, with the keys of a form."""
-    menu = ChoiceMenu("", _entries(options), has_arrow_keys=True)
+    menu = ChoiceMenu("", {each: (each, each) for each in options}, has_arrow_keys=True)
     menu.setProperty("role", "value")
     menu.setAccessibleName(name)
     menu.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -358,14 +487,9 @@ def value_menu(name: str, options: Sequence[tuple[str, str]] = ()) -> ChoiceMenu
     return menu
 
 
-def device_entries(options: Sequence[DeviceOption]) -> dict[str, tuple[str, str]]:
-    """The devices as entries of a `ChoiceMenu`."""
-    return _entries([(option.name, option.label) for option in options])
-
-
-def _entries(options: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
+def entries_of(labels: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     """The entries of a `ChoiceMenu`, from keys and labels."""
-    return {key: (text, text) for key, text in options}
+    return {key: (text, text) for key, text in labels.items()}
 
 
 def show_setting(edit: QLineEdit, choices: RunChoices, *names: str) -> None:

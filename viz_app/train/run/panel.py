@@ -1,17 +1,25 @@
-"""The left column of the Train page: the form of a new run, or the run on the page with its settings and buttons."""
+"""The run on the page: the left column, with the form of a new run or the run itself, and the bar above the charts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from itertools import zip_longest
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
 from augenmerk.core.training.events import TrainingRequest
 from augenmerk.viz_app.theme import PANEL_MARGIN, scaled, scales, set_role
 from augenmerk.viz_app.train.charts.run_menu import RunMenu
 from augenmerk.viz_app.train.run.choices import run_summary_rows
-from augenmerk.viz_app.train.run.devices import DEFAULT_DEVICES, DeviceOption
-from augenmerk.viz_app.train.run.form import NumberTable, RunForm, add_row, device_entries, number_edit, value_menu
-from augenmerk.viz_app.train.run.status_text import activity, metric_rows, patience_used, resume_label
+from augenmerk.viz_app.train.run.form import (
+    DEFAULT_DEVICES,
+    NumberTable,
+    RunForm,
+    entries_of,
+    form_row,
+    number_edit,
+    value_menu,
+)
+from augenmerk.viz_app.train.run.status_text import Action, activity, metric_rows, notice, patience_used, resume_label
 from augenmerk.viz_app.train.state import Run, Status, TrainState
 from augenmerk.viz_app.widgets.bars import ProgressLine
 from augenmerk.viz_app.widgets.buttons import flat_button
@@ -114,10 +122,10 @@ class RunPanel(QFrame):
         """Where the run on the page is to continue."""
         return self.device_menu.choice
 
-    def set_devices(self, options: Sequence[DeviceOption]) -> None:
-        """Offers these devices to continue on. A chosen one that is not among them stays."""
+    def set_devices(self, labels: Mapping[str, str]) -> None:
+        """Offers devices to continue on, by name. The chosen one stays even if it is missing."""
         chosen = self.device_menu.choice or "auto"
-        self.device_menu.set_entries(device_entries(options))
+        self.device_menu.set_entries(entries_of(labels))
         self.device_menu.show_choice(chosen)
 
     def leave_form(self) -> None:
@@ -222,8 +230,8 @@ class RunPanel(QFrame):
             button.setText(activity(run) if is_stopping and kind == how else text)
 
     def _lay_out(self) -> None:
-        self._epochs_row = _row("epochs", self.epochs_edit)
-        self._device_row = _row("device", self.device_menu)
+        self._epochs_row = form_row("epochs", self.epochs_edit)
+        self._device_row = form_row("device", self.device_menu)
         # to continue stands where to pause stood: one of them is shown
         in_place = self.pause_button, self.resume_button, self.extend_button, self.discard_button
         content = QWidget()
@@ -254,12 +262,66 @@ class RunPanel(QFrame):
         column_of(VerticalScrollArea(content, takes_keys=True), margins=(1, 1, 1, 1), within=self)
 
 
-def _row(name: str, control: QWidget) -> QWidget:
-    """A row of a form that can be shown and hidden."""
-    row = QWidget()
-    row.setProperty("role", "form")
-    grid = QGridLayout(row)
-    grid.setContentsMargins(0, 0, 0, 0)
-    grid.setColumnStretch(1, 1)
-    add_row(grid, 0, name, control)
-    return row
+class NoticeBar(QFrame):
+    """Shows the `notice` of the run; hidden if there is none.
+
+    Signals:
+        chosen(str): a button was pressed: "try" opens the best checkpoint on the Translate page, "folder" shows the
+            run's folder, "details" the traceback of an unexpected error; else the key of an `Action`.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self, state: TrainState, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_role(self, "panel")
+        self._heading = QLabel()
+        set_role(self._heading, "heading")
+        self._text = QLabel()
+        self._text.setTextFormat(Qt.TextFormat.PlainText)
+        self._text.setWordWrap(True)
+        self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.details_button = QPushButton("Details")
+        self.folder_button = QPushButton("Open folder")
+        self.try_button = QPushButton("Try this model")
+        self.try_button.setToolTip("Opens the best checkpoint so far on the Translate page. Training continues.")
+        self.action_buttons = [QPushButton(), QPushButton()]
+        self._actions: tuple[Action, ...] = ()
+        self.details_button.clicked.connect(lambda: self.chosen.emit("details"))
+        self.folder_button.clicked.connect(lambda: self.chosen.emit("folder"))
+        self.try_button.clicked.connect(lambda: self.chosen.emit("try"))
+        for index, button in enumerate(self.action_buttons):
+            set_role(button, "" if index else "primary")
+            button.clicked.connect(lambda _checked=False, index=index: self.chosen.emit(self._actions[index].key))
+        words = column_of(self._heading, self._text, spacing=2)
+        buttons = self.details_button, self.folder_button, self.try_button, *self.action_buttons
+        centered = [(button, 0, Qt.AlignmentFlag.AlignVCenter) for button in buttons]
+        row_of((words, 1), *centered, margins=(PANEL_MARGIN, 10, PANEL_MARGIN, 10), within=self)
+        state.run_changed.connect(self._show_run)
+        self._show_run(state.run)
+
+    def _show_run(self, run: Run) -> None:
+        shown = notice(run)
+        self.setVisible(shown is not None)
+        if shown is None:
+            return
+        self._heading.setText(shown.heading)
+        self._text.setText(shown.text)
+        self._text.setVisible(bool(shown.text))
+        role = "warm" if shown.tone == "warm" else "muted"
+        if self._text.property("role") != role:
+            set_role(self._text, role)
+        self.try_button.setVisible(shown.offers_model)
+        self.folder_button.setVisible(shown.offers_folder)
+        self.details_button.setVisible(bool(run.error_details))
+        self._actions = shown.actions
+        for button, action in zip_longest(self.action_buttons, shown.actions):
+            button.setVisible(action is not None)
+            if action is not None:
+                button.setText(action.text)
+                button.setToolTip(action.tip)
+
+    def text(self) -> str:
+        """The heading and the text."""
+        return f"{self._heading.text()}\n{self._text.text()}"

@@ -3,7 +3,9 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
+
+from PySide6.QtCore import QSettings
 
 from augenmerk.core.config import PRESETS, RunConfig
 from augenmerk.core.config.presets import dotted_settings
@@ -16,22 +18,6 @@ NUM_SOURCES = 100
 
 
 _TEXTS = ("preset", "data_kind", "data_path", "device", "probe")
-
-
-class SettingsLike(Protocol):
-    """The part of `QSettings` that this module uses."""
-
-    def value(self, key: str, defaultValue: Any = None) -> Any:
-        """The value under `key`."""
-        ...
-
-    def setValue(self, key: str, value: Any) -> None:
-        """Stores `value` under `key`."""
-        ...
-
-    def remove(self, key: str) -> None:
-        """Removes `key`."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -49,7 +35,7 @@ class UnfinishedRun:
     best_checkpoint: Path | None
 
 
-def save_choices(settings: SettingsLike, choices: RunChoices) -> None:
+def save_choices(settings: QSettings, choices: RunChoices) -> None:
     """Saves the form."""
     for name in _TEXTS:
         settings.setValue(_PREFIX + name, getattr(choices, name))
@@ -57,7 +43,7 @@ def save_choices(settings: SettingsLike, choices: RunChoices) -> None:
     settings.setValue(_PREFIX + "settings", json.dumps(dict(choices.settings)))
 
 
-def load_choices(settings: SettingsLike) -> RunChoices:
+def load_choices(settings: QSettings) -> RunChoices:
     """The saved form; missing or unknown values get their defaults."""
     default = RunChoices.default()
 
@@ -81,7 +67,7 @@ def load_choices(settings: SettingsLike) -> RunChoices:
     )
 
 
-def save_unfinished(settings: SettingsLike, unfinished: UnfinishedRun) -> None:
+def save_unfinished(settings: QSettings, unfinished: UnfinishedRun) -> None:
     """Saves what a later session needs to resume."""
     request, best = unfinished.request, unfinished.best_checkpoint
     values = {
@@ -96,14 +82,14 @@ def save_unfinished(settings: SettingsLike, unfinished: UnfinishedRun) -> None:
     settings.setValue(_PREFIX + "unfinished", json.dumps(values))
 
 
-def forget_unfinished(settings: SettingsLike, folder: Path | None) -> None:
+def forget_unfinished(settings: QSettings, folder: Path | None) -> None:
     """Removes the unfinished run if it is the one in `folder`."""
     earlier = load_unfinished(settings)
     if earlier is None or earlier.request.folder == folder:
         settings.remove(_PREFIX + "unfinished")
 
 
-def save_source(settings: SettingsLike, folder: Path, source: str | Path) -> None:
+def save_source(settings: QSettings, folder: Path, source: str | Path) -> None:
     """Saves the data source of the run in `folder`, for the `NUM_SOURCES` newest runs."""
     sources = _load_texts(settings, "sources")
     sources.pop(str(folder), None)
@@ -111,13 +97,13 @@ def save_source(settings: SettingsLike, folder: Path, source: str | Path) -> Non
     settings.setValue(_PREFIX + "sources", json.dumps(dict(kept)))
 
 
-def load_source(settings: SettingsLike, folder: Path) -> str | Path | None:
+def load_source(settings: QSettings, folder: Path) -> str | Path | None:
     """The data source of the run in `folder`; None if it is not known."""
     source = _load_texts(settings, "sources").get(str(folder))
     return source if source in ("multi30k", "copy", None) else Path(source)
 
 
-def _load_texts(settings: SettingsLike, key: str) -> dict[str, str]:
+def _load_texts(settings: QSettings, key: str) -> dict[str, str]:
     """Texts by name, saved as JSON; none if they are damaged."""
     try:
         values = json.loads(str(settings.value(_PREFIX + key, "") or "{}"))
@@ -128,7 +114,7 @@ def _load_texts(settings: SettingsLike, key: str) -> dict[str, str]:
     return {name: text for name, text in values.items() if isinstance(text, str) and text}
 
 
-def load_unfinished(settings: SettingsLike) -> UnfinishedRun | None:
+def load_unfinished(settings: QSettings) -> UnfinishedRun | None:
     """The run that can be resumed; None if there is none, or its checkpoint is gone."""
     text = str(settings.value(_PREFIX + "unfinished", "") or "")
     try:

@@ -8,9 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.train.film.panel import FilmPanel
-from augenmerk.viz_app.train.film.samples import SamplesPanel
-from augenmerk.viz_app.train.film.strip import FilmStrip, shown_frames
+from augenmerk.viz_app.train.film import FilmPanel, FilmStrip, SamplesPanel, shown_frames
 from augenmerk.viz_app.train.playback import Playback
 from augenmerk.viz_app.train.state import TrainState
 from tests.viz_app.train.scripted import probe, request, sample
@@ -97,7 +95,7 @@ def test_click_on_the_strip_goes_there(panel: FilmPanel, playback: Playback, qtb
 def test_film_plays_to_its_end_and_from_its_beginning_again(
     panel: FilmPanel, playback: Playback, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("augenmerk.viz_app.train.film.panel.PLAY_SECONDS", 0.3)
+    monkeypatch.setattr("augenmerk.viz_app.train.film.PLAY_SECONDS", 0.3)
     seen: list[int | None] = []
     playback.changed.connect(lambda: seen.append(playback.frame_index))
     qtbot.mouseClick(panel.play_button, Qt.MouseButton.LeftButton)

@@ -15,7 +15,7 @@ from augenmerk.core.config.toml import read_toml
 from augenmerk.core.training.folder import RUN_SETTINGS
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.train.page import TrainPage
-from augenmerk.viz_app.train.run.all_settings import AllSettings, SettingRow
+from augenmerk.viz_app.train.run.form import AllSettings, SettingRow
 from augenmerk.viz_app.train.state import Status
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu
 

@@ -9,8 +9,8 @@ from augenmerk.core.config.presets import dotted_settings
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import ConfigError, CorpusError
 from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.train.page import steps_of
 from augenmerk.viz_app.train.run.choices import RunChoices, key_settings, new_run_folder, schedule_note, with_tilde
-from augenmerk.viz_app.train.run.intro import steps_of
 
 
 @pytest.fixture

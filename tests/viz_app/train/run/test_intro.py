@@ -5,8 +5,8 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.train.page import INTRO_PX, Intro
 from augenmerk.viz_app.train.run.choices import RunChoices
-from augenmerk.viz_app.train.run.intro import WIDTH_PX, Intro
 
 
 @pytest.mark.parametrize("width", [560, 598, 1100])
@@ -21,4 +21,4 @@ def test_the_steps_stay_inside_the_panel(qtbot: QtBot, theme: Theme, width: int)
     for label in intro.findChildren(QLabel):
         right = label.mapTo(intro, label.rect().topRight()).x()
         assert right < width
-        assert label.width() <= WIDTH_PX
+        assert label.width() <= INTRO_PX

@@ -1,1 +1,0 @@
-"""The film of attention and the sample translations: one frame for each validation."""
