@@ -8,7 +8,6 @@ also kept unchanged, for charts of the last steps.
 import math
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,32 +111,12 @@ class BoundedSeries:
         self.stride *= 2
 
 
-@dataclass(frozen=True)
-class ValidationPoint:
-    """One validation: its place on the step axis and its results.
-
-    Attributes:
-        epoch, step: when it took place.
-        loss: token-weighted, without smoothing.
-        training_loss: of the epoch; NaN where it is not known.
-        batch_mean: the mean of the batches' means, as the published `notebook` curve counts it; NaN if not known.
-    """
-
-    epoch: int
-    step: int
-    loss: float
-    training_loss: float = math.nan
-    batch_mean: float = math.nan
-
-
 class RunCurves:
     """Curves over optimizer steps.
 
     Attributes:
         training_loss, learning_rate, gradient_norm, tokens_per_second: a value per step, averaged when there are many.
         validations: by rising step.
-        bleu: of a sample, (step, points from 0 to 100), by rising step.
-        best: the validation with the lowest loss; None before the first.
         last_step: the last step of any curve; 0 before the first.
     """
 
@@ -147,16 +126,18 @@ class RunCurves:
         self.gradient_norm = BoundedSeries(capacity)
         self.tokens_per_second = BoundedSeries(capacity)
         self._series = (self.training_loss, self.learning_rate, self.gradient_norm, self.tokens_per_second)
-        self.clear()
-
-    def clear(self) -> None:
-        """Removes everything."""
-        for series in self._series:
-            series.clear()
-        self.validations: list[ValidationPoint] = []
-        self.bleu: list[tuple[int, float]] = []
-        self.best: ValidationPoint | None = None
+        self.validations: list[EpochRecord] = []
         self.last_step = 0
+
+    @property
+    def bleu(self) -> list[tuple[int, float]]:
+        """BLEU of the sample at each validation that has it, (step, points from 0 to 100)."""
+        return [(point.step, point.bleu) for point in self.validations if point.bleu is not None]
+
+    @property
+    def best(self) -> EpochRecord | None:
+        """The validation with the lowest loss; None before the first."""
+        return min(self.validations, key=lambda point: _infinite_if_nan(point.validation_loss), default=None)
 
     def add_step(self, event: StepDone) -> None:
         """Adds one step; values that are not finite are left out."""
@@ -166,10 +147,9 @@ class RunCurves:
                 series.append(event.step, value)
         self.last_step = max(self.last_step, event.step)
 
-    def add_validation(self, point: ValidationPoint) -> None:
+    def add_validation(self, point: EpochRecord) -> None:
         """Adds a validation; it replaces those of its step and of later ones."""
         self.validations = [old for old in self.validations if old.step < point.step] + [point]
-        self._find_best()
         self.last_step = max(self.last_step, point.step)
 
     def add_record(self, record: EpochRecord) -> None:
@@ -177,8 +157,7 @@ class RunCurves:
         for series, value in ((self.training_loss, record.training_loss), (self.learning_rate, record.learning_rate)):
             if math.isfinite(value):
                 series.append(record.step, value)
-        losses = record.validation_loss, record.training_loss, record.validation_loss_batch_mean
-        self.add_validation(ValidationPoint(record.epoch, record.step, *losses))
+        self.add_validation(record)
 
     def add_run(self, records: Iterable[EpochRecord], metrics: StepMetrics | None = None) -> None:
         """Adds a run read from the disk to empty curves.
@@ -195,35 +174,32 @@ class RunCurves:
             self.last_step = max(self.last_step, int(metrics.step[-1]))
         for record in records:
             if metrics is not None and len(metrics):
-                losses = record.validation_loss, record.training_loss, record.validation_loss_batch_mean
-                self.add_validation(ValidationPoint(record.epoch, record.step, *losses))
+                self.add_validation(record)
             else:
                 self.add_record(record)
-            if record.bleu is not None:
-                self.add_bleu(record.step, record.bleu)
-
-    def add_bleu(self, step: int, bleu: float) -> None:
-        """Adds the BLEU of a sample."""
-        self.bleu = [old for old in self.bleu if old[0] < step] + [(step, bleu)]
 
     def drop_after(self, step: int) -> None:
         """Removes everything after `step`: a resumed run repeats these steps."""
         for series in self._series:
             series.drop_after(step)
         self.validations = [point for point in self.validations if point.step <= step]
-        self.bleu = [entry for entry in self.bleu if entry[0] <= step]
         self.last_step = min(self.last_step, step)
-        self._find_best()
 
     @property
     def has_batch_means(self) -> bool:
         """Whether the mean of batch means is known for each validation."""
-        return all(math.isfinite(point.batch_mean) or not math.isfinite(point.loss) for point in self.validations)
+        return all(
+            math.isfinite(point.validation_loss_batch_mean) or not math.isfinite(point.validation_loss)
+            for point in self.validations
+        )
 
-    def validation_losses(self, *, as_batch_means: bool = False) -> list[tuple[ValidationPoint, float]]:
+    def validation_losses(self, *, as_batch_means: bool = False) -> list[tuple[EpochRecord, float]]:
         """The validations and their finite losses: token-weighted, or means of batch means where they are known."""
         as_batch_means = as_batch_means and self.has_batch_means
-        losses = [(point, point.batch_mean if as_batch_means else point.loss) for point in self.validations]
+        losses = [
+            (point, point.validation_loss_batch_mean if as_batch_means else point.validation_loss)
+            for point in self.validations
+        ]
         return [(point, loss) for point, loss in losses if math.isfinite(loss)]
 
     @property
@@ -236,9 +212,6 @@ class RunCurves:
     def epoch_start(self) -> int:
         """The last validation's step that later steps follow; 0 if none."""
         return max((point.step for point in self.validations if point.step < self.last_step), default=0)
-
-    def _find_best(self) -> None:
-        self.best = min(self.validations, key=lambda point: _infinite_if_nan(point.loss), default=None)
 
 
 def _infinite_if_nan(loss: float) -> float:

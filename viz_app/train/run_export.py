@@ -117,7 +117,7 @@ class RunExport:
     def _caption(self) -> str:
         parts = [f"run: {self.name}", f"steps: {self.curves.last_step:,}"]
         if (best := self.curves.best) is not None:
-            parts.append(f"best validation loss: {best.loss:.3f} (epoch {best.epoch})")
+            parts.append(f"best validation loss: {best.validation_loss:.3f} (epoch {best.epoch})")
         parts += [f"{QUANTITY_NAMES[shown.settings.quantity].lower()}: {_how(shown)}" for shown in self.charts]
         return " · ".join(parts)
 
@@ -153,5 +153,9 @@ def metric_rows(metrics: StepMetrics | None, curves: RunCurves) -> Iterator[tupl
             of_step: list[Cell] = [column[place] for column in columns]
         else:
             of_step = [step, point.epoch if point is not None else "", *[""] * (len(OF_STEPS) - 2)]
-        losses = (point.training_loss, point.loss, point.batch_mean) if point is not None else (math.nan,) * 3
+        losses = (
+            (point.training_loss, point.validation_loss, point.validation_loss_batch_mean)
+            if point is not None
+            else (math.nan,) * 3
+        )
         yield (*of_step, *("" if math.isnan(loss) else loss for loss in losses), bleu.get(step, ""))

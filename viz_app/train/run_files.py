@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from math import nan
 from pathlib import Path
 
 from psygnal import Signal
@@ -10,7 +11,7 @@ from augenmerk.core.checkpoint.history import EpochRecord, read_history
 from augenmerk.core.errors import CheckpointError, TrainingError
 from augenmerk.core.training.folder import HISTORY, LAST, RUN_SETTINGS, RunSummary, is_run, summarize, with_best
 from augenmerk.core.training.step_metrics import StepMetrics, read_step_metrics
-from augenmerk.viz_app.train.curves import RunCurves, ValidationPoint
+from augenmerk.viz_app.train.curves import RunCurves
 
 MAX_LISTED = 30
 NUM_RUNS = 4
@@ -53,7 +54,7 @@ class RunOnDisk:
         epochs = self.num_epochs
         text = f"{epochs} epoch{'' if epochs == 1 else 's'}"
         if best is not None:
-            text += f" · best validation loss {best.loss:.3f} (epoch {best.epoch})"
+            text += f" · best validation loss {best.validation_loss:.3f} (epoch {best.epoch})"
         if self.files.can_resume:
             text += f" · unfinished: step {self.files.step:,}"
         return f"{text} · {self.changed:%d %b %Y}"
@@ -178,7 +179,7 @@ class Comparison:
         self.remove(PUBLISHED)
         curves = RunCurves(capacity=4)
         for epoch, loss in enumerate(PUBLISHED_LOSSES, start=1):
-            curves.add_validation(ValidationPoint(epoch, epoch * steps_per_epoch, loss, batch_mean=loss))
+            curves.add_validation(EpochRecord(epoch, epoch * steps_per_epoch, nan, loss, loss, nan, nan))
         self._add(PUBLISHED, "published notebook", curves, PUBLISHED_TIP, is_batch_mean=True)
 
     def remove(self, key: str) -> None:

@@ -24,7 +24,7 @@ from augenmerk.core.training.events import (
 from augenmerk.core.training.failures import Proposal
 from augenmerk.core.training.film import FilmFrame
 from augenmerk.viz_app.state.languages import language_names
-from augenmerk.viz_app.train.curves import RunCurves, ValidationPoint
+from augenmerk.viz_app.train.curves import RunCurves
 from augenmerk.viz_app.train.playback import Playback
 
 
@@ -270,10 +270,7 @@ def _after(run: Run, event: TrainingEvent) -> Run:
             run.curves.add_step(event)
             return replace(run, phase="", latest_step=event)
         case EpochDone():
-            losses = event.validation_loss, event.training_loss, event.validation_loss_batch_mean
-            run.curves.add_validation(ValidationPoint(event.epoch, event.step, *losses))
-            if event.bleu is not None:
-                run.curves.add_bleu(event.step, event.bleu)
+            run.curves.add_validation(event)
         case SaveFailed() if run.status is not Status.STOPPING:
             return replace(run, phase="", status=Status.WAITING, save_failure=event)
     return _begun_or_ended(replace(run, phase=""), event)

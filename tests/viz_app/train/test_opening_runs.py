@@ -65,7 +65,7 @@ def test_unfinished_run_goes_on_after_another_was_looked_at(
     choose(page, "stopped")
     assert page.panel.resume_button.isVisible()
     assert page.state.run.curves.best is not None
-    assert page.state.run.curves.best.loss == stopped.best_validation_loss, "what Stop said"
+    assert page.state.run.curves.best.validation_loss == stopped.best_validation_loss, "what Stop said"
     assert not page.panel.discard_button.isVisible()
     page.panel.resume_button.click()
     qtbot.waitUntil(lambda: bool(script.requests))
@@ -103,7 +103,7 @@ def test_data_of_a_run_is_remembered_with_it(page: TrainPage, tmp_path: Path) ->
 def shown_settings(page: TrainPage) -> dict[str, str]:
     """What stands in place of the form."""
     table = page.panel._settings
-    return {name: label.text() for name, label in table._values.items() if label.isVisible()}
+    return {name.text(): value.text() for name, value in table._rows if value.isVisible()}
 
 
 def test_a_reopened_run_stands_in_the_panel_with_its_own_settings(

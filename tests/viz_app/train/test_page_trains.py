@@ -71,7 +71,7 @@ def test_copy_task_is_trained_stopped_resumed_and_tried(page: TrainPage, qtbot: 
     assert steps == list(range(1, page.state.run.finish.step + 1))
     assert page.notice_bar.text().startswith("Finished")
     assert page.state.run.curves.best is not None
-    assert page.state.run.curves.best.loss < page.state.run.curves.training_loss.xy()[1][0], "it learned"
+    assert page.state.run.curves.best.validation_loss < page.state.run.curves.training_loss.xy()[1][0], "it learned"
 
 
 @pytest.mark.heavy

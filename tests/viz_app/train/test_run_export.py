@@ -80,7 +80,7 @@ def test_the_table_has_exactly_the_numbers_of_every_step(
     validated = [row for row in rows if row["validation_loss"]]
     assert [int(row["step"]) for row in validated] == [7, 14]
     assert [float(row["validation_loss"]) for row in validated] == [
-        pytest.approx(point.loss)
+        pytest.approx(point.validation_loss)
         for point in window.pages.train.state.run.curves.validations  # type: ignore[union-attr]
     ]
 

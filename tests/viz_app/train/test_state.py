@@ -26,7 +26,7 @@ def state() -> TrainState:
 
 @pytest.mark.subprocess
 def test_state_needs_no_qt() -> None:
-    modules = "state curves run_files run.status_text run.settings run.choices charts.picture charts.comparison"
+    modules = "state curves run_files run.status_text run.settings run.choices charts.picture"
     imports = "; ".join(f"import augenmerk.viz_app.train.{name}" for name in modules.split())
     code = f"import sys; {imports}; assert 'PySide6' not in sys.modules; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -75,7 +75,7 @@ def test_best_validation_is_the_lowest(state: TrainState) -> None:
     for epoch, loss in enumerate((3.0, 2.0, 2.5), start=1):
         state.apply(epoch_done(epoch, loss))
     assert state.run.curves.best is not None
-    assert (state.run.curves.best.epoch, state.run.curves.best.loss) == (2, 2.0)
+    assert (state.run.curves.best.epoch, state.run.curves.best.validation_loss) == (2, 2.0)
     assert [point.step for point in state.run.curves.validations] == [5, 10, 15]
 
 
@@ -227,12 +227,14 @@ def test_earlier_run_is_offered_with_its_history() -> None:
     assert state.run.status is Status.IDLE
     assert state.run.can_resume
     assert state.run.has_curves
-    assert [point.loss for point in state.run.curves.validations] == [2.9, 2.2]
+    assert [point.validation_loss for point in state.run.curves.validations] == [2.9, 2.2]
 
 
 def test_both_means_of_a_validation_are_known(state: TrainState) -> None:
     state.apply(replace(epoch_done(1, 2.5), validation_loss_batch_mean=2.4))
-    assert [(point.loss, point.batch_mean) for point in state.run.curves.validations] == [(2.5, 2.4)]
+    assert [(point.validation_loss, point.validation_loss_batch_mean) for point in state.run.curves.validations] == [
+        (2.5, 2.4)
+    ]
 
 
 @pytest.mark.slow

@@ -3,15 +3,16 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
-
-from PySide6.QtCore import QSettings
+from typing import TYPE_CHECKING, Any, cast
 
 from augenmerk.core.config import PRESETS, RunConfig
 from augenmerk.core.config.presets import dotted_settings
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.training.events import TrainingRequest
 from augenmerk.viz_app.train.run.choices import DATA_KINDS, RunChoices
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QSettings
 
 _PREFIX = "train/"
 NUM_SOURCES = 100
@@ -35,7 +36,7 @@ class UnfinishedRun:
     best_checkpoint: Path | None
 
 
-def save_choices(settings: QSettings, choices: RunChoices) -> None:
+def save_choices(settings: "QSettings", choices: RunChoices) -> None:
     """Saves the form."""
     for name in _TEXTS:
         settings.setValue(_PREFIX + name, getattr(choices, name))
@@ -43,7 +44,7 @@ def save_choices(settings: QSettings, choices: RunChoices) -> None:
     settings.setValue(_PREFIX + "settings", json.dumps(dict(choices.settings)))
 
 
-def load_choices(settings: QSettings) -> RunChoices:
+def load_choices(settings: "QSettings") -> RunChoices:
     """The saved form; missing or unknown values get their defaults."""
     default = RunChoices.default()
 
@@ -67,7 +68,7 @@ def load_choices(settings: QSettings) -> RunChoices:
     )
 
 
-def save_unfinished(settings: QSettings, unfinished: UnfinishedRun) -> None:
+def save_unfinished(settings: "QSettings", unfinished: UnfinishedRun) -> None:
     """Saves what a later session needs to resume."""
     request, best = unfinished.request, unfinished.best_checkpoint
     values = {
@@ -82,14 +83,14 @@ def save_unfinished(settings: QSettings, unfinished: UnfinishedRun) -> None:
     settings.setValue(_PREFIX + "unfinished", json.dumps(values))
 
 
-def forget_unfinished(settings: QSettings, folder: Path | None) -> None:
+def forget_unfinished(settings: "QSettings", folder: Path | None) -> None:
     """Removes the unfinished run if it is the one in `folder`."""
     earlier = load_unfinished(settings)
     if earlier is None or earlier.request.folder == folder:
         settings.remove(_PREFIX + "unfinished")
 
 
-def save_source(settings: QSettings, folder: Path, source: str | Path) -> None:
+def save_source(settings: "QSettings", folder: Path, source: str | Path) -> None:
     """Saves the data source of the run in `folder`, for the `NUM_SOURCES` newest runs."""
     sources = _load_texts(settings, "sources")
     sources.pop(str(folder), None)
@@ -97,13 +98,13 @@ def save_source(settings: QSettings, folder: Path, source: str | Path) -> None:
     settings.setValue(_PREFIX + "sources", json.dumps(dict(kept)))
 
 
-def load_source(settings: QSettings, folder: Path) -> str | Path | None:
+def load_source(settings: "QSettings", folder: Path) -> str | Path | None:
     """The data source of the run in `folder`; None if it is not known."""
     source = _load_texts(settings, "sources").get(str(folder))
     return source if source in ("multi30k", "copy", None) else Path(source)
 
 
-def _load_texts(settings: QSettings, key: str) -> dict[str, str]:
+def _load_texts(settings: "QSettings", key: str) -> dict[str, str]:
     """Texts by name, saved as JSON; none if they are damaged."""
     try:
         values = json.loads(str(settings.value(_PREFIX + key, "") or "{}"))
@@ -114,7 +115,7 @@ def _load_texts(settings: QSettings, key: str) -> dict[str, str]:
     return {name: text for name, text in values.items() if isinstance(text, str) and text}
 
 
-def load_unfinished(settings: QSettings) -> UnfinishedRun | None:
+def load_unfinished(settings: "QSettings") -> UnfinishedRun | None:
     """The run that can be resumed; None if there is none, or its checkpoint is gone."""
     text = str(settings.value(_PREFIX + "unfinished", "") or "")
     try:

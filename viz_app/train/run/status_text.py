@@ -66,10 +66,13 @@ def metric_rows(run: Run) -> list[tuple[str, str]]:
         ("tokens / s", f"{step.tokens_per_second:,.0f}" if step else _NOTHING),
         ("time left", time_left(run)),
         ("loss", f"{step.loss:.3f}" if step else _NOTHING),
-        ("validation", f"{latest.loss:.3f}" if latest else _NOTHING),
-        ("perplexity", f"{math.exp(min(latest.loss, 50)):.4g}" if latest else _NOTHING),
+        ("validation", f"{latest.validation_loss:.3f}" if latest else _NOTHING),
+        ("perplexity", f"{math.exp(min(latest.validation_loss, 50)):.4g}" if latest else _NOTHING),
         ("BLEU", f"{run.curves.bleu[-1][1]:.1f}" if run.curves.bleu else _NOTHING),
-        ("best", f"{run.curves.best.loss:.3f} · epoch {run.curves.best.epoch}" if run.curves.best else _NOTHING),
+        (
+            "best",
+            f"{run.curves.best.validation_loss:.3f} · epoch {run.curves.best.epoch}" if run.curves.best else _NOTHING,
+        ),
         ("learning rate", f"{step.learning_rate:.2e}" if step else _NOTHING),
         ("gradient norm", f"{step.gradient_norm:.2f}" if step else _NOTHING),
     ]
@@ -181,7 +184,7 @@ def _viewing_notice(run: Run) -> Notice:
     number = len(run.curves.validations)
     sentences = [f"Validated {number} times." if number > 1 else "Validated once." if number else "Not validated yet."]
     if best is not None:
-        sentences.append(f"Best validation loss {best.loss:.3f} in epoch {best.epoch}.")
+        sentences.append(f"Best validation loss {best.validation_loss:.3f} in epoch {best.epoch}.")
     if run.can_resume:
         sentences.append("Unfinished: Resume continues from its last checkpoint.")
     text = " ".join([*sentences, run.note]).rstrip()
@@ -226,10 +229,10 @@ def _training_notice(run: Run) -> Notice:
         return Notice("Training", "You can try the model on the Translate page after the first epoch.")
     latest = run.curves.validations[-1]
     if latest == run.curves.best:
-        text = f"Validation loss {latest.loss:.3f}, the best so far."
+        text = f"Validation loss {latest.validation_loss:.3f}, the best so far."
     else:
         best_epoch = run.curves.best.epoch if run.curves.best else latest.epoch
-        text = f"Validation loss {latest.loss:.3f}. The best is still epoch {best_epoch}."
+        text = f"Validation loss {latest.validation_loss:.3f}. The best is still epoch {best_epoch}."
     return Notice(f"Epoch {latest.epoch} done", text, "plain", run.can_try_model)
 
 

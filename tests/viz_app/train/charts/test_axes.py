@@ -2,9 +2,10 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 
+from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.viz_app.train.charts.axes import ChartAxes, ValueFormatter
 from augenmerk.viz_app.train.charts.picture import ChartSettings, Quantity, line_color, picture_of
-from augenmerk.viz_app.train.curves import RunCurves, ValidationPoint
+from augenmerk.viz_app.train.curves import RunCurves
 
 
 def label_of_best(step: int, loss: float, quantity: Quantity, training: float) -> Annotation:
@@ -13,8 +14,7 @@ def label_of_best(step: int, loss: float, quantity: Quantity, training: float) -
     for each in range(1, 101):
         curves.training_loss.append(each, training)
     curves.last_step = 100
-    curves.add_validation(ValidationPoint(1, step, loss))
-    curves.add_bleu(step, loss)
+    curves.add_validation(EpochRecord(1, step, training, loss, loss, 1e-3, 1.0, bleu=loss))
     axes = ChartAxes(Figure().add_subplot(), num_steps=6)
     axes.set_style(line_color, "white", 8)
     axes.show_picture(picture_of(curves, ChartSettings(quantity), 100, y_before=(0, 10)))

@@ -20,7 +20,11 @@ def write_run(parent: Path, name: str, num_epochs: int = 3) -> Path:
 def test_finished_run_is_read_from_its_folder(tmp_path: Path) -> None:
     run = read_run(write_run(tmp_path, "notebook-1"))
     assert run.name == "notebook-1"
-    assert [(point.step, round(point.loss, 1)) for point in run.curves.validations] == [(10, 3.1), (20, 2.1), (30, 1.1)]
+    assert [(point.step, round(point.validation_loss, 1)) for point in run.curves.validations] == [
+        (10, 3.1),
+        (20, 2.1),
+        (30, 1.1),
+    ]
     assert run.curves.best is not None
     assert run.curves.best.epoch == 3
     assert run.summary.startswith("3 epochs · best validation loss 1.100 (epoch 3) · ")
@@ -80,7 +84,7 @@ def test_published_curve_has_ten_epochs() -> None:
     comparison.add_published(steps_per_epoch=100)
     assert comparison.contains(PUBLISHED)
     points = comparison.runs[0].curves.validations
-    assert [point.loss for point in points] == list(PUBLISHED_LOSSES)
+    assert [point.validation_loss for point in points] == list(PUBLISHED_LOSSES)
     assert [point.step for point in points] == list(range(100, 1001, 100))
 
 

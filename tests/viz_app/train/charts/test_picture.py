@@ -198,8 +198,8 @@ def test_run_without_batch_means_keeps_its_own_mean_and_its_name(tmp_path: Path)
 
 
 def test_bleu_is_drawn_at_its_steps(state: TrainState) -> None:
-    state.run.curves.add_bleu(200, 12.5)
-    state.run.curves.add_bleu(400, 20.0)
+    for point, bleu in zip(state.run.curves.validations, (12.5, 20.0), strict=True):
+        state.run.curves.add_validation(replace(point, bleu=bleu))
     picture = draw(state, ChartSettings("bleu"))
     assert line(picture, "bleu").ys.tolist() == [12.5, 20.0]
     assert picture.best == (400, 20.0, "best 20.0")
