@@ -32,9 +32,9 @@ from augenmerk.core.model.heads import KIND_TITLES, Head
 from augenmerk.core.training.events import SampleTranslated
 from augenmerk.core.training.film import FilmFrame
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
+from augenmerk.viz_app.heatmap.drawing import color_table
 from augenmerk.viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
 from augenmerk.viz_app.heatmap.heatmap import Heatmap
-from augenmerk.viz_app.heatmap.drawing import color_table
 from augenmerk.viz_app.heatmap.map_image import draw_map, map_image
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, is_theme_change, scaled, scales, set_role
