@@ -342,7 +342,7 @@ def test_what_is_shown_keeps_its_language_and_its_model_until_the_next_one_has_t
     _Dutch.may_translate.clear()
     with qtbot.waitSignal(window.model_opened, timeout=10_000):
         window.open_model(Path("dutch.safetensors"))
-    qtbot.waitUntil(lambda: "cancel" in panel.facts.text())
+    qtbot.waitUntil(lambda: "Cancel" in panel.facts.text())
     assert told() == before
     assert page.export_source().model == "model", "an export tells whose maps these are"
     _Dutch.may_translate.set()

@@ -230,7 +230,7 @@ def test_escape_cancels_a_translation_that_takes_long_from_the_top_bar_too(
     window.state.request.begin()
     button = window.top_bar.model_button
     button.setFocus()
-    qtbot.waitUntil(lambda: "cancel</a> (Esc)" in window.translate_page.sentence.facts.text())
+    qtbot.waitUntil(lambda: "Cancel</a> (Esc)" in window.translate_page.sentence.facts.text())
     qtbot.keyClick(button, Qt.Key.Key_Escape)
     assert not window.state.request.is_running
 

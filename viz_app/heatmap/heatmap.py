@@ -619,7 +619,7 @@ class HeatmapPainter:
 
 
 def value_place(cell: QRectF, box: QSizeF, widget: QSizeF, cells: QRectF, bar: QRectF) -> QRectF:
-    """Where the box of a value stands: aslant from its cell, as row and column are to stay in sight.
+    """The place of the box of a value: at the right of the colour bar if it fits there, else aslant from its cell.
 
     On a small map it covers other cells of the column rather than labels or the colour bar.
 
@@ -638,8 +638,8 @@ def value_place(cell: QRectF, box: QSizeF, widget: QSizeF, cells: QRectF, bar: Q
     aslant = (left, below), (right, above), (right, below)
     over_column = (last, above), (first, below), (left, above), (first, above), (last, below)
     tried = (
-        (over_cells, aslant),
         (behind_bar, ((far, below), (far, above))),
+        (over_cells, aslant),
         (over_cells, over_column),
         (_whole(widget), (*aslant, (left, above))),
     )

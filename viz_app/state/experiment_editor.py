@@ -329,7 +329,7 @@ def kept_notice(experiment: Experiment, previous: Experiment | None) -> str:
     if not experiment.interventions:
         return ""
     it = "it" if len(experiment.interventions) == 1 else "them"
-    by = "Undo" if previous == experiment.baseline else "“reset”"
+    by = "Undo" if previous == experiment.baseline else "“Reset”"
     return f"Kept from the previous model: {', '.join(map(str, experiment.interventions))}. {by} takes {it} back."
 
 

@@ -143,7 +143,7 @@ def cell_text(state: ExperimentState, pair: Pair) -> CellText | None:
 def describe(state: ExperimentState, pair: Pair) -> tuple[str, str] | None:
     """A cell in two lines: the tokens and the value. None if no such cell is shown."""
     cell = cell_text(state, pair)
-    return (f"{cell.verb}  {cell.query} → {cell.key}", cell.valued) if cell is not None else None
+    return (f"{cell.query} → {cell.key}", cell.valued) if cell is not None else None
 
 
 def marks_in_words(state: ExperimentState) -> str:

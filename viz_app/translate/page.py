@@ -207,7 +207,6 @@ class TranslatePage(QWidget):
         ending = ", or choose an example." if self.sentence.examples.isEnabled() else "."
         hint = f"{typing_hint(self.state)}{ending}"
         self.state.clear()
-        self.sentence.sentence.setPlaceholderText("" if problem else hint)
         self.show_message(
             f"{problem}{' Or choose an example.' if self.sentence.examples.isEnabled() else ''}" if problem else hint
         )

@@ -73,7 +73,7 @@ class QuickTour(QFrame):
         set_role(self.text, "reading")
         self.next_button = QPushButton()
         set_role(self.next_button, "primary")
-        self.skip_button = flat_button("skip", "Close this, for good")
+        self.skip_button = flat_button("Skip", "Close this, for good")
         self.next_button.clicked.connect(self.go_on)
         for command in QUICK_TOUR_COMMANDS:
             inside = Qt.ShortcutContext.WidgetWithChildrenShortcut  # a button would take arrows
@@ -133,7 +133,7 @@ class QuickTour(QFrame):
         step.begin()
         self.next_button.setText(step.next_label)
         is_last = self.place + 1 == len(self._steps)
-        self.skip_button.setText("done" if is_last else "skip")  # nothing is left to skip
+        self.skip_button.setText("Done" if is_last else "Skip")  # nothing is left to skip
         self._count.setText(f"{self.place + 1} of {len(self._steps)}{'' if is_last else ' · key: Enter'}")
         self._say()
 

@@ -422,7 +422,7 @@ class InterventionChips(QWidget):
         self.chips: list[QToolButton] = []
         self.undo_button = flat_button("↶", UNDO.tip_with_keys())
         self.redo_button = flat_button("↷", REDO.tip_with_keys())
-        self.reset_button = flat_button("reset", "Reset all changes")
+        self.reset_button = flat_button("Reset", "Reset all changes")
         for button, name in ((self.undo_button, "Undo"), (self.redo_button, "Redo"), (self.reset_button, "Reset")):
             button.setAccessibleName(name)
         self.undo_button.clicked.connect(undo or (lambda: state.submit(edits.undo)))

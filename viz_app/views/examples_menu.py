@@ -106,7 +106,7 @@ class ExamplesMenu(MenuButton):
     explained = Signal(str)
 
     def __init__(self, state: ExperimentState, field: SentenceInput, parent: QWidget | None = None) -> None:
-        super().__init__("examples ▾", "Choose an example", parent)
+        super().__init__("Examples ▾", "Choose an example", parent)
         self._state, self._field = state, field
         self._sentences: tuple[str, ...] = ()
         self._shown: Example | None = None

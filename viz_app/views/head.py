@@ -68,8 +68,8 @@ QUESTION = "What am I looking at?"
 LOW_PANEL = 560
 """Pixels of height below which the map gets more room: the tools have one line, a menu replaces the controls, and the
 meaning of a row is one paragraph."""
-SWITCH_TEXTS = ("switch off", "switch on")
-LEAST_NAME, LEAST_NAME_AND_ROLE, QUESTION_WIDTH = 225, 570, 130
+SWITCH_TEXTS = ("Switch off", "Switch on")
+LEAST_NAME, ROLE_WIDTH, LEAST_NAME_AND_ROLE, QUESTION_WIDTH = 225, 110, 570, 130
 """Pixels that the name of a head needs with the buttons at the right end; with its role; and the question in full."""
 EXPLANATION_SHARE, LEAST_EXPLANATION = 0.33, 36
 """The greatest share of the panel's height, so that the map stays in sight; the least height: two lines."""
@@ -328,7 +328,7 @@ class HeadPanel(QFrame):
         layout.invalidate()
         beside_tools = width - self._tools.sizeHint().width()
         is_split = beside_tools < scaled(LEAST_NAME if is_low else LEAST_NAME_AND_ROLE)
-        self.role.setVisible(bool(self.role.text()) and (is_split or beside_tools >= scaled(LEAST_NAME_AND_ROLE)))
+        self.role.setVisible(bool(self.role.text()) and (is_split or beside_tools >= scaled(LEAST_NAME + ROLE_WIDTH)))
         has_room = (width if is_split else beside_tools) >= scaled(LEAST_NAME_AND_ROLE + QUESTION_WIDTH)
         arrow = "▾" if self.explain_button.isChecked() else "▸"
         self.explain_button.setText(f"{QUESTION if has_room else '?'} {arrow}")
@@ -341,7 +341,7 @@ class HeadPanel(QFrame):
 def with_cancel(text: str) -> str:
     """A text about a running computation as rich text, with a link that cancels it."""
     lines, color = escape(text).replace("\n", "<br>"), current_theme().color("accent").name()
-    return f'{lines} <a href="cancel" style="color:{color}">cancel</a> (Esc)'
+    return f'{lines} <a href="cancel" style="color:{color}">Cancel</a> (Esc)'
 
 
 def forms_of_title(title: str, kind: MapKind) -> tuple[str, ...]:
@@ -393,7 +393,7 @@ class TokenControls(QWidget):
         boxes = self.hide_wrapping, self.hide_punctuation, self.merge_words
         row_of(label("muted", "hide:"), *boxes, spacing=10, within=hiding)
         wrapping_row((naming, hiding), spacing=12, within=self)
-        self.menu_button = MenuButton("tokens ▾", "How rows are named, and which tokens are hidden")
+        self.menu_button = MenuButton("Tokens ▾", "How rows are named, and which tokens are hidden")
         menu, modes = QMenu(self.menu_button), QActionGroup(self.menu_button)
         menu.setToolTipsVisible(True)
         self.menu_button.setMenu(menu)
@@ -445,7 +445,7 @@ class SizeControls(QWidget):
         super().__init__(parent)
         self._state = state
         self.zoom_out = flat_button("−", "Smaller cells (Ctrl and the wheel)")
-        self.zoom_fit = flat_button("fit", "Fit the whole map")
+        self.zoom_fit = flat_button("Fit", "Fit the whole map")
         self.zoom_in = flat_button("+", "Larger cells (Ctrl and the wheel); the map scrolls")
         self.zoom_fit.clicked.connect(self._fit)
         self.threshold = QSlider(Qt.Orientation.Horizontal)
@@ -506,7 +506,7 @@ class PickLine(QWidget):
         super().__init__(parent)
         self._state, self._explanation = state, explanation
         self.label = ElidingLabel("small", CELLS_HINT, elide=Qt.TextElideMode.ElideMiddle)
-        self.clear_button = flat_button("clear", "Unpin the cell and clear picked tokens (Esc)")
+        self.clear_button = flat_button("Clear", "Unpin the cell and clear picked tokens (Esc)")
         policy = self.clear_button.sizePolicy()
         policy.setRetainSizeWhenHidden(True)  # the map must not jump when a cell is pinned
         self.clear_button.setSizePolicy(policy)

@@ -87,8 +87,8 @@ class SentencePanel(QFrame):
         self.facts = Facts(state)
         self.examples = ExamplesMenu(state, self.input)
         self.target_menu = TargetMenu(state, self.input)
-        self.copy_button = flat_button("copy", "Copy the translation")
-        self.edit_button = flat_button("✎ edit", EDIT_TIP)
+        self.copy_button = flat_button("Copy", "Copy the translation")
+        self.edit_button = flat_button("✎ Edit", EDIT_TIP)
         self._notes = SentenceNotes(state, self.input, self.sentence)
         self.note = self._notes.label
         self._is_dense = False
@@ -103,13 +103,13 @@ class SentencePanel(QFrame):
             self._show_sentence(True)
             self.sentence.set_editable(True)
             self.sentence.setFocus()
-            self.edit_button.setText("✓ done")
+            self.edit_button.setText("✓ Done")
             self.edit_button.setToolTip("Leave it as it is (Esc)")
 
     def stop_editing(self) -> None:
         """The translation is only read again; one that was given stays, one that was refused goes."""
         self.sentence.set_editable(False)
-        self.edit_button.setText("✎ edit")
+        self.edit_button.setText("✎ Edit")
         self.edit_button.setToolTip(EDIT_TIP)
         if self._state.translation is not None:
             self.sentence.show_text(self._state.translation.text)
@@ -469,7 +469,7 @@ class Facts(QLabel):
         self.is_busy = True
         color = current_theme().color("accent").name()
         self.setTextFormat(Qt.TextFormat.RichText)  # as many lines as the facts: nothing jumps
-        self.setText(f'{BUSY}<br><a href="cancel" style="color:{color}">cancel</a> (Esc)')
+        self.setText(f'{BUSY}<br><a href="cancel" style="color:{color}">Cancel</a> (Esc)')
 
     def _show_facts(self) -> None:
         self.is_busy = False

@@ -60,7 +60,7 @@ def test_a_difference_is_changed_minus_original_on_what_both_have(state: Experim
     assert view.row_labels == ("a", "dog", ".", "<eos>")
     np.testing.assert_allclose(view.values[[0, 2, 3]], expected[[0, 2, 3]], rtol=1e-5)
     assert np.isnan(view.values[1]).all(), "a word that the original does not have"
-    assert describe(state, Pair(1, 1)) == ("predicting  dog → ein", "not in the original")
+    assert describe(state, Pair(1, 1)) == ("dog → ein", "not in the original")
     assert describe(state, Pair(0, 1))[1].startswith("change of weight ")  # type: ignore[index]
     np.testing.assert_allclose(state.maps.view_all("cross").values[0, 1], view.values, rtol=1e-6)
 

@@ -301,7 +301,7 @@ def test_what_another_model_keeps_is_told_and_taken_back_by_undo(state: Experime
     state.begin_model(MODEL)
     state.ask_again()
     answer()
-    assert state.notice.endswith("“reset” takes them back."), "undo takes back the last of them alone"
+    assert state.notice.endswith("“Reset” takes them back."), "undo takes back the last of them alone"
 
 
 def test_a_change_made_before_another_model_has_answered_drops_what_does_not_fit_too(state: ExperimentState) -> None:

@@ -57,7 +57,7 @@ def test_four_steps_lead_from_a_cell_to_the_learn_page(
     assert state.result.changed.text in steps.text.text() or "stay the same" in steps.text.text()
     qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
     assert state.experiment.interventions == ()
-    assert steps.skip_button.text() == "done", "nothing is left to skip"
+    assert steps.skip_button.text() == "Done", "nothing is left to skip"
     assert window.translate_page.sentence.input.hasFocus() or not window.isActiveWindow()
     assert not preferences.has_taken_quick_tour
     qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)

@@ -119,7 +119,7 @@ def test_a_key_switches_the_chosen_head(make_window: MakeWindow, qtbot: QtBot, k
     _wait_for_result(qtbot, page)
     assert page.state.experiment.heads_off == {HEAD}
     assert page.head.title.whole.endswith("· off")
-    assert page.head.switch_button.text() == "switch on"
+    assert page.head.switch_button.text() == "Switch on"
     qtbot.keyClick(page.heads.grid, key)
     assert not page.state.experiment.heads_off
     assert not page.head.title.whole.endswith("off")

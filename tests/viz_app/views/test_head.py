@@ -271,7 +271,7 @@ def test_a_head_that_is_off_says_so_and_keeps_its_map(panel: HeadPanel, state: E
     qtbot.mouseClick(panel.switch_button, Qt.MouseButton.LeftButton)
     assert Head("cross", 0, 0) in state.experiment.heads_off
     assert panel.title.whole.endswith("· off")
-    assert panel.switch_button.text() == "switch on"
+    assert panel.switch_button.text() == "Switch on"
     assert panel.heatmap._view is view
     qtbot.mouseClick(panel.switch_button, Qt.MouseButton.LeftButton)
     assert Head("cross", 0, 0) not in state.experiment.heads_off

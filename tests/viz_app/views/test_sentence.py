@@ -78,7 +78,7 @@ def test_a_translation_that_takes_long_is_cancelled_by_escape_or_where_it_is_sai
     ):
         state.submit(edit_text("zwei hunde ."))
         state.request.begin()
-        qtbot.waitUntil(lambda: "cancel</a> (Esc)" in panel.facts.text())
+        qtbot.waitUntil(lambda: "Cancel</a> (Esc)" in panel.facts.text())
         assert panel.facts.sizeHint().height() == height
         cancel()
         assert not state.request.is_running

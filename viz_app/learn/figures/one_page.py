@@ -599,5 +599,5 @@ STACK_COMMANDS = (
     Command[StackDrawing](
         "Previous module", lambda stack: stack.step(-1), local_keys=("Down",), group=_GROUP, line=_LINE
     ),
-    Command[StackDrawing]("No module", StackDrawing.choose_none, local_keys=("Esc",), group=_GROUP),
+    Command[StackDrawing]("Deselect module", StackDrawing.choose_none, local_keys=("Esc",), group=_GROUP),
 )
