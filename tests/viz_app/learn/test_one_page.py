@@ -61,11 +61,11 @@ def test_the_model_that_is_open_here_is_drawn_at_the_length_of_the_sentence(qtbo
     figure = figure_of(page)
     assert page.state.model is not None
     assert figure.menu.choice == OWN
-    assert figure.table.texts[-1][:2] == ("all", f"{page.state.model.num_parameters:,}")
+    assert figure.lines[-1][:2] == ("all", f"{page.state.model.num_parameters:,}")
     assert [slider.value() for slider in figure.sliders] == [11, 10]
     rows = size_rows(page.state.model.run.model, 8000, 8000, 11, 10)
-    assert figure.table.texts[-1][3] == f"{total(rows).num_flops:,}"
-    assert [line[0] for line in figure.table.texts] == [
+    assert figure.lines[-1][3] == f"{total(rows).num_flops:,}"
+    assert [line[0] for line in figure.lines] == [
         "embeddings and positions",
         "attention",
         "feed-forward",
@@ -80,15 +80,15 @@ def test_a_click_shows_the_rows_of_a_module_and_a_second_one_the_whole(qtbot: Qt
     click(qtbot, figure.stack, "cross-attention")
     assert figure.stack.module == "cross-attention"
     rows = [row for row in figure.measured.rows if row.module == "cross-attention"] if figure.measured else []
-    assert [line[1] for line in figure.table.texts[:-1]] == [f"{row.num_parameters:,}" for row in rows]
-    assert [line[3] for line in figure.table.texts[:-1]] == [f"{row.num_flops:,}" for row in rows]
-    assert figure.table.texts[-1][0] == "cross-attention, of the whole"
+    assert [line[1] for line in figure.lines[:-1]] == [f"{row.num_parameters:,}" for row in rows]
+    assert [line[3] for line in figure.lines[:-1]] == [f"{row.num_flops:,}" for row in rows]
+    assert figure.lines[-1][0] == "cross-attention, of the whole"
     assert "all source tokens" in figure.says.text()
     click(qtbot, figure.stack, "output")
     assert "The matrix is shared with the source embedding" in figure.says.text()
     click(qtbot, figure.stack, "output")
     assert figure.stack.module is None
-    assert figure.table.texts[-1][0] == "all"
+    assert figure.lines[-1][0] == "all"
 
 
 def test_every_box_of_every_preset_is_apart_from_the_others_and_inside(qtbot: QtBot, page: LearnPage) -> None:
@@ -121,10 +121,10 @@ def test_sliders_follow_the_sentence_until_they_are_moved(qtbot: QtBot, page: Le
     figure = figure_of(page)
     page.sentence.input.set_text("Ein Hund.")
     qtbot.waitUntil(lambda: figure.sliders[0].value() == 5, timeout=TIMEOUT_MS)
-    before = figure.table.texts
+    before = figure.lines
     figure.sliders[0].setValue(200)
-    assert figure.table.texts[-1][3] != before[-1][3]
-    assert figure.table.texts[-1][1] == before[-1][1], "parameters are the same for every sentence"
+    assert figure.lines[-1][3] != before[-1][3]
+    assert figure.lines[-1][1] == before[-1][1], "parameters are the same for every sentence"
     page.sentence.input.set_text("Ein Koch schneidet Gemüse.")
     qtbot.waitUntil(lambda: not page.state.request.is_running, timeout=TIMEOUT_MS)
     assert figure.sliders[0].value() == 200
@@ -135,7 +135,7 @@ def test_sliders_follow_the_sentence_until_they_are_moved(qtbot: QtBot, page: Le
 def test_a_published_system_has_its_published_number_of_parameters(page: LearnPage) -> None:
     figure = figure_of(page)
     figure.menu.chosen.emit("notebook")
-    assert figure.table.texts[-1][1] == "9,038,341"
+    assert figure.lines[-1][1] == "9,038,341"
 
 
 def test_the_model_of_the_window_can_be_chosen_when_it_is_another(
@@ -149,7 +149,7 @@ def test_the_model_of_the_window_can_be_chosen_when_it_is_another(
     window_state.begin_model(ModelInfo("mine", None, preset("copy-task"), device, 1, None, "other", (11, 11)))
     figure.menu.actions_by_name[OPEN].trigger()
     rows = size_rows(preset("copy-task").model, 11, 11, 11, 10)
-    assert figure.table.texts[-1][1] == f"{total(rows).num_parameters:,}"
+    assert figure.lines[-1][1] == f"{total(rows).num_parameters:,}"
     window_state.begin_model(page.state.model)
     assert figure.menu.choice == OWN
 

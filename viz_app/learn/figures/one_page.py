@@ -4,14 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
-from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QSlider, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QSlider, QWidget
 
 from augenmerk.core.config import PRESETS, ModelConfig
 from augenmerk.core.model.size import MODULES, Module, Size, SizeRow, preset_vocabulary_sizes, size_rows, total
+from augenmerk.core.quantities import percent
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
-from augenmerk.viz_app.state.model_info import ModelInfo, heads_in_words
+from augenmerk.viz_app.state.model_info import heads_in_words
 from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, scaled
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
@@ -158,17 +159,17 @@ class MeasuredModel:
 
 
 class OnePageFigure(ChapterFigure):
-    """Boxes to be clicked, a table about the one that is chosen, sliders for the lengths, and a choice of models.
+    """Boxes to click, a table about the chosen one, sliders for the lengths, and a choice of models.
 
-    The sliders follow the reader's sentence until they are moved.
+    The sliders follow the reader's sentence until the reader moves them.
 
     Attributes:
-        menu: which model.
+        menu: the choice of models.
         sliders: the numbers of source and target tokens.
         stack: the boxes.
-        table: the rows of the chosen module; without one, groups of modules.
-        says: what the chosen module does.
-        measured: what is drawn; None while no model is open.
+        lines: the texts of the table: the parts of the chosen module, or groups of modules, and their sum.
+        says: explains the chosen module.
+        measured: the model that is drawn; None while no model is open.
     """
 
     caption = "The model on one page. Click a box; click it again for the whole"
@@ -176,6 +177,7 @@ class OnePageFigure(ChapterFigure):
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
         self.measured: MeasuredModel | None = None
+        self.lines: list[tuple[str, ...]] = []
         self._has_moved = False
         self.menu = ChoiceMenu("Which model is drawn", {}, has_arrow_keys=True)
         self.menu.choice = OWN
@@ -186,24 +188,23 @@ class OnePageFigure(ChapterFigure):
             shown.setMinimumWidth(self.fontMetrics().horizontalAdvance(f"S = {MAX_LENGTH:,}"))
         self.stack = StackDrawing()
         self.stack.chosen.connect(self._show_table)
+        self._table = QLabel()
         self.says = label("small", wraps=True)
-        self.table = SizeTable()
         (source, target), (source_length, target_length) = self.sliders, self._lengths
         row = row_of(self.menu, source_length, (source, 1), target_length, (target, 1))
-        add_parts(self.column, row, self.stack, self.table, self.says)
+        add_parts(self.column, row, self.stack, self._table, self.says)
         if context.window_state is not None:
             context.window_state.model_changed.connect(self.redraw_in_sight)
 
     def redraw(self) -> None:
-        """Another model, another sentence, or other lengths."""
+        """Shows the chosen model at the lengths of the sliders."""
         models = self._models()
         self.menu.set_entries({name: (title, text) for name, (title, text, _) in models.items()})
-        if self.menu.choice not in models:
-            self.menu.choice = OWN
-        self.menu.show_choice(self.menu.choice)
-        if self.menu.choice not in models:
+        choice = self.menu.choice if self.menu.choice in models else OWN
+        self.menu.show_choice(choice)
+        if choice not in models:
             return
-        model = models[self.menu.choice][2]
+        model = models[choice][2]
         self._fit_sliders(model.config)
         lengths = (self.sliders[0].value(), self.sliders[1].value())
         for shown, name, length in zip(self._lengths, ("S", "T"), lengths, strict=True):
@@ -217,10 +218,12 @@ class OnePageFigure(ChapterFigure):
         found: dict[str, tuple[str, str, MeasuredModel]] = {}
         own = self.state.model
         opened = self.context.window_state.model if self.context.window_state is not None else None
-        if own is not None:
-            found[OWN] = own.title, f"{own.title}: the model of this page", _of_info(own)
-        if opened is not None and (own is None or opened.digest != own.digest):
-            found[OPEN] = opened.title, f"{opened.title}: the model that is open in Translate", _of_info(opened)
+        if opened is not None and own is not None and opened.digest == own.digest:
+            opened = None
+        for name, info, where in ((OWN, own, "of this page"), (OPEN, opened, "that is open in Translate")):
+            if info is not None:
+                model = MeasuredModel(info.run.model, info.vocabulary_sizes)
+                found[name] = info.title, f"{info.title}: the model {where}", model
         for name, run in PRESETS.items():
             if (sizes := preset_vocabulary_sizes(run)) is not None:
                 found[name] = name, f"{name}: {run.description}", MeasuredModel(run.model, sizes)
@@ -236,19 +239,15 @@ class OnePageFigure(ChapterFigure):
         return slider
 
     def _fit_sliders(self, config: ModelConfig) -> None:
-        """No further than the model's positions; at the sentence's lengths while nobody has moved them."""
-        translation = self.translation
-        lengths = (
-            (slider.value() for slider in self.sliders)
-            if self._has_moved or translation is None
-            else (len(translation.source_tokens), len(translation.predicted_tokens))
-        )
-        for slider, length in zip(self.sliders, list(lengths), strict=True):
-            slider.blockSignals(True)
-            slider.setRange(1, min(MAX_LENGTH, config.max_positions))
-            slider.setPageStep(max(1, slider.maximum() // 10))
-            slider.setValue(length)
-            slider.blockSignals(False)
+        """Limits the sliders to the model's positions. Until they are moved, they have the sentence's lengths."""
+        lengths = [slider.value() for slider in self.sliders]
+        if self.translation is not None and not self._has_moved:
+            lengths = [len(self.translation.source_tokens), len(self.translation.predicted_tokens)]
+        for slider, length in zip(self.sliders, lengths, strict=True):
+            with QSignalBlocker(slider):
+                slider.setRange(1, min(MAX_LENGTH, config.max_positions))
+                slider.setPageStep(max(1, slider.maximum() // 10))
+                slider.setValue(length)
 
     def _on_moved(self) -> None:
         self._has_moved = True
@@ -264,88 +263,44 @@ class OnePageFigure(ChapterFigure):
         rows, module = self.measured.rows, self.stack.module
         whole = total(rows)
         if module is None:
-            groups: dict[str, Size] = {name: total(rows, *modules) for name, modules in GROUPS.items()}
-            self.table.show_sizes(groups, "all", whole, whole)
+            sizes = {name: total(rows, *modules) for name, modules in GROUPS.items()} | {"all": whole}
             self.says.setText(
                 "FLOPs: of one pass over S source and T target tokens. Products of matrices count, a multiplication "
                 "with its addition as two."
             )
-            return
-        lines = {
-            row.part + _in_layers(row): Size(row.num_parameters, row.num_flops) for row in rows if row.module == module
-        }
-        self.table.show_sizes(lines, f"{module}, of the whole", total(rows, module), whole)
-        self.says.setText(about(module, self.measured.config, rows))
-
-
-def _in_layers(row: SizeRow) -> str:
-    return f" · {row.num_layers} layers" if row.num_layers > 1 else ""
-
-
-def _of_info(info: ModelInfo) -> MeasuredModel:
-    return MeasuredModel(info.run.model, info.vocabulary_sizes)
-
-
-class SizeTable(QWidget):
-    """Parameters and FLOPs of some parts, a line each, with their shares; the sum at the bottom."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.lines: list[tuple[QLabel, ...]] = []
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(14)
-        self._grid.setVerticalSpacing(3)
-        self._grid.setColumnStretch(0, 1)
-        for column, text in enumerate(HEADINGS):
-            heading = label("small", text)
-            self._grid.addWidget(heading, 0, column, _side_of(column))
-
-    @property
-    def texts(self) -> list[tuple[str, ...]]:
-        """The texts of the visible lines."""
-        return [tuple(cell.text() for cell in line) for line in self.lines if not line[0].isHidden()]
-
-    def show_sizes(self, sizes: Mapping[str, Size], sum_name: str, summed: Size, whole: Size) -> None:
-        """Other parts; shares are of `whole`."""
-        lines = [*sizes.items(), (sum_name, summed)]
-        while len(self.lines) < len(lines):
-            cells = tuple(label("number") for _ in HEADINGS)
-            for column, cell in enumerate(cells):
-                self._grid.addWidget(cell, len(self.lines) + 1, column, _side_of(column))
-            self.lines.append(cells)
-        for index, cells in enumerate(self.lines):
-            for cell in cells:
-                cell.setVisible(index < len(lines))
-            if index >= len(lines):
-                continue
-            name, size = lines[index]
-            texts = (
+        else:
+            sizes = {
+                f"{row.part} · {row.num_layers} layers" if row.num_layers > 1 else row.part: Size(
+                    row.num_parameters, row.num_flops
+                )
+                for row in rows
+                if row.module == module
+            }
+            sizes[f"{module}, of the whole"] = total(rows, module)
+            self.says.setText(about(module, self.measured.config, rows))
+        self.lines = [
+            (
                 name,
                 f"{size.num_parameters:,}",
-                share_in_words(size.num_parameters / whole.num_parameters),
+                percent(size.num_parameters / whole.num_parameters, 1),
                 f"{size.num_flops:,}",
-                share_in_words(size.num_flops / whole.num_flops),
+                percent(size.num_flops / whole.num_flops, 1),
             )
-            for cell, text in zip(cells, texts, strict=True):
-                cell.setText(text)
-                font = cell.font()
-                font.setBold(index == len(lines) - 1)
-                cell.setFont(font)
-
-
-def share_in_words(share: float) -> str:
-    """To a tenth of a per cent."""
-    return f"{share * 100:.1f}%" if share else "0%"
-
-
-def _side_of(column: int) -> Qt.AlignmentFlag:
-    return Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
+            for name, size in sizes.items()
+        ]
+        html = ""
+        for line in (HEADINGS, *self.lines):
+            tag = "th" if line is self.lines[-1] else "td"
+            name, *numbers = (f"{text}</{tag}>" for text in line)
+            html += f'<tr><{tag} align="left">{name}'
+            html += "".join(f'<{tag} align="right" style="padding-left: 18px">{text}' for text in numbers) + "</tr>"
+        self._table.setText(f'<table cellspacing="0">{html}</table>')
 
 
 class StackDrawing(QWidget):
-    """Draws encoder and decoder, from their inputs up, each layer once; a box is filled as far as
-    its module's share of all parameters goes, and a line at its bottom shows the share of all FLOPs.
+    """Draws encoder and decoder, from their inputs up, each layer once.
+
+    The filled part of a box is its module's share of all parameters; a line at its bottom is its share of all FLOPs.
 
     Attributes:
         boxes: of both sides.
