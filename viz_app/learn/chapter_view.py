@@ -20,9 +20,9 @@ from augenmerk.viz_app.widgets.layouts import FlowLayout, VerticalScrollArea, ar
 
 TEXT_SHARE, FIGURE_SHARE = 3, 4
 STACKED = 800
-"""Pixels below which text and figures do not stand side by side."""
+"""On a page that is narrower, in pixels, figures are below the text."""
 FIGURE_HEIGHT_STACKED = 420
-"""Of a figure then: the window scrolls, and all of a chapter is as high as it must be."""
+"""Height of a figure below the text. The window scrolls then."""
 SCROLL_BAR_WIDTH = 10
 TRY_SPACING = 8
 CHOICE_SPACING = 10
@@ -35,12 +35,12 @@ class PredictView(QFrame):
     Attributes:
         question: the text.
         choices: one button for each, by its name.
-        look: asks; enabled once there is a choice and a result.
-        verdict: what turned out; empty before.
-        request: the answer that is awaited.
+        look: computes the answer; enabled once there is a choice and a result.
+        verdict: compares the choice with the result; empty before.
+        request: the pending answer.
 
     Signals:
-        judged(): what turned out is told now.
+        judged(): the verdict is shown.
     """
 
     judged = Signal()
@@ -53,10 +53,7 @@ class PredictView(QFrame):
         self._looked_text: str | None = None
         self._asked_of = self._subject
         self.setProperty("role", "card")
-        self.question = QLabel()
-        self.question.setTextFormat(Qt.TextFormat.MarkdownText)
-        self.question.setProperty("role", "reading")
-        self.question.setWordWrap(True)
+        self.question = _markdown_label("reading")
         self._group = QButtonGroup(self)
         self.choices: dict[str, QRadioButton] = {}
         self.look = QPushButton("Look")
@@ -89,13 +86,13 @@ class PredictView(QFrame):
         return next((name for name, button in self.choices.items() if button.isChecked()), None)
 
     def refresh(self) -> None:
-        """Fills in the values of the question; it stays as asked while the sentence is shown that *Look* made of it."""
+        """Fills in the values of the question, unless the sentence is the one that *Look* has typed."""
         if self._shows_looked_text:
             self._allow()
             return
         subject = self._subject
         if self._is_another(subject):
-            self._tell("")
+            self._show_verdict("")
         if UNKNOWN not in subject:
             self._asked_of = subject
         text = self._predict.question
@@ -135,30 +132,28 @@ class PredictView(QFrame):
         self.look.setEnabled(is_ready and self.chosen is not None)
 
     def _on_result(self) -> None:
-        """Another sentence is another question; what looking itself changed is not."""
+        """Removes the verdict about another sentence; changes by *Look* keep it."""
         if not self._shows_looked_text:
             self._looked_text = None
             if not self._state.experiment.interventions:
-                self._tell("")
+                self._show_verdict("")
         self.refresh()
 
     def _look(self) -> None:
         job = self._check.ask(self._state, self._predict.options)
         if job is None:
-            self._judge(None)
+            self._judge(self._subject, None)
         else:
-            self._context.controller.ask(job, self.request, partial(self._judge_if_same, self._subject))
+            self._context.controller.ask(job, self.request, partial(self._judge, self._subject))
 
-    def _judge_if_same(self, subject: tuple[str, ...], answer: object) -> None:
-        """The answer may come after another head or sentence was chosen."""
-        if subject == self._subject:
-            self._judge(answer)
-
-    def _judge(self, answer: object) -> None:
+    def _judge(self, subject: tuple[str, ...], answer: object) -> None:
+        """Shows the verdict, unless another head or sentence was chosen in the meantime."""
+        if subject != self._subject:
+            return
         found: Verdict = self._check.judge(self._state, self._predict.options, answer)
         is_right = found.choice == self.chosen
         right = self._predict.choices[found.choice]
-        self._tell(f"{'Right.' if is_right else f'No: {right[:1].lower()}{right[1:]}.'} {found.because}")
+        self._show_verdict(f"{'Right.' if is_right else f'No: {right[:1].lower()}{right[1:]}.'} {found.because}")
         before = self._state.experiment.source_text
         self._context.answers.give(self._predict.check, before)
         ChapterActions(self._state, self._context.own).perform(self._predict.options)
@@ -170,7 +165,7 @@ class PredictView(QFrame):
         """Whether the sentence is the one that *Look* typed, such as shuffled words."""
         return self._looked_text is not None and self._looked_text == self._state.experiment.source_text
 
-    def _tell(self, text: str) -> None:
+    def _show_verdict(self, text: str) -> None:
         self.verdict.setText(text)
         self.verdict.setVisible(bool(text))
         if text:
@@ -178,7 +173,14 @@ class PredictView(QFrame):
 
     def _show_problem(self) -> None:
         if self.request.problem:
-            self._tell(self.request.problem)
+            self._show_verdict(self.request.problem)
+
+
+def _markdown_label(role: str) -> QLabel:
+    made = label(role, wraps=True)
+    made.setTextFormat(Qt.TextFormat.MarkdownText)
+    made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return made
 
 
 class ChapterText(QWidget):
@@ -187,28 +189,19 @@ class ChapterText(QWidget):
     Attributes:
         title: the name of the chapter.
         texts: one label for each stretch of text, the claim first.
-        tries: the buttons that change something.
-        back_button: restores the reader's own sentence; shown while the chapter has put another in its place.
+        tries: the buttons that change the experiment.
+        back_button: restores the reader's own sentence; hidden while that is shown.
         predictions: the questions.
         end: a layout for the button to the next chapter.
-
-    Signals:
-        tried(dict): a button was clicked; its actions.
-        judged(PredictView): a question has its verdict.
     """
 
-    tried = Signal(dict)
-    judged = Signal(object)
-
-    def __init__(self, chapter: Chapter, context: LearnContext, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._context = context
+    def __init__(self, chapter: Chapter, context: LearnContext, actions: ChapterActions) -> None:
+        super().__init__()
+        self._context, self._actions = context, actions
         self.texts: list[tuple[Paragraph, QLabel]] = []
         self.tries: list[QPushButton] = []
         self.predictions: list[PredictView] = []
-        self.title = QLabel(chapter.title)
-        self.title.setProperty("role", "title")
-        self.title.setWordWrap(True)
+        self.title = label("title", chapter.title, wraps=True)
         self.back_button = QPushButton("Back to your sentence", self)
         self.back_button.clicked.connect(context.own.restore)
         content = column_of(
@@ -244,23 +237,16 @@ class ChapterText(QWidget):
         self.back_button.setVisible(bool(self.tries) and not self._context.own.is_shown)
 
     def _question(self, block: Predict) -> PredictView:
-        prediction = PredictView(block, self._context)
-        prediction.judged.connect(partial(self.judged.emit, prediction))
-        self.predictions.append(prediction)
-        return prediction
+        self.predictions.append(PredictView(block, self._context))
+        return self.predictions[-1]
 
     def _text(self, text: Paragraph, role: str) -> QLabel:
-        shown = QLabel()
-        shown.setTextFormat(Qt.TextFormat.MarkdownText)
-        shown.setWordWrap(True)
-        shown.setProperty("role", role)
-        shown.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.texts.append((text, shown))
-        return shown
+        self.texts.append((text, _markdown_label(role)))
+        return self.texts[-1][1]
 
     def _try(self, block: Try) -> QPushButton:
         button = QPushButton(f"Try: {block.label}")
-        button.clicked.connect(partial(self.tried.emit, dict(block.actions)))
+        button.clicked.connect(partial(self._actions.perform, block.actions))
         self.tries.append(button)
         return button
 
@@ -269,10 +255,10 @@ class ChapterView(QWidget):
     """Text and figures of one chapter; both follow the current experiment.
 
     Attributes:
-        chapter: what is shown.
-        text: at the left.
-        figures: at the right.
-        next_button: goes on to the next chapter.
+        chapter: the content.
+        text: on the left.
+        figures: on the right.
+        next_button: opens the next chapter.
 
     Signals:
         next_wanted()
@@ -281,14 +267,14 @@ class ChapterView(QWidget):
     next_wanted = Signal()
 
     def __init__(self, chapter: Chapter, context: LearnContext, next_title: str, parent: QWidget | None = None) -> None:
-        """`next_title`: of the chapter after this one; empty if it is the last."""
+        """`next_title`: of the following chapter; empty if this is the last."""
         super().__init__(parent)
         self.chapter, self._context = chapter, context
         self._state = context.state
         self._actions = ChapterActions(context.state, context.own)
-        self.text = ChapterText(chapter, context)
-        self.text.tried.connect(self._actions.perform)
-        self.text.judged.connect(self._show_whole)
+        self.text = ChapterText(chapter, context, self._actions)
+        for prediction in self.text.predictions:
+            prediction.judged.connect(partial(self._show_whole, prediction))
         self.figures: list[ChapterFigure] = [FIGURES[each.name](context, each.options) for each in chapter.figures]
         self.next_button = QPushButton(f"Next: {next_title}", self)
         self.next_button.setProperty("role", "primary")
@@ -325,14 +311,14 @@ class ChapterView(QWidget):
             figure.shutdown()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """In sight again."""
+        """Updates the chapter."""
         super().showEvent(event)
         if not event.spontaneous():
             self._arrange()
             self.refresh()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """What is out of sight makes no page higher."""
+        """Frees the height: a hidden chapter must not make the page higher."""
         super().hideEvent(event)
         if not event.spontaneous():
             self._is_stacked = False
@@ -343,7 +329,7 @@ class ChapterView(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fits text and figures to the page; on a narrow page the figures are below the text."""
         super().resizeEvent(event)
-        if self.isVisible():  # a picture of the window resizes what is hidden, too
+        if self.isVisible():  # a picture of the window resizes hidden chapters, too
             self._arrange()
         if self._base_px != current_theme().base_px:
             self._base_px = current_theme().base_px
@@ -353,7 +339,7 @@ class ChapterView(QWidget):
         self._share_later()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Neither text nor figures are narrower than their widest part: they do not scroll sideways."""
+        """Keeps text and figures as wide as their widest part, because they do not scroll sideways."""
         if event.type() == QEvent.Type.LayoutRequest:
             for area in (self._text_area, self._figure_area):
                 if (content := area.widget()) is not None:
@@ -367,12 +353,12 @@ class ChapterView(QWidget):
             QBoxLayout.Direction.TopToBottom if self._is_stacked else QBoxLayout.Direction.LeftToRight
         )
         take_out(self.next_button)
-        # What goes on to the next chapter is the last thing that is read.
+        # the button to the next chapter comes last
         (self._row if self._is_stacked else self.text.end).addWidget(self.next_button, 0, Qt.AlignmentFlag.AlignLeft)
         self._fit_heights()
 
     def _fit_heights(self) -> None:
-        """Below each other, texts and figures are as high as all of them: one thing scrolls, the window."""
+        """Gives text and figures their whole height if they are below each other; then only the window scrolls."""
         for figure in self.figures:
             if figure.takes_height:
                 figure.setMinimumHeight(scaled(FIGURE_HEIGHT_STACKED) if self._is_stacked else 0)
@@ -385,7 +371,7 @@ class ChapterView(QWidget):
             area.setMinimumHeight(height)
 
     def _share_later(self) -> None:
-        """When the figures have their widths, and their headings the lines that they need."""
+        """Shares the height after the figures and their headings have their widths."""
         QTimer.singleShot(0, self, self._share_height)
 
     def _share_height(self) -> None:
@@ -404,7 +390,7 @@ class ChapterView(QWidget):
             figure.set_available_height(height // len(others))
 
     def _begin(self) -> None:
-        """Once there is a result: heads and cells are found in it."""
+        """Performs the first actions once there is a result, which they search for heads and cells."""
         if not self._has_begun and self._state.translation is not None:
             self._has_begun = True
             self._actions.perform(self.chapter.begin)
@@ -432,7 +418,7 @@ class ChapterView(QWidget):
             content.installEventFilter(self)
 
     def _show_whole(self, prediction: PredictView) -> None:
-        """A verdict may be longer than what is free below its question; a figure that shows the answer may be below."""
+        """Scrolls to the verdict and to the figure that shows the answer."""
         around = area_around(self)
         if self._is_stacked and around is not None:
             around.keep_in_sight(prediction, scaled(GAP))

@@ -17,6 +17,7 @@ from augenmerk.core.translation.experiment import (
     ForcedToken,
     GivenTarget,
     HeadScaled,
+    Intervention,
     SoftmaxTemperature,
     SourceWordRemoved,
 )
@@ -55,14 +56,14 @@ class Check:
 
     Attributes:
         choices: the names of all possible answers; a question offers each of them.
-        ask: returns the job for the model; None if the result on the screen suffices.
         judge: returns the verdict from the job's result (None without a job).
+        ask: returns the job for the model; None if the displayed result suffices.
         about: the values that the answer depends on besides the sentence: `head`, `query`.
     """
 
     choices: frozenset[str]
-    ask: Callable[[ExperimentState, Options], Job | None]
     judge: Callable[[ExperimentState, Options, Any], Verdict]
+    ask: Callable[[ExperimentState, Options], Job | None] = lambda state, options: None
     about: frozenset[str] = frozenset()
 
 
@@ -88,8 +89,22 @@ class Answers:
         return any(each == check and text in (None, about) for each, about in self._given)
 
 
-def _nothing(state: ExperimentState, options: Options) -> None:
-    """No job: the result on the screen suffices."""
+def _direction(change: float, same: float) -> str:
+    """“rises”, “falls”, or for at most a change of `same`, “stays”."""
+    return "rises" if change > same else "falls" if change < -same else "stays"
+
+
+def _original_and(state: ExperimentState, *changes: Intervention) -> RunJob:
+    """The sentence without and with these interventions."""
+    baseline = state.experiment.baseline
+    return RunJob((baseline, baseline.with_interventions(*changes)))
+
+
+def _given_and(state: ExperimentState, *changes: Intervention) -> RunJob:
+    """The same with the model's own translation forced."""
+    assert state.original is not None
+    given = Experiment(state.experiment.source_text, GivenTarget(state.original.text))
+    return RunJob((given, given.with_interventions(*changes)))
 
 
 def _judge_tokens(state: ExperimentState, options: Options, answer: None) -> Verdict:
@@ -108,9 +123,7 @@ def _judge_tokens(state: ExperimentState, options: Options, answer: None) -> Ver
 
 
 def _with_temperature(state: ExperimentState, options: Options) -> RunJob:
-    baseline = state.experiment.baseline
-    changed = baseline.with_interventions(SoftmaxTemperature(state.selection.head, float(options["temperature"])))
-    return RunJob((baseline, changed))
+    return _original_and(state, SoftmaxTemperature(state.selection.head, float(options["temperature"])))
 
 
 def _judge_largest_weight(state: ExperimentState, options: Options, answer: tuple[Translation, ...]) -> Verdict:
@@ -122,7 +135,7 @@ def _judge_largest_weight(state: ExperimentState, options: Options, answer: tupl
         else 0.0
         for each in answer
     )
-    choice = "rises" if after > before + SAME_WEIGHT else "falls" if after < before - SAME_WEIGHT else "stays"
+    choice = _direction(after - before, SAME_WEIGHT)
     return Verdict(choice, f"The weight went from {percent_in_words(before)} to {percent_in_words(after)}.")
 
 
@@ -138,30 +151,21 @@ def _judge_shuffled(state: ExperimentState, options: Options, answer: tuple[Tran
     return Verdict(choice, f"“{after.source_text}” becomes “{after.text}” (before: “{before.text}”).")
 
 
-def _with_and_without_mask(state: ExperimentState, options: Options) -> RunJob:
-    assert state.original is not None
-    given = Experiment(state.experiment.source_text, GivenTarget(state.original.text))
-    return RunJob((given, given.with_interventions(CausalMaskLifted())))
-
-
 def _judge_mask(state: ExperimentState, options: Options, answer: tuple[Translation, ...]) -> Verdict:
     masked, lifted = answer
     num_more = sum(
         after > before for before, after in zip(masked.log_probabilities, lifted.log_probabilities, strict=True)
     )
     change = lifted.log_probability - masked.log_probability
-    choice = "rises" if change > SAME_LOG_PROBABILITY else "falls" if change < -SAME_LOG_PROBABILITY else "stays"
     return Verdict(
-        choice,
+        _direction(change, SAME_LOG_PROBABILITY),
         f"{_compared(change)} {num_more} of {len(masked.log_probabilities)} tokens became more probable.",
     )
 
 
-def _with_and_without_word(state: ExperimentState, options: Options) -> RunJob:
+def _without_word(state: ExperimentState, options: Options) -> RunJob:
     assert state.original is not None
-    given = Experiment(state.experiment.source_text, GivenTarget(state.original.text))
-    place = place_to_remove(state.original)
-    return RunJob((given, given.with_interventions(SourceWordRemoved(place or 0))))
+    return _given_and(state, SourceWordRemoved(place_to_remove(state.original) or 0))
 
 
 def _judge_cross_shape(state: ExperimentState, options: Options, answer: tuple[Translation, ...]) -> Verdict:
@@ -184,10 +188,9 @@ def _judge_head(state: ExperimentState, options: Options, answer: None) -> Verdi
 
 def _with_second_choice(state: ExperimentState, options: Options) -> RunJob:
     assert state.original is not None
-    baseline, step = state.experiment.baseline, unsure_step(state.original)
+    step = unsure_step(state.original)
     assert step is not None, "the question names the token"
-    second = state.original.alternatives[step][1]
-    return RunJob((baseline, baseline.with_interventions(ForcedToken(step, second.entry))))
+    return _original_and(state, ForcedToken(step, state.original.alternatives[step][1].entry))
 
 
 def _judge_second_choice(state: ExperimentState, options: Options, answer: tuple[Translation, ...]) -> Verdict:
@@ -206,42 +209,25 @@ def _compared(change: float) -> str:
     else:
         ratio = math.exp(abs(change))
         times = f"{ratio:,.{0 if ratio >= 10 else 1}f}"
-    if change > 0:
-        return f"The whole translation is {times} times more probable than before."
-    return f"The whole translation is {times} times less probable than before."
-
-
-def _without_chosen(state: ExperimentState, options: Options) -> RunJob:
-    baseline = state.experiment.baseline
-    return RunJob((baseline, baseline.with_interventions(HeadScaled(state.selection.head))))
+    return f"The whole translation is {times} times {'more' if change > 0 else 'less'} probable than before."
 
 
 def _judge_without_chosen(state: ExperimentState, options: Options, answer: tuple[Translation, ...]) -> Verdict:
     before, after = answer
-    choice = "same" if before.predicted_ids == after.predicted_ids else "other"
     head = state.selection.head.short_name
-    if choice == "same":
-        return Verdict(choice, f"The words stay the same without {head}.")
-    return Verdict(choice, f"Without {head}, the translation becomes “{after.text}”")
-
-
-def _smoothing(state: ExperimentState, options: Options) -> SmoothingJob:
-    return SmoothingJob()
+    if before.predicted_ids == after.predicted_ids:
+        return Verdict("same", f"The words stay the same without {head}.")
+    return Verdict("other", f"Without {head}, the translation becomes “{after.text}”")
 
 
 def _judge_smoothing(state: ExperimentState, options: Options, found: Smoothing) -> Verdict:
     best = int(found.smoothed_loss.argmin())
     odds = found.odds[best]
-    choice = "rises" if found.smoothed_loss[-1] > found.smoothed_loss[best] + SAME_LOSS else "falls"
     return Verdict(
-        choice,
+        "rises" if found.smoothed_loss[-1] > found.smoothed_loss[best] + SAME_LOSS else "falls",
         f"With smoothing, the loss is smallest at {odds:.0f} to 1: {found.smoothed_loss[best]:.3f}. At "
         f"{found.odds[-1]:.0f} to 1 it is {found.smoothed_loss[-1]:.3f}.",
     )
-
-
-def _lens(state: ExperimentState, options: Options) -> LensJob:
-    return LensJob(_shown(state))
 
 
 def _judge_decided(state: ExperimentState, options: Options, lens: "LogitLens") -> Verdict:
@@ -249,9 +235,8 @@ def _judge_decided(state: ExperimentState, options: Options, lens: "LogitLens") 
     depths = [lens.decided_at(step) for step in range(num_steps)]
     late = sum(depth is None or depth >= num_layers for depth in depths)
     early = num_steps - late
-    choice = "last" if late > num_steps / 2 else "earlier"
     return Verdict(
-        choice,
+        "last" if late > num_steps / 2 else "earlier",
         f"{early} of {num_steps} tokens take the lead before the last of the {num_layers} layers and keep it.",
     )
 
@@ -283,18 +268,23 @@ def _shown(state: ExperimentState) -> Translation:
     return state.translation
 
 
+RISE_OR_FALL = frozenset({"rises", "falls", "stays"})
+SAME_OR_OTHER = frozenset({"same", "other"})
 CHECKS: Final[dict[str, Check]] = {
-    "num-tokens": Check(frozenset({"more", "same", "fewer"}), _nothing, _judge_tokens),
-    "shuffled-words": Check(frozenset({"same", "order", "words"}), _shuffled, _judge_shuffled),
-    "chosen-head": Check(frozenset({"yes", "no"}), _nothing, _judge_head, frozenset({"head"})),
-    "lifted-mask": Check(frozenset({"rises", "falls", "stays"}), _with_and_without_mask, _judge_mask),
-    "cross-shape": Check(frozenset({"rows", "columns", "both"}), _with_and_without_word, _judge_cross_shape),
-    "largest-weight": Check(
-        frozenset({"rises", "falls", "stays"}), _with_temperature, _judge_largest_weight, frozenset({"head", "query"})
+    "num-tokens": Check(frozenset({"more", "same", "fewer"}), _judge_tokens),
+    "shuffled-words": Check(frozenset({"same", "order", "words"}), _judge_shuffled, _shuffled),
+    "chosen-head": Check(frozenset({"yes", "no"}), _judge_head, about=frozenset({"head"})),
+    "lifted-mask": Check(RISE_OR_FALL, _judge_mask, lambda state, options: _given_and(state, CausalMaskLifted())),
+    "cross-shape": Check(frozenset({"rows", "columns", "both"}), _judge_cross_shape, _without_word),
+    "largest-weight": Check(RISE_OR_FALL, _judge_largest_weight, _with_temperature, frozenset({"head", "query"})),
+    "second-choice": Check(SAME_OR_OTHER, _judge_second_choice, _with_second_choice),
+    "without-head": Check(
+        SAME_OR_OTHER,
+        _judge_without_chosen,
+        lambda state, options: _original_and(state, HeadScaled(state.selection.head)),
+        frozenset({"head"}),
     ),
-    "second-choice": Check(frozenset({"same", "other"}), _with_second_choice, _judge_second_choice),
-    "without-head": Check(frozenset({"same", "other"}), _without_chosen, _judge_without_chosen, frozenset({"head"})),
-    "smoothing": Check(frozenset({"rises", "falls"}), _smoothing, _judge_smoothing),
-    "largest-part": Check(frozenset({"tokens", "attention", "feed-forward"}), _nothing, _judge_largest_part),
-    "decided-at": Check(frozenset({"last", "earlier"}), _lens, _judge_decided),
+    "smoothing": Check(frozenset({"rises", "falls"}), _judge_smoothing, lambda state, options: SmoothingJob()),
+    "largest-part": Check(frozenset({"tokens", "attention", "feed-forward"}), _judge_largest_part),
+    "decided-at": Check(frozenset({"last", "earlier"}), _judge_decided, lambda state, options: LensJob(_shown(state))),
 }

@@ -5,14 +5,13 @@ from contextlib import contextmanager
 
 from psygnal import Signal
 
-from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.state.experiment_editor import edit_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.languages import NEUTRAL, language_names
 
 FIRST_EXAMPLE = "Ein Koch schneidet in einer kleinen Küche Gemüse."
 MAX_WORDS, MAX_TOKENS = 16, 22
-"""With more, lines and cells of the figures are too narrow to be read; words are counted before tokens are known."""
+"""With more, lines and cells of the figures are too narrow to read. Words are counted before tokens are known."""
 
 
 class OwnSentence:
@@ -22,9 +21,8 @@ class OwnSentence:
         text: of the reader's sentence.
 
     Signals (psygnal):
-        changed(): the reader has another one, one that is not the reader's came into use or went, or the Translate page
-            has another sentence or model.
-        replaced(str): this text took the sentence's place though nobody typed it: show it in the input.
+        changed(): the reader's sentence, the sentence in use, or the sentence or model of the Translate page changed.
+        replaced(str): this text, which was not typed, is the sentence now: show it in the input.
     """
 
     changed = Signal()
@@ -51,8 +49,8 @@ class OwnSentence:
 
     @property
     def offered(self) -> str:
-        """The sentence of the Translate page, if it is another one; else empty."""
-        text = self._translate_text
+        """The sentence of the Translate page if it differs; else empty."""
+        text = self._window_state.experiment.source_text.strip() if self._window_state is not None else ""
         return text if text != self.text else ""
 
     @property
@@ -73,7 +71,7 @@ class OwnSentence:
 
     @contextmanager
     def trying(self) -> Iterator[None]:
-        """Sentences that come into use meanwhile are the chapter's."""
+        """Sentences that come into use in this context are the chapter's."""
         self._is_trying = True
         try:
             yield
@@ -81,11 +79,11 @@ class OwnSentence:
             self._is_trying = False
 
     def take(self, text: str, *, asks_again: bool = False) -> None:
-        """The reader has typed or chosen this sentence, though a chapter may have tried it too.
+        """Makes a typed or chosen sentence the reader's, even if a chapter has tried it too.
 
         Args:
             text: the sentence.
-            asks_again: the same sentence is translated again if its translation failed.
+            asks_again: whether the same sentence is translated again if its translation failed.
         """
         self._is_unchecked = False
         self._tried.discard(text)
@@ -100,12 +98,12 @@ class OwnSentence:
             self._state.ask_again()
 
     def restore(self) -> None:
-        """The reader's sentence again, in place of the one that a chapter tried."""
+        """Shows the reader's sentence again instead of a chapter's."""
         if not self.is_shown:
             self._state.submit(edit_text(self.text))
 
     def begin(self) -> None:
-        """Begins with the sentence of the Translate page, if it can be used."""
+        """Starts with the sentence of the Translate page, if Learn can use it."""
         text = self.offered
         num_words = len(text.split())
         if num_words > MAX_WORDS:
@@ -116,15 +114,11 @@ class OwnSentence:
             self.replaced.emit(text)
 
     def refuse(self) -> None:
-        """The sentence in use could not be translated."""
+        """Handles that the sentence in use could not be translated."""
         self._end_check("it could not be translated")
 
-    @property
-    def _translate_text(self) -> str:
-        return self._window_state.experiment.source_text.strip() if self._window_state is not None else ""
-
     def _update(self) -> None:
-        """Another sentence may be in use. Undo may bring one back that a chapter had tried: it stays the chapter's."""
+        """Makes another sentence in use the reader's. One that undo brings back stays the chapter's."""
         text = self._state.experiment.source_text
         if text != self.text:
             if self._is_trying:
@@ -134,7 +128,7 @@ class OwnSentence:
         self.changed.emit()
 
     def _offer(self) -> None:
-        """The Translate page has another sentence or model."""
+        """Reports a change of the Translate page. Unlike `changed.emit`, a connected method keeps no object alive."""
         self.changed.emit()
 
     def _check_language(self) -> None:
@@ -144,12 +138,12 @@ class OwnSentence:
         self.changed.emit()
 
     def _check_length(self) -> None:
-        if self._state.translation is not None:
-            num_tokens = _num_tokens(self._state.translation)
+        if (translation := self._state.translation) is not None:
+            num_tokens = max(len(translation.source_tokens), len(translation.predicted_tokens))
             self._end_check(_too_long(num_tokens, "tokens", MAX_TOKENS) if num_tokens > MAX_TOKENS else "")
 
     def _end_check(self, problem: str) -> None:
-        """It is known now whether the sentence of Translate can be used at first; if not, the example stands in."""
+        """Shows an example instead if the sentence of Translate cannot be used."""
         if not self._is_unchecked:
             return
         self._is_unchecked = False
@@ -161,11 +155,6 @@ class OwnSentence:
 
     def _report(self, problem: str) -> None:
         self._state.report(f"The sentence from Translate cannot be used here: {problem}. An example is shown instead.")
-
-
-def _num_tokens(translation: Translation) -> int:
-    """The length of the longer side, in tokens."""
-    return max(len(translation.source_tokens), len(translation.predicted_tokens))
 
 
 def _too_long(number: int, what: str, limit: int) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from augenmerk.core.config import ModelConfig
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.translation.result import MAP_KINDS, MapKind, Translation
@@ -45,29 +46,9 @@ def _candidate(translation: Translation, rank: int) -> str:
     return UNKNOWN if step is None else translation.alternatives[step][rank].token
 
 
-def num_heads(state: ExperimentState, translation: Translation) -> str:
-    """The number of heads in the model."""
-    shapes = [state.maps.shape(kind) for kind in MAP_KINDS]
-    return str(sum(num_layers * num_heads for num_layers, num_heads in shapes))
-
-
-def heads_per_layer(state: ExperimentState, translation: Translation) -> str:
-    """The number of heads of one kind per layer."""
+def _config(state: ExperimentState) -> ModelConfig:
     assert state.model is not None
-    return str(state.model.run.model.num_heads)
-
-
-def width(state: ExperimentState, translation: Translation) -> str:
-    """The width of the model."""
-    assert state.model is not None
-    return str(state.model.run.model.width)
-
-
-def head_width(state: ExperimentState, translation: Translation) -> str:
-    """The width of a head's queries and keys."""
-    assert state.model is not None
-    config = state.model.run.model
-    return str(config.width // config.num_heads)
+    return state.model.run.model
 
 
 def plain(tokens: Iterable[str]) -> tuple[str, ...]:
@@ -82,16 +63,6 @@ def pair_tokens(translation: Translation, kind: MapKind) -> tuple[tuple[str, ...
     return plain(queries), plain(keys)
 
 
-def query(state: ExperimentState, translation: Translation) -> str:
-    """The token at the pinned query."""
-    return _pinned_tokens(state, translation)[0]
-
-
-def key(state: ExperimentState, translation: Translation) -> str:
-    """The token at the pinned key."""
-    return _pinned_tokens(state, translation)[1]
-
-
 def _pinned_tokens(state: ExperimentState, translation: Translation) -> tuple[str, str]:
     if (pinned := state.selection.pinned) is None:
         return UNKNOWN, UNKNOWN
@@ -102,21 +73,13 @@ def _pinned_tokens(state: ExperimentState, translation: Translation) -> tuple[st
     )
 
 
-def weight(state: ExperimentState, translation: Translation) -> str:
-    """The pinned weight in percent."""
-    found = pinned_weight(state, translation)
-    return UNKNOWN if found is None else percent_in_words(found).replace(" ", NO_BREAK)
-
-
-def pinned_weight(state: ExperimentState, translation: Translation) -> float | None:
-    """The weight of the pinned pair in the chosen head; None if nothing is pinned there."""
+def _pinned_weight(state: ExperimentState, translation: Translation) -> str:
     pinned, chosen = state.selection.pinned, state.selection.head
-    if pinned is None:
-        return None
     weights = translation.maps.of_kind(chosen.kind)[chosen.layer, chosen.head]
     num_queries, num_keys = weights.shape
-    is_in = pinned.query < num_queries and pinned.key < num_keys
-    return float(weights[pinned.query, pinned.key]) if is_in else None
+    if pinned is None or pinned.query >= num_queries or pinned.key >= num_keys:
+        return UNKNOWN
+    return percent_in_words(float(weights[pinned.query, pinned.key])).replace(" ", NO_BREAK)
 
 
 VALUES: Final[dict[str, Callable[[ExperimentState, Translation], str]]] = {
@@ -130,13 +93,13 @@ VALUES: Final[dict[str, Callable[[ExperimentState, Translation], str]]] = {
     "second-token": lambda state, shown: _candidate(state.original or shown, 1),
     "num-target-tokens": lambda state, shown: str(len(shown.predicted_tokens)),
     "head": lambda state, shown: state.selection.head.title,
-    "num-heads": num_heads,
-    "heads-per-layer": heads_per_layer,
-    "head-width": head_width,
-    "width": width,
-    "query": query,
-    "key": key,
-    "weight": weight,
+    "num-heads": lambda state, shown: str(sum(layers * heads for layers, heads in map(state.maps.shape, MAP_KINDS))),
+    "heads-per-layer": lambda state, shown: str(_config(state).num_heads),
+    "head-width": lambda state, shown: str(_config(state).width // _config(state).num_heads),
+    "width": lambda state, shown: str(_config(state).width),
+    "query": lambda state, shown: _pinned_tokens(state, shown)[0],
+    "key": lambda state, shown: _pinned_tokens(state, shown)[1],
+    "weight": _pinned_weight,
 }
 
 
