@@ -133,9 +133,9 @@ class AnalysisPanel(QFrame):
             self._focus_before = old
 
     def _lay_out(self) -> None:
-        choices = {index: (tab.name, tab.tip) for index, tab in enumerate(self._classes)}
-        self.buttons = [*choice_buttons(self, choices, self.show_tab).values()]
-        names = wrapping_row(self.buttons, spacing=0)
+        names = [(tab.name, f"<p>{tab.tip}.</p><p>{tab.meaning}</p>") for tab in self._classes]
+        self.buttons = [*choice_buttons(self, dict(enumerate(names)), self.show_tab).values()]
+        buttons = wrapping_row(self.buttons, spacing=0)
         close = (self.close_button, 0, Qt.AlignmentFlag.AlignTop)
-        header = row_of((names, 1), close, spacing=0, margins=(PANEL_MARGIN - 8, 8, 6, 2))
+        header = row_of((buttons, 1), close, spacing=0, margins=(PANEL_MARGIN - 8, 8, 6, 2))
         column_of(header, (self._pages, 1), spacing=0, within=self)

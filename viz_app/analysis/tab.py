@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QButtonGroup, QProgressBar, QPushButton, QToolButt
 from augenmerk.core.quantities import duration
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import ExperimentState, Progress, RequestState
-from augenmerk.viz_app.theme import PANEL_MARGIN, scales
+from augenmerk.viz_app.theme import PANEL_MARGIN, scaled, scales
 from augenmerk.viz_app.views.live_panel import LivePanel
 from augenmerk.viz_app.widgets.buttons import tab_button
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
@@ -23,6 +23,8 @@ from augenmerk.viz_app.worker.inference import ExperimentController
 ESTIMATE_AFTER_S = 5.0
 """Seconds after which the remaining time of a computation is estimated."""
 WAITING_DELAY_MS = 250
+LOW_TAB = 520
+"""Below this height, in pixels, content gets the lines of the explanation."""
 Choice = TypeVar("Choice")
 
 
@@ -64,6 +66,11 @@ class AnalysisTab(LivePanel):
         self.setProperty("role", "analysis")
         scales(self.column.setContentsMargins, PANEL_MARGIN, 4, PANEL_MARGIN - 4, 10)
         scales(self.column.setSpacing, 8)
+
+    @property
+    def is_low(self) -> bool:
+        """Whether the tab is too low to show the explanation, which is also the tool tip of its button."""
+        return self.height() < scaled(LOW_TAB)
 
     def stop(self) -> bool:
         """Cancels the computation in `job_bar`; False if there is none."""

@@ -67,7 +67,7 @@ class SecondModel:
 
 
 Question = Literal["sentence", "checkpoint"]
-READS_FIRST = "the second reads the first translation"
+READS_FIRST = "Use the first translation for both"
 """The choice of what the second checkpoint reads."""
 MUCH_LEFT_OUT = 0.05
 

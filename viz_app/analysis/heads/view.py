@@ -29,7 +29,6 @@ from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import Progress, RequestState
 from augenmerk.viz_app.state.languages import target_code
 from augenmerk.viz_app.state.map_text import KIND_NAMES
-from augenmerk.viz_app.theme import scaled
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu
 from augenmerk.viz_app.widgets.dialogs import ask_what_to_open
 from augenmerk.viz_app.widgets.labels import label
@@ -179,7 +178,6 @@ HEADINGS = {
     "distance": "Weight on keys from 3 before to 3 after the row's own position; both ends include all beyond",
 }
 CELL_HEIGHT = 21
-LOW_TAB = 520
 MAX_NAME = 24
 
 
@@ -237,7 +235,7 @@ class HeadsTab(AnalysisTab):
         self.request.changed.connect(self.redraw_in_sight)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a low panel the answer gets the lines of the explanation, which is the question buttons' tool tip then."""
+        """In a low panel the answer gets the lines of the explanation."""
         super().resizeEvent(event)
         self.redraw_in_sight()
 
@@ -258,7 +256,7 @@ class HeadsTab(AnalysisTab):
         """Shows what was measured, and whether it still holds."""
         question, heads, is_running = self.heads.question, self.heads, self.request.is_running
         self.explanation.setText(MEANINGS[question])
-        self.explanation.setVisible(not (heads.has_answer and self.height() < scaled(LOW_TAB)))
+        self.explanation.setVisible(not (heads.has_answer and self.is_low))
         self.question_buttons[question].setChecked(True)
         self.sample_menu.show_choice(heads.sample.kind)
         if heads.sample.path is not None:

@@ -1,4 +1,4 @@
-"""The tab *Steps*: decoding token by token; tokens are forced, and rows of attention set, where one stands."""
+"""The tab *Steps*: decoding token by token, with tokens to force and rows of attention to set at each step."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
-    QFont,
     QFontMetrics,
     QHelpEvent,
     QHideEvent,
@@ -17,7 +16,7 @@ from PySide6.QtGui import (
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QToolButton, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from augenmerk.core.errors import ExperimentError
 from augenmerk.core.translation.experiment import Experiment, ForcedToken
@@ -33,23 +32,23 @@ from augenmerk.viz_app.widgets.buttons import flat_button
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import (
     ContentHeightScrollArea,
-    FlowLayout,
     Space,
     VerticalScrollArea,
     add_parts,
     column_of,
     flow,
     row_of,
+    set_visible,
 )
 from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, ShouldStop, Tell
 
 
 @dataclass(frozen=True, eq=False)
 class ForceWordJob:
-    """The tokens that write a word from a decoding step on.
+    """The tokens of a typed word, forced from a decoding step on.
 
     Attributes:
-        experiment: which they are to join; not one with a given target.
+        experiment: the experiment that they join, without a given target.
         step: where the word begins.
         text: as typed.
     """
@@ -60,7 +59,7 @@ class ForceWordJob:
     scope: ClassVar[JobScope] = "sentence"
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[ForcedToken, ...]:
-        """See `Job.run`. Tokens that the model would refuse are refused here, with the reason."""
+        """See `Job.run`. Raises the reason if the model would refuse the tokens."""
         from augenmerk.core.translation.compilation import forced_word
 
         forced = forced_word(self.step, self.text, translator.checkpoint.codecs.target)
@@ -79,10 +78,10 @@ class TokenChip:
     """One token.
 
     Attributes:
-        text: as it is shown.
-        tip: of the mouse.
-        is_changed: it was forced, its step was changed otherwise, or the original does not have it.
-        is_current: it is framed.
+        text: as shown.
+        tip: its tool tip.
+        is_changed: whether its step is changed, or the original does not have it.
+        is_current: whether it is framed.
     """
 
     text: str
@@ -103,8 +102,6 @@ class TokenLine(QWidget):
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.chips: tuple[TokenChip, ...] = ()
-        self._places: dict[int, list[QRect]] = {}  # by width, as layouts ask for the same ones again and again
-        self._placed: tuple[tuple[TokenChip, ...], QFont, float] | None = None
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -112,7 +109,7 @@ class TokenLine(QWidget):
         self.setAccessibleName(name)
 
     def show_chips(self, chips: Sequence[TokenChip]) -> None:
-        """Draws other chips."""
+        """Show these chips."""
         self.chips = tuple(chips)
         self.setAccessibleDescription(" ".join(chip.text for chip in self.chips))
         self.updateGeometry()
@@ -120,11 +117,11 @@ class TokenLine(QWidget):
 
     @property
     def line_height(self) -> int:
-        """Of a line of chips with the gap below it."""
+        """The height of a line of chips and the gap below it."""
         return self._line() + scaled(SPACING)
 
     def place_of(self, index: int) -> QRect:
-        """Where a chip stands."""
+        """The rectangle of a chip."""
         return self._flow(self.width())[index]
 
     def index_at(self, point: QPoint) -> int | None:
@@ -141,7 +138,7 @@ class TokenLine(QWidget):
         return places[-1].bottom() + 2 if places else self._line()
 
     def sizeHint(self) -> QSize:
-        """One line, unless the tokens need more."""
+        """The height of the tokens."""
         return QSize(200, self.heightForWidth(max(self.width(), 200)))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -151,12 +148,12 @@ class TokenLine(QWidget):
             self.clicked.emit(index)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """The pointer says what can be clicked."""
+        """The pointer shows what can be clicked."""
         is_on_chip = self.index_at(event.position().toPoint()) is not None
         self.setCursor(Qt.CursorShape.PointingHandCursor if is_on_chip else Qt.CursorShape.ArrowCursor)
 
     def event(self, event: QEvent) -> bool:
-        """Each chip has a tip of its own."""
+        """Each chip has its own tool tip."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             index = self.index_at(event.pos())
             QToolTip.showText(event.globalPos(), self.chips[index].tip if index is not None else "", self)
@@ -177,17 +174,7 @@ class TokenLine(QWidget):
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, _short(chip.text))
 
     def _flow(self, width: int) -> list[QRect]:
-        theme = current_theme()
-        font = theme.font("body")
-        if self._placed is None or self._placed[0] is not self.chips or self._placed[1:] != (font, theme.scale):
-            self._placed = self.chips, font, theme.scale
-            self._places.clear()
-        if width not in self._places:
-            self._places[width] = self._flow_anew(QFontMetrics(font), width)
-        return self._places[width]
-
-    def _flow_anew(self, metrics: QFontMetrics, width: int) -> list[QRect]:
-        height = self._line()
+        metrics, height = QFontMetrics(current_theme().font("body")), self._line()
         widths = [max(metrics.horizontalAdvance(_short(chip.text)) + 2 * scaled(PADDING), 20) for chip in self.chips]
         sizes = [QSize(chip_width, height) for chip_width in widths]
         return flow(sizes, width, spacing=scaled(SPACING), line_spacing=scaled(SPACING))
@@ -197,7 +184,7 @@ class TokenLine(QWidget):
 
 
 class TokenArea(ContentHeightScrollArea):
-    """A few lines of chips; the others scroll, and the current one is kept in sight."""
+    """A few lines of chips; the others scroll, and the current one stays in view."""
 
     def __init__(self, tokens: TokenLine, parent: QWidget | None = None) -> None:
         self._is_low = False
@@ -205,13 +192,13 @@ class TokenArea(ContentHeightScrollArea):
         self._tokens, self._current = tokens, 0
 
     def set_low(self, is_low: bool) -> None:
-        """Where there is little height, fewer lines are shown at once."""
+        """Show fewer lines if there is little height."""
         if is_low != self._is_low:
             self._is_low = is_low
             self.show_current(self._current)
 
     def show_current(self, index: int) -> None:
-        """The chips are others, or another one is the current one."""
+        """Scroll to the current chip, after chips have changed or another one is current."""
         self._current = index
         self.fit()
         if index < len(self._tokens.chips):
@@ -219,7 +206,7 @@ class TokenArea(ContentHeightScrollArea):
             self.ensureVisible(place.center().x(), place.center().y(), 0, place.height() // 2 + scaled(SPACING))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Tokens wrap anew."""
+        """Tokens wrap differently."""
         super().resizeEvent(event)
         QTimer.singleShot(0, self, lambda: self.show_current(self._current))  # the tokens have their width only then
 
@@ -234,12 +221,10 @@ def _short(text: str) -> str:
 
 
 PLAY_INTERVAL_MS = 700
-LOW_TAB = 520
 LEAST_BARS = 130
-"""Pixels of height: candidates and row never get less."""
+"""Minimum height of candidates and row, in pixels."""
 OTHER_PREFIX = "At this step the original reads other tokens or has ended, so there is no comparison."
 TICKS = "Ticks on the bars: the original."
-HOW_TO_SET = "Click a word or a bar to set this row."
 NO_ROW = "Choose a head of the decoder or of cross-attention to see and set the row of this step."
 
 
@@ -247,14 +232,14 @@ class StepsTab(AnalysisTab):
     """The decoding of the current experiment, one step at a time.
 
     Attributes:
-        steps: what the tab knows.
-        back, forward, play: buttons.
+        steps: the state.
+        back, forward, play: buttons; `timer` ticks while `play` is checked.
         tokens: the decoding, in `tokens_area`; a click goes to a step.
-        unreached: the changes that lie beyond the end.
-        candidates: what this step could choose; a click forces it, another lets it go.
-        word: a field for any other word to be forced here.
-        row: the weights that this step used in the chosen head; clicks set them.
-        set_row, discard, release: put the row as it was set into the experiment; forget it; take it out again.
+        unreached: the changes beyond the end.
+        candidates: the candidates of this step; a click forces one, another click undoes that.
+        word: a field for another word to force here.
+        row: the weights of this step in the chosen head; clicks set them.
+        set_row, discard, release: buttons that add the drawn row to the experiment, discard it, or remove a set row.
     """
 
     name: ClassVar[str] = "Steps"
@@ -270,7 +255,9 @@ class StepsTab(AnalysisTab):
         self._shown: list[Candidate] = []
         self.back = flat_button("◀", "One step back")
         self.forward = flat_button("▶", "One step forward")
-        self.play = PlayButton()
+        self.play = flat_button("play", "Play all steps")
+        self.play.setCheckable(True)
+        self.timer = QTimer(self, interval=PLAY_INTERVAL_MS)
         self.tokens = TokenLine("Tokens of the translation")
         self.tokens_area = TokenArea(self.tokens)
         self.candidates = BarList("Candidates", "Click a token to force it here; click a forced token to undo this")
@@ -286,41 +273,40 @@ class StepsTab(AnalysisTab):
         self.set_row = flat_button("set row", "Translate with your row")
         self.discard = flat_button("discard", "Forget what you set")
         self.release = flat_button("Restore the model's row", "Remove your row from the experiment")
-        self._row_hint = label("small", wraps=True)
-        self._row_hint.setText(HOW_TO_SET)
-        self._row_tools = QStackedWidget()  # as high with the hint as with the buttons: nothing moves under the mouse
         self._place = label("muted")
         self._row_title = label("small", wraps=True)
         self._candidates_title = label("small", wraps=True)
         self.unreached = label("warm", wraps=True)
         self._beside = label("small", wraps=True)
         self._lay_out()
+        self._show_row()
         self._connect()
         self.steps.follow_result()
 
     def forget_result(self) -> None:
-        """The steps are those of the new result."""
-        self.play.stop()
+        """Shows the steps of the new result."""
+        self.play.setChecked(False)
         self.steps.follow_result()
 
     def refresh(self) -> None:
-        """What was being set is forgotten."""
+        """Discards the drawn row."""
         self.steps.discard_draft()
         self.redraw()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nothing plays out of sight, and no step is framed in the map."""
+        """Stops playing, and frames no step in the map."""
         super().hideEvent(event)
-        self.play.stop()
+        self.play.setChecked(False)
         self.state.selection.step = None
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a low panel the candidates get the lines of the tokens."""
+        """In a low panel the candidates get lines of the tokens and of the explanation."""
         super().resizeEvent(event)
-        self.tokens_area.set_low(self.height() < scaled(LOW_TAB))
+        self.tokens_area.set_low(self.is_low)
+        self.explanation.setVisible(not self.is_low)
 
     def redraw(self) -> None:
-        """Shows the step that is looked at."""
+        """Shows the current step."""
         steps, translation = self.steps, self.state.translation
         self._place.setText(f"step {steps.position + 1} of {steps.num_steps}" if translation else "no translation yet")
         self.back.setEnabled(steps.position > 0)
@@ -329,6 +315,7 @@ class StepsTab(AnalysisTab):
         for part in (self.tokens_area, self._body, self.word):
             part.setVisible(translation is not None)
         self.state.selection.step = steps.position if translation is not None else None
+        self._show_row()
         if translation is None:
             return
         new = steps.new_steps
@@ -339,12 +326,11 @@ class StepsTab(AnalysisTab):
         self._beside.setVisible(self.steps.original is not None or self.steps.reads_otherwise)
         self._beside.setText(OTHER_PREFIX if self.steps.reads_otherwise else TICKS)
         self._show_candidates(translation)
-        self._show_row()
 
     def _chip(self, translation: Translation, step: int, new: frozenset[int]) -> TokenChip:
         changes = self.steps.changes_of(step)
-        probability, rank = translation.log_probabilities[step], translation.ranks[step]
-        tip = f"reads {translation.read_tokens[step]} · {_percent(probability)}" + (
+        log_probability, rank = translation.log_probabilities[step], translation.ranks[step]
+        tip = f"reads {translation.read_tokens[step]} · {_share(math.exp(log_probability))}" + (
             f" · rank {rank}" if rank > 1 else ""
         )
         tip += "".join(f"\n{change}" for change in changes)
@@ -364,12 +350,15 @@ class StepsTab(AnalysisTab):
     def _show_row(self) -> None:
         row, is_drawn = self.steps.row(), self.steps.draft is not None
         self.row.setVisible(row is not None)
-        self._row_tools.setVisible(row is not None)
+        is_set = row is not None and row.intervention is not None
+        shown = (self.set_row, self.discard) if is_drawn else (self.release,) if is_set else ()
+        for button in shown:
+            button.setVisible(True)
+        for button in (self.set_row, self.discard, self.release):
+            set_visible(button, button in shown, focus_to=(*shown, self.word)[0])
         if row is None:
             self._row_title.setText(NO_ROW)
             return
-        is_set = row.intervention is not None
-        self._row_tools.setCurrentIndex(1 if is_drawn else 2 if is_set else 0)
         how = "being set" if is_drawn else "set by hand" if is_set else "as used here"
         off = "; the head is off" if row.head in self.state.experiment.heads_off else ""
         self._row_title.setText(f"{row.head.short_name}\n{how}{off}")
@@ -416,17 +405,21 @@ class StepsTab(AnalysisTab):
     def _on_play(self, is_on: bool) -> None:
         if is_on and self.steps.is_at_end:
             self._go(0)
+        if is_on:
+            self.timer.start()
+        else:
+            self.timer.stop()
 
     def _on_tick(self) -> None:
         self._go(self.steps.position + 1)
         if self.steps.is_at_end:
-            self.play.stop()
+            self.play.setChecked(False)
 
     def _connect(self) -> None:
         self.back.clicked.connect(lambda: self._go(self.steps.position - 1))
         self.forward.clicked.connect(lambda: self._go(self.steps.position + 1))
         self.play.toggled.connect(self._on_play)
-        self.play.ticked.connect(self._on_tick)
+        self.timer.timeout.connect(self._on_tick)
         self.tokens.clicked.connect(self._go)
         self.candidates.label_clicked.connect(lambda index: self.steps.click(self._shown[index]))
         self.candidates.bar_clicked.connect(lambda index, _: self.steps.click(self._shown[index]))
@@ -440,46 +433,16 @@ class StepsTab(AnalysisTab):
 
     def _lay_out(self) -> None:
         controls = row_of(self.back, self.forward, self.play, Space(6), self._place, 1, spacing=2)
-        both, alone = QWidget(), QWidget()
-        flow = FlowLayout(2, both)
-        for button in (self.set_row, self.discard):
-            flow.addWidget(button)
-        FlowLayout(2, alone).addWidget(self.release)
-        for page in (self._row_hint, both, alone):
-            self._row_tools.addWidget(page)
         candidates = column_of(self._candidates_title, self.candidates, 1, spacing=4)
-        row = column_of(self._row_title, self._row_tools, self.row, 1, spacing=4)
+        row = column_of(self._row_title, self.row, 1, spacing=4)
         self._body = QWidget()
         margins = (0, 0, 6, 0)  # numbers keep clear of the scroll bar
         column_of(row_of((candidates, 1), (row, 1), spacing=14), 1, spacing=8, margins=margins, within=self._body)
         bars = VerticalScrollArea(self._body)
         scales(bars.setMinimumHeight, LEAST_BARS)
-        # notes stand below: candidates must not move from under the mouse
-        add_parts(self.column, controls, self.tokens_area, (bars, 1), self.word, self._beside, self.unreached)
-
-
-class PlayButton(QToolButton):
-    """While it is checked, it ticks.
-
-    Signals:
-        ticked(): the next step is due.
-    """
-
-    ticked = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setText("play")
-        self.setToolTip("Play all steps")
-        self.setProperty("role", "flat")
-        self.setCheckable(True)
-        self.timer = QTimer(self, interval=PLAY_INTERVAL_MS)
-        self.timer.timeout.connect(self.ticked)
-        self.toggled.connect(lambda is_on: self.timer.start() if is_on else self.timer.stop())
-
-    def stop(self) -> None:
-        """Ticks no more."""
-        self.setChecked(False)
+        tools = row_of((self.word, 1), self.set_row, self.discard, self.release, spacing=2)
+        # notes and buttons are below: candidates must not move from under the mouse
+        add_parts(self.column, controls, self.tokens_area, (bars, 1), tools, self._beside, self.unreached)
 
 
 def _candidate_bar(candidate: Candidate, translation: Translation) -> Bar:
@@ -524,7 +487,3 @@ def _row_bars(row: StepRow, draft: tuple[float, ...] | None) -> list[Bar]:
 
 def _share(share: float) -> str:
     return f"{100 * share:.1f}%" if share >= 0.001 else "< 0.1%"
-
-
-def _percent(log_probability: float) -> str:
-    return f"{100 * math.exp(log_probability):.1f}%"

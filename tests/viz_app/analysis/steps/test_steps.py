@@ -328,20 +328,20 @@ def test_playing_goes_to_the_end_and_stops(
     for _ in range(2):  # once more from the beginning
         _click(qtbot, tab.play)
         qtbot.waitUntil(lambda: tab.steps.position == last and not tab.play.isChecked())
-        assert not tab.play.timer.isActive()
+        assert not tab.timer.isActive()
 
 
 def test_nothing_plays_out_of_sight_or_beside_another_result(words_tab: StepsTab, qtbot: QtBot) -> None:
     tab = words_tab
     _click(qtbot, tab.play)
-    assert tab.play.timer.isActive()
+    assert tab.timer.isActive()
     tab.hide()
-    assert not tab.play.timer.isActive()
+    assert not tab.timer.isActive()
     tab.show()
     _click(qtbot, tab.play)
     tab.state.submit(toggle_head(Head("cross", 0, 0)))
     settle(qtbot, tab)
-    assert not tab.play.timer.isActive()
+    assert not tab.timer.isActive()
 
 
 def test_another_sentence_begins_anew_and_another_model_is_followed(
