@@ -33,6 +33,7 @@ from augenmerk.viz_app.analysis.source.view import SourceTab
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import intervene, toggle_head
+from augenmerk.viz_app.state.experiment_state import Stale
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.translate.page import TranslatePage, Veil
 from tests.checkpoints import write_untrained_checkpoint
@@ -70,7 +71,7 @@ def _is_settled(window: MainWindow) -> bool:
     state = window.state
     return (
         not state.request.is_running
-        and not state.shown.is_stale
+        and not isinstance(state.shown, Stale)
         and state.result is not None
         and state.result.experiment == state.experiment
     )
@@ -366,7 +367,7 @@ def test_another_model_dims_what_is_shown_and_drops_and_names_what_does_not_fit(
         window.open_model(one_layer)
     assert "shallow" in window.windowTitle()
     assert window.state.result is before, "the answer is still to come"
-    assert window.state.shown.is_stale
+    assert isinstance(window.state.shown, Stale)
     assert all(part.grab().toImage() != picture for part, picture in zip(covered, clear, strict=True))
     directly = Qt.FindChildOption.FindDirectChildrenOnly
     assert [part.findChild(Veil, options=directly).isHidden() for part in outdated] == [False] * 6  # type: ignore[union-attr]

@@ -4,8 +4,8 @@ Any number of these live side by side: the Translate page has one, the Compare t
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal, TypeAlias
 
 from psygnal import Signal
 
@@ -50,32 +50,65 @@ class Progress:
     partial: object = None
 
 
-class RequestState:
-    """The state of a question to the worker: at most one answer is awaited.
+@dataclass(frozen=True)
+class Idle:
+    """Nothing is awaited."""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """An answer is awaited. All instances are equal, so a newer question changes no phase.
 
     Attributes:
-        is_running: whether an answer is awaited.
-        problem: why there is no answer and what to do; empty if there is one, or none is expected.
-        question: the question, if it is needed for the answer.
+        question: what was asked; None if it is not needed.
+    """
+
+    question: object = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Refused:
+    """There is no answer.
+
+    Attributes:
+        problem: why, and what to do.
+    """
+
+    problem: str
+
+
+class RequestState:
+    """At most one answer is awaited.
+
+    Attributes:
+        phase: `Idle`, `Waiting` or `Refused`.
         progress: how far the answer is; None before the first report.
 
     Signals (psygnal):
-        changed(): `is_running` or `problem` changed. A newer question alone changes neither.
+        changed(phase): there is another phase.
         progressed(progress): there is another progress.
     """
 
-    changed = Signal()
+    changed = Signal(object)
     progressed = Signal(object)
 
     def __init__(self) -> None:
-        self.is_running = False
-        self.problem = ""
-        self.question: object = None
+        self.phase: Idle | Waiting | Refused = Idle()
         self.progress: Progress | None = None
 
+    @property
+    def is_running(self) -> bool:
+        """Whether an answer is awaited."""
+        return isinstance(self.phase, Waiting)
+
+    @property
+    def problem(self) -> str:
+        """Why there is no answer; empty if there is one, or none was asked for."""
+        return self.phase.problem if isinstance(self.phase, Refused) else ""
+
     def begin(self, question: object = None) -> None:
-        """An answer was requested."""
-        self._enter(is_running=True, question=question)
+        """An answer was asked for."""
+        self._enter(Waiting(question))
 
     def advance(self, progress: Progress | None) -> None:
         """Reports progress."""
@@ -83,36 +116,52 @@ class RequestState:
         self.progressed.emit(progress)
 
     def finish(self, problem: str = "") -> None:
-        """The answer has arrived, or there is none because of a problem."""
-        self._enter(is_running=False, problem=problem)
+        """The answer has come, or will not; `problem` says why not."""
+        self._enter(Refused(problem) if problem else Idle())
 
     def forget_problem(self) -> None:
         """Clears the problem. A pending request stays pending."""
         if not self.is_running:
             self.finish()
 
-    def _enter(self, *, is_running: bool, problem: str = "", question: object = None) -> None:
-        before, now = (self.is_running, self.problem), (is_running, problem)
-        (self.is_running, self.problem), self.question = now, question
+    def _enter(self, phase: Idle | Waiting | Refused) -> None:
+        before, self.phase = self.phase, phase
         if self.progress is not None:
             self.advance(None)
-        if now != before:
-            self.changed.emit()
+        if phase != before:
+            self.changed.emit(phase)
+
+
+@dataclass(frozen=True)
+class Empty:
+    """Nothing is shown."""
+
+    result: ClassVar[None] = None
+    model: ClassVar[None] = None
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
-    """The result on the screen.
+class Current:
+    """A result of the model in use: questions can be asked about it.
 
     Attributes:
-        result: None while nothing is shown.
+        result: what is shown.
         model: the model that made it; None if it is not known.
-        is_stale: whether another model is in use, which has not answered yet: nothing can be asked about this result.
     """
 
-    result: ExperimentResult | None = None
+    result: ExperimentResult
     model: ModelInfo | None = None
-    is_stale: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Stale:
+    """A result of an earlier model, until the one in use has answered; attributes are as of `Current`."""
+
+    result: ExperimentResult
+    model: ModelInfo | None = None
+
+
+Shown: TypeAlias = Empty | Current | Stale
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +191,7 @@ class ExperimentState:
         intents: what will be chosen and pinned with the next result.
         roles: what the heads of these maps do.
         editor: the experiment in use, undo and redo.
-        shown: the result on the screen.
+        shown: the result on the screen: `Empty`, `Current` or `Stale`.
         request: the answer that is awaited.
         measuring: maps in other measures.
         model: the model in use; None before the first.
@@ -174,7 +223,7 @@ class ExperimentState:
         self.intents = ViewIntents(self.settings, self.selection, self.maps)
         self.roles = HeadRoles(self.maps)
         self.editor = ExperimentEditor()
-        self.shown = Shown()
+        self.shown: Shown = Empty()
         self.request, self.measuring = RequestState(), Measuring(self.maps)
         self.model: ModelInfo | None = None
         self.languages_without_model = ("German", "English")
@@ -193,7 +242,7 @@ class ExperimentState:
     @property
     def current(self) -> ExperimentResult | None:
         """What is shown, if the model in use made it; None if nothing can be asked about it."""
-        return None if self.shown.is_stale else self.shown.result
+        return self.shown.result if isinstance(self.shown, Current) else None
 
     @property
     def translation(self) -> Translation | None:
@@ -250,7 +299,7 @@ class ExperimentState:
 
     def ask_again(self) -> None:
         """The same experiment, of the model that is in use now; what does not fit it is dropped."""
-        self._ask(drops_misfits=True, reports_kept=self.shown.is_stale)
+        self._ask(drops_misfits=True, reports_kept=isinstance(self.shown, Stale))
         self.experiment_changed.emit(self.experiment)
 
     def report(self, notice: str) -> None:
@@ -262,7 +311,7 @@ class ExperimentState:
     def _ask(self, *, drops_misfits: bool, reports_kept: bool = False) -> None:
         if self.model is None:
             return  # it is asked for when a model has been opened
-        drops_misfits = drops_misfits or self.shown.is_stale
+        drops_misfits = drops_misfits or isinstance(self.shown, Stale)
         asked = ExperimentRequest(self.experiment, self.current, drops_misfits, reports_kept)
         self.request.begin(asked)
         self.experiment_asked.emit(asked)
@@ -274,7 +323,8 @@ class ExperimentState:
 
         Where another model left it out, undo asks for it again: of use once the former model is open again.
         """
-        asked, is_stale = self.request.question, self.shown.is_stale
+        phase, is_stale = self.request.phase, isinstance(self.shown, Stale)
+        asked = phase.question if isinstance(phase, Waiting) else None
         self.request.finish()
         reported = [dropped_notice(result.dropped, is_of_former=is_stale)]
         if result.dropped:
@@ -302,7 +352,7 @@ class ExperimentState:
             self.clear()
         else:
             self.request.finish(problem)
-            change = self.editor.push if self.shown.is_stale else self.editor.replace
+            change = self.editor.push if isinstance(self.shown, Stale) else self.editor.replace
             self.editor = change(plain)
             self.report(f"{refused_notice(refused, plain)} {problem}")
             self._ask(drops_misfits=True)
@@ -329,14 +379,14 @@ class ExperimentState:
 
     def clear(self) -> None:
         """Shows nothing."""
-        self.shown = Shown()
+        self.shown = Empty()
         self.maps.show(None)
         self.selection.clear_marks()
         self.result_changed.emit(self.shown)
 
     def _show(self, result: ExperimentResult) -> None:
         """The chosen head is kept where it exists; if nobody chose one, the cross head that points most clearly is."""
-        self.shown = Shown(result, self.model)
+        self.shown = Current(result, self.model)
         if self.model is not None:
             self.roles.sample = self.model.roles
         problem = self.intents.show(result)
@@ -353,7 +403,8 @@ class ExperimentState:
             self.report("")  # about the previous model; a notice from before the first one is about the sentence
         self.model = model
         self.editor = self.editor.restored()
-        self.shown = replace(self.shown, is_stale=self.shown.result is not None)
+        if not isinstance(self.shown, Empty):
+            self.shown = Stale(self.shown.result, self.shown.model)
         self.intents.begin_model()
         self.model_changed.emit(model)
 
@@ -361,7 +412,7 @@ class ExperimentState:
         """A sample was measured with the model in use."""
         if self.model is not None:
             self.model = replace(self.model, roles=roles)
-        if not self.shown.is_stale:
+        if not isinstance(self.shown, Stale):
             self.roles.sample = roles
             self.roles_changed.emit()
 

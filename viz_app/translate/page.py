@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QSplitter, QWidget
 from augenmerk.viz_app.export.saving import ExportSource
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import edit_text, open_experiment
+from augenmerk.viz_app.state.experiment_state import Stale
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.theme import GAP, current_theme, scaled
 from augenmerk.viz_app.views.commands import HEAD_COMMANDS, MAPS, SCENE_COMMANDS, TOGGLE_ANALYSIS
@@ -186,7 +187,7 @@ class TranslatePage(QWidget):
 
     def _show_whether_outdated(self) -> None:
         for veil in self._veils:
-            veil.cover(self.state.shown.is_stale)
+            veil.cover(isinstance(self.state.shown, Stale))
 
     def _on_failed(self, failure: Failure) -> None:
         """Says once why there is no answer: in place of the maps, or in the note beside those that stay."""

@@ -22,6 +22,7 @@ from augenmerk.viz_app.analysis.source.view import SourceTab
 from augenmerk.viz_app.examples import gallery
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.experiment_editor import reset, toggle_head
+from augenmerk.viz_app.state.experiment_state import Stale
 from augenmerk.viz_app.state.head_roles import HERE, role_in_short, role_in_words
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
 from augenmerk.viz_app.translate.presentation import caption
@@ -111,7 +112,7 @@ def test_the_quick_tour_names_the_training_data_only_where_the_file_tells_it(win
     assert "has learned from" not in said
     with qtbot.waitSignal(window.model_opened, timeout=LIMIT_MS):
         window.open_model(None)
-    qtbot.waitUntil(lambda: not window.state.shown.is_stale, timeout=LIMIT_MS)
+    qtbot.waitUntil(lambda: not isinstance(window.state.shown, Stale), timeout=LIMIT_MS)
     assert "has learned from picture captions alone" in last_sentence()
 
 

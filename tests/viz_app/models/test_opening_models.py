@@ -30,6 +30,7 @@ from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.models.import_dialog import HubDialog, ImportDialog, precision_entries
 from augenmerk.viz_app.models.loader import foreign_source
 from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.experiment_state import Stale
 from augenmerk.viz_app.state.languages import check_languages, languages_of
 from tests.core.interop import joeynmt_models
 from tests.core.interop.marian_models import make_folder
@@ -151,7 +152,7 @@ def test_a_dropped_folder_is_imported_once_and_then_opened(make_window: MakeWind
     assert told == [f"Imported opus-mt-de-fr: {saved.stat().st_size / 1e6:.1f} MB, weights in 16 bits"]
     assert languages_of(window.state.model, window.state.experiment.source_text) == ("German", "French")
     assert window.loader.import_dialog is None
-    qtbot.waitUntil(lambda: not window.state.shown.is_stale, timeout=LIMIT_MS)
+    qtbot.waitUntil(lambda: not isinstance(window.state.shown, Stale), timeout=LIMIT_MS)
     assert "French" in window.translate_page.sentence.rows._target_name.text()
     with qtbot.waitSignal(window.model_opened, timeout=LIMIT_MS):
         window.open_model(folder / "config.json")  # imported before: nothing is asked

@@ -41,7 +41,7 @@ from augenmerk.viz_app.state.experiment_editor import (
     undo,
     use_own_decoding,
 )
-from augenmerk.viz_app.state.experiment_state import ExperimentRequest, ExperimentState
+from augenmerk.viz_app.state.experiment_state import Current, Empty, ExperimentRequest, ExperimentState, Stale
 from augenmerk.viz_app.state.languages import languages_of
 from augenmerk.viz_app.state.map_view import MapSelection, Pair
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
@@ -113,21 +113,21 @@ def test_without_a_model_nothing_is_asked_until_it_is_there() -> None:
     assert state.request.is_running
 
 
-def test_a_result_is_none_then_current_then_stale_until_the_next_model_answers() -> None:
+def test_a_result_is_empty_then_current_then_stale_until_the_next_model_answers() -> None:
     state = ExperimentState()
-    shown: list[bool] = []
-    state.result_changed.connect(lambda now: shown.append(now.result is not None))
+    shown: list[type] = []
+    state.result_changed.connect(lambda now: shown.append(type(now)))
     state.begin_model(MODEL)
     assert (state.result, state.current) == (None, None)
     state.accept(make_result(make_translation()))
     assert state.current is state.result is not None
     state.begin_model(replace(MODEL, name="two"))
-    assert state.shown.is_stale
+    assert isinstance(state.shown, Stale)
     assert state.current is None
     assert state.result is not None
     state.submit(edit_text("zwei hunde"))
     state.refuse("This model cannot translate.")
-    assert shown == [True, False], "nothing of the model that refuses can be shown"
+    assert shown == [Current, Empty], "nothing of the model that refuses can be shown"
 
 
 def test_a_head_is_toggled_off_and_on(state: ExperimentState) -> None:
@@ -426,10 +426,10 @@ def test_another_model_that_refuses_a_given_target_is_asked_for_its_own(state: E
 
 def test_what_is_shown_is_outdated_from_the_next_model_to_its_first_answer(state: ExperimentState) -> None:
     state.begin_model(replace(MODEL, name="two"))
-    assert state.shown.is_stale
+    assert isinstance(state.shown, Stale)
     state.accept(make_result(make_translation()))
-    assert not state.shown.is_stale
-    assert not ExperimentState().shown.is_stale
+    assert not isinstance(state.shown, Stale)
+    assert not isinstance(ExperimentState().shown, Stale)
 
 
 def in_use(state: ExperimentState) -> tuple[str, str]:

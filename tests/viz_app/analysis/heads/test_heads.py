@@ -28,7 +28,7 @@ from augenmerk.viz_app.analysis.heads.view import (
 )
 from augenmerk.viz_app.analysis.panel import MIN_WIDTH
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, redo, toggle_head, undo
-from augenmerk.viz_app.state.experiment_state import Progress
+from augenmerk.viz_app.state.experiment_state import Progress, Stale
 from augenmerk.viz_app.worker.inference import JobInterrupted
 from benchmarks.lag import lags, percentile
 from tests.core.translators import ENGLISH, GERMAN
@@ -406,7 +406,7 @@ def test_what_heads_do_is_kept_beside_the_file_of_the_model(
     assert isinstance(tab, HeadsTab)
     state = tab.state
     qtbot.waitUntil(lambda: state.model is not None and state.model.path == file, timeout=30_000)
-    qtbot.waitUntil(lambda: not state.shown.is_stale, timeout=30_000)
+    qtbot.waitUntil(lambda: not isinstance(state.shown, Stale), timeout=30_000)
     tab.use_file(sample_file)
     tab.heads.num_sentences, tab.heads.question = 5, "behaviour"
     _measure(qtbot, tab)
