@@ -39,6 +39,7 @@ from augenmerk.viz_app.widgets.layouts import (
     flow,
     row_of,
     set_visible,
+    wrapping_row,
 )
 from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, ShouldStop, Tell
 
@@ -356,6 +357,7 @@ class StepsTab(AnalysisTab):
             button.setVisible(True)
         for button in (self.set_row, self.discard, self.release):
             set_visible(button, button in shown, focus_to=(*shown, self.word)[0])
+        self._row_tools.setVisible(bool(shown))
         if row is None:
             self._row_title.setText(NO_ROW)
             return
@@ -440,9 +442,11 @@ class StepsTab(AnalysisTab):
         column_of(row_of((candidates, 1), (row, 1), spacing=14), 1, spacing=8, margins=margins, within=self._body)
         bars = VerticalScrollArea(self._body)
         scales(bars.setMinimumHeight, LEAST_BARS)
-        tools = row_of((self.word, 1), self.set_row, self.discard, self.release, spacing=2)
+        self._row_tools = wrapping_row((self.set_row, self.discard, self.release), spacing=2)
         # notes and buttons are below: candidates must not move from under the mouse
-        add_parts(self.column, controls, self.tokens_area, (bars, 1), tools, self._beside, self.unreached)
+        add_parts(
+            self.column, controls, self.tokens_area, (bars, 1), self._row_tools, self.word, self._beside, self.unreached
+        )
 
 
 def _candidate_bar(candidate: Candidate, translation: Translation) -> Bar:
