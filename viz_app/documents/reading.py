@@ -1,7 +1,8 @@
 """Experiment and lesson files, checked for what the window can show; the view as values of a file. No Qt."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -71,20 +72,14 @@ def view_values(state: ExperimentState) -> dict[str, Any]:
 
 def check_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
     """Raises `ExperimentFileError` for an invalid value, before the screen changes."""
+    options = _kept_options(state)
     for name, value in values.items():
-        options = _kept_options(state)
         if name in options:
             _check_option(name, value, options[name])
-        elif name == "head":
-            _head(value, name)
-        elif name == "several":
-            _several(value)
-        elif name == "zoom":
-            _zoom(value)
-        elif name == "pinned":
-            _pair(value)
+        elif name in _READERS:
+            _READERS[name](value)
         else:
-            known = ", ".join(sorted((*options, "head", "pinned", "several", "zoom")))
+            known = ", ".join(sorted((*options, *_READERS)))
             raise ExperimentFileError(f"view.{name} is unknown to this version. Use one of {known}.")
 
 
@@ -185,6 +180,15 @@ def _pair(value: object) -> Pair:
 
 def _are_positions(values: tuple[object, ...]) -> bool:
     return all(type(each) is int and 0 <= each <= MAX_POSITION for each in values)
+
+
+_READERS: dict[str, Callable[[object], object]] = {
+    "head": partial(_head, name="head"),
+    "pinned": _pair,
+    "several": _several,
+    "zoom": _zoom,
+}
+"""Entries of a view that are no options: each function returns the value, or raises `ExperimentFileError`."""
 
 
 def is_experiment(path: Path) -> bool:

@@ -53,14 +53,6 @@ class InspectJob(ModelFreeJob):
         return recognize(self.source).summary
 
 
-@dataclass(frozen=True)
-class Imported:
-    """An imported model: its file, and a description."""
-
-    path: Path
-    about: str
-
-
 @dataclass(frozen=True, eq=False)
 class ImportJob(ModelFreeJob):
     """Imports a model by path or Hugging Face name, and saves it.
@@ -81,8 +73,8 @@ class ImportJob(ModelFreeJob):
     num_heads: int | None = None
     half_precision: bool | None = None
 
-    def work(self, progress: Tell, should_stop: ShouldStop) -> Imported:
-        """See `ModelFreeJob.work`. A stopped import leaves no new file."""
+    def work(self, progress: Tell, should_stop: ShouldStop) -> tuple[Path, str]:
+        """The saved file, and its description. See `ModelFreeJob.work`. A stopped import leaves no new file."""
         progress(Progress(0, 0, "Preparing"))
         with collector_paused():
             from augenmerk.core.errors import ImportStoppedError
@@ -112,7 +104,7 @@ class ImportJob(ModelFreeJob):
             if should_stop() and not was_there:
                 self.target.unlink(missing_ok=True)
                 raise ImportStoppedError
-            return Imported(self.target, _about(model.summary, self.target.stat().st_size))
+            return self.target, _about(model.summary, self.target.stat().st_size)
 
 
 def _about(summary: "ImportSummary", num_bytes: int) -> str:
@@ -308,12 +300,12 @@ class ImportDialog(QDialog):
         self.status.setText(f"{progress.text}{size}…")
         self.progress.set_fraction(done / total if total else None)
 
-    def _on_imported(self, imported: Imported) -> None:
+    def _on_imported(self, imported: tuple[Path, str]) -> None:
         source = self.source
         if source is not None:
-            self._preferences.imports.remember(source, imported.path)
+            self._preferences.imports.remember(source, imported[0])
         self.accept()
-        self.imported.emit(imported.path, imported.about)
+        self.imported.emit(*imported)
 
     def _on_error(self, failure: Failure) -> None:
         self._show_running(False)

@@ -111,10 +111,6 @@ class ModelLoader(QObject):
                 return
         self._load(path)
 
-    def choose_bundled(self) -> None:
-        """Opens the bundled model."""
-        self.file_chosen.emit(None)
-
     def stand_in(self) -> None:
         """Opens the bundled model for now: the next start reopens the previous model."""
         self._load(None, is_last=False)
@@ -212,7 +208,9 @@ class ModelLoader(QObject):
         self.failed.emit(failure, shows_dialog)
 
 
-OPEN_BUNDLED = Command[ModelLoader]("Open the bundled model", ModelLoader.choose_bundled, group="Files")
+OPEN_BUNDLED = Command[ModelLoader](
+    "Open the bundled model", lambda loader: loader.file_chosen.emit(None), group="Files"
+)
 MODEL_COMMANDS = (
     Command[ModelLoader](
         "Open a model…", ModelLoader.choose_file, keys=(QKeySequence.StandardKey.Open,), group="Files"
