@@ -111,9 +111,9 @@ def _work(threads: str, cores: Sequence[int]) -> None:
 
     from augenmerk.core.config import preset
     from augenmerk.core.corpora.batches import collate
+    from augenmerk.core.resources import example_sentences
     from augenmerk.core.training.session import TrainingSession
     from augenmerk.core.translation.translator import Translator
-    from augenmerk.viz_app.examples import example_sentences
     from benchmarks.training import made_up_corpus
 
     assert torch.get_num_threads() == len(cores)

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import torch
 
+from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.decoding import batches_by_length
 from augenmerk.core.translation.running import batch_size_for, translate_ids
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.examples import example_sentences
 from benchmarks.converted import TokenTranslator
 from benchmarks.ratio import Ratio, paired_medians
 

@@ -15,9 +15,9 @@ from augenmerk.core.analysis.importance import HeadImportance, head_importance
 from augenmerk.core.device import choose_device
 from augenmerk.core.inference.compiled import PLAIN_VARIABLE
 from augenmerk.core.model.transformer import all_heads
+from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.result import MAP_KINDS
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.examples import example_sentences
 from benchmarks.ratio import Ratio, paired_medians
 
 NUM_SENTENCES, EARLIER_BATCH = 64, 64

@@ -22,10 +22,10 @@ from ctranslate2.converters import TransformersConverter
 
 from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.interop.importing import import_model
+from augenmerk.core.resources import example_sentences
 from augenmerk.core.text.codec import TextCodec
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.examples import example_sentences
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from benchmarks.drawing import made_up_translation
 from benchmarks.marian_model import write_marian_folder

@@ -11,7 +11,7 @@ import torch
 from transformers import MarianConfig, MarianMTModel
 from transformers.utils import logging
 
-from augenmerk.viz_app.examples import example_sentences
+from augenmerk.core.resources import example_sentences
 
 NUM_TOKENS = 58_101
 """Of OPUS-MT's models, both languages together."""

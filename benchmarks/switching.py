@@ -10,10 +10,10 @@ import torch
 
 from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind, Head
 from augenmerk.core.model.transformer import all_heads
+from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.examples import example_sentences
 from benchmarks.ratio import Ratio
 
 NUM_SENTENCES = 6

@@ -10,7 +10,7 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.examples import Example, gallery
+from augenmerk.viz_app.views.examples_menu import Example, gallery
 
 NUM_HEADS_NAMED = 3
 

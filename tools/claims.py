@@ -30,17 +30,17 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.model.size import Module, size_rows, total
 from augenmerk.core.model.transformer import all_heads
 from augenmerk.core.quantities import percent
-from augenmerk.core.resources import bundled_model_path, resource_path
+from augenmerk.core.resources import bundled_model_path, example_sentences, resource_path
 from augenmerk.core.training.schedules import rates_of_run
 from augenmerk.core.translation.experiment import Beam, Experiment, GivenTarget, Greedy, HeadScaled
 from augenmerk.core.translation.experiment_file import Scene, read_lesson_file
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.examples import example_sentences, gallery
 from augenmerk.viz_app.learn.chapter import Chapter, read_chapters
 from augenmerk.viz_app.learn.figures.logits import NUM_HEADS_SHOWN, heads_of
 from augenmerk.viz_app.learn.job import HeadPointsJob
 from augenmerk.viz_app.learn.sentence import FIRST_EXAMPLE
+from augenmerk.viz_app.views.examples_menu import gallery
 from tools.check_gallery import weights_of
 
 README = Path(__file__).resolve().parent.parent / "README.md"

@@ -17,6 +17,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QWidget
 
+from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.viz_app.analysis.panel import AnalysisPanel
 from augenmerk.viz_app.analysis.tab import AnalysisContext
@@ -30,7 +31,6 @@ from augenmerk.viz_app.documents.lesson_documents import (
 )
 from augenmerk.viz_app.documents.reading import is_experiment
 from augenmerk.viz_app.documents.session import KeptSession
-from augenmerk.viz_app.examples import example_sentences
 from augenmerk.viz_app.export.menu import EXPORTS, ExportMenu
 from augenmerk.viz_app.export.saving import Exportable
 from augenmerk.viz_app.learn.chapter import read_chapters

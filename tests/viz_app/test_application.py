@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.errors import StorageError, TextError
+from augenmerk.core.resources import example_sentences
 from augenmerk.viz_app.application import (
     MAX_SETTINGS_BYTES,
     fit_to_screen,
@@ -22,7 +23,6 @@ from augenmerk.viz_app.application import (
     run_app,
     save_picture,
 )
-from augenmerk.viz_app.examples import example_sentences
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings

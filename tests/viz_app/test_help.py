@@ -30,7 +30,6 @@ import augenmerk.viz_app
 from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.export.menu import EXPORTS, OF_RUNS
-from augenmerk.viz_app.glossary import GlossaryError, entries_in, glossary, parse_glossary
 from augenmerk.viz_app.heatmap.drawing import color_table
 from augenmerk.viz_app.learn.chapter import read_chapters
 from augenmerk.viz_app.main_window import LEARN, PAGE_COMMANDS, TRAIN, MainWindow
@@ -45,7 +44,17 @@ from augenmerk.viz_app.widgets.commands import (
     matching,
     shown_keys,
 )
-from augenmerk.viz_app.widgets.explain import as_html, at_scale, entries_of, explanation_of, own_text
+from augenmerk.viz_app.widgets.explain import (
+    GlossaryError,
+    as_html,
+    at_scale,
+    entries_in,
+    entries_of,
+    explanation_of,
+    glossary,
+    own_text,
+    parse_glossary,
+)
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
 from tests.viz_app.conftest import MakeWindow
 

@@ -16,9 +16,9 @@ import augenmerk.viz_app.models.loader
 from augenmerk.core.config import preset
 from augenmerk.core.errors import TextError
 from augenmerk.core.model.heads import Head
+from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import ExperimentResult, Translation, TranslationStoppedError
-from augenmerk.viz_app.examples import example_sentences
 from augenmerk.viz_app.main_window import LEARN, TRAIN, TRANSLATE, MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import force, toggle_head

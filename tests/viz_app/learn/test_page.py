@@ -19,7 +19,6 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import resource_path
 from augenmerk.core.translation.experiment import ForcedToken, GivenTarget, Greedy, SoftmaxTemperature
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.glossary import glossary
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
 from augenmerk.viz_app.learn import chapter as texts
 from augenmerk.viz_app.learn.actions import shuffled
@@ -39,6 +38,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.widgets.explain import glossary
 from augenmerk.viz_app.widgets.layouts import FlowLayout, VerticalScrollArea
 from augenmerk.viz_app.worker.inference import InferenceWorker
 

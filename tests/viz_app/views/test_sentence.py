@@ -11,9 +11,9 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.config import preset
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.model.heads import Head
+from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
 from augenmerk.core.translation.result import ExperimentResult
-from augenmerk.viz_app.examples import example_sentences
 from augenmerk.viz_app.state.experiment_editor import (
     edit_text,
     force,

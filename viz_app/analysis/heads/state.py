@@ -14,9 +14,9 @@ from augenmerk.core.corpora.multi30k import cache_path
 from augenmerk.core.corpora.parallel import read_lines, read_pair
 from augenmerk.core.errors import CorpusError
 from augenmerk.core.model.heads import Head
+from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray
-from augenmerk.viz_app.examples import example_sentences
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.languages import check_languages, with_code
 
