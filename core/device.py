@@ -26,20 +26,16 @@ def choose_device(requested: str = "auto") -> DeviceChoice:
     """
     import torch
 
-    cuda_names = [f"cuda:{index}" for index in range(torch.cuda.device_count())] if torch.cuda.is_available() else []
-    has_mps = torch.backends.mps.is_available()
+    indices = range(torch.cuda.device_count() if torch.cuda.is_available() else 0)
+    found = {f"cuda:{index}": torch.cuda.get_device_name(index) for index in indices}
+    if torch.backends.mps.is_available():
+        found["mps"] = "Apple GPU"
     if requested == "auto":
-        if cuda_names:
-            return DeviceChoice(cuda_names[0], torch.cuda.get_device_name(0))
-        if has_mps:
-            return DeviceChoice("mps", "Apple GPU")
-        return DeviceChoice("cpu", "no CUDA device found")
+        return DeviceChoice(*next(iter(found.items()), ("cpu", "no CUDA device found")))
     if requested == "cpu":
         return DeviceChoice("cpu", "requested")
-    if requested == "mps" and has_mps:
-        return DeviceChoice("mps", "Apple GPU, requested")
     name = "cuda:0" if requested == "cuda" else requested
-    if name in cuda_names:
-        return DeviceChoice(name, f"{torch.cuda.get_device_name(int(name.split(':')[1]))}, requested")
-    available = ", ".join(["auto", "cpu", *cuda_names, *(["mps"] if has_mps else [])])
+    if name in found:
+        return DeviceChoice(name, f"{found[name]}, requested")
+    available = ", ".join(["auto", "cpu", *found])
     raise DeviceError(f"This machine has no device {requested!r}. Choose one of: {available}.")

@@ -212,9 +212,10 @@ def save_checkpoint(checkpoint: Checkpoint, path: Path, *, half_precision: bool 
         metadata["decoding"] = checkpoint.decoding.to_dict()
     if checkpoint.origin is not None:
         metadata["origin"] = asdict(checkpoint.origin)
-    counts = _packed_counts(checkpoint.word_counts)
+    counts: dict[str, Tensor] = {}
     if checkpoint.word_counts is not None:
         metadata["word_counts"] = checkpoint.word_counts.describe()
+        counts[_COUNTS] = torch.frombuffer(bytearray(checkpoint.word_counts.pack()), dtype=torch.uint8)
     metadata["checksums"] = {
         "description": description_checksum(metadata),
         "weights": tensors_checksum(weights),
@@ -224,13 +225,6 @@ def save_checkpoint(checkpoint: Checkpoint, path: Path, *, half_precision: bool 
         metadata["checksums"]["word_counts"] = tensors_checksum(counts)
     tensors |= counts
     write_tensor_file(path, tensors, metadata, save_file)
-
-
-def _packed_counts(word_counts: WordCounts | None) -> dict[str, Tensor]:
-    """The tensor that a file holds them in, by name; nothing if there are none."""
-    if word_counts is None:
-        return {}
-    return {_COUNTS: torch.frombuffer(bytearray(word_counts.pack()), dtype=torch.uint8)}
 
 
 def _on_cpu(tensor: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from augenmerk.core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
-from augenmerk.core.config.presets import with_dotted
+from augenmerk.core.config.run_config import with_dotted
 from augenmerk.core.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from augenmerk.core.cli.data import add_corpus, add_settings, read_corpus, with_
 from augenmerk.core.cli.options import add_device
 from augenmerk.core.cli.stopping import ECHO_SECONDS, ask_after_failed_save, stop_on_interrupt
 from augenmerk.core.config import DEFAULT_PRESET, PRESETS, RunConfig, TrainingConfig, preset
-from augenmerk.core.config.presets import dotted_settings, with_dotted
-from augenmerk.core.config.toml import read_toml
+from augenmerk.core.config.run_config import dotted_settings, read_toml, with_dotted
 from augenmerk.core.errors import ConfigError, TrainingError
 from augenmerk.core.plain_text import printable
 from augenmerk.core.quantities import duration

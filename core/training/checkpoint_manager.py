@@ -21,12 +21,19 @@ import torch
 from augenmerk.core import __version__
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
 from augenmerk.core.checkpoint.history import EpochRecord, write_history
-from augenmerk.core.config.toml import to_toml
+from augenmerk.core.config.run_config import to_toml
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import CheckpointError, StorageError
 from augenmerk.core.storage import atomic_path, write_text
-from augenmerk.core.training.events import CheckpointSaved, EndReason, Noted, OnEvent, OnSaveFailed, SaveFailed
-from augenmerk.core.training.failures import DivergedError
+from augenmerk.core.training.events import (
+    CheckpointSaved,
+    DivergedError,
+    EndReason,
+    Noted,
+    OnEvent,
+    OnSaveFailed,
+    SaveFailed,
+)
 from augenmerk.core.training.film import FilmFrame, frame_path, own_frame_paths, write_frame
 from augenmerk.core.training.folder import (
     BEST,

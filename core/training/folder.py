@@ -27,7 +27,7 @@ import platformdirs
 
 from augenmerk.core.checkpoint.history import EpochRecord, read_history
 from augenmerk.core.config import RunConfig
-from augenmerk.core.config.toml import read_toml
+from augenmerk.core.config.run_config import read_toml
 from augenmerk.core.errors import CheckpointError, ConfigError, StorageError, TrainingError
 from augenmerk.core.storage import cannot_write, read_bytes, read_text, write_text
 from augenmerk.core.strict_json import JsonError, parse

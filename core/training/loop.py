@@ -5,7 +5,6 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from torch import Tensor
 from augenmerk.core.checkpoint.file import Checkpoint
 from augenmerk.core.checkpoint.history import EpochRecord, num_stale_epochs
 from augenmerk.core.config import RunConfig
-from augenmerk.core.config.toml import read_toml
+from augenmerk.core.config.run_config import read_toml
 from augenmerk.core.corpora.batches import Batch, collate, training_batches
 from augenmerk.core.corpora.prepared import PreparedCorpus
 from augenmerk.core.device import DeviceChoice, choose_device
@@ -22,32 +21,11 @@ from augenmerk.core.errors import CheckpointError, StorageError, TrainingError
 from augenmerk.core.evaluation import CorpusLoss
 from augenmerk.core.memory import is_out_of_memory
 from augenmerk.core.text.codec import CodecPair
+from augenmerk.core.training import events
 from augenmerk.core.training.checkpoint_manager import CheckpointManager, load_resumable
 from augenmerk.core.training.checks import check_address_space, check_corpus_fits, check_memory_for_training
 from augenmerk.core.training.device_choices import deterministic, random_state, random_state_restored
 from augenmerk.core.training.distributed import SINGLE_PROCESS, CommandKind, World
-from augenmerk.core.training.events import (
-    EndReason,
-    EpochDone,
-    Noted,
-    OnEvent,
-    OnSaveFailed,
-    PhaseStarted,
-    ShouldStop,
-    StepDone,
-    StopRequest,
-    TrainingFinished,
-    TrainingStarted,
-)
-from augenmerk.core.training.failures import (
-    ChangedDataError,
-    DivergedError,
-    InterruptedTrainingError,
-    OutOfMemoryError,
-    Proposal,
-    lower_rate,
-    smaller_batches,
-)
 from augenmerk.core.training.film import read_film
 from augenmerk.core.training.folder import (
     BEST,
@@ -68,7 +46,7 @@ from augenmerk.core.training.session import (
 )
 from augenmerk.core.training.validation import ValidationStoppedError, Validator
 
-_REASONS: Mapping[bool | StopRequest, EndReason] = {
+_REASONS: Mapping[bool | events.StopRequest, events.EndReason] = {
     True: "stopped",
     "keep": "stopped",
     "pause": "paused",
@@ -88,11 +66,11 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
     initial: Checkpoint | None = None,
     teachers: Sequence[Checkpoint] = (),
     probe: str | None = None,
-    on_event: OnEvent = lambda event: None,
-    should_stop: ShouldStop = lambda: False,
-    on_save_failed: OnSaveFailed = lambda failure: "stop",
+    on_event: events.OnEvent = lambda event: None,
+    should_stop: events.ShouldStop = lambda: False,
+    on_save_failed: events.OnSaveFailed = lambda failure: "stop",
     world: World = SINGLE_PROCESS,
-) -> TrainingFinished:
+) -> events.TrainingFinished:
     """Trains a Transformer; saves checkpoints, history and the film of a probe sentence in `folder`.
 
     Args:
@@ -145,9 +123,9 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
         random_state_restored(choice.name),
     ):
         require_no_other_run(folder, resume)
-        on_event(PhaseStarted(f"Moving the model to {choice.name}"))
+        on_event(events.PhaseStarted(f"Moving the model to {choice.name}"))
         if run.training.compile:
-            on_event(PhaseStarted("Compiling the model, which takes minutes"))
+            on_event(events.PhaseStarted("Compiling the model, which takes minutes"))
         session = build_session(run, corpus, choice.name, world)
         session.learn_from(teachers)
         if not (resume and _resume(session, folder, frozenset(changes or {}), allow_changed_data, on_event)):
@@ -157,7 +135,7 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
         validator = Validator(session, choice, probe)
         choices = [*session.describe_device_choices(), *filter(None, [determinism])]
         for line in choices:
-            on_event(PhaseStarted(line))
+            on_event(events.PhaseStarted(line))
         checkpoints = CheckpointManager(session, lock, choice, choices, on_event, on_save_failed)
         loop = EpochLoop(session, checkpoints, validator, choice, on_event, should_stop)
         checkpoints.begin()
@@ -177,7 +155,7 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
 
 
 def _resume(
-    session: TrainingSession, folder: Path, changed: frozenset[str], allow_changed_data: bool, on_event: OnEvent
+    session: TrainingSession, folder: Path, changed: frozenset[str], allow_changed_data: bool, on_event: events.OnEvent
 ) -> bool:
     """Restores `session` from the run in `folder`, unless that has no checkpoint yet; whether it did.
 
@@ -185,17 +163,17 @@ def _resume(
     """
     if was_interrupted_before_first_checkpoint(folder):
         require_same_run(session.run, read_toml(folder / RUN_SETTINGS), changed)
-        on_event(Noted(f"The run in {folder} ended before its first checkpoint, so it starts again."))
+        on_event(events.Noted(f"The run in {folder} ended before its first checkpoint, so it starts again."))
         return False
-    on_event(PhaseStarted(f"Resuming from {folder / LAST}"))
+    on_event(events.PhaseStarted(f"Resuming from {folder / LAST}"))
     checkpoint, path, notes = load_resumable(folder)
     try:
         notes += session.restore(checkpoint, changed, allow_changed_data=allow_changed_data)
-    except ChangedDataError as error:
+    except events.ChangedDataError as error:
         error.resumable_checkpoint = path
         raise
     for note in notes:
-        on_event(Noted(note))
+        on_event(events.Noted(note))
     return True
 
 
@@ -213,7 +191,7 @@ def build_session(
     )
 
 
-def _run_to_end(loop: "EpochLoop") -> TrainingFinished:
+def _run_to_end(loop: "EpochLoop") -> events.TrainingFinished:
     """Runs the loop. A loss that is not finite, or lack of memory, becomes an error with a proposal.
 
     The new error is raised after the original one is freed, together with the tensors in its frames.
@@ -221,17 +199,17 @@ def _run_to_end(loop: "EpochLoop") -> TrainingFinished:
     Raises:
         InterruptedTrainingError: instead of what the loop raised.
     """
-    kind: type[InterruptedTrainingError]
+    kind: type[events.InterruptedTrainingError]
     training = loop.run.training
     try:
         return loop.run_to_end()
-    except DivergedError as error:
-        message, kind = str(error), DivergedError
-        proposal: Proposal | None = lower_rate(training)
+    except events.DivergedError as error:
+        message, kind = str(error), events.DivergedError
+        proposal: events.Proposal | None = events.lower_rate(training)
     except (MemoryError, RuntimeError) as error:
         step, reason = loop.progress.step + 1, _lack_of_memory(error)
         message = f"At step {step} there was not enough memory ({reason}). Files saved earlier are intact."
-        kind, proposal = OutOfMemoryError, smaller_batches(training)
+        kind, proposal = events.OutOfMemoryError, events.smaller_batches(training)
     saved = next(iter(kept_checkpoints(loop.checkpoints.folder, "last")), None)
     if proposal is None:
         advice = "The batches cannot be made smaller: choose a smaller model, or a device with more memory."
@@ -345,21 +323,6 @@ def _take_step(session: TrainingSession, ids: Sequence[Tensor], rate: float) -> 
     session.take_step(batches, rate, lambda: False)
 
 
-@dataclass
-class _Throughput:
-    """Tokens per second as a running average, and an estimate of the time left."""
-
-    seconds_per_step: float = 0.0
-    tokens_per_second: float = 0.0
-    num_steps: int = 0
-
-    def add(self, seconds: float, num_tokens: int) -> None:
-        self.num_steps += 1
-        weight = max(0.05, 1 / self.num_steps)
-        self.seconds_per_step += weight * (seconds - self.seconds_per_step)
-        self.tokens_per_second += weight * (num_tokens / max(seconds, 1e-9) - self.tokens_per_second)
-
-
 class EpochLoop:
     """Steps, validations and checkpoints of one session, until it ends.
 
@@ -381,8 +344,8 @@ class EpochLoop:
         checkpoints: CheckpointManager,
         validator: Validator,
         device: DeviceChoice,
-        on_event: OnEvent,
-        should_stop: ShouldStop,
+        on_event: events.OnEvent,
+        should_stop: events.ShouldStop,
     ) -> None:
         self.session = session
         self.run = session.run
@@ -392,7 +355,7 @@ class EpochLoop:
         self.device = device
         self.on_event = on_event
         self.should_stop = should_stop
-        self.throughput = _Throughput()
+        self.num_timed, self.seconds_per_step, self.tokens_per_second = 0, 0.0, 0.0  # running averages
         self.started = time.perf_counter()
         self.seconds_before = sum(record.seconds for record in self.progress.history) + self.progress.epoch_seconds
         self.groups = self._epoch_groups()
@@ -404,7 +367,7 @@ class EpochLoop:
                 f"{len(self.groups)}. Resume with the original corpus, or start a new run in another folder."
             )
 
-    def run_to_end(self) -> TrainingFinished:
+    def run_to_end(self) -> events.TrainingFinished:
         """Trains until the run is complete, reaches its step limit, or is stopped."""
         self._announce()
         if self.progress.step == 0:
@@ -445,7 +408,7 @@ class EpochLoop:
         if training.max_steps is not None:
             self.num_steps = min(self.num_steps, training.max_steps)
         self.on_event(
-            TrainingStarted(
+            events.TrainingStarted(
                 preset=self.run.preset,
                 num_parameters=self.session.model.num_parameters,
                 num_training_pairs=len(corpus.train),
@@ -460,9 +423,9 @@ class EpochLoop:
         )
         note = describe_schedule(training, self.progress.steps_per_epoch)
         if note is not None and not self.run.is_copy_task:  # which was published that short
-            self.on_event(Noted(note))
+            self.on_event(events.Noted(note))
 
-    def _reason_to_end(self) -> EndReason | None:
+    def _reason_to_end(self) -> events.EndReason | None:
         training, progress = self.run.training, self.progress
         if progress.epoch > training.num_epochs:
             return "completed"
@@ -481,14 +444,17 @@ class EpochLoop:
         if result is None:
             return False
         seconds = time.perf_counter() - began
-        self.throughput.add(seconds, result.num_tokens)
+        self.num_timed += 1
+        weight = max(0.05, 1 / self.num_timed)
+        self.seconds_per_step += weight * (seconds - self.seconds_per_step)
+        self.tokens_per_second += weight * (result.num_tokens / max(seconds, 1e-9) - self.tokens_per_second)
         self.progress.epoch_seconds += seconds
-        event = StepDone(
+        event = events.StepDone(
             **vars(result),
             step=self.progress.step,
             epoch=self.progress.epoch,
-            tokens_per_second=self.throughput.tokens_per_second,
-            seconds_left=max(0, self.num_steps - self.progress.step) * self.throughput.seconds_per_step,
+            tokens_per_second=self.tokens_per_second,
+            seconds_left=max(0, self.num_steps - self.progress.step) * self.seconds_per_step,
         )
         self.checkpoints.steps.append(event)
         self.on_event(event)
@@ -511,13 +477,13 @@ class EpochLoop:
         progress.begin_epoch(progress.epoch + 1)
         self.checkpoints.save_last()
 
-    def _validate(self, *, with_sample: bool, should_stop: ShouldStop = lambda: False) -> EpochRecord:
+    def _validate(self, *, with_sample: bool, should_stop: events.ShouldStop = lambda: False) -> EpochRecord:
         """Raises `ValidationStoppedError` if `should_stop`, asked before each batch, says so."""
-        self.on_event(PhaseStarted("Validating"))
+        self.on_event(events.PhaseStarted("Validating"))
         bleu = None
         loss = self.validator.loss(should_stop)
         if with_sample and self.validator.sources:
-            self.on_event(PhaseStarted("Translating a sample"))
+            self.on_event(events.PhaseStarted("Translating a sample"))
             sample = self.validator.translate_sample(should_stop)
             self.on_event(sample)
             bleu = sample.bleu
@@ -553,16 +519,16 @@ class EpochLoop:
             stopped = f"Stopped within epoch {progress.epoch}: {LAST} holds step {progress.step:,}."
             unjudged = " It was not validated, which takes long;"
         if progress.best_epoch:
-            self.on_event(Noted(f"{stopped}{unjudged} {BEST} is still that of epoch {progress.best_epoch}."))
+            self.on_event(events.Noted(f"{stopped}{unjudged} {BEST} is still that of epoch {progress.best_epoch}."))
             return
-        self.on_event(PhaseStarted("Validating on some pairs"))
+        self.on_event(events.PhaseStarted("Validating on some pairs"))
         loss, num_pairs = self.validator.loss_on_subset()
         whole = len(self.session.corpus.validation)
         if num_pairs < whole:
             stopped += (
                 f" It was validated on only {num_pairs:,} of {whole:,} pairs, because all of them would take long."
             )
-        self.on_event(Noted(stopped))
+        self.on_event(events.Noted(stopped))
         record = self._record(loss, None)
         self._keep(record, [*progress.history, record])
 
@@ -574,9 +540,9 @@ class EpochLoop:
 
     def _keep(self, record: EpochRecord, history: list[EpochRecord]) -> None:
         is_best = self.checkpoints.save_if_best(record, history)
-        self.on_event(EpochDone(**vars(record), is_best=is_best))
+        self.on_event(events.EpochDone(**vars(record), is_best=is_best))
 
-    def _finish(self, reason: EndReason) -> TrainingFinished:
+    def _finish(self, reason: events.EndReason) -> events.TrainingFinished:
         """Saves, validates and reports the model, whatever ended the run; unless it is paused or discarded."""
         progress = self.progress
         last_epoch = progress.epoch if progress.group else max(1, progress.epoch - 1)  # that of the last step
@@ -592,7 +558,7 @@ class EpochLoop:
                 record = self._validate(with_sample=reason != "stopped")  # a user who stops does not want to wait
                 self._keep(record, [*progress.history, record])
                 self.checkpoints.save_last()
-        return TrainingFinished(
+        return events.TrainingFinished(
             reason=reason,
             epoch=min(last_epoch, self.run.training.num_epochs),
             step=progress.step,

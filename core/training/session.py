@@ -33,7 +33,7 @@ from augenmerk.core.training.device_choices import (
     set_random_state,
 )
 from augenmerk.core.training.distributed import SINGLE_PROCESS, CommandKind, World
-from augenmerk.core.training.failures import ChangedDataError, DivergedError, Proposal
+from augenmerk.core.training.events import ChangedDataError, DivergedError, Proposal
 from augenmerk.core.training.loss import Gradients, LossSum
 from augenmerk.core.training.schedules import cooldown_factor, fitted_cooldown_epochs, fitted_to, learning_rate
 

@@ -1,7 +1,7 @@
 """Event files for TensorBoard, if it is installed (`pip install augenmerk[tensorboard]`). No torch until used."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -10,12 +10,20 @@ from augenmerk.core.errors import TrainingError
 from augenmerk.core.training.events import EpochDone, SampleTranslated, StepDone, TrainingEvent, TrainingStarted
 from augenmerk.core.training.folder import TENSORBOARD
 
+_CURVES = {
+    StepDone: {
+        "loss/training": "loss",
+        "learning rate": "learning_rate",
+        "gradient norm": "gradient_norm",
+        "tokens per second": "tokens_per_second",
+    },
+    EpochDone: {"loss/validation": "validation_loss", "perplexity": "perplexity"},
+    SampleTranslated: {"BLEU": "bleu"},
+}
 
-@contextmanager
-def tensorboard_log(
-    run_folder: Path, say: Callable[[str], None] = lambda text: None
-) -> Iterator[Callable[[TrainingEvent], None]]:
-    """A listener for `on_event` that writes curves and examples into the folder `tensorboard` of the run.
+
+def tensorboard_log(run_folder: Path, say: Callable[[str], None] = lambda text: None) -> "closing[_Log]":
+    """A context with a listener for `on_event` that writes curves and examples to `tensorboard` in the folder of a run.
 
     A resumed run continues the same curves: steps after the checkpoint are not shown twice. These files are optional:
     if they cannot be written, the run continues without them.
@@ -32,11 +40,7 @@ def tensorboard_log(
             "The package tensorboard is not installed, so no event files can be written. Install it with `pip install "
             "augenmerk[tensorboard]`, or leave --tensorboard out: history.csv has the same curves."
         )
-    log = _Log(Path(run_folder) / TENSORBOARD, say)
-    try:
-        yield log
-    finally:
-        log.close()
+    return closing(_Log(Path(run_folder) / TENSORBOARD, say))
 
 
 class _Log:
@@ -65,30 +69,20 @@ class _Log:
             )
 
     def _write(self, event: TrainingEvent) -> None:
-        match event:
-            case TrainingStarted():
-                from torch.utils.tensorboard import SummaryWriter
+        if isinstance(event, TrainingStarted):
+            from torch.utils.tensorboard import SummaryWriter
 
-                self._writer = SummaryWriter(str(self.folder), purge_step=event.first_step + 1)
-            case StepDone():
-                self._add("loss/training", event.loss, event.step)
-                self._add("learning rate", event.learning_rate, event.step)
-                self._add("gradient norm", event.gradient_norm, event.step)
-                self._add("tokens per second", event.tokens_per_second, event.step)
-            case EpochDone():
-                self._add("loss/validation", event.validation_loss, event.step)
-                self._add("perplexity", event.perplexity, event.step)
-            case SampleTranslated():
-                self._add("BLEU", event.bleu, event.step)
+            self._writer = SummaryWriter(str(self.folder), purge_step=event.first_step + 1)
+        elif isinstance(event, StepDone | EpochDone | SampleTranslated):
+            for name, attribute in _CURVES[type(event)].items():
+                self._writer.add_scalar(name, getattr(event, attribute), event.step)
+            if isinstance(event, SampleTranslated):
                 self._writer.add_text("examples", _table(event), event.step)
 
     def close(self) -> None:
         """Flushes and closes the files, unless writing failed: then the writer's thread has ended."""
         if self._writer is not None:
             self._try(self._writer.close)
-
-    def _add(self, name: str, value: float, step: int) -> None:
-        self._writer.add_scalar(name, value, step)
 
 
 def _table(event: SampleTranslated) -> str:

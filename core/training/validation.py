@@ -9,8 +9,7 @@ from augenmerk.core.device import DeviceChoice
 from augenmerk.core.evaluation import CorpusLoss, bleu_tokenized_lowercased, corpus_loss, reference_words
 from augenmerk.core.text.tokenizers import has_rules
 from augenmerk.core.training.device_choices import max_tokens_at_once
-from augenmerk.core.training.events import SampleTranslated, TranslatedExample
-from augenmerk.core.training.failures import DivergedError
+from augenmerk.core.training.events import DivergedError, SampleTranslated, TranslatedExample
 from augenmerk.core.training.film import FilmFrame
 from augenmerk.core.training.kernels import training_kernels
 from augenmerk.core.training.session import TrainingSession

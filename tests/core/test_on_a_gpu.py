@@ -10,8 +10,7 @@ import torch
 
 from augenmerk import Translator
 from augenmerk.core.checkpoint.file import load_checkpoint
-from augenmerk.core.training.events import PhaseStarted, TrainingStarted
-from augenmerk.core.training.failures import OutOfMemoryError
+from augenmerk.core.training.events import OutOfMemoryError, PhaseStarted, TrainingStarted
 from augenmerk.core.training.folder import LAST
 from tests.core.training.runs import copy_run, record, text_run
 

@@ -274,7 +274,7 @@ class TestReading:
         from augenmerk.core.checkpoint.file import load_checkpoint
         from augenmerk.core.checkpoint.history import read_history
         from augenmerk.core.config import preset
-        from augenmerk.core.config.toml import read_toml
+        from augenmerk.core.config.run_config import read_toml
         from augenmerk.core.corpora.loading import load_corpus
         from augenmerk.core.corpora.parallel import read_lines
         from augenmerk.core.corpora.prepared import load_prepared

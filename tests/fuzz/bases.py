@@ -8,7 +8,7 @@ import torch
 from augenmerk.core.checkpoint.file import Checkpoint, save_checkpoint
 from augenmerk.core.checkpoint.history import EpochRecord, write_history
 from augenmerk.core.config import RunConfig, preset
-from augenmerk.core.config.toml import to_toml
+from augenmerk.core.config.run_config import to_toml
 from augenmerk.core.corpora.parallel import SentencePairs
 from augenmerk.core.corpora.prepared import prepare, prepare_copy_task, save_prepared
 from augenmerk.core.interop.importing import import_model

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from augenmerk.core.config import PRESETS, RunConfig
-from augenmerk.core.config.toml import from_toml, to_toml
+from augenmerk.core.config.run_config import from_toml, to_toml
 from augenmerk.core.errors import AugenmerkError, ConfigError, ExperimentFileError, TextError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.strict_json import JsonError, parse

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.checkpoint.history import read_history
-from augenmerk.core.config.toml import from_toml, read_toml, to_toml
+from augenmerk.core.config.run_config import from_toml, read_toml, to_toml
 from augenmerk.core.corpora.prepared import load_prepared, prepare_copy_task
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import AugenmerkError

@@ -9,7 +9,7 @@ import numpy as np
 from augenmerk.core.analysis.measures import BESIDE_WEIGHT, MeasuredMaps
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.config import preset
-from augenmerk.core.config.presets import RunConfig
+from augenmerk.core.config.run_config import RunConfig
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import CheckpointError, ExperimentError, TextError
 from augenmerk.core.translation.experiment import (

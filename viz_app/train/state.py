@@ -12,6 +12,7 @@ from augenmerk.core.training.events import (
     EpochDone,
     Noted,
     PhaseStarted,
+    Proposal,
     SampleTranslated,
     SaveFailed,
     StepDone,
@@ -21,7 +22,6 @@ from augenmerk.core.training.events import (
     TrainingRequest,
     TrainingStarted,
 )
-from augenmerk.core.training.failures import Proposal
 from augenmerk.core.training.film import FilmFrame
 from augenmerk.viz_app.state.languages import language_names
 from augenmerk.viz_app.train.curves import RunCurves

@@ -13,14 +13,15 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from augenmerk.core.process import available_cores, compute_on
 from augenmerk.core.training.events import (
     AfterFailedSave,
+    InterruptedTrainingError,
     PhaseStarted,
+    Proposal,
     SaveFailed,
     StopRequest,
     TrainingEvent,
     TrainingFinished,
     TrainingRequest,
 )
-from augenmerk.core.training.failures import InterruptedTrainingError, Proposal
 from augenmerk.viz_app.worker.inference import THREAD_PREFIX, Failure
 
 DRAIN_INTERVAL_MS = 200

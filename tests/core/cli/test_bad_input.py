@@ -11,7 +11,7 @@ import torch
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.config import RunConfig
-from augenmerk.core.config.toml import to_toml
+from augenmerk.core.config.run_config import to_toml
 from augenmerk.core.corpora.prepared import save_prepared
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.training.folder import LAST, locked

@@ -13,7 +13,7 @@ import pytest
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.cli.stopping import StopFlag, ask_after_failed_save, stop_on_interrupt
-from augenmerk.core.config.toml import to_toml
+from augenmerk.core.config.run_config import to_toml
 from augenmerk.core.training.events import SaveFailed
 from augenmerk.core.training.folder import LAST
 from tests.core.training.crashes import REPOSITORY, assert_same_run, half_written

@@ -10,8 +10,7 @@ import pytest
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.config import TrainingConfig
-from augenmerk.core.config.presets import dotted_settings
-from augenmerk.core.config.toml import read_toml, to_toml
+from augenmerk.core.config.run_config import dotted_settings, read_toml, to_toml
 from augenmerk.core.training.film import read_film
 from augenmerk.core.training.folder import remember_run_folder
 from augenmerk.viz_app.train.run.choices import RunChoices

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from augenmerk.core.config import preset
-from augenmerk.core.config.presets import dotted_settings, with_dotted
+from augenmerk.core.config.run_config import dotted_settings, with_dotted
 from augenmerk.core.errors import ConfigError
 
 RUN = preset("notebook")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from augenmerk.core.config import DataConfig, ModelConfig, RunConfig, TrainingConfig
-from augenmerk.core.config.toml import from_toml, read_toml
+from augenmerk.core.config.run_config import from_toml, read_toml
 from augenmerk.core.errors import ConfigError
 
 

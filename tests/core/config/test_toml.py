@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from augenmerk.core.config import PRESETS, DataConfig, ModelConfig, RunConfig, TrainingConfig, preset
-from augenmerk.core.config.toml import from_toml, read_toml, to_toml
+from augenmerk.core.config.run_config import from_toml, read_toml, to_toml
 from augenmerk.core.errors import ConfigError
 
 

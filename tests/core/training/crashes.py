@@ -18,7 +18,7 @@ import torch
 from safetensors import safe_open
 
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint
-from augenmerk.core.config.toml import read_toml
+from augenmerk.core.config.run_config import read_toml
 from augenmerk.core.training.folder import HISTORY, LAST, RUN_SETTINGS
 from tests.signals import use_default_signals
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from augenmerk.core.config.toml import to_toml
+from augenmerk.core.config.run_config import to_toml
 from augenmerk.core.errors import CheckpointError
 from augenmerk.core.training.events import CheckpointSaved, Noted, StepDone, TrainingEvent, TrainingStarted
 from augenmerk.core.training.folder import BEST, ENVIRONMENT, LAST, LOCK, summarize

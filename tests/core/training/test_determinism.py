@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from augenmerk.core.config.toml import read_toml
+from augenmerk.core.config.run_config import read_toml
 from augenmerk.core.training.device_choices import WORKSPACE, WORKSPACE_SIZE, deterministic
 from augenmerk.core.training.events import PhaseStarted
 from augenmerk.core.training.folder import read_starts

@@ -11,7 +11,7 @@ from torch.nn import functional
 import augenmerk.core.training.loss as loss_module
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, model_digest
 from augenmerk.core.config import RunConfig
-from augenmerk.core.config.toml import read_toml
+from augenmerk.core.config.run_config import read_toml
 from augenmerk.core.corpora.batches import collate
 from augenmerk.core.errors import CheckpointError, ConfigError
 from augenmerk.core.training.folder import BEST, LAST, RUN_SETTINGS

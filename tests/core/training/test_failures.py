@@ -8,13 +8,14 @@ import torch
 
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.config import TrainingConfig
-from augenmerk.core.config.toml import read_toml
+from augenmerk.core.config.run_config import read_toml
 from augenmerk.core.errors import CheckpointError, ConfigError
 from augenmerk.core.memory import is_out_of_memory
-from augenmerk.core.training.events import Noted, StepDone
-from augenmerk.core.training.failures import (
+from augenmerk.core.training.events import (
     DivergedError,
+    Noted,
     OutOfMemoryError,
+    StepDone,
     lower_rate,
     smaller_batches,
 )

@@ -9,7 +9,7 @@ import torch
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, model_digest
 from augenmerk.core.cli.main import main
 from augenmerk.core.config import RunConfig
-from augenmerk.core.config.toml import read_toml
+from augenmerk.core.config.run_config import read_toml
 from augenmerk.core.errors import CheckpointError, ConfigError
 from augenmerk.core.text.word_counts import WordCounts
 from augenmerk.core.training.events import StepDone, TrainingEvent

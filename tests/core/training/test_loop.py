@@ -23,7 +23,7 @@ from safetensors.torch import save_file
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.checkpoint.history import read_history
 from augenmerk.core.config import RunConfig, preset
-from augenmerk.core.config.toml import read_toml
+from augenmerk.core.config.run_config import read_toml
 from augenmerk.core.corpora.batches import Batch, collate, validation_batches
 from augenmerk.core.corpora.prepared import EncodedPairs, PreparedCorpus, prepare_copy_task
 from augenmerk.core.errors import AugenmerkError, CheckpointError, ConfigError, DeviceError, StorageError, TrainingError
@@ -33,6 +33,7 @@ from augenmerk.core.text.tokenizers import SpacyTokenizer
 from augenmerk.core.training import loop as loop_module
 from augenmerk.core.training import validation as validation_module
 from augenmerk.core.training.events import (
+    ChangedDataError,
     CheckpointSaved,
     EpochDone,
     Noted,
@@ -42,7 +43,6 @@ from augenmerk.core.training.events import (
     TrainingFinished,
     TrainingStarted,
 )
-from augenmerk.core.training.failures import ChangedDataError
 from augenmerk.core.training.film import FILM
 from augenmerk.core.training.folder import (
     BEST,
@@ -587,7 +587,7 @@ class TestResume:
 import json, sys
 from pathlib import Path
 from augenmerk.core.training.folder import RUN_SETTINGS
-from augenmerk.core.config.toml import read_toml
+from augenmerk.core.config.run_config import read_toml
 from tests.core.training.runs import record
 folder = Path(sys.argv[1])
 print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1].losses))

@@ -8,7 +8,7 @@ import pytest
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, model_digest
 from augenmerk.core.cli.main import main
 from augenmerk.core.config import RunConfig
-from augenmerk.core.config.toml import read_toml, to_toml
+from augenmerk.core.config.run_config import read_toml, to_toml
 from augenmerk.core.corpora.loading import load_corpus
 from augenmerk.core.corpora.prepared import PreparedCorpus, prepare, save_prepared
 from augenmerk.core.errors import CheckpointError, ConfigError

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from augenmerk.core.config.toml import read_toml
+from augenmerk.core.config.run_config import read_toml
 from augenmerk.core.training.checkpoint_manager import without_paths
 from augenmerk.core.training.events import StepDone, TrainingEvent
 from augenmerk.core.training.folder import ENVIRONMENT, HISTORY, LAST, RUN_SETTINGS, list_runs, read_starts, summarize

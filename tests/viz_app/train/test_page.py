@@ -15,10 +15,9 @@ import augenmerk.viz_app.state.experiment_state
 import augenmerk.viz_app.train.playback
 from augenmerk.core.checkpoint.history import EpochRecord, write_history
 from augenmerk.core.config import preset
-from augenmerk.core.config.toml import to_toml
+from augenmerk.core.config.run_config import to_toml
 from augenmerk.core.errors import DeviceError, StorageError, TrainingError
-from augenmerk.core.training.events import TrainingRequest
-from augenmerk.core.training.failures import ChangedDataError, DivergedError, OutOfMemoryError, Proposal
+from augenmerk.core.training.events import ChangedDataError, DivergedError, OutOfMemoryError, Proposal, TrainingRequest
 from augenmerk.core.training.film import FilmFrame, write_frame
 from augenmerk.core.training.folder import remembered_run_folders
 from augenmerk.viz_app.theme import Theme

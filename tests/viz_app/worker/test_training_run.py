@@ -11,11 +11,18 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.config import preset
-from augenmerk.core.config.toml import read_toml
+from augenmerk.core.config.run_config import read_toml
 from augenmerk.core.corpora.loading import load_corpus
 from augenmerk.core.errors import CorpusError, StorageError
-from augenmerk.core.training.events import PhaseStarted, SaveFailed, TrainingEvent, TrainingFinished, TrainingRequest
-from augenmerk.core.training.failures import DivergedError, Proposal
+from augenmerk.core.training.events import (
+    DivergedError,
+    PhaseStarted,
+    Proposal,
+    SaveFailed,
+    TrainingEvent,
+    TrainingFinished,
+    TrainingRequest,
+)
 from augenmerk.core.training.folder import LAST, RUN_SETTINGS
 from augenmerk.viz_app.worker.training import (
     DRAIN_INTERVAL_MS,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from augenmerk.core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
-from augenmerk.core.config.presets import dotted_settings, read_value, value_of, with_dotted
+from augenmerk.core.config.run_config import dotted_settings, read_value, value_of, with_dotted
 from augenmerk.core.errors import ConfigError, CorpusError
 from augenmerk.core.text.languages import language_code
 from augenmerk.core.training.folder import default_runs_folder

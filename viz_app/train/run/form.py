@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from augenmerk.core.config import PRESETS, preset
-from augenmerk.core.config.presets import PARTS, dotted_settings
+from augenmerk.core.config.run_config import PARTS, dotted_settings
 from augenmerk.core.config.settings import Setting
 from augenmerk.core.errors import AugenmerkError, ConfigError
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role

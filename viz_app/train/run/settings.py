@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from augenmerk.core.config import PRESETS, RunConfig
-from augenmerk.core.config.presets import dotted_settings
+from augenmerk.core.config.run_config import dotted_settings
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.training.events import TrainingRequest
 from augenmerk.viz_app.train.run.choices import DATA_KINDS, RunChoices

@@ -10,8 +10,7 @@ from PySide6.QtWidgets import QApplication, QCheckBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.config import PRESETS, preset
-from augenmerk.core.config.presets import dotted_settings, value_of, with_dotted
-from augenmerk.core.config.toml import read_toml
+from augenmerk.core.config.run_config import dotted_settings, read_toml, value_of, with_dotted
 from augenmerk.core.training.folder import RUN_SETTINGS
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.train.page import TrainPage

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from augenmerk.core.config import PRESETS, preset
-from augenmerk.core.config.presets import dotted_settings
+from augenmerk.core.config.run_config import dotted_settings
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import ConfigError, CorpusError
 from augenmerk.viz_app.state.model_info import ModelInfo
