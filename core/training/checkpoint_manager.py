@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -55,70 +56,25 @@ from augenmerk.core.training.step_metrics import StepMetricsWriter
 _PACKAGES = ("torch", "numpy", "safetensors", "sentencepiece", "spacy", "torchtext")
 
 
-class RunRecord:
-    """The record of a run: `run.toml` to repeat it, `environment.json` for versions and hardware of each start.
-
-    Args:
-        session: the run.
-        folder: of the run.
-        device: where it runs.
-        choices: what was chosen for the device and why, one sentence each.
-    """
-
-    def __init__(self, session: TrainingSession, folder: Path, device: DeviceChoice, choices: Sequence[str]) -> None:
-        self.folder = folder
-        self.run = session.run
-        self.starts = read_starts(folder)
-        self._has_written_settings = False
-        self.entry = {
-            "started": _now(),
-            "augenmerk": __version__,
-            "python": platform.python_version(),
-            "packages": {name: _version(name) for name in _PACKAGES} | {"torch": torch.__version__},  # with its CUDA
-            "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-            "device": device.name,
-            "device_reason": device.reason,
-            "precision": session.precision.name,
-            "threads": torch.get_num_threads(),
-            "deterministic": torch.are_deterministic_algorithms_enabled(),
-            "command": without_paths(sys.argv),
-            "choices": [" ".join(without_paths(line.split(" "))) for line in choices],
-            "corpus": session.corpus.name,
-            "seed": self.run.training.seed,
-        }
-
-    def begin(self, step: int) -> None:
-        """The run is about to continue from `step`. Raises `StorageError`.
-
-        The settings of a run that is resumed are written with its first checkpoint: an attempt that fails before leaves
-        the ones that its checkpoint has.
-        """
-        self.entry["first_step"] = step
-        self.starts = [*self.starts, self.entry]
-        if step == 0:
-            self.write_settings()
-        self._write()
-
-    def write_settings(self) -> None:
-        """Writes `run.toml`, once. Raises `StorageError`."""
-        if not self._has_written_settings:
-            write_text(self.folder / RUN_SETTINGS, to_toml(self.run))
-            self._has_written_settings = True
-
-    def write_again(self) -> None:
-        """Writes both files anew, because they were deleted. Raises `StorageError`."""
-        self._has_written_settings = False
-        self.write_settings()
-        self._write()
-
-    def end(self, reason: EndReason, step: int) -> None:
-        """The run ended. Raises `StorageError`."""
-        self.entry |= {"ended": _now(), "reason": reason, "last_step": step}
-        self._write()
-
-    def _write(self) -> None:
-        text = json.dumps({"starts": self.starts}, indent=2, ensure_ascii=False)
-        write_text(self.folder / ENVIRONMENT, text + "\n")
+def _describe_start(session: TrainingSession, device: DeviceChoice, choices: Sequence[str]) -> dict[str, Any]:
+    """An entry of `environment.json`: versions, machine, device, command line, all that results may depend on."""
+    return {
+        "started": _now(),
+        "augenmerk": __version__,
+        "python": platform.python_version(),
+        "packages": {name: _version(name) for name in _PACKAGES} | {"torch": torch.__version__},  # with its CUDA
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "device": device.name,
+        "device_reason": device.reason,
+        "precision": session.precision.name,
+        "threads": torch.get_num_threads(),
+        "deterministic": torch.are_deterministic_algorithms_enabled(),
+        "command": without_paths(sys.argv),
+        "choices": [" ".join(without_paths(line.split(" "))) for line in choices],
+        "corpus": session.corpus.name,
+        "seed": session.run.training.seed,
+        "first_step": session.progress.step,
+    }
 
 
 def without_paths(arguments: Sequence[str]) -> list[str]:
@@ -140,6 +96,9 @@ def _now() -> str:
 
 class CheckpointManager:
     """Writes the files of one run.
+
+    Each start of a run, the first and each resumption, adds an entry to `environment.json`. The settings of a resumed
+    run are written with its first checkpoint: an attempt that fails before leaves those that its checkpoint has.
 
     Args:
         session: the run.
@@ -165,7 +124,8 @@ class CheckpointManager:
         self.session = session
         self.folder = lock.folder
         self._lock = lock
-        self._record = RunRecord(session, lock.folder, device, choices)
+        self._starts = [*read_starts(lock.folder), _describe_start(session, device, choices)]
+        self._has_written_settings = False
         self.steps = StepMetricsWriter(lock.folder, session.progress.step)
         self._has_reported_steps = False
         self.on_event = on_event
@@ -179,7 +139,9 @@ class CheckpointManager:
         """
         progress = self.session.progress
         write_history(self.folder / HISTORY, progress.history)
-        self._record.begin(progress.step)
+        if progress.step == 0:
+            self._write_settings()
+        self._write_starts()
         for step, path in own_frame_paths(self.folder).items():
             if step > progress.step:
                 with contextlib.suppress(OSError):
@@ -187,7 +149,18 @@ class CheckpointManager:
 
     def end(self, reason: EndReason) -> None:
         """Records how the run ended. Raises `StorageError`."""
-        self.write_or_ask(self.folder / ENVIRONMENT, lambda: self._record.end(reason, self.session.progress.step))
+        self._starts[-1] |= {"ended": _now(), "reason": reason, "last_step": self.session.progress.step}
+        self.write_or_ask(self.folder / ENVIRONMENT, self._write_starts)
+
+    def _write_settings(self) -> None:
+        """Writes `run.toml`, once. Raises `StorageError`."""
+        if not self._has_written_settings:
+            write_text(self.folder / RUN_SETTINGS, to_toml(self.session.run))
+            self._has_written_settings = True
+
+    def _write_starts(self) -> None:
+        text = json.dumps({"starts": self._starts}, indent=2, ensure_ascii=False)
+        write_text(self.folder / ENVIRONMENT, text + "\n")
 
     def close(self) -> None:
         """Writes the last metrics, or notes that some are missing."""
@@ -207,7 +180,7 @@ class CheckpointManager:
         self.session.require_sound_weights()
         path, progress = self.folder / LAST, self.session.progress
         self.write_or_ask(path, self._write_last)
-        self.write_or_ask(self.folder / RUN_SETTINGS, self._record.write_settings)
+        self.write_or_ask(self.folder / RUN_SETTINGS, self._write_settings)
         self.on_event(CheckpointSaved(path, "last", progress.epoch, progress.step))
         self._remove_surplus("last", self.session.run.training.keep_last)
 
@@ -308,7 +281,9 @@ class CheckpointManager:
     def _restore_folder(self) -> None:
         """Creates the folder again if it was deleted or moved. Raises `StorageError` or `TrainingError`."""
         if self._lock.renew():
-            self._record.write_again()
+            self._has_written_settings = False
+            self._write_settings()
+            self._write_starts()
             write_history(self.folder / HISTORY, self.session.progress.history)
             self.on_event(
                 Noted(

@@ -44,16 +44,6 @@ class FilmFrame(TrainingEvent):
     translation: Translation
 
 
-@dataclass(frozen=True, eq=False)
-class Film:
-    """All frames of a run, by step."""
-
-    frames: tuple[FilmFrame, ...]
-
-    def __len__(self) -> int:
-        return len(self.frames)
-
-
 def write_frame(run_folder: Path, frame: FilmFrame) -> Path:
     """Adds `frame` to the film of the run in `run_folder`, or replaces the one of the same step. Returns its path.
 
@@ -77,15 +67,15 @@ def write_frame(run_folder: Path, frame: FilmFrame) -> Path:
     return path
 
 
-def read_film(run_folder: Path) -> Film:
-    """The film of the run in `run_folder`; empty if it has none. Damaged frames are left out."""
+def read_film(run_folder: Path) -> list[FilmFrame]:
+    """The frames of the run in `run_folder`, by step; empty if it has none. Damaged frames are left out."""
     frames = []
     for path in frame_paths(run_folder).values():
         try:
             frames.append(read_frame(path))
         except CheckpointError:
             continue
-    return Film(tuple(frames))
+    return frames
 
 
 def frame_path(run_folder: Path, step: int) -> Path:

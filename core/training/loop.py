@@ -14,6 +14,7 @@ from augenmerk.core.checkpoint.file import Checkpoint
 from augenmerk.core.checkpoint.history import EpochRecord, num_stale_epochs
 from augenmerk.core.config import RunConfig
 from augenmerk.core.config.run_config import read_toml
+from augenmerk.core.corpora.augmentation import with_noisy_sources
 from augenmerk.core.corpora.batches import Batch, collate, training_batches
 from augenmerk.core.corpora.prepared import PreparedCorpus
 from augenmerk.core.device import DeviceChoice, choose_device
@@ -130,7 +131,7 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
         session.learn_from(teachers)
         if not (resume and _resume(session, folder, frozenset(changes or {}), allow_changed_data, on_event)):
             session.begin_with(initial)
-        if resume and probe is None and (frames := read_film(folder).frames):
+        if resume and probe is None and (frames := read_film(folder)):
             probe = frames[-1].translation.source_text
         validator = Validator(session, choice, probe)
         choices = [*session.describe_device_choices(), *filter(None, [determinism])]
@@ -398,8 +399,11 @@ class EpochLoop:
         """The micro-batches of each optimizer step of this epoch, each as indices of pairs."""
         pairs = self.session.training_pairs(self.progress.epoch)
         batches = training_batches(pairs, self.run.training, self.progress.epoch)
-        self._epoch_pairs = self.session.with_noise(pairs, batches, self.progress.epoch)
-        size = self.run.training.num_accumulated
+        training, codec = self.run.training, self.session.corpus.codecs.source
+        if training.source_noise:
+            seed = f"{training.seed}-{self.progress.epoch}-noise"
+            pairs = with_noisy_sources(pairs, batches, training.source_noise, codec, seed)
+        self._epoch_pairs, size = pairs, training.num_accumulated
         return [batches[first : first + size] for first in range(0, len(batches), size)]
 
     def _announce(self) -> None:

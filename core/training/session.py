@@ -14,7 +14,7 @@ from augenmerk.core.checkpoint.file import Checkpoint, fill_parameters, model_di
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.config import DataConfig, RunConfig, TrainingConfig
 from augenmerk.core.config.settings import Settings
-from augenmerk.core.corpora.augmentation import Resegmentation, with_noisy_sources
+from augenmerk.core.corpora.augmentation import Resegmentation
 from augenmerk.core.corpora.batches import Batch
 from augenmerk.core.corpora.prepared import EncodedPairs, PreparedCorpus
 from augenmerk.core.errors import CheckpointError, ConfigError
@@ -154,14 +154,6 @@ class TrainingSession:
             return self._resegmentation.pairs(epoch, seed)
         return self.corpus.training_pairs(epoch, seed)
 
-    def with_noise(self, pairs: EncodedPairs, batches: Sequence[Sequence[int]], epoch: int) -> EncodedPairs:
-        """The pairs of an epoch with the sources of some of its batches distorted, if the settings ask for it."""
-        training = self.run.training
-        if not training.source_noise:
-            return pairs
-        seed = f"{training.seed}-{epoch}-noise"
-        return with_noisy_sources(pairs, batches, training.source_noise, self.corpus.codecs.source, seed)
-
     def step(
         self,
         batches: Sequence[Batch],
@@ -184,7 +176,12 @@ class TrainingSession:
         training = fitted_to(self.run.training, self.progress.steps_per_epoch)
         rate = rate_factor * learning_rate(self.progress.step + 1, self.run.model, training)
         if self.world.is_main:
-            self._have_workers_join()
+            if not self._has_joined:
+                self._has_joined = True
+                settings = torch.frombuffer(bytearray(json.dumps(self.run.to_dict()).encode()), dtype=torch.uint8)
+                states = torch.empty(0, dtype=torch.uint8) if self._random_states is None else self._random_states
+                self.world.command(CommandKind.JOIN, [settings, states])
+                self.join(None)
             ids = [ids for batch in batches for ids in (batch.source, batch.target)]
             self.world.command(CommandKind.STEP, ids, rate)
         result = self.take_step(batches, rate, should_stop)
@@ -240,15 +237,6 @@ class TrainingSession:
         elif tensors := self.world.receive():
             names = [f"optimizer.{key}.{name}" for name, _ in self.model.named_parameters() for key in _ADAM_STATE]
             self._restore_optimizer(dict(zip(names, tensors, strict=True)))
-
-    def _have_workers_join(self) -> None:
-        """Before the first step."""
-        if not self._has_joined:
-            self._has_joined = True
-            settings = torch.frombuffer(bytearray(json.dumps(self.run.to_dict()).encode()), dtype=torch.uint8)
-            states = torch.empty(0, dtype=torch.uint8) if self._random_states is None else self._random_states
-            self.world.command(CommandKind.JOIN, [settings, states])
-            self.join(None)
 
     def _new_gradients(self, world: World) -> Gradients:
         loss_sum = LossSum(self.model, self.compiled.hidden_states, self.run.training, self._teachers)

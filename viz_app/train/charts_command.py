@@ -101,7 +101,7 @@ def _chart(found: RunOnDisk, quantity: Quantity, options: argparse.Namespace) ->
 
 
 def _film(found: RunOnDisk, options: argparse.Namespace) -> Film:
-    frames = read_film(found.folder).frames
+    frames = read_film(found.folder)
     if not frames:
         raise TrainingError(f"The run in {found.folder} has no film. Choose a run that translated a probe sentence.")
     head = _head(frames, options)

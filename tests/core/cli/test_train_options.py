@@ -35,7 +35,7 @@ def test_a_file_of_settings_repeats_a_run(config: Path, tmp_path: Path, capsys: 
     told = capsys.readouterr().err
     assert "BLEU" in told
     assert "→ 1 " in told, "an example"
-    assert {frame.translation.source_text for frame in read_film(tmp_path / "one").frames} == {"1 2 3"}
+    assert {frame.translation.source_text for frame in read_film(tmp_path / "one")} == {"1 2 3"}
     own = tmp_path / "one" / "run.toml"
     assert (read_toml(own).training.patience, read_toml(own).training.keep_last) == (4, 2)
     assert train(own, tmp_path / "two") == 0

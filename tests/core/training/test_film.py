@@ -74,8 +74,8 @@ def test_a_film_is_in_the_order_of_the_steps(tmp_path: Path) -> None:
     for step in (7, 100, 0, 14):
         write_frame(tmp_path, frame(step, None if step == 0 else 1.0))
     film = read_film(tmp_path)
-    assert [shot.step for shot in film.frames] == [0, 7, 14, 100]
-    assert [shot.validation_loss for shot in film.frames] == [None, 1.0, 1.0, 1.0]
+    assert [shot.step for shot in film] == [0, 7, 14, 100]
+    assert [shot.validation_loss for shot in film] == [None, 1.0, 1.0, 1.0]
     assert len(film) == 4
     assert list(frame_paths(tmp_path)) == [0, 7, 14, 100]
 
@@ -83,7 +83,7 @@ def test_a_film_is_in_the_order_of_the_steps(tmp_path: Path) -> None:
 def test_a_frame_of_the_same_step_takes_the_place_of_the_older_one(tmp_path: Path) -> None:
     write_frame(tmp_path, frame(7, 3.0))
     write_frame(tmp_path, frame(7, 2.0))
-    assert [shot.validation_loss for shot in read_film(tmp_path).frames] == [2.0]
+    assert [shot.validation_loss for shot in read_film(tmp_path)] == [2.0]
 
 
 def test_a_run_without_a_film_has_an_empty_one(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_damaged_and_foreign_frames_are_refused_one_by_one_and_left_out_of_the_f
     for path in (cut, foreign, newer, frame_path(tmp_path, 99)):
         with pytest.raises(CheckpointError, match="cannot be read as a frame of a film"):
             read_frame(path)
-    assert [shot.step for shot in read_film(tmp_path).frames] == [7, 35]
+    assert [shot.step for shot in read_film(tmp_path)] == [7, 35]
 
 
 def test_a_frame_of_version_0_1_0_is_still_read(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_a_frame_of_version_0_1_0_is_still_read(tmp_path: Path) -> None:
     path.parent.mkdir()
     maps = {kind: expected.maps.of_kind(kind).astype(np.float16) for kind in ("encoder", "decoder", "cross")}
     save_file(maps, path, metadata={"augenmerk": json.dumps(header, ensure_ascii=False)})
-    (found,) = read_film(tmp_path).frames
+    (found,) = read_film(tmp_path)
     assert (found.epoch, found.step, found.validation_loss) == (2, 14, 2.5)
     assert found.translation.experiment == Experiment("ein hund")
     assert (found.translation.source_text, found.translation.is_given) == ("ein hund", False)

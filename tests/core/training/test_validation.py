@@ -81,27 +81,27 @@ class TestFilm:
         finished, said = record(text_run(), tmp_path / "run", probe="ein hund rennt .")
         film = read_film(tmp_path / "run")
         shots = said.of(FilmFrame)
-        assert [shot.step for shot in film.frames] == [shot.step for shot in shots] == [0, 8, 16]
-        assert [shot.epoch for shot in film.frames] == [0, 1, 2]
+        assert [shot.step for shot in film] == [shot.step for shot in shots] == [0, 8, 16]
+        assert [shot.epoch for shot in film] == [0, 1, 2]
         losses = [None, *(event.validation_loss for event in said.of(EpochDone))]
-        assert [shot.validation_loss for shot in film.frames] == losses
-        assert {shot.translation.source_text for shot in film.frames} == {"ein hund rennt ."}
+        assert [shot.validation_loss for shot in film] == losses
+        assert {shot.translation.source_text for shot in film} == {"ein hund rennt ."}
         expected = Translator.load(finished.last_checkpoint, "cpu").translate("ein hund rennt .")
-        last = film.frames[-1].translation
+        last = film[-1].translation
         assert last.predicted_ids == expected.predicted_ids
         assert last.maps.cross == pytest.approx(expected.maps.cross, abs=1e-3)
-        assert film.frames[0].translation.maps.encoder != pytest.approx(last.maps.encoder, abs=1e-2)
+        assert film[0].translation.maps.encoder != pytest.approx(last.maps.encoder, abs=1e-2)
 
     def test_left_to_itself_it_takes_a_sentence_of_the_validation_split(self, tmp_path: Path) -> None:
         run = text_run(max_steps=1)
         corpus = text_corpus(run)
         record(run, tmp_path / "run", corpus=corpus)
-        (text,) = {frame.translation.source_text for frame in read_film(tmp_path / "run").frames}
+        (text,) = {frame.translation.source_text for frame in read_film(tmp_path / "run")}
         assert text in corpus.validation_texts.source
 
     def test_for_the_copy_task_it_takes_the_symbols_in_order(self, tmp_path: Path) -> None:
         record(copy_run(max_steps=1), tmp_path / "run")
-        assert read_film(tmp_path / "run").frames[0].translation.source_text == "1 2 3 4 5 6 7 8 9 10"
+        assert read_film(tmp_path / "run")[0].translation.source_text == "1 2 3 4 5 6 7 8 9 10"
 
     @pytest.mark.slow
     def test_a_resumed_run_goes_on_with_the_same_film(self, tmp_path: Path) -> None:
@@ -109,8 +109,8 @@ class TestFilm:
         record(run, folder, probe="ein hund rennt .", stop_after=8)
         record(run, folder, resume=True)
         film = read_film(folder)
-        assert [frame.step for frame in film.frames] == [0, 8, 16, 24]
-        assert {frame.translation.source_text for frame in film.frames} == {"ein hund rennt ."}
+        assert [frame.step for frame in film] == [0, 8, 16, 24]
+        assert {frame.translation.source_text for frame in film} == {"ein hund rennt ."}
 
     def test_frames_of_a_future_that_was_lost_are_made_anew(self, tmp_path: Path) -> None:
         run, folder = text_run(num_epochs=3), tmp_path / "run"
@@ -118,7 +118,7 @@ class TestFilm:
         stray = list(frame_paths(folder).values())[-1]
         stray.rename(stray.with_name("frame-00000016.safetensors"))
         record(run, folder, resume=True, stop_after=2)
-        assert [frame.step for frame in read_film(folder).frames] == [0, 8, 11]
+        assert [frame.step for frame in read_film(folder)] == [0, 8, 11]
 
     def test_a_probe_that_cannot_be_read_is_refused_before_anything_is_written(self, tmp_path: Path) -> None:
         with pytest.raises(TextError, match="nothing to translate"):

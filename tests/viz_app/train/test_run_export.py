@@ -270,7 +270,7 @@ def test_a_film_keeps_what_it_was_given(page: TrainPage, run: tuple[Path, Record
     assert film is not None
     assert not film.panels
     head = page.state.playback.maps.selection.head
-    for shot, frame in zip(film.shots, read_film(run[0]).frames, strict=True):
+    for shot, frame in zip(film.shots, read_film(run[0]), strict=True):
         weights = frame.translation.maps.of_kind(head.kind)[head.layer, head.head]
         assert (shot.drawings[0].values == weights).all()
         assert shot.drawings[0].column_labels == frame.translation.source_tokens
@@ -284,7 +284,7 @@ def test_a_film_of_all_heads_has_the_map_of_each(page: TrainPage, run: tuple[Pat
     for heads in ways:
         film = source.film(heads, has_caption=True)
         assert film is not None
-        for shot, frame in zip(film.shots, read_film(run[0]).frames, strict=True):
+        for shot, frame in zip(film.shots, read_film(run[0]), strict=True):
             maps = frame.translation.maps.of_kind(head.kind)
             wanted = maps[head.layer] if heads == "layer" else maps.reshape(-1, *maps.shape[2:])
             assert len(film.panels) == len(shot.drawings) == len(wanted)

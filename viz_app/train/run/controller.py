@@ -182,7 +182,7 @@ class RunController(QObject):
             is_complete=files.state == "finished",
             note=_RUNNING_ELSEWHERE if files.state == "running" else "",
         )
-        self._state.show_run(run, read_film(folder).frames)
+        self._state.show_run(run, read_film(folder))
 
     def _resume_request(self, run: RunConfig, folder: Path, source: str | Path) -> TrainingRequest:
         """With the settings it was started with in this app, if they are known; else those in its own files."""
@@ -214,7 +214,7 @@ class RunController(QObject):
             saved_step=files.step if files.has_last else 0,
             was_interrupted=files.state == "interrupted",
         )
-        self._state.show_run(run, read_film(folder).frames)
+        self._state.show_run(run, read_film(folder))
 
     @property
     def limit_to_end_s(self) -> float:
