@@ -85,7 +85,7 @@ class TranslatePage(QWidget):
         self._column.insertWidget(0, bar)
 
     def begin(self, text: str, *, is_requested: bool = False) -> None:
-        """The sentence that stands there when the window opens; it is translated once a model is open.
+        """Shows a first sentence, which is translated once a model is open.
 
         Args:
             text: the sentence.
@@ -251,7 +251,7 @@ class Veil(QWidget):
 NARROW = 1240
 """Pixels below which thumbnails, large map and tabs do not fit side by side."""
 STACKED = 880
-"""Pixels below which nothing stands side by side: the large map is at the top, all heads or the tabs below it."""
+"""Pixels below which all parts are in one column: the large map, then all heads or the tabs."""
 HEIGHTS_STACKED = 340, 240, 420
 """The least of the large map, all heads, and the tabs."""
 THUMBNAILS_TIP = TOGGLE_ANALYSIS.tip_with_keys(
@@ -322,12 +322,12 @@ class Arrangement(QSplitter):
         self._fit()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """In sight again."""
+        """Sets the minimum heights."""
         super().showEvent(event)
         self._keep_heights()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """What is out of sight makes no page higher."""
+        """Releases the minimum heights."""
         super().hideEvent(event)
         self._keep_heights()
 
@@ -337,7 +337,7 @@ class Arrangement(QSplitter):
 
     @property
     def is_stacked(self) -> bool:
-        """Whether everything stands one below the other."""
+        """Whether all parts are in one column."""
         return self.orientation() == Qt.Orientation.Vertical
 
     def _stack(self, is_stacked: bool) -> None:

@@ -35,7 +35,7 @@ class Presentation(QWidget):
     Page Up, Page Down, ← and → step through the scenes of the lesson that is open, or without one through the heads.
 
     Attributes:
-        step_scene: shows the scene so many further and returns True; False if no lesson is shown.
+        step_scene: moves by a number of scenes and returns True; False if no lesson is shown.
         scene_words: number, title and text of the scene; None if no lesson is shown.
         scene: those of a lesson; hidden without one.
         source, target: the sentence, and the words of the translation; words that a change brought are marked.
@@ -75,7 +75,7 @@ class Presentation(QWidget):
         state.selection.events.head.connect(self.rebuild, max_args=0)
 
     def begin(self) -> None:
-        """Fills the screen that the window stands on."""
+        """Fills the screen of the window."""
         self.hint.setVisible(True)
         parent = self.parentWidget()
         if parent is not None:
@@ -91,7 +91,7 @@ class Presentation(QWidget):
         self.hint.setVisible(False)
 
     def rebuild(self) -> None:
-        """The words, and what stands below the map."""
+        """Updates the map and the texts."""
         state = self._state
         shown = state.maps.translation
         scene = self.scene_words()
@@ -150,7 +150,7 @@ class Presentation(QWidget):
 
 
 def caption(state: ExperimentState) -> str:
-    """Which head, whether it is off, what it does, which maps; what a row means, and what it means that it is off."""
+    """A line on the head and its maps, and one on the meaning of a row."""
     head, maps = state.selection.head, state.maps
     parts = [map_text.title(state)]
     is_one = state.settings.scope == "head"

@@ -1,8 +1,5 @@
 """The quick tour: four sentences about the screen, each with something to see or to do."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
@@ -22,21 +19,6 @@ from augenmerk.viz_app.widgets.layouts import row_of
 MIN_WEIGHT = 0.5
 SELECTING = ("label_mode", "hides_wrapping", "hides_punctuation", "merges_words")
 """Settings that make other cells of the same weights."""
-
-
-@dataclass(frozen=True)
-class Step:
-    """One sentence.
-
-    Attributes:
-        begin: brings on the screen what it speaks of.
-        text: the sentence, with Markdown; computed from what is on the screen.
-        next_label: what the button says that goes on.
-    """
-
-    begin: Callable[[], None]
-    text: Callable[[], str]
-    next_label: str
 
 
 class QuickTour(QFrame):
@@ -86,11 +68,12 @@ class QuickTour(QFrame):
         parts = (self.text, 1), self._count, self.next_button, self.skip_button
         row_of(*parts, spacing=12, margins=margins, within=self)
         self._steps = (
-            Step(self._pin_strongest, self._say_strongest, "Another head"),
-            Step(self._choose_positional, self._say_positional, "Switch one off"),
-            Step(self._switch_off, self._say_switched_off, "Your own sentence"),
-            Step(self._offer_typing, self._say_typing, "Learn more"),
+            (self._pin_strongest, self._say_strongest, "Another head"),
+            (self._choose_positional, self._say_positional, "Switch one off"),
+            (self._switch_off, self._say_switched_off, "Your own sentence"),
+            (self._offer_typing, self._say_typing, "Learn more"),
         )
+        """For each step: changes the window, its text in Markdown, the text of the button."""
         self.setVisible(False)
         state.result_changed.connect(self._on_result)
         for name in SELECTING:
@@ -129,16 +112,16 @@ class QuickTour(QFrame):
         self._show_step()
 
     def _show_step(self) -> None:
-        step = self._steps[self.place]
-        step.begin()
-        self.next_button.setText(step.next_label)
+        begin, _, next_label = self._steps[self.place]
+        begin()
+        self.next_button.setText(next_label)
         is_last = self.place + 1 == len(self._steps)
         self.skip_button.setText("Done" if is_last else "Skip")  # nothing is left to skip
         self._count.setText(f"{self.place + 1} of {len(self._steps)}{'' if is_last else ' · key: Enter'}")
         self._say()
 
     def _say(self) -> None:
-        self.text.setText(self._steps[self.place].text())
+        self.text.setText(self._steps[self.place][1]())
 
     # --- what is shown, and said ------------------------------------------------------------------------------------
 
@@ -162,12 +145,11 @@ class QuickTour(QFrame):
 
     def _say_strongest(self) -> str:
         pinned, translation = self._state.selection.pinned, self._translation
-        if pinned is None or pinned.query >= len(translation.predicted_tokens):
+        is_there = pinned is not None and pinned.query < len(translation.predicted_tokens)
+        share = _share_of(self._shown_weights, pinned) if pinned is not None and is_there else None
+        if pinned is None or share is None:
             return "Each row of the large map is a word of the translation, each column one of the sentence."
         word, looked_at = _word_at(translation, pinned)
-        share = _share_of(self._shown_weights, pinned)
-        if share is None:
-            return "Each row of the large map is a word of the translation, each column one of the sentence."
         return (
             f"To predict **{word}**, one part of the model, a **head**, gave {percent_in_words(share)} of its "
             f"attention to **{looked_at}**: the outlined cell of the large map. Each row is a word of the translation, "
@@ -196,7 +178,7 @@ class QuickTour(QFrame):
         return f"The model has {num_heads} heads. The small maps are those of all heads. Heads differ: this one {does}."
 
     def _share_of_previous(self, head: Head) -> float:
-        """How much of its weight an encoder head gives to the token before: the mean of this sentence's queries."""
+        """The mean share of its weight that an encoder head gives to the previous token of this sentence."""
         weights = self._translation.maps.encoder[head.layer, head.head]
         return float(weights.diagonal(-1).mean()) if len(weights) > 1 else 0.0
 
@@ -212,10 +194,12 @@ class QuickTour(QFrame):
             return "A head is switched off, and the sentence is translated again…"
         off = ", ".join(head.short_name for head in sorted(result.experiment.heads_off, key=str))
         if result.changed.text == result.original.text:
-            told = "The words stay the same: the other heads are enough. Right-click other maps to switch them off too."
+            effect = (
+                "The words stay the same: the other heads are enough. Right-click other maps to switch them off too."
+            )
         else:
-            told = f"Now it says “{result.changed.text}”"
-        return f"The head that points most clearly, **{off}**, is switched off now. {told}"
+            effect = f"Now it says “{result.changed.text}”"
+        return f"The head that points most clearly, **{off}**, is switched off now. {effect}"
 
     def _offer_typing(self) -> None:
         if self._state.experiment.interventions:

@@ -1,1 +1,1 @@
-"""Widgets that show one translation: its words, the grid of heads, one head large, the products behind a weight."""
+"""Widgets that show one translation: its words, the grid of heads, and one head in a large map."""

@@ -55,7 +55,7 @@ class CellMenu(QMenu):
             self.addAction(name).triggered.connect(lambda: state.submit(toggle_head(head)))
 
     def _rows_to_set(self, queries: tuple[int, ...]) -> list[int]:
-        """The queries of the changed translation that stand for these of the translation that is shown."""
+        """The queries of the changed translation that correspond to these of the shown one."""
         state = self._state
         shown, current = state.maps.translation, state.current
         if state.settings.scope != "head" or shown is None or current is None:

@@ -54,7 +54,7 @@ class WordChips(QWidget):
     """Draws one chip for each word, in lines that wrap; pointing at one shows what else the model thought of.
 
     Words that the original translation does not have are marked. Where the first symbol is given rather than
-    predicted (the copy task) it stands before them, pale, named as given; its tool tip says why.
+    predicted (the copy task) it comes first, pale and named as given; its tool tip explains why.
     """
 
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
@@ -126,7 +126,7 @@ class WordChips(QWidget):
         return QSize(200, self.heightForWidth(max(self.width(), 200)))
 
     def resizeEvent(self, event: QEvent) -> None:
-        """Wraps anew."""
+        """Wraps again."""
         self.rebuild()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
@@ -214,7 +214,7 @@ class WordChips(QWidget):
             painter.drawLine(QPointF(left, y), QPointF(left + max(share * width, 0.1), y))
 
     def _flow(self, width: int) -> tuple[QRect | None, list[tuple[Word, QRect]]]:
-        """Where the given first symbol stands, if there is one, and each word."""
+        """The places of the given first symbol, if there is one, and of each word."""
         translation = self._state.translation
         assert translation is not None
         theme, words = current_theme(), translation.target_words
@@ -262,7 +262,7 @@ def given_tip(translation: Translation) -> str:
 
 
 def is_start_given(translation: Translation) -> bool:
-    """Whether the first symbol of the target is a word that is given, not predicted: in the copy task."""
+    """Whether the first symbol of the target is given, not predicted, as in the copy task."""
     return translation.read_tokens[0] not in STARTS
 
 
@@ -299,7 +299,7 @@ class AlternativesCard(QFrame):
         label: the text, with a link for each token.
 
     Signals:
-        force_requested(int, str): a token, as it stands in the vocabulary, is to be chosen at this step.
+        force_requested(int, str): the user chose this entry of the vocabulary for this step.
     """
 
     force_requested = Signal(int, str)
@@ -406,7 +406,7 @@ class InterventionChips(QWidget):
     Keyboard focus stays here when the chip or button that has it goes: on the next chip, or on undo or redo.
 
     Attributes:
-        hint: stands there while nothing is changed.
+        hint: shown while nothing is changed.
         chips: one button for each intervention, in their order; the last one for a given translation.
         undo_button, redo_button, reset_button: what they say.
     """
@@ -585,7 +585,7 @@ class ShownMapsSwitch(QWidget):
 
     @property
     def is_offered(self) -> bool:
-        """Whether there is something to choose from, and so the switch is to be seen."""
+        """Whether there are changes, so that the switch is shown."""
         return self._state.result is not None and self._state.result.is_changed
 
     def rebuild(self) -> None:

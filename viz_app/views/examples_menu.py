@@ -32,7 +32,7 @@ MORE_SENTENCES = "More sentences, without a note"
 GALLERY_OF_ANOTHER_MODEL = "The gallery describes the bundled model. Open it to use the gallery."
 EXAMPLES_LANGUAGE = "German"
 WIDTH, MAX_HEIGHT, MARGIN, BESIDE = 560, 560, 8, 16
-"""What is beside the content: the frame and a scroll bar."""
+"""`BESIDE`: the width of the frame and a scroll bar."""
 
 
 class GalleryError(AugenmerkError):
@@ -256,7 +256,7 @@ def _button(example: Example) -> QToolButton:
 
 
 def cell_of(translation: Translation, example: Example) -> Pair | None:
-    """Where the example's two words meet in the map of its head; None if the translation has another word there."""
+    """The cell of the example's two words; None if the translation lacks one of them."""
     targets = [word for word in translation.target_words if word.text.lower() == example.target]
     sources = [word for word in translation.source_words if word.text.lower() == example.source]
     return Pair(targets[0].start, sources[0].start) if targets and sources else None

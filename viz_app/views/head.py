@@ -321,7 +321,7 @@ class HeadPanel(QFrame):
     def _fit_header(self, width: int, is_low: bool) -> None:
         """Puts name and tools into one line, or into two where there is no room.
 
-        What is said of the head does not count: the map stays in place when a head is switched off.
+        The texts about the head do not count: the map stays in place when a head is switched off.
         """
         layout = self._tools.layout()
         assert layout is not None
@@ -541,7 +541,7 @@ class PickLine(QWidget):
         return super().event(event)
 
     def _fit(self) -> None:
-        """The words stand beside the buttons, or above them. What they say does not count: nothing jumps."""
+        """Puts the words next to the buttons, or above them; their length does not count, so nothing jumps."""
         buttons = [child for child in self.findChildren(QWidget, options=_DIRECT) if child is not self.label]
         shown = [each for each in buttons if not each.isHidden() or each.sizePolicy().retainSizeWhenHidden()]
         taken = sum(each.sizeHint().width() + self.row.spacing() for each in shown)

@@ -38,8 +38,8 @@ class HeadsPanel(QFrame):
         title: what this is.
         grid: the thumbnails.
         scale_menu: how far the colours reach.
-        role_menu: which heads stand out.
-        order_menu: in which order they stand.
+        role_menu: the role of the highlighted heads.
+        order_menu: their order.
     """
 
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
@@ -51,7 +51,7 @@ class HeadsPanel(QFrame):
         self.area = HeadGridArea(self.grid)
         self.scale_menu = ChoiceMenu("How far the colours reach", SCALES, "scale: ")
         self.scale_menu.chosen.connect(partial(setattr, state.settings, "scale"))
-        self.order_menu = ChoiceMenu("In which order the heads of a kind stand", ORDERS)
+        self.order_menu = ChoiceMenu("The order of the heads of a kind", ORDERS)
         self.order_menu.chosen.connect(partial(setattr, state.settings, "order"))
         self.role_menu = ChoiceMenu("", {})
         self.role_menu.chosen.connect(self._choose_role)
@@ -89,7 +89,7 @@ class HeadsPanel(QFrame):
         self._offered = offered
         where = roles.where_they_hold
         self.role_menu.setToolTip(f"Show only heads with one role {where}")
-        self.order_menu.setToolTip(f"In which order the heads of a kind stand; a role is what a head does {where}")
+        self.order_menu.setToolTip(f"The order of the heads of a kind; a role is what a head does {where}")
         counts = roles.count()
         entries = {ANY_ROLE: ("any role", "Any role")}
         for role, text in ROLES.items():

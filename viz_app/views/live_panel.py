@@ -1,4 +1,4 @@
-"""What analysis tabs and the figures of chapters have in common: they show one experiment, while they are in sight."""
+"""The base class of analysis tabs and of the figures of chapters, which show one experiment while they are visible."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar

@@ -60,7 +60,7 @@ class SentencePanel(QFrame):
         interventions: what is changed.
         coverage_notice: that the sentence is unlike what the model was trained on.
         note: what happened to the text; see `SentenceNotes`.
-        rows: where they stand.
+        rows: their places.
         facts: log-probability and time; while a translation takes long, a way to cancel it.
         shown_switch: original, changed, or difference: which maps are shown.
         examples: the button that holds the example sentences.
@@ -104,7 +104,7 @@ class SentencePanel(QFrame):
             self.sentence.set_editable(True)
             self.sentence.setFocus()
             self.edit_button.setText("✓ Done")
-            self.edit_button.setToolTip("Leave it as it is (Esc)")
+            self.edit_button.setToolTip("Stop editing (Esc)")
 
     def stop_editing(self) -> None:
         """The translation is only read again; one that was given stays, one that was refused goes."""
@@ -244,7 +244,7 @@ class SentencePanel(QFrame):
         return self._state.translation is not None and bool(self._state.translation.target_words)
 
     def _show_sentence(self, is_shown: bool) -> None:
-        """The sentence; folded, its words say the same, and stand in its place."""
+        """Shows or hides the sentence; its words replace it in a folded panel."""
         set_visible(self.sentence, is_shown, focus_to=self.input)
         self.rows.show_target_name(is_shown)
 
@@ -279,7 +279,7 @@ class SentenceRows:
     """Places the parts of a `SentencePanel`: each in a row of its own, or folded, where there is little room.
 
     Attributes:
-        is_folded: whether the words stand in place of the sentence that they make.
+        is_folded: whether the words replace the sentence.
     """
 
     def __init__(self, panel: SentencePanel) -> None:
@@ -319,7 +319,7 @@ class SentenceRows:
             return
         self._source_name.setText(source)
         self._target_name.setText(target)
-        if self._words_name.text():  # folded, it stands in place of the name of the sentence
+        if self._words_name.text():  # folded, it replaces the name of the sentence
             self._words_name.setText(target)
         self.fit_names()
 
@@ -365,7 +365,7 @@ class SentenceRows:
         self._arrange()
 
     def _arrange(self) -> None:
-        """Folded, facts stand beside or below the buttons, the original line beside the chips: few rows are left."""
+        """Moves the parts to the places of a folded or unfolded panel."""
         panel = self._panel
         corner = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight
         policy = panel.original_line.sizePolicy()
@@ -412,7 +412,7 @@ class SentenceRows:
         self._side.setMinimumWidth(widest if self.is_folded else 0)
 
     def place_original(self) -> None:
-        """Folded, the original line stands beside the chips if it fits there, else below the words, where it wraps."""
+        """Puts the original line of a folded panel next to the chips if it fits, else below the words."""
         panel = self._panel
         if not self.is_folded:
             return
@@ -481,7 +481,7 @@ class SentenceNotes:
     """Notes on the text: unknown words, a shortened text, a refusal, dropped changes.
 
     Attributes:
-        label: where that stands; hidden while there is nothing to say.
+        label: shows the notes; hidden if there are none.
     """
 
     def __init__(self, state: ExperimentState, source: SentenceInput, target: TargetLine) -> None:
@@ -518,7 +518,7 @@ class SentenceNotes:
     def _say(self) -> None:
         state = self._state
         notes = state.translation.notes if state.translation is not None else ()
-        problem = state.request.problem if state.result is not None else ""  # else it stands in place of the maps
+        problem = state.request.problem if state.result is not None else ""  # else it replaces the maps
         said = [problem] if problem else list(notes)
         text = "\n".join(filter(None, [*self._left_out.values(), *said, state.notice]))
         role = "muted" if text and text == self._plain else "warm"

@@ -33,13 +33,13 @@ MAX_SHADE = 0.55
 
 @dataclass(frozen=True)
 class SentenceMarks:
-    """What is said of words of the sentence, by their places in it.
+    """Marks of words of the sentence, by their places in it.
 
     Attributes:
         unknown: words that the vocabulary does not have; they are underlined by dots, in another colour.
         ignored: the end that was left out; it is struck out.
-        rare: words that the training data hardly had, with what is said of them under the mouse; underlined by dots.
-        respelled: words that were read in another spelling, with what is said of them; underlined by paler dots if they
+        rare: words that are rare in the training data, with their tool tips; underlined by dots.
+        respelled: words that were read in another spelling, with their tool tips; underlined by paler dots if they
             are not rare.
         edited: words that the experiment removes or replaces; their chips say by what. They are struck out.
     """
@@ -154,7 +154,7 @@ class SentenceInput(QPlainTextEdit):
             example (True); also when the text is empty.
         escape_pressed(): Escape: the keys should go to the heads now.
         undo_requested(), redo_requested(): the keys for it; the field itself remembers nothing.
-        shortened(int): so many characters were left out, because the text would have become too long.
+        shortened(int): the number of characters that were left out of a text that is too long.
     """
 
     text_committed = Signal(str, bool)
@@ -187,12 +187,12 @@ class SentenceInput(QPlainTextEdit):
 
     @property
     def is_committed(self) -> bool:
-        """Whether the text was told since the last key."""
+        """Whether the text was reported since the last key."""
         return not self._timer.isActive()
 
     @property
     def text(self) -> str:
-        """What was typed."""
+        """The typed text."""
         return self.toPlainText()
 
     def set_text(self, text: str, _checked: bool = False) -> None:
@@ -201,7 +201,7 @@ class SentenceInput(QPlainTextEdit):
         self.commit()
 
     def show_text(self, text: str) -> None:
-        """Shows another text, or as much of it as is taken; nobody is told but of what was left out."""
+        """Shows another text, or as much of it as fits, without reporting it."""
         taken = limited(text)
         if taken != self.text:
             self.setPlainText(taken)
@@ -262,7 +262,7 @@ class SentenceInput(QPlainTextEdit):
             super().keyPressEvent(event)
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
-        """What an input method composes is taken as far as there is room."""
+        """Takes composed text as far as there is room."""
         if self._room() < len(event.commitString()):
             self.shortened.emit(len(event.commitString()))
             event = QInputMethodEvent("", [])
@@ -286,7 +286,7 @@ class SentenceInput(QPlainTextEdit):
         self._fit_height()
 
     def _room(self) -> int:
-        """How many characters can be written where the cursor is, in place of what is selected."""
+        """The number of characters that can be written at the cursor, in place of the selection."""
         return max(0, MAX_CHARACTERS - len(self.text) + len(self.textCursor().selectedText()))
 
     def _fit_height(self, _size: object = None) -> None:
@@ -328,7 +328,7 @@ class TargetLine(SentenceInput):
 
     @property
     def is_editable(self) -> bool:
-        """Whether it can be written in."""
+        """Whether the user can write in it."""
         return not self.isReadOnly()
 
     def set_editable(self, is_editable: bool) -> None:
@@ -389,7 +389,7 @@ def one_line_edit(name: str, tip: str, placeholder: str = "") -> QLineEdit:
     Args:
         name: for screen readers.
         tip: its tool tip.
-        placeholder: stands there while it is empty.
+        placeholder: shown while it is empty.
     """
     edit = QLineEdit()
     edit.setMaxLength(MAX_CHARACTERS)

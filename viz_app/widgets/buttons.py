@@ -37,8 +37,8 @@ class ChoiceMenu(MenuButton):
 
     Args:
         tip: what is chosen here.
-        entries: by name, what stands on the button when it is chosen, and what stands in the menu.
-        prefix: stands on the button before the entry.
+        entries: by name, the text on the button and the text in the menu.
+        prefix: the text on the button before the entry.
         has_arrow_keys: whether up and down choose the neighbouring entry, and Return opens the menu. Else these keys
             are left to the page.
 
@@ -89,7 +89,7 @@ class ChoiceMenu(MenuButton):
             old.deleteLater()
 
     def show_choice(self, name: str) -> None:
-        """Puts an entry on the button; a name that is not offered, as it is."""
+        """Puts an entry, or a name that is not offered, on the button."""
         text, _ = self._entries.get(name, (name, ""))
         text, action = f"{self._prefix}{text} ▾", self.actions_by_name.get(name)
         if name == self.choice and text == self.text() and (action is None or action.isChecked()):

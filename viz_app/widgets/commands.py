@@ -82,16 +82,16 @@ class BoundCommand:
     command: Command[Any]
     part: Any
     place: QWidget | None = None
-    """Where the part is on the screen; None if it is nowhere in particular."""
+    """The widget that shows the part; None for the whole window."""
 
     @property
     def title(self) -> str:
-        """What it does."""
+        """The title of the command."""
         return self.command.title
 
     @property
     def is_offered(self) -> bool:
-        """Whether there is something to do."""
+        """Whether the command can do something now."""
         return (self.place is None or self.place.isVisible()) and bool(self.command.is_offered(self.part))
 
     def run(self) -> bool:
@@ -152,7 +152,7 @@ def add_shortcut(
     shortcut = QShortcut(widget)
     shortcut.setContext(context)
     shortcut.setKeys(list(dict.fromkeys(sequence for key in keys for sequence in _sequences(key))))
-    shortcut.activated.connect(lambda: command.run())  # Qt keeps no method of an object that nobody else keeps
+    shortcut.activated.connect(lambda: command.run())  # Qt keeps no reference to the object of a method
     return shortcut
 
 
@@ -174,7 +174,7 @@ def run_by_key(event: QKeyEvent, commands: Iterable[BoundCommand]) -> bool:
 
 
 def key_lines(commands: Iterable[Command[Any]]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """The sheet of keys: by group, keys and what they do; commands of the same line stand side by side."""
+    """The sheet of keys: keys and actions by group; commands with the same text share a line."""
     groups: dict[str, dict[str, list[Key]]] = {}
     for command in commands:
         if keys := (*command.keys[:1], *command.local_keys):
@@ -214,7 +214,7 @@ def _sequences(key: Key) -> list[QKeySequence]:
 
 
 def _place_on_line(key: Key) -> tuple[str, bool]:
-    """Keys with the same modifiers stand together, the arrows last."""
+    """The sort key that groups keys by modifiers, arrows last."""
     before, _, name = QKeySequence(key).toString().rpartition("+")
     return before, name in ARROWS
 

@@ -186,7 +186,7 @@ _ASKED = (
 
 
 def own_text(widget: QWidget) -> str:
-    """What a widget says of itself."""
+    """The text, name and tool tip of a widget."""
     texts = [widget.property("terms") or ""]
     if isinstance(widget, QLabel | QAbstractButton):
         texts.append(widget.text())

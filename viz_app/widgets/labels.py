@@ -37,7 +37,7 @@ class ElidingLabel(QLabel):
         return self.text().partition("\n")[0]
 
     def set_max_lines(self, max_lines: int) -> None:
-        """Wraps into so many lines at most; with more than one, all of the text is its longest form."""
+        """Sets the greatest number of lines; with more than one, only the longest form is used."""
         if max_lines != self._max_lines:
             self._max_lines = max_lines
             policy = self.sizePolicy()
@@ -136,7 +136,7 @@ class MaxLinesLabel(ContentHeightScrollArea):
             self.fit()
 
     def set_max_lines(self, max_lines: int) -> None:
-        """How many lines are shown at most."""
+        """Sets the greatest number of visible lines."""
         if max_lines != self._max_lines:
             self._max_lines = max_lines
             self.fit()

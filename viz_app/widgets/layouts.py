@@ -199,7 +199,7 @@ def wrapping_row(widgets: Iterable[QWidget], *, spacing: int, within: QWidget | 
 
 
 def _size(widget: QWidget) -> QSize:
-    """What it asks for, within its limits, as for any layout."""
+    """The size hint of a widget within its limits."""
     asked = widget.sizeHint().expandedTo(widget.minimumSizeHint())
     return asked.boundedTo(widget.maximumSize()).expandedTo(widget.minimumSize())
 
@@ -207,12 +207,12 @@ def _size(widget: QWidget) -> QSize:
 class _CurrentPageLayout(QStackedLayout):
     """Asks the current page alone: what is hidden may be laid out for another width or scale until it is shown.
 
-    It asks the widget, not the layout's item: Python's wrapper of an item can outlive the item, and then stands for a
+    It asks the widget, not the layout's item: Python's wrapper of an item can outlive the item, and then refers to a
     widget that Qt creates at the same address.
     """
 
     def hasHeightForWidth(self) -> bool:
-        """Whether the current page has."""
+        """Whether the current page has one."""
         page = self.currentWidget()
         return page is not None and page.hasHeightForWidth()
 
@@ -268,7 +268,7 @@ def labelled_row(name: QWidget, content: QWidget, button: QWidget) -> QHBoxLayou
 def take_out(widget: QWidget) -> None:
     """Takes a widget out of the layout it is in, before it is put into another one.
 
-    Qt would do that itself, but Python's wrapper of the layout's item would stay, and later stand for a widget that Qt
+    Qt would do that itself, but Python's wrapper of the layout's item would stay, and later refer to a widget that Qt
     creates at the same address.
     """
     parent = widget.parentWidget()
@@ -324,7 +324,7 @@ class ScrollArea(QScrollArea):
 
         Args:
             widget: in the layout of the content; None lets the one go that is kept in sight.
-            margin: pixels above and below it that are to be seen, too.
+            margin: pixels above and below it that stay visible.
         """
         if self._kept is not None:
             self._kept.removeEventFilter(self._watch)
@@ -339,7 +339,7 @@ class ScrollArea(QScrollArea):
         self._scroll_to_kept()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """What was looked at before is no longer what the user comes for."""
+        """Lets the kept widget go."""
         super().hideEvent(event)
         if not event.spontaneous():
             self.keep_in_sight(None)
@@ -358,7 +358,7 @@ class ScrollArea(QScrollArea):
 
 
 class VerticalScrollArea(ScrollArea):
-    """Shows a widget as wide as itself; what is behind it shows through.
+    """Shows a widget as wide as itself, with a transparent background.
 
     Args:
         content: the widget.
@@ -432,7 +432,7 @@ class WindowScrollArea(ScrollArea):
     """Shows the whole content of a window: as large as the window, unless the content's smallest size is larger.
 
     In a window that is narrower than its smallest width the content becomes narrower, and as high as it must be: its
-    parts stand one below the other then, and it scrolls up and down.
+    parts are in one column then, and it scrolls up and down.
 
     Args:
         content: the widget.
@@ -453,7 +453,7 @@ class WindowScrollArea(ScrollArea):
         super().resizeEvent(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """What is in the content has become higher, or lower."""
+        """Follows the height of the content."""
         if watched is self._content and event.type() == QEvent.Type.LayoutRequest:
             self._set_least()
         return super().eventFilter(watched, event)
@@ -462,7 +462,7 @@ class WindowScrollArea(ScrollArea):
         is_narrow = self.width() < scaled(self._least[0])
         width, height = map(scaled, self._least_if_narrow if is_narrow else self._least)
         layout = self._content.layout()
-        if is_narrow and layout is not None:  # a size that is set stands in place of the layout's own
+        if is_narrow and layout is not None:  # a fixed size overrides that of the layout
             height = max(height, layout.totalMinimumSize().height())
         self._content.setMinimumSize(width, height)
 
@@ -471,5 +471,5 @@ class WindowScrollArea(ScrollArea):
         super().keyPressEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Keys that nobody wanted are left to the window: arrows walk through heads."""
+        """Leaves keys to the window: arrows walk through heads."""
         event.ignore()

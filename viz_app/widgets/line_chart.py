@@ -82,7 +82,7 @@ class LineChart(QWidget):
 
     @property
     def area(self) -> QRectF:
-        """Where curves are drawn."""
+        """The rectangle of the curves."""
         return QRectF(
             scaled(LEFT),
             scaled(self.top_px),
@@ -91,7 +91,7 @@ class LineChart(QWidget):
         )
 
     def places(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Where points [N] are drawn: pixels from the left and from the top, [N] each."""
+        """The places of points [N]: pixels from the left and from the top, [N] each."""
         area, (left, right), (low, high) = self.area, self._range("x"), self._range("y")
         across = area.left() + (x - left) / (right - left) * area.width()
         return across, area.bottom() - (y - low) / (high - low) * area.height()
@@ -106,7 +106,7 @@ class LineChart(QWidget):
         return [float(np.interp(x, curve.x, curve.y, left=np.nan, right=np.nan)) for curve in self.curves]
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """The values under the mouse are told."""
+        """Shows the values under the mouse."""
         area, (low, high) = self.area, self._range("x")
         share = (event.position().x() - area.left()) / area.width()
         self.hovered = low + share * (high - low) if self.curves and 0 <= share <= 1 else None
@@ -189,7 +189,7 @@ class LineChart(QWidget):
 
 
 def points_that_show(across: NDArray[np.float64], down: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Which points of a curve are drawn, by their numbers: of each pixel column its first, last, lowest and highest.
+    """The indices of the points that are drawn: in each pixel column the first, last, lowest and highest.
 
     Args:
         across: [N] the pixels from the left; they rise.
@@ -222,7 +222,7 @@ def ticks(low: float, high: float) -> list[float]:
 
 
 def shown_value(value: float) -> str:
-    """A number as it is written at an axis and in the legend."""
+    """A number as text for an axis or the legend."""
     size = abs(value)
     shown = (
         "0" if size < 1e-12 else f"{value:,.0f}" if size >= 1000 else f"{value:.4g}" if size >= 1e-5 else f"{value:.1e}"
