@@ -77,7 +77,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--query-key",
         nargs=3,
         metavar=("HEAD", "QUERY", "KEY"),
-        help="add the products behind one weight: a head, and the positions of query and key, counted from 1",
+        help="add the products that make up one weight: a head, and the positions of query and key, counted from 1",
     )
     parser.add_argument(
         "--source-share",

@@ -135,8 +135,8 @@ def _print_words(translator: "Translator", text: str) -> int:
     respelled = {word.start: word for word in coverage.respelled_words}
     rare = {word.start: word for word in coverage.rare_words}
     for each, encoded in zip(source.words, source.encoded, strict=True):
-        told = [one_line(words[each.start].explanation) for words in (respelled, rare) if each.start in words]
-        print(counts.of(encoded.spelling), one_line(each.text), *told, sep="\t")
+        notes = [one_line(words[each.start].explanation) for words in (respelled, rare) if each.start in words]
+        print(counts.of(encoded.spelling), one_line(each.text), *notes, sep="\t")
     if coverage.notice:
         print(f"augenmerk: note: {one_line(coverage.notice)}", file=sys.stderr)
     return 0

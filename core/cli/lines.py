@@ -45,7 +45,7 @@ class Outcome:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the line contains only white space."""
+        """True for white space only."""
         return not self.text.strip()
 
     @property

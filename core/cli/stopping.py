@@ -27,7 +27,7 @@ ENDING_SECONDS = 5.0
 
 @dataclasses.dataclass
 class StopFlag:
-    """Whether the user wants to stop the run.
+    """The user's request to stop the run.
 
     Attributes:
         requested: whether Ctrl-C was pressed or the process received a signal to stop.

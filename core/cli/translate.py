@@ -1,4 +1,4 @@
-"""Translate one text or many, and print everything behind the translations on request."""
+"""Translate one text or many, and print all numbers of the translations on request."""
 
 import argparse
 import json

@@ -4,6 +4,7 @@ Shape legend: S source length, T number of decoding steps, L layers, H heads.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +12,10 @@ from numpy.typing import NDArray
 
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind
+from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.text.text_codec import CONTINUATION
 from augenmerk.core.text.vocabulary import UNKNOWN
-from augenmerk.core.translation.experiment import AttentionRow, Experiment, GivenTarget, Intervention
+from augenmerk.core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, Intervention
 
 AS_UNKNOWN = f"read as an unknown word ({UNKNOWN})"
 """What becomes of a word that the vocabulary does not know, in notes."""
@@ -262,11 +264,11 @@ class Translation:
 
     @property
     def notes_on_unreached(self) -> tuple[str, ...]:
-        """What the reader should know about `unreached`. Rows of the encoder are source tokens, all else is steps."""
+        """Notes for the reader on `unreached`. Rows of the encoder are source tokens, all others are steps."""
         of_source = [each for each in self.unreached if isinstance(each, AttentionRow) and each.head.kind == "encoder"]
         of_translation = [each for each in self.unreached if each not in of_source]
         return tuple(
-            f"Beyond the end of the {side}, so without effect: {'; '.join(map(str, found))}."
+            f"Beyond the end of the {side}, so without effect: {_by_word(found)}."
             for side, found in (("source", of_source), ("translation", of_translation))
             if found
         )
@@ -337,3 +339,19 @@ class ExperimentResult:
     def change_of_log_probability(self) -> float:
         """How much less (below 0) or more probable the original translation is under the interventions, in nats."""
         return sum(self.original_log_probabilities) - self.original.log_probability
+
+
+def _by_word(found: Sequence[Intervention]) -> str:
+    """The interventions as text. The forced pieces of a word are one, at its first step."""
+    words: list[Intervention] = []
+    next_step = 0
+    for each in found:
+        last = words[-1] if words else None
+        if isinstance(each, ForcedToken):
+            is_next, next_step = each.step == next_step, each.step + 1
+            is_piece = is_next and not each.token.startswith((WORD_MARK, "<"))
+            if is_piece and isinstance(last, ForcedToken) and last.token.startswith(WORD_MARK):
+                words[-1] = ForcedToken(last.step, last.token + each.token)
+                continue
+        words.append(each)
+    return "; ".join(map(str, words))

@@ -26,7 +26,7 @@ from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
 
 NEARLY = 0.95
-"""A weight of this share of the largest one is nearly as large."""
+"""Weights of at least this share of the largest are nearly as large."""
 
 
 def choose_head(state: ExperimentState, value: str) -> None:
@@ -159,7 +159,7 @@ class ChapterActions:
 
 
 def _is_found_in_maps(name: str, value: str) -> bool:
-    """Whether the action searches the result for a head or a cell."""
+    """True if the action searches the result for a head or a cell."""
     if name == "pin":
         return value == "strongest"
     return name in ("head", "off") and value != "chosen" and value.count(":") < 2
@@ -182,10 +182,9 @@ def find_head(state: ExperimentState, name: str) -> Head | None:
     """The head of this name; None if the model has no such head.
 
     Args:
-        state: whose maps are looked at.
+        state: provides the maps. The search uses those without interventions, so that it always finds the same head.
         name: `kind:layer:head`, counted from 1; `chosen`; `clearest`, of the cross-attention; or a role such as
-            `aligner` or, of one kind, `encoder:previous`, for the clearest head that has it. It is looked for in the
-            maps of the sentence with nothing changed, so that it is the same one whatever was tried.
+            `aligner` or, of one kind, `encoder:previous`, for the clearest head with this role.
     """
     translation = state.original
     if translation is None:
@@ -212,9 +211,9 @@ def find_head(state: ExperimentState, name: str) -> Head | None:
 
 
 def strongest_pair(state: ExperimentState) -> Pair | None:
-    """A query and key with a large weight in the chosen head, start and end aside where there are others.
+    """A query and key with a large weight in the chosen head, without start and end if there are others.
 
-    Of the weights that are nearly as large as the largest, that of the longest query: articles tell a reader little.
+    Of the weights nearly as large as the largest, it is that of the longest query: articles say little.
     """
     translation = state.translation
     if translation is None:

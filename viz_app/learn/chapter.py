@@ -1,8 +1,8 @@
 """Chapters as text: Markdown with directives, read from `resources/learn/LANGUAGE/NN-name.md`. No Qt.
 
-Which chapters there are, and in which order, the English files say; elsewhere a chapter has the same name.
+The English files determine the chapters and their order; in other languages a chapter has the same name.
 
-A chapter begins with its title and its claim, then come paragraphs and directives, in this form:
+A chapter consists of its title, its claim, and then paragraphs and directives, in this form:
 
     # One weight, end to end
     > A head compares one query with every key.
@@ -19,8 +19,8 @@ A chapter begins with its title and its claim, then come paragraphs and directiv
     - falls: It falls
     :::
 
-Words in braces are values, computed from the experiment that is shown (`viz_app.learn.values`). `begin` says what is
-done when the chapter is entered, `try` what its button does (`viz_app.learn.actions`); `figure` names a live figure
+Words in braces are values of the displayed experiment (`viz_app.learn.values`). `begin` lists the actions on entering
+the chapter, `try` those of a button (`viz_app.learn.actions`). `figure` names a live figure
 (`viz_app.learn.figures.registry`), `predict` a question whose answer is computed (`viz_app.learn.checks`).
 """
 
@@ -39,12 +39,12 @@ CHAPTER_FILES = "[0-9][0-9]-*.md"
 MARK = ":::"
 logger = logging.getLogger(__name__)
 EARLIER_FIGURES = {"loud-and-needed": "clarity-vs-importance"}
-"""Present names of figures that texts written for an earlier version name otherwise."""
+"""Present names of figures in texts for earlier versions."""
 VALUE = re.compile(r"\{([a-z-]+)\}")
 
 
 class ChapterError(AugenmerkError):
-    """Raised if a chapter's text is not in the form described above."""
+    """A chapter's text is not in the form described above."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Figure:
 
     Attributes:
         name: of the figure.
-        options: what it is told.
+        options: by name.
     """
 
     name: str
@@ -82,7 +82,7 @@ class Try:
 
     Attributes:
         label: on the button.
-        actions: what it does, in this order.
+        actions: performed in this order.
     """
 
     label: str
@@ -94,10 +94,10 @@ class Predict:
     """A question that the reader answers before looking.
 
     Attributes:
-        check: what computes the answer.
-        options: what it is told.
+        check: computes the answer.
+        options: by name.
         question: in Markdown, with values.
-        choices: what can be answered, by the names that the check knows.
+        choices: the possible answers, by the names that the check knows.
     """
 
     check: str
@@ -116,9 +116,9 @@ class Chapter:
     Attributes:
         name: of its file, without number and ending.
         title, claim: its first two lines.
-        begin: what is done when it is entered.
-        figures: at the right, from top to bottom.
-        blocks: at the left, from top to bottom.
+        begin: the actions on entering it.
+        figures: on the right, from top to bottom.
+        blocks: on the left, from top to bottom.
     """
 
     name: str
@@ -147,7 +147,7 @@ def languages() -> tuple[str, ...]:
 def read_chapters(language: str = LANGUAGE) -> tuple[Chapter, ...]:
     """All chapters, in the order of their files' names; empty if the texts are missing.
 
-    A chapter that has no text in the language, or none in the form described above, is in English.
+    Chapters without a text in this language, or with an invalid one, are in English.
 
     Raises:
         ChapterError: an English text is not in the form described above.
@@ -260,7 +260,7 @@ class _Reader:
         choices: dict[str, str] = {}
         while True:
             if self._next >= len(self._lines):
-                raise self._error("a question does not end", f"a line {MARK} behind its choices")
+                raise self._error("a question does not end", f"a line {MARK} after its choices")
             line = self._take()
             if line.strip() == MARK:
                 break

@@ -109,7 +109,7 @@ class PredictView(QFrame):
         return self._state.experiment.source_text, *(names[name] for name in sorted(names))
 
     def _is_another(self, subject: tuple[str, ...]) -> bool:
-        """Whether the subject has changed; parts that are currently unknown count as unchanged."""
+        """True if the subject has changed. Parts that are currently unknown count as unchanged."""
         pairs = zip(subject, self._asked_of, strict=True)
         return any(now != before and UNKNOWN not in (now, before) for now, before in pairs)
 
@@ -119,12 +119,12 @@ class PredictView(QFrame):
 
     @property
     def _is_askable(self) -> bool:
-        """Whether the subject exists; a sentence may lack such a word, or no cell may be pinned."""
+        """True if the subject exists. The sentence may lack such a word, or no cell is pinned."""
         return UNKNOWN not in values_of(self._state, {"source-text", *self._predict.question.values}).values()
 
     @property
     def _has_head(self) -> bool:
-        """Whether the question applies to the chosen head."""
+        """True if the question applies to the chosen head."""
         return self._predict.options.get("kind", self._state.selection.head.kind) == self._state.selection.head.kind
 
     def _allow(self) -> None:
@@ -162,7 +162,7 @@ class PredictView(QFrame):
 
     @property
     def _shows_looked_text(self) -> bool:
-        """Whether the sentence is the one that *Look* typed, such as shuffled words."""
+        """True if the sentence is the one that *Look* typed, such as shuffled words."""
         return self._looked_text is not None and self._looked_text == self._state.experiment.source_text
 
     def _show_verdict(self, text: str) -> None:

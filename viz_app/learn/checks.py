@@ -43,7 +43,7 @@ class Verdict:
 
     Attributes:
         choice: the name of the right choice.
-        because: the numbers behind it, in whole sentences.
+        because: the numbers for it, in whole sentences.
     """
 
     choice: str
@@ -85,7 +85,7 @@ class Answers:
         self.changed.emit()
 
     def has(self, check: str, text: str | None = None) -> bool:
-        """Whether a question was answered about this sentence; about any sentence if `text` is None."""
+        """True if a question was answered about this sentence, or about any if `text` is None."""
         return any(each == check and text in (None, about) for each, about in self._given)
 
 

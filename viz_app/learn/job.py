@@ -64,10 +64,10 @@ class LogitPartsJob(_TranslationJob):
 
 @dataclass(frozen=True)
 class HeadPoint:
-    """How clearly a head points, and its importance.
+    """The clarity and the importance of a head.
 
     Attributes:
-        head: which.
+        head: the head.
         clarity: how clearly it points in this sentence, from 0 to 1.
         cost: the loss in log-probability of the translation without the head; below 0 it gains.
     """

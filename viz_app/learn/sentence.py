@@ -44,7 +44,7 @@ class OwnSentence:
 
     @property
     def is_shown(self) -> bool:
-        """Whether the sentence in use is the reader's."""
+        """True if the sentence in use is the reader's."""
         return self._state.experiment.source_text == self.text
 
     @property

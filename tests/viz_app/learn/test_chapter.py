@@ -75,7 +75,7 @@ def test_a_text_of_an_earlier_version_names_its_figure_as_it_did(tmp_path: Path)
         (TEXT.replace("head=clearest", "head="), "name=value"),
         (TEXT.replace("- falls: It falls", "- rises: It falls"), "each name once"),
         (TEXT.replace("- falls: It falls\n- stays: It stays\n", ""), "two or more lines"),
-        (TEXT.removesuffix(":::\n"), "behind its choices"),
+        (TEXT.removesuffix(":::\n"), "after its choices"),
         ("", "a title"),
     ],
 )

@@ -66,7 +66,7 @@ class KindsFigure(ChapterFigure):
 
     Attributes:
         buttons: one for each kind.
-        shapes: the shapes of the maps of this sentence, in words.
+        shapes: the shapes of the maps of this sentence, as text.
     """
 
     caption = "Three kinds of attention"
@@ -177,7 +177,7 @@ class MaskFigure(MatrixFigure):
 
 
 SHARP = 0.5
-"""A head looks at one place if it gives it this much of its weight."""
+"""A head looks sharply at a place that has at least this share of its weight."""
 
 
 class OneQueryFigure(MatrixFigure):
@@ -243,7 +243,7 @@ def most_different(layer: FloatArray, first: int) -> int:
 
     Args:
         layer: [H, Q, M].
-        first: of the queries that stand for words, 1 in an encoder; the last one, of the end, stands for none.
+        first: the first query of a word, 1 in an encoder. The last query, of the end, belongs to no word.
     """
 
     def difference(query: int) -> tuple[int, float]:

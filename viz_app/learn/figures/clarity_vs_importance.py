@@ -23,12 +23,12 @@ X_TITLE = "clarity (0: points at nothing clearly, 1: points clearly)"
 Y_TITLE = "lost without the head (log-probability, nats)"
 RADIUS, NEAR = 5, 14
 LEAST_COST = 0.1
-"""The axis goes so far at least, to either side: where no head matters, the points lie near the line."""
+"""The axis extends at least this far to both sides. If no head matters, the points are near the line."""
 CLARITY = (
     "A head is clear if each row of its map has one strong cell, at different tokens. Clarity = mean of the rows’ "
     "largest weights × number of different tokens they point at / number of rows."
 )
-"""What `clarity` computes."""
+"""Describes `clarity`."""
 COLORS: dict[MapKind, str] = {"encoder": "muted", "decoder": "warm", "cross": "accent"}
 
 
@@ -77,7 +77,7 @@ class HeadPlot(LineChart):
     """Draws the points.
 
     Attributes:
-        points: one for each head.
+        points: of all heads.
 
     Signals:
         chosen(Head): a point was clicked.
@@ -97,7 +97,7 @@ class HeadPlot(LineChart):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
     def show_points(self, points: tuple[HeadPoint, ...], chosen: Head) -> None:
-        """Other heads, or another chosen one."""
+        """Shows these points, with one head chosen."""
         self.points, self._head = points, chosen
         costly = sorted(points, key=lambda point: -point.cost)[:3]
         self.setAccessibleDescription(", ".join(f"{point.head.short_name} {point.cost:.2f}" for point in costly))
@@ -108,7 +108,7 @@ class HeadPlot(LineChart):
         return QSize(420, 260)
 
     def place_of(self, point: HeadPoint) -> QPointF:
-        """Where a point is drawn."""
+        """The place of a point."""
         across, down = self.places(np.array([point.clarity]), np.array([point.cost]))
         return QPointF(across[0], down[0])
 
@@ -117,7 +117,7 @@ class HeadPlot(LineChart):
         self._point_at(self._nearest(event.position()))
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Nothing is under the mouse."""
+        """Reports that no point is under the mouse."""
         self._point_at(None)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -127,7 +127,7 @@ class HeadPlot(LineChart):
             self.chosen.emit(point.head)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Axes, points, the names of the three kinds."""
+        """Paints axes, points and the names of the three kinds."""
         if not self.points:
             return
         theme, painter = current_theme(), QPainter(self)

@@ -26,11 +26,11 @@ class LearnContext:
     """The state and services that chapters use.
 
     Attributes:
-        state: the experiment that the Learn page shows: the reader's sentence.
-        controller: answers questions about it.
-        own: the reader's sentence, to which one can go back from those that chapters try.
-        window_state: the experiment of the Translate page, whose model the user has opened; None if there is none.
-        answers: the questions of the chapter that were answered.
+        state: the experiment of the Learn page.
+        controller: runs jobs about it.
+        own: the reader's sentence.
+        window_state: the experiment of the Translate page; None if there is none.
+        answers: the questions of the chapter that the reader has answered.
     """
 
     state: ExperimentState
@@ -90,7 +90,7 @@ class ChapterFigure(LivePanel):
 
     @property
     def has_answer(self) -> bool:
-        """Whether `answer` is about the displayed translation."""
+        """True if `answer` is about the displayed translation."""
         return self._done is not None and self._done == self.job()
 
     def take(self, answer: Any) -> None:
@@ -121,7 +121,7 @@ class ChapterFigure(LivePanel):
 
     @property
     def excess_px(self) -> int:
-        """How much higher than `available_height` the figure is; 0 while that is unknown."""
+        """The height above `available_height`; 0 while that is unknown."""
         excess = self.column.totalHeightForWidth(self.width()) - self.available_height
         return max(0, excess) if self.available_height > 0 else 0
 

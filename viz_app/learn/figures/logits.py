@@ -97,16 +97,16 @@ CHIP_SPACING = 2
 ALL_TIP = "These sum to the difference of the two logits"
 HEADS_TIP = "Click a head to choose it; the button at the left switches it off"
 READ_TIP = "The vector of the token that the decoder reads, and of its position"
-BIAS_TIP = "Learned constants, added whatever the sentence"
+BIAS_TIP = "Learned constants, added for every sentence"
 
 
 class WordPartsFigure(ChapterFigure):
-    """A word and its rival: the difference of their scores as a sum, and the heads that have most to do with it.
+    """A word and its rival: the difference of their logits as a sum of parts, and the heads with the largest parts.
 
     Attributes:
-        step: of the word that is shown.
+        step: of the displayed word.
         words: one button for each token of the translation.
-        says: by how much the word is ahead.
+        says: the lead of the word.
         all_parts: bars of all kinds of modules; below 0 they are orange.
         heads: bars of the heads with the largest parts, `shown_heads`.
     """
@@ -133,7 +133,7 @@ class WordPartsFigure(ChapterFigure):
         add_parts(self.column, self._flow, self.says, row_of((all_parts, 1), (heads, 1), spacing=2 * GAP))
 
     def take(self, answer: "LogitParts") -> None:
-        """Keeps the parts; with a head off, the reader still asks about the same word."""
+        """Keeps the parts. With a head off, the word stays the same."""
         before, self.answer = self.answer, answer
         if not answer.translation.experiment.interventions:
             self._unchanged = answer
@@ -179,11 +179,11 @@ def said_of(parts: "LogitParts", step: int) -> str:
     difference = float(parts.differences[step])
     word, rival = plain((parts.translation.predicted_tokens[step], parts.rivals[step].token))
     times = math.exp(abs(difference))
-    told = f"{times:,.0f}" if times >= 10 else f"{times:.1f}"
+    ratio = f"{times:,.0f}" if times >= 10 else f"{times:.1f}"
     if difference < 0:
-        return f"The logit of “{word}” is {-difference:.2f} below that of “{rival}”: {told} times less probable."
+        return f"The logit of “{word}” is {-difference:.2f} below that of “{rival}”: {ratio} times less probable."
     return (
-        f"The logit of “{word}” is {difference:.2f} above that of “{rival}”, the next best: {told} times as probable."
+        f"The logit of “{word}” is {difference:.2f} above that of “{rival}”, the next best: {ratio} times as probable."
     )
 
 
@@ -214,7 +214,7 @@ def parts_of(parts: "LogitParts", step: int) -> list[tuple[str, float, str]]:
 
 
 def heads_of(parts: "LogitParts", step: int) -> list[tuple[Head, float]]:
-    """All heads of the decoder with their parts, the largest first, whatever its sign."""
+    """All heads of the decoder with their parts, by decreasing absolute value."""
     found = [
         (Head(kind, layer, head), float(parts.of_kind(kind)[layer, head, step]))
         for kind in ("cross", "decoder")

@@ -29,7 +29,7 @@ GROUPS: Final[dict[Group, tuple[Module, ...]]] = {
     "norms": ("encoder norms", "decoder norms"),
     "output": ("output",),
 }
-"""What modules are added up to while none is chosen."""
+"""The sums in the table if no module is chosen."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,11 @@ class Box:
     """A module at one place of a stack.
 
     Attributes:
-        module: which.
-        text: what stands in the box.
+        module: the module.
+        text: in the box.
         is_in_layer: whether each layer has it.
-        begins_residual: whether a copy of what goes into it is kept for later.
-        ends_residual: whether that copy is added to what leaves it.
+        begins_residual: whether a copy of its input is kept.
+        ends_residual: whether that copy is added to its output.
     """
 
     module: Module
@@ -115,7 +115,7 @@ def about(module: Module, config: ModelConfig, rows: tuple[SizeRow, ...]) -> str
         case "encoder norms" | "decoder norms":
             place = "before each sublayer" if config.norm_position == "pre" else "after each sublayer"
             kind = f"{config.norm_position}-norm"
-            text = f"They stand {place} ({kind}), each with two numbers for each of {config.width:,} columns."
+            text = f"They are {place} ({kind}), each with two numbers for each of {config.width:,} columns."
         case "output":
             text = "A product with a vector for each token of the vocabulary, at every position of the target."
     return (
@@ -128,11 +128,11 @@ def _activation(config: ModelConfig) -> str:
 
 
 OWN, OPEN = "this page's model", "open model"
-"""Names of choices; the others are those of presets."""
+"""Names of choices, besides those of presets."""
 MAX_LENGTH = 1_000
 SIDES: tuple[Side, ...] = ("encoder", "decoder")
 EDGE, BETWEEN, MAX_BOX, FRAME_SIDE = 36, 52, 250, 9
-"""Widths in pixels: beside the stacks, between them, of a box, from a box to the frame of its layer."""
+"""Widths in pixels: outside the stacks, between them, of a box, from a box to the frame of its layer."""
 GAP, ADD_GAP, FRAME = 5, 12, 5
 """Heights in pixels: between boxes, where a residual is added, from a box to the frame."""
 HEADINGS = ("", "parameters", "", "FLOPs", "")
@@ -324,7 +324,7 @@ class StackDrawing(QWidget):
         self.setAccessibleName("Encoder and decoder as boxes")
 
     def show_model(self, measured: MeasuredModel) -> None:
-        """Another model, or other lengths."""
+        """Shows a model."""
         self._measured = measured
         self.boxes = {
             side: boxes_of(measured.config, side, size)
@@ -340,7 +340,7 @@ class StackDrawing(QWidget):
         return QSize(420, round(highest) + 2 * _text_height())
 
     def place_of(self, side: Side, index: int) -> QRectF:
-        """Where a box is drawn; index 0 is at the bottom."""
+        """The place of a box; index 0 is at the bottom."""
         height, between = _box_height(), scaled(BETWEEN)
         width = min(scaled(MAX_BOX), (self.width() - 2 * scaled(EDGE) - between) / 2)
         left = (self.width() - between) / 2 - width if side == "encoder" else (self.width() + between) / 2
@@ -358,11 +358,11 @@ class StackDrawing(QWidget):
         self._hover(self._module_at(event.position()))
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Nothing is under the mouse."""
+        """No box is under the mouse."""
         self._hover(None)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click on a box chooses its module; on the chosen one, or beside all, none."""
+        """A click on a box chooses its module. A click on the chosen one or elsewhere chooses none."""
         if event.button() == Qt.MouseButton.LeftButton:
             module = self._module_at(event.position())
             self.choose(None if module == self.module else module)
@@ -373,7 +373,7 @@ class StackDrawing(QWidget):
             super().keyPressEvent(event)
 
     def step(self, by: int) -> None:
-        """Chooses the next module or the one before; between the last and the first, none."""
+        """Chooses the next or previous module; between the last and the first, none."""
         shown = {box.module for side in SIDES for box in self.boxes.get(side, ())}
         modules: list[Module | None] = [None, *(module for module in MODULES if module in shown)]
         self.choose(modules[(modules.index(self.module) + by) % len(modules)])
@@ -386,7 +386,7 @@ class StackDrawing(QWidget):
         return is_chosen
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Frames of layers, lines, boxes."""
+        """Paints frames of layers, lines and boxes."""
         if self._measured is None:
             return
         painter = QPainter(self)
@@ -429,7 +429,7 @@ class StackDrawing(QWidget):
         painter.drawText(place.adjusted(0, 0, 0, -3), int(Qt.AlignmentFlag.AlignCenter), text)
 
     def _paint_frame(self, painter: QPainter, side: Side, num_layers: int) -> None:
-        """Around what each layer has, with the number of layers beside it."""
+        """Paints a frame around the boxes of each layer, with the number of layers next to it."""
         theme = current_theme()
         inside = [index for index, box in enumerate(self.boxes[side]) if box.is_in_layer]
         frame = self.place_of(side, inside[-1]).united(self.place_of(side, inside[0]))
@@ -447,7 +447,7 @@ class StackDrawing(QWidget):
         painter.drawText(beside, int(sides | Qt.AlignmentFlag.AlignVCenter), f"× {num_layers}")
 
     def _paint_residuals(self, painter: QPainter, side: Side) -> None:
-        """The line through the stack, and those around sublayers with the place where they are added."""
+        """Paints the line through the stack, and those around sublayers with the places of addition."""
         theme = current_theme()
         boxes = self.boxes[side]
         middle = self.place_of(side, 0).center().x()
@@ -474,7 +474,7 @@ class StackDrawing(QWidget):
             painter.drawLine(QPointF(middle, end - 3), QPointF(middle, end + 3))
 
     def _paint_memory(self, painter: QPainter) -> None:
-        """From the top of the encoder into cross-attention."""
+        """Paints the line from the top of the encoder into cross-attention."""
         encoder = self.place_of("encoder", len(self.boxes["encoder"]) - 1)
         into = next(index for index, box in enumerate(self.boxes["decoder"]) if box.module == "cross-attention")
         cross = self.place_of("decoder", into)
