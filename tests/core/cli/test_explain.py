@@ -57,7 +57,7 @@ def test_words_are_left_out_or_replaced_as_in_the_library(
     given = translator.run(Experiment(SENTENCE, GivenTarget(TARGET)))
     expected = occlude_source_words(translator, given, replacement=replacement)
     assert found["without_words"] == [word.text for word in given.source_words]
-    assert found["without_translations"] == [each.text for each in expected.words]
+    assert found["without_translations"] == [each.translation.text for each in expected.words]
     np.testing.assert_allclose(found["without_effects"], expected.effects, atol=1e-5)
     assert found["without_changes"] == pytest.approx([expected.change_of(each) for each in expected.words], abs=1e-5)
     assert len(found["without_effect_rows"]) == len(found["without_effects"])

@@ -125,6 +125,7 @@ def test_what_lies_beyond_the_end_is_listed_and_noted(untrained_checkpoint: Path
     assert "note: Beyond the end of the translation, so without effect: step 9: man." in capsys.readouterr().err
 
 
+@pytest.mark.heavy
 def test_a_word_of_several_pieces_beyond_the_end_is_noted_once_at_the_requested_step(capsys) -> None:
     assert main(["translate", "Ein Hund.", "--force", "99=x"]) == 0
     assert "so without effect: step 99: x.\n" in capsys.readouterr().err
