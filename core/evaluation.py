@@ -140,7 +140,7 @@ def evaluate(
 MAX_ORDER = 4
 NUM_RESAMPLES = 1000
 SEED = 12345
-"""That of sacreBLEU."""
+"""The seed of sacreBLEU."""
 
 Statistics = NDArray[np.int64]
 """One row for each sentence, [N, 10]: n-grams found in the reference too (n = 1 to 4), n-grams (n = 1 to 4), words of
@@ -148,7 +148,7 @@ the hypothesis, words of the reference."""
 
 
 def bleu_statistics(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Statistics:
-    """What BLEU-4 has to know of each hypothesis and its reference, both as words without white space in them."""
+    """The counts that BLEU-4 needs of each hypothesis and its reference, both as words without white space."""
     pairs = zip(hypotheses, references, strict=True)
     rows = [[*_matches(words, reference), len(words), len(reference)] for words, reference in pairs]
     return np.array(rows, dtype=np.int64).reshape(-1, 2 * MAX_ORDER + 2)

@@ -1,4 +1,4 @@
-"""Text that anybody may have written, made fit for a terminal or a file format that takes no control characters."""
+"""Text of unknown origin, made safe for terminals and for file formats that do not allow control characters."""
 
 import re
 from pathlib import PurePath

@@ -1,6 +1,6 @@
 """Writing files so that a crash, a full disk or a missing permission never leaves half a file; reading regular ones.
 
-Everything Augenmerk writes goes through `atomic_path`: a temporary file beside the target, flushed to the disk, then
+Everything Augenmerk writes goes through `atomic_path`: a temporary file next to the target, flushed to the disk, then
 renamed over it. Until the rename the older file is untouched.
 
 Every file that a user may have named is opened by `open_file`: a pipe without a writer would block
@@ -20,7 +20,7 @@ from augenmerk.core.errors import StorageError
 
 
 class NotARegularFileError(OSError):
-    """What was to be read is a device, a pipe or a socket."""
+    """The file to read is a device, a pipe or a socket."""
 
 
 def open_file(path: Path | str) -> io.BufferedReader:
@@ -46,7 +46,7 @@ def open_file(path: Path | str) -> io.BufferedReader:
 
 
 def reason_of(error: Exception) -> str:
-    """Why reading failed, in the system's words alone where they are known: the path stands in the message already."""
+    """The reason why reading failed, without the path, which the message already names."""
     return getattr(error, "strerror", None) or str(error)
 
 
@@ -76,7 +76,7 @@ def read_text(path: Path | str, max_bytes: int | None = None) -> str:
 
 @contextmanager
 def atomic_path(target: Path | str, *, durable: bool = True) -> Iterator[Path]:
-    """Yields a temporary path beside `target`; when the block ends well, renames it to `target`.
+    """Yields a temporary path next to `target`; renames it to `target` when the block ends without an error.
 
     The folder is made if it is missing. If the block raises, the temporary file is removed and `target` is as before.
     A symbolic link stays, and what it points to is written.
@@ -198,7 +198,7 @@ def _umask() -> int:
 
 
 def cannot_write(target: Path, error: OSError) -> StorageError:
-    """What to raise where the system refused to write `target`."""
+    """The error to raise when the system refused to write `target`."""
     reason = error.strerror or str(error)
     return StorageError(
         f"Cannot write {target}: {reason}. Nothing there was changed; free some space or choose another "

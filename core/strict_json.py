@@ -1,4 +1,4 @@
-"""JSON that anybody may have written, read strictly: what is wrong is named by the path of its field.
+"""JSON of unknown origin, read strictly: errors name the path of the field.
 
 Refused are invalid UTF-8, UTF-16, lone surrogates, numbers that are not finite or have absurdly many
 digits, a name twice in one object, and nesting deeper than the caller allows (before any recursion).
@@ -23,12 +23,12 @@ _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
 
 
 class JsonError(ValueError):
-    """What is wrong, where, and what to write there. The caller adds which file."""
+    """The problem, its place, and a correct value. The caller adds which file."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """A value of a JSON text and where it stands.
+    """A value of a JSON text and its path.
 
     Attributes:
         value: as `json` gives it.
@@ -214,7 +214,7 @@ def _checked_object(members: _Members, path: str) -> dict[str, object]:
 
 
 def path_of_member(path: str, name: object) -> str:
-    """Where a member of the object at `path` stands."""
+    """The path of a member of the object at `path`."""
     if not isinstance(name, str) or not _PLAIN_NAME.fullmatch(name):
         return f"{path}[{shown(name)}]"
     return f"{path}.{name}" if path else name

@@ -62,7 +62,7 @@ class TensorFile:
     """An open file.
 
     Its tensors are parts of the file in memory, and changes to them are not written back. The library gives the same,
-    but keeps two Python numbers for ever for each tensor that it gives, and one for each that it describes: a megabyte
+    but never frees two Python numbers for each tensor that it gives, and one for each that it describes: a megabyte
     for every hundred models of some size.
 
     Attributes:

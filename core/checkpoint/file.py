@@ -40,7 +40,7 @@ _STATE_TYPES = _WEIGHT_TYPES | {"U8", "I32", "I64"}
 
 @dataclass(frozen=True)
 class Origin:
-    """What is known about an imported model.
+    """The origin of an imported model.
 
     Attributes:
         format: of the files it was imported from: "marian", "joeynmt", "notebook" or "annotated".
@@ -75,7 +75,7 @@ class Checkpoint:
         corpus_digest: of its contents, `PreparedCorpus.digest`; empty in files of earlier versions.
         history: one record for each validated epoch.
         state: tensors needed to resume training (optimizer, random numbers); empty in a file for translation only.
-        progress: numbers needed to resume; empty likewise.
+        progress: numbers needed to resume; empty in a file for translation only.
         written_by: version of Augenmerk.
         decoding: what the model's own settings say of decoding.
         origin: where an imported model comes from; None for one that was trained here.
@@ -154,7 +154,7 @@ def _misfit(problems: list[str]) -> CheckpointError:
 
 
 def not_finite(tensors: Mapping[str, Tensor]) -> list[str]:
-    """What is wrong with each tensor that holds a value that is not finite, by name."""
+    """A sentence about each tensor with values that are not finite, by name."""
     problems = []
     for name in sorted(tensors):
         value = tensors[name]
@@ -280,7 +280,7 @@ def _check_not_empty(path: Path) -> None:
 
 
 def _described(path: Path, description: dict[str, Any]) -> Checkpoint:
-    """What the file says, without its tensors. Raises `CheckpointError`."""
+    """The checkpoint without its tensors. Raises `CheckpointError`."""
     try:
         for name in ("corpus", "corpus_digest", "written_by"):
             if not isinstance(description.get(name, ""), str):
@@ -351,7 +351,7 @@ def _check_values(
         path: of the file.
         description: with checksums by kind; without any in files of earlier versions.
         weights, state: by name; None for a state that was not read. With it the description too must be as it was
-            written: a run goes on from the numbers in it.
+            written: a run continues from its numbers.
     """
     checksums = description.get("checksums", {})
     if not isinstance(checksums, dict):

@@ -140,7 +140,7 @@ def with_dotted(run: RunConfig, given: Sequence[str], taken: Collection[str] = (
     """The run with settings changed, all at once: a width may need another number of heads.
 
     Args:
-        run: as it is without them.
+        run: the run without them.
         given: NAME=VALUE each, the name dotted; none for a setting that may be left open.
         taken: dotted names that were set otherwise.
 
@@ -293,7 +293,7 @@ def to_toml(run: RunConfig) -> str:
 
 
 def _value(value: str | int | float | bool | None) -> str:
-    """Like JSON, of which these values are a part; only the delete character is to be escaped too."""
+    """The value as JSON, which is valid TOML for these types if the delete character is escaped, too."""
     return json.dumps(NOTHING if value is None else value, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 

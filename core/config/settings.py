@@ -17,7 +17,7 @@ LARGEST_NUMBER = 2**31 - 1
 LARGEST_REAL = 1e100
 """The same of other numbers: products of a few of them stay finite."""
 NOTHING = "none"
-"""How None is written in files, commands and forms."""
+"""None in files, commands and forms."""
 
 LANGUAGES = tuple(
     "af am ar az bg bn bo ca cs da de dsb el en es et eu fa fi fo fr ga gd grc gu he hi hr hsb ht hu hy id is it ja "
@@ -271,7 +271,7 @@ def require_language(owner: str, **values: str) -> None:
 
 
 def _quoted(value: object) -> str:
-    """The value in a message, as Python writes it; a long one shortened, for anybody may have written it."""
+    """The value in a message, as Python writes it, shortened: input may be of any length."""
     if isinstance(value, int) and value.bit_length() > 100:
         return shown(value)
     text = repr(value)

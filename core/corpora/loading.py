@@ -30,7 +30,7 @@ def load_corpus(
             user's cache), or "copy" for the copy task.
         run: its data settings determine how text becomes ids.
         on_phase: called with a description of each phase.
-        should_stop: asked during a download.
+        should_stop: called during a download.
         codecs: of a model whose vocabularies are kept, made with the same data settings; None to learn them from the
             text. Prepared data and the copy task have vocabularies of their own, whatever is given here.
 

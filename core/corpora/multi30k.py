@@ -81,7 +81,7 @@ def download(
 ) -> Path:
     """The folder with Multi30k's six files, downloading those that are missing or damaged.
 
-    If all files are present with the right digests, there is no network access. `should_stop` is asked before each
+    If all files are present with the right digests, there is no network access. `should_stop` is called before each
     file and after each chunk (32 KiB at most).
 
     Args:

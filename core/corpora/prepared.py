@@ -111,7 +111,7 @@ def prepare(
         name: for people.
         config: how text becomes ids.
         train, validation: the splits.
-        on_phase: told what is being done.
+        on_phase: called with a description of each phase.
         kind: of text, see `kind_of_text`.
         codecs: of a model whose vocabularies are kept, made with the same `config`; None to learn them.
 

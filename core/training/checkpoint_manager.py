@@ -303,7 +303,7 @@ def _link_or_copy(path: Path, name: Path) -> None:
     try:
         os.link(path, second)
         os.replace(second, name)
-        second.unlink(missing_ok=True)  # still there if the two names meant the same file before
+        second.unlink(missing_ok=True)  # still there if both names already meant the same file
     except OSError:  # a file system without links
         second.unlink(missing_ok=True)
         with atomic_path(name) as temporary:

@@ -14,7 +14,7 @@ _BYTES_OF_NUMBER = 4
 _COPIES_IN_TRAINING = 4
 """Weights, gradients, and Adam's two averages."""
 MIN_ADDRESS_SPACE = 600_000_000
-"""What libraries, threads, a corpus and a first step take beside the model: 400 to 600 MB where it was measured."""
+"""For libraries, threads, a corpus and a first step, in addition to the model: 400 to 600 MB were measured."""
 _FEWEST_TOKENS = 5
 """Of any vocabulary: four special tokens and a word."""
 

@@ -1,4 +1,4 @@
-"""What a run chooses for its device: number format, compilation, micro-batches, random numbers, determinism."""
+"""The choices of a run for its device: number format, compilation, micro-batches, random numbers, determinism."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping

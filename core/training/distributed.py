@@ -20,9 +20,9 @@ from torch import Tensor
 from augenmerk.core.errors import ConfigError, DeviceError
 
 GO, STOP, FAILED = range(3)
-"""How a step goes in a process, from best to worst."""
+"""The outcomes of a step in a process, from best to worst."""
 _TIMEOUT = timedelta(days=7)
-"""How long a process waits for another: the main one may validate, or wait until the user has freed disk space."""
+"""Of waiting for another process: the main one may validate, or wait until the user has freed disk space."""
 _DTYPES = (torch.float64, torch.float32, torch.int64, torch.uint8)
 
 
@@ -105,7 +105,7 @@ class World:
             dist.broadcast(value, 0, group=self._control_group)
 
     def receive(self) -> list[Tensor]:
-        """What the main process broadcasts."""
+        """The tensors that the main process broadcasts."""
         count = torch.tensor(0)
         dist.broadcast(count, 0, group=self._control_group)
         tensors = []
@@ -156,7 +156,7 @@ def process_group(device: str = "auto") -> Iterator[World]:
     """The world that torchrun describes in the environment; outside of it this process alone.
 
     Args:
-        device: where is to be trained; it decides how gradients travel.
+        device: for training; it determines how gradients travel.
 
     Raises:
         ConfigError: the environment says that there are several processes, but not what torchrun says of them.

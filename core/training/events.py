@@ -1,4 +1,4 @@
-"""What `train` exchanges with its caller: the request, the events, and failures with a proposal.
+"""The interface between `train` and its caller: the request, the events, and failures with a proposal.
 
 No torch here: a window shows these without it. Losses are natural-log cross-entropies per target token, without
 smoothing unless said otherwise.
@@ -274,7 +274,7 @@ class OutOfMemoryError(InterruptedTrainingError):
 
 
 class ChangedDataError(InterruptedTrainingError):
-    """The training data is not what the run to resume was trained on; the proposal is to take it as it is now."""
+    """The training data differs from that of the run to resume; the proposal is to use the new data."""
 
 
 def lower_rate(training: TrainingConfig) -> Proposal:

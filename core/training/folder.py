@@ -42,7 +42,7 @@ _KEPT_NAMES: dict[CheckpointKind, re.Pattern[str]] = {
     "last": re.compile(r"last-step\d+\.safetensors"),
 }
 _PART_NAME = re.compile(r"\..+\.part|\.tmp[A-Za-z0-9]{6}")
-"""What `core.storage.atomic_path` writes before it renames, and what safetensors does within that."""
+"""Temporary files of `core.storage.atomic_path`, and those of safetensors within them."""
 
 
 def default_runs_folder() -> Path:

@@ -90,11 +90,11 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
             run is resumed.
         probe: the sentence of the film; None for the one the film already has, or one of the validation split.
         on_event: called with every step, epoch and checkpoint, in this thread.
-        should_stop: asked before every step, between the micro-batches of a step, which is then undone, and before each
-            batch of a validation at an epoch's end, which is then made after resuming. True or "keep": the run is
+        should_stop: called before every step, between the micro-batches of a step, which is then undone, and before
+            each batch of a validation at an epoch's end, which is then made after resuming. True or "keep": the run is
             saved, validated if that takes only seconds, and ended; "pause": saved and ended; "discard": ended, its
             files deleted.
-        on_save_failed: asked when a file cannot be written: "retry", or "stop", which raises `StorageError`.
+        on_save_failed: called when a file cannot be written: "retry", or "stop", which raises `StorageError`.
         world: the processes that train together, of which this is the main one; the others `run_worker`.
 
     Returns:
@@ -246,7 +246,7 @@ def codecs_to_keep(
     Args:
         run: all settings.
         folder: of the run.
-        resume: whether the run in it goes on.
+        resume: whether the run in it is continued.
         initial: the model to begin with.
         teachers: the models to learn from.
 
@@ -333,7 +333,7 @@ class EpochLoop:
         validator: validates it.
         device: where it runs, and why there.
         on_event: called with all events.
-        should_stop: asked before every step, and between its micro-batches.
+        should_stop: called before every step, and between its micro-batches.
 
     Raises:
         CheckpointError: the session was started with another corpus.
@@ -465,8 +465,8 @@ class EpochLoop:
         return True
 
     def _end_epoch(self) -> None:
-        """Validates and saves. Raises `ValidationStoppedError` if stopped; the run then stands at its last step."""
-        self.session.require_sound_weights()  # before they are judged, and perhaps saved as the best
+        """Validates and saves. Raises `ValidationStoppedError` if stopped; the run then remains at its last step."""
+        self.session.require_sound_weights()  # before they are validated, and perhaps saved as the best
         progress = self.progress
         before = list(progress.history), progress.best_epoch, progress.best_validation_loss
         try:
@@ -482,7 +482,7 @@ class EpochLoop:
         self.checkpoints.save_last()
 
     def _validate(self, *, with_sample: bool, should_stop: events.ShouldStop = lambda: False) -> EpochRecord:
-        """Raises `ValidationStoppedError` if `should_stop`, asked before each batch, says so."""
+        """Raises `ValidationStoppedError` if `should_stop` returns true before a batch."""
         self.on_event(events.PhaseStarted("Validating"))
         bleu = None
         loss = self.validator.loss(should_stop)

@@ -59,7 +59,7 @@ def _smoothed_loss(logits: Tensor, normalizer: Tensor, targets: Tensor, smoothin
 
 @dataclass(frozen=True, eq=False)
 class SoftTargets:
-    """What teachers predict for the tokens of a batch (word-level distillation, Kim & Rush 2016).
+    """Predictions of teachers for the tokens of a batch (word-level distillation, Kim & Rush 2016).
 
     Attributes:
         share: λ, in (0, 1]: how much of the loss is the divergence from the teachers' distribution to the model's.
@@ -298,7 +298,7 @@ class LossSum(nn.Module):
         )
 
     def _soft_targets(self, source: Tensor, target: Tensor, real: Tensor) -> SoftTargets | None:
-        """What the teachers predict where `real`; None without teachers."""
+        """Predictions of the teachers where `real`; None without teachers."""
         if not self._teachers:
             return None
         with torch.no_grad():
@@ -342,7 +342,7 @@ class Gradients:
 
         Args:
             batches: for all processes together; each computes its share.
-            should_stop: asked between micro-batches.
+            should_stop: called between micro-batches.
 
         Returns:
             The loss per target token; None if `should_stop` interrupted it, in any process.
@@ -361,7 +361,7 @@ class Gradients:
                     if should_stop():
                         outcome = STOP
                         break
-        except Exception as error:  # the others are waiting: they are told before it is raised
+        except Exception as error:  # raised once the others, which are waiting, know of it
             outcome, failure = FAILED, error
         outcome = self._world.all_reduce_max(outcome)
         if failure is not None:

@@ -1,4 +1,4 @@
-"""Learning rates by step, and what becomes of warm-up and cool-down in a run that is too short for them."""
+"""Learning rates by step, with warm-up and cool-down shortened in runs that are too short for them."""
 
 from collections.abc import Sequence
 
@@ -39,7 +39,7 @@ def rates_of_run(history: Sequence[EpochRecord], model: ModelConfig, training: T
     """The rate at each optimizer step of a run so far, cool-down included: [N], from step 1; empty without a history.
 
     Args:
-        history: tells how many steps each epoch had.
+        history: contains the number of steps of each epoch.
         model: its width.
         training: the settings of the run.
     """
@@ -101,7 +101,7 @@ def fitted_to(training: TrainingConfig, steps_per_epoch: int) -> TrainingConfig:
 
 
 def describe_schedule(training: TrainingConfig, steps_per_epoch: int = 0) -> str | None:
-    """What a person should know of the schedule of a short run, before it starts; None if there is nothing to tell.
+    """A warning about the schedule of a short run, before it starts; None if there is none.
 
     Args:
         training: the settings.

@@ -165,7 +165,7 @@ class TrainingSession:
         Args:
             batches: for all processes together.
             rate_factor: multiplies the rate of the schedule.
-            should_stop: asked between micro-batches.
+            should_stop: called between micro-batches.
 
         Returns:
             None if `should_stop` interrupted the step: then it has had no effect.
@@ -422,7 +422,7 @@ class TrainingSession:
                 "This checkpoint is for translation only: it has no optimizer state. Resume from the file "
                 "last.safetensors of a run, or start a new run."
             )
-        # a run begun without it, by an earlier version for instance, goes on without it
+        # a run that began without it, with an earlier version for instance, continues without it
         if "fit_schedule" not in changed:
             self.run = self.run.with_training(fit_schedule=checkpoint.run.training.fit_schedule)
         self.run = self.run.with_training(initial_model=checkpoint.run.training.initial_model)
@@ -438,7 +438,7 @@ class TrainingSession:
                 f"The training data ({self.corpus.name}) has changed since this run was last saved: its vocabulary is "
                 "the same, but its sentences differ. Resume with the original data, start a new run in another folder, "
                 "or accept the new data with --resume --allow-changed-data",
-                Proposal("the training data as it is now", allows_changed_data=True),
+                Proposal("the current training data", allows_changed_data=True),
             )
         if checkpoint.word_counts is not None or self.run.training.initial_model is not None:
             self._word_counts = self._counts_of_all(checkpoint)  # else it was saved by an earlier version

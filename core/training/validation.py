@@ -22,13 +22,13 @@ PROBE_LENGTHS = range(8, 17)
 """Length in tokens of a suitable probe sentence: neither a heading nor a list."""
 _SAMPLE_SEED = "validation sample"
 _FORWARD_ONLY = 3
-"""How much faster a forward pass is than forward and backward together."""
+"""The speed of a forward pass, relative to forward and backward together."""
 _PARTS = 8
 """Number of places in the validation split to sample from, where the whole split would take too long."""
 
 
 class ValidationStoppedError(Exception):
-    """The run is to stop; what was validated so far is dropped. Steers the loop, and never leaves it."""
+    """The run will stop, so this validation is dropped. Only for the loop, which catches it."""
 
 
 class Validator:
@@ -82,11 +82,11 @@ class Validator:
         """The loss of the whole validation split.
 
         Args:
-            should_stop: asked before each batch.
+            should_stop: called before each batch.
 
         Raises:
             DivergedError: it is not finite or exploded.
-            ValidationStoppedError: `should_stop` said so.
+            ValidationStoppedError: `should_stop` returned true.
         """
         return self._loss(_until_stopped(self._batches, should_stop))
 
@@ -131,7 +131,7 @@ class Validator:
         """BLEU of the sample and the examples.
 
         Raises:
-            ValidationStoppedError: `should_stop`, asked before each batch, said so.
+            ValidationStoppedError: `should_stop` returned true before a batch.
         """
         progress = self.session.progress
 
