@@ -167,7 +167,7 @@ def take_snapshot(state: ExperimentState, model: str) -> Snapshot | None:
         facts["words"] = "pieces merged: columns summed, rows averaged"
     total = query_sum(state)
     if total is not None:
-        facts["picked"] = total.sentence
+        facts["picked"] = total.sentences[0]
     words = re.findall(r"\w+", title.lower())
     shown = state.maps.shown
     if state.result is not None and state.result.is_changed and (shown != "difference" or drawing.is_signed):

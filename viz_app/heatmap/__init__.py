@@ -1,1 +1,1 @@
-"""What draws maps: colours, images of maps, the grid of heads, one large map, lines."""
+"""Drawings of maps: colours, images of maps, the grid of heads, one large map, lines."""

@@ -115,13 +115,13 @@ SIGNED_PAPER = ColorTable(_signed(0.985, 0.50), True, _GREY)
 SIGNED_EMBER = ColorTable(_signed(0.26, 0.80), True, _DARK_GREY)
 
 BAR_PX, DOT_PX = 3.0, 4.0
-"""Thickness of the short bars, and diameter of the dots, beside rows and columns."""
+"""Thickness of the short bars, and diameter of the dots, next to rows and columns."""
 PRINT_COLORS = {"accent": "#2a63cc", "warm": "#a84c08"}
 """The colours of marks on white ground."""
 CHANGED_PX, SET_PX, FORCED_PX = 6.0, 2.0, 8.0
 """Distance of such a mark from the cells."""
 SMALL_SCALE = 0.5
-"""Of the marks beside small maps."""
+"""Scale of the marks next to small maps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +199,7 @@ class Shape:
 
     @property
     def is_beside(self) -> bool:
-        """Whether it stands beside the cells, not on them."""
+        """Whether it is next to the cells, not on them."""
         return self.kind in ("fill", "dot")
 
 
@@ -209,8 +209,8 @@ def mark_shapes(marks: Marks, cell: tuple[float, float], window: Box, scale: flo
     Args:
         marks: of the map.
         cell: width and height of a cell, in pixels.
-        window: the part of the cells that is visible; marks beside the map stand beside it.
-        scale: of the marks beside it; below 1 for small maps, which stand close together.
+        window: the visible part of the cells; marks next to the map are next to it.
+        scale: of the marks next to it; below 1 for small maps, which are close together.
     """
     bar_px, dot_px = BAR_PX * scale, DOT_PX * scale
     changed, set_by_hand, forced = (_visible(bands, cell, window) for bands in (marks.changed, marks.set, marks.forced))
@@ -264,7 +264,7 @@ def marked_labels(marks: Marks, count: int, *, is_row: bool) -> list[Literal["ac
 
 
 def large_map(state: ExperimentState, caption: str = "") -> Drawing | None:
-    """The large map as it is shown now; None while nothing is shown."""
+    """The large map in its current state; None while nothing is shown."""
     view, head, maps = state.maps.view(), state.selection.head, state.maps
     if view is None:
         return None
@@ -283,7 +283,7 @@ def large_map(state: ExperimentState, caption: str = "") -> Drawing | None:
 
 
 def small_maps(state: ExperimentState, kind: MapKind) -> DrawingBlock:
-    """All heads of a kind as they are shown now, a line for each layer."""
+    """All heads of a kind in their current state, a line for each layer."""
     values, tops, is_signed = state.maps.view_all(kind).values, top_values(state.maps, kind), state.maps.is_signed(kind)
     marks = marks_of_heads(state, kind)
     lines = [

@@ -203,7 +203,7 @@ class GridPainter:
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, str(head + 1))
 
     def switch_of(self, head: Head) -> QRect | None:
-        """Where a head's switch stands: in the upper right corner; None if its thumbnail is too small for one."""
+        """The place of a head's switch, in the upper right corner; None if the thumbnail is too small."""
         place = self.layout.places.get(head)
         if place is None or min(place.width(), place.height()) < MIN_WITH_SWITCH:
             return None
@@ -337,7 +337,7 @@ class GridPainter:
 
 
 def lacks_difference(maps: MapSource, kind: MapKind) -> bool:
-    """Whether a difference is requested and maps of a kind have none: they are the changed ones, and greyed out."""
+    """Whether a difference is requested that maps of a kind do not have: the changed maps are greyed out."""
     return maps.shown == "difference" and bool(maps.difference_problem(kind))
 
 
@@ -442,7 +442,7 @@ class HeadGrid(QWidget):
             self.state.selection.choose(chosen if chosen in settings.several else min(settings.several))
 
     def place_of(self, head: Head) -> QRect | None:
-        """Where a head's thumbnail stands, in the widget's coordinates."""
+        """The place of a head's thumbnail, in the widget's coordinates."""
         return self._painter.layout.places.get(head) if self._painter else None
 
     def head_at(self, point: QPoint) -> Head | None:
@@ -465,7 +465,7 @@ class HeadGrid(QWidget):
         return kind or ""
 
     def switch_of(self, head: Head) -> QRect | None:
-        """Where a head's switch stands: in the upper right corner; None if its thumbnail is too small for one."""
+        """The place of a head's switch, in the upper right corner; None if the thumbnail is too small."""
         return self._painter.switch_of(head) if self._painter and self.can_switch else None
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

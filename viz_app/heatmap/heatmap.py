@@ -133,7 +133,7 @@ SCROLL_BAR = 10
 
 @dataclass(frozen=True)
 class HeatmapLayout:
-    """Where things stand, in pixels.
+    """Places of the parts, in pixels.
 
     Attributes:
         window: the part of the widget in which cells show; smaller than `map` where the map scrolls.
@@ -172,12 +172,12 @@ class HeatmapLayout:
         return band.index in (self.rows_in_sight if band.is_row else self.columns_in_sight)
 
     def cell_rect(self, place: Place) -> QRectF:
-        """Where a cell stands, in sight or not."""
+        """The place of a cell, in sight or not."""
         x, y = self.map.left() + place.column * self.cell.x(), self.map.top() + place.row * self.cell.y()
         return QRectF(x, y, self.cell.x(), self.cell.y())
 
     def band_rect(self, band: Band) -> QRectF:
-        """Where a row or column stands, as far as the window shows it."""
+        """The visible part of a row or column."""
         cell, window = self.cell_rect(Place(band.index, band.index)), self.window
         if band.is_row:
             return QRectF(window.left(), cell.top(), window.width(), cell.height())
@@ -205,7 +205,7 @@ class HeatmapLayout:
         return Band(int((x - self.map.left()) / self.cell.x()), is_row=False)
 
     def sum_rect(self, entry: int) -> QRectF | None:
-        """Where the strip shows an entry of the keys; None if there is no strip."""
+        """The place of a key in the strip; None if there is no strip."""
         if self.strip is None:
             return None
         return QRectF(self.strip.left() + entry * self.cell.x(), self.strip.top(), self.cell.x(), self.strip.height())
@@ -401,7 +401,7 @@ class HeatmapPainter:
         theme: colours and fonts.
         view: the map.
         drawing: the map, its marks and its strip.
-        layout: where its parts stand.
+        layout: places of its parts.
         image: its cells.
     """
 
@@ -441,11 +441,6 @@ class HeatmapPainter:
     def cells_and_bar(self) -> QRect:
         """The window, and what is at its right: where no label of a row or column is touched."""
         return self.layout.window.united(self.bar_and_numbers).adjusted(-2, 0, 0, 2).toAlignedRect()
-
-    def cell_rect(self, pair: Pair) -> QRectF | None:
-        """Where a query and a key are drawn; None if one of them is hidden."""
-        place = self.view.place_of(pair)
-        return self.layout.cell_rect(place) if place is not None else None
 
     def paint(self, painter: QPainter, size: QSize, clip: QRect) -> None:
         """Everything that lies in `clip`, in a widget of this size."""
@@ -619,7 +614,7 @@ class HeatmapPainter:
 
 
 def value_place(cell: QRectF, box: QSizeF, widget: QSizeF, cells: QRectF, bar: QRectF) -> QRectF:
-    """The place of the box of a value: at the right of the colour bar if it fits there, else aslant from its cell.
+    """The place of the box of a value: right of the colour bar if it fits there, else diagonal to its cell.
 
     On a small map it covers other cells of the column rather than labels or the colour bar.
 
@@ -634,7 +629,7 @@ def value_place(cell: QRectF, box: QSizeF, widget: QSizeF, cells: QRectF, bar: Q
     above, below = cell.top() - VALUE_GAP - box.height(), cell.bottom() + VALUE_GAP
     over_cells, behind_bar = free_areas(widget, cells, bar)
     first, last, far = over_cells.left(), over_cells.right() - box.width(), behind_bar.left()
-    # most maps are darkest from the upper left to the lower right: there it stands last
+    # most maps are darkest from the upper left to the lower right: these corners come last
     aslant = (left, below), (right, above), (right, below)
     over_column = (last, above), (first, below), (left, above), (first, above), (last, below)
     tried = (
@@ -653,14 +648,14 @@ def value_place(cell: QRectF, box: QSizeF, widget: QSizeF, cells: QRectF, bar: Q
 
 
 def free_areas(widget: QSizeF, cells: QRectF, bar: QRectF) -> tuple[QRectF, QRectF]:
-    """What a box may cover: the cells and what is below them, and the place behind the bar; neither labels nor bar."""
+    """Areas that a box may cover: the cells down to the lower edge, and the space right of the bar."""
     bottom_right = _whole(widget).bottomRight()
     over_cells = QRectF(cells.topLeft(), QPointF(cells.right(), bottom_right.y()))
     return over_cells, QRectF(bar.topRight(), bottom_right)
 
 
 def _whole(widget: QSizeF) -> QRectF:
-    """What a box may cover at all."""
+    """The largest area that a box may cover."""
     return QRectF(QPointF(0, 0), widget).adjusted(2, 2, -2, -2)
 
 
@@ -707,7 +702,7 @@ class MapScrollBars:
 
     @property
     def offset(self) -> QPointF:
-        """How far the map is scrolled."""
+        """The scrolled distance."""
         return QPointF(self.across.value(), self.down.value())
 
     def fit(self, layout: HeatmapLayout | None) -> None:
@@ -802,7 +797,7 @@ class Heatmap(LargeMap):
 
     @property
     def layout_now(self) -> HeatmapLayout | None:
-        """Where the parts stand; None while nothing is shown."""
+        """Places of the parts; None while nothing is shown."""
         return self._painter.layout if self._painter is not None else None
 
     def minimumSizeHint(self) -> QSize:
@@ -810,8 +805,9 @@ class Heatmap(LargeMap):
         return QSize(320, 150)
 
     def cell_rect(self, pair: Pair) -> QRectF | None:
-        """Where a query and a key are drawn; None if one of them is hidden."""
-        return self._painter.cell_rect(pair) if self._painter is not None else None
+        """The cell of a query and a key; None if one of them is hidden."""
+        place = self._view.place_of(pair) if self._view is not None else None
+        return self.layout_now.cell_rect(place) if self.layout_now is not None and place is not None else None
 
     def pair_at(self, point: QPointF) -> Pair | None:
         """The query and the key of the cell under a point."""
@@ -876,7 +872,7 @@ class Heatmap(LargeMap):
         event.accept()
 
     def zoom_about(self, point: QPointF, num_steps: float) -> None:
-        """Zooms by so many steps, so that what is under a point stays there; out if negative."""
+        """Zooms by a number of steps, out if negative, about a fixed point."""
         before = self.layout_now
         if before is None:
             return

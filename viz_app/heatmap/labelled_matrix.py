@@ -28,7 +28,7 @@ from augenmerk.viz_app.theme import Theme, current_theme, is_theme_change, scale
 MAX_LABEL, GAP, TITLE_HEIGHT, LEGEND_HEIGHT, LEGEND_BAR = 72, 5, 20, 30, 6
 MIN_FONT_PX = 10
 MIN_WIDTH = 130
-"""Two stand side by side in a narrow Analysis panel."""
+"""Two fit next to each other in a narrow Analysis panel."""
 
 
 @dataclass(frozen=True)
@@ -58,17 +58,17 @@ class Matrix:
 
 @dataclass(frozen=True)
 class MatrixStyle:
-    """How it is drawn.
+    """The look of matrices.
 
     Attributes:
         colors: from 0 up to a largest value, or on both sides of 0.
         cell_heights: the least and the largest, in pixels.
         aimed_height: of all cells of a matrix together, in pixels; cells are as high as this and `cell_heights` say.
-        has_slanted_columns: whether labels of columns are words, which stand aslant; else they are short.
-        cell_text: what stands in a cell; None for nothing. It is left out where it does not fit, and
+        has_slanted_columns: whether labels of columns are words, which are slanted; else they are short.
+        cell_text: the text in a cell; None for nothing. It is left out where it does not fit, and
             everywhere if it does not in most cells.
         is_clickable: whether the mouse pointer shows that a click on a cell does something.
-        legend: what stands below the colours, at the left end, the middle and the right end, for the last colour's
+        legend: the texts below the colours, at the left end, the middle and the right end, for the last colour's
             value.
     """
 
@@ -97,7 +97,7 @@ class MatrixPicture:
         self.areas = self._lay_out()
 
     def cell_rect(self, cell: MatrixCell) -> QRectF:
-        """Where a cell is drawn."""
+        """The place of a cell."""
         area, matrix = self.areas[cell.matrix], self.matrices[cell.matrix]
         width, height = area.width() / max(1, len(matrix.column_labels)), area.height() / max(1, len(matrix.row_labels))
         return QRectF(area.left() + cell.column * width, area.top() + cell.row * height, width, height)
@@ -115,7 +115,7 @@ class MatrixPicture:
         return None
 
     def font(self, matrix: Matrix) -> QFont:
-        """Of labels and of what stands in cells: smaller where cells are low."""
+        """The font of labels and of texts in cells: smaller in low cells."""
         font = QFont(self.theme.font("small"))
         font.setPixelSize(
             max(self.theme.scaled(MIN_FONT_PX), min(font.pixelSize(), int(self._cell_height(matrix) * 0.95)))
@@ -142,7 +142,7 @@ class MatrixPicture:
         return title + self.label_width(matrix, matrix.column_labels) * COLUMN_SINE + line * 0.6 + GAP
 
     def block_top(self, index: int) -> float:
-        """Where a matrix begins, its title included."""
+        """The upper edge of a matrix and its title."""
         return sum(
             self._header_height(matrix) + len(matrix.row_labels) * self._cell_height(matrix) + GAP
             for matrix in self.matrices[:index]
@@ -329,7 +329,7 @@ class LabelledMatrix(QWidget):
         return cell.row < num_rows and cell.column < num_columns
 
     def cell_rect(self, cell: MatrixCell) -> QRectF:
-        """Where a cell is drawn."""
+        """The place of a cell."""
         layout = self._layout_now()
         assert layout is not None
         return layout.cell_rect(cell)
@@ -348,7 +348,7 @@ class LabelledMatrix(QWidget):
         return QSize(scaled(MIN_WIDTH), 1)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """The cell under the mouse is told."""
+        """Reports the cell under the mouse."""
         self._hover(self.cell_at(event.position()))
 
     def leaveEvent(self, event: QEvent) -> None:
@@ -356,7 +356,7 @@ class LabelledMatrix(QWidget):
         self._hover(None)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click on a cell is told."""
+        """Reports a click on a cell."""
         cell = self.cell_at(event.position())
         if cell is not None and event.button() == Qt.MouseButton.LeftButton:
             self.clicked.emit(cell)

@@ -41,7 +41,7 @@ class LinesPainter:
         state: threshold and marks.
         theme: colours and fonts.
         view: the map.
-        size: of the picture; tokens stand closer where it is low.
+        size: of the picture; tokens are closer together in a low one.
     """
 
     state: ExperimentState
@@ -57,7 +57,7 @@ class LinesPainter:
             self.theme.scaled(MAX_LABEL),
         )
         head, maps = self.state.selection.head, self.state.maps
-        self.top = top_value(maps, head, self.weights)
+        self.top = top_value(maps, head, self.view.values)
         self.is_signed, self.new_entries = maps.is_signed(head.kind), maps.new_entries(head.kind)
         number = metrics.horizontalAdvance("+0.00" if self.is_signed else "0.00") + GAP
         span = min(self.theme.scaled(MAX_SPAN), self.size.width() - 2 * (self.label_width + GAP) - 2 * number)
@@ -66,7 +66,7 @@ class LinesPainter:
 
     @classmethod
     def of_natural_size(cls, state: ExperimentState, theme: Theme, view: MapView) -> "LinesPainter":
-        """As large as its tokens like it."""
+        """A picture in which each token has the height of a line of text."""
         count = max(*view.values.shape)
         return cls(
             state,
@@ -75,41 +75,37 @@ class LinesPainter:
             QSize(theme.scaled(NATURAL_WIDTH), int(theme.scaled(HEADER) + theme.scaled(NATURAL_LINE) * count)),
         )
 
-    @property
-    def weights(self) -> FloatArray:
-        """[queries, keys]; lines have the queries at the left, whichever axis of a heatmap carries them."""
-        return self.view.values
-
     def labels(self, *, is_row: bool) -> tuple[str, ...]:
         """Of the queries, at the left, or of the keys, at the right."""
         return self.view.row_labels if is_row else self.view.column_labels
 
     def y_of(self, label: Band) -> float:
         """The middle of a token's line."""
-        count = len(self.labels(is_row=label.is_row))
-        step = min((self.size.height() - self.theme.scaled(HEADER)) / count, self.theme.scaled(MAX_LINE))
-        return self.theme.scaled(HEADER) + (label.index + 0.5) * step
+        return self.theme.scaled(HEADER) + (label.index + 0.5) * self._step(is_row=label.is_row)
+
+    def _step(self, *, is_row: bool) -> float:
+        """Pixels from one token to the next."""
+        room = self.size.height() - self.theme.scaled(HEADER)
+        return min(room / len(self.labels(is_row=is_row)), self.theme.scaled(MAX_LINE))
 
     def label_at(self, point: QPointF) -> Band | None:
         """The token whose label is under a point."""
         is_row = point.x() < self.left
         if not is_row and point.x() <= self.right:
             return None
-        count = len(self.labels(is_row=is_row))
-        step = min((self.size.height() - self.theme.scaled(HEADER)) / count, self.theme.scaled(MAX_LINE))
-        index = int((point.y() - self.theme.scaled(HEADER)) // step)
-        return Band(index, is_row) if 0 <= index < count else None
+        index = int((point.y() - self.theme.scaled(HEADER)) // self._step(is_row=is_row))
+        return Band(index, is_row) if 0 <= index < len(self.labels(is_row=is_row)) else None
 
     def strength(self) -> FloatArray:
-        """[queries, keys], from 0 to 1: how strong each line is, whatever its sign; 0 where none is drawn."""
-        share = np.clip(np.abs(np.nan_to_num(self.weights)) / self.top, 0, 1)
+        """[queries, keys], from 0 to 1: the strength of each line without its sign; 0: not drawn."""
+        share = np.clip(np.abs(np.nan_to_num(self.view.values)) / self.top, 0, 1)
         strength = np.where(share >= self.state.settings.line_threshold, share, 0).astype(np.float32)
         only = self._only()
         return np.where(only, strength, 0 if self.state.selection.hovered_label is not None else strength * FAINT)
 
     def _only(self) -> np.ndarray:
-        """Which lines stand out: those of the token under the mouse, else those of pinned and picked ones, else all."""
-        only = np.zeros(self.weights.shape, dtype=bool)
+        """The lines to emphasise: of the token under the mouse, else of pinned and picked ones, else all."""
+        only = np.zeros(self.view.values.shape, dtype=bool)
         selection = self.state.selection
         label, kind = selection.hovered_label, selection.head.kind
         if label is not None:
@@ -145,12 +141,8 @@ class LinesPainter:
         for shade in range(1, NUM_SHADES + 1):
             share = shade / NUM_SHADES
             for color, is_drawn in self._colors():
-                lines = [
-                    QLineF(self.left, lefts[query], self.right, rights[key])
-                    for query, key in zip(
-                        *(each.tolist() for each in np.nonzero((shades == shade) & is_drawn)), strict=True
-                    )
-                ]
+                pairs = np.argwhere((shades == shade) & is_drawn).tolist()
+                lines = [QLineF(self.left, lefts[query], self.right, rights[key]) for query, key in pairs]
                 if not lines:
                     continue
                 color.setAlphaF(0.12 + 0.8 * share)
@@ -160,10 +152,10 @@ class LinesPainter:
                 painter.drawLines(lines)
 
     def _colors(self) -> list[tuple[QColor, np.ndarray]]:
-        """Which lines are drawn in which colour."""
+        """Each colour and the lines that have it."""
         if not self.is_signed:
-            return [(self.theme.color("accent"), np.ones(self.weights.shape, dtype=bool))]
-        table, is_less = color_table(is_dark=self.theme.is_dark, is_signed=True).rgb.tolist(), self.weights < 0
+            return [(self.theme.color("accent"), np.ones(self.view.values.shape, dtype=bool))]
+        table, is_less = color_table(is_dark=self.theme.is_dark, is_signed=True).rgb.tolist(), self.view.values < 0
         return [(QColor(*table[0]), is_less), (QColor(*table[-1]), ~is_less)]
 
     def _paint_label(self, painter: QPainter, label: Band, text: str, color: str | None) -> None:
@@ -189,7 +181,7 @@ class LinesPainter:
         painter.drawText(right, flags | Qt.AlignmentFlag.AlignLeft, "looks at")
 
     def title_places(self, left: str, right: str) -> tuple[QRectF, QRectF]:
-        """Where the titles of the two columns stand: above them, or further in where a column is too narrow for one."""
+        """The places of the titles of the two columns: above them, or further in if a column is too narrow."""
         metrics, height = QFontMetrics(self.theme.font("small")), self.theme.scaled(HEADER) - 6
         widths = [metrics.horizontalAdvance(title) + 1 for title in (left, right)]
         x = min(self.right + GAP, self.size.width() - widths[1])
@@ -200,25 +192,21 @@ class LinesPainter:
         label = self.state.selection.hovered_label
         if label is None:
             return
-        values = self.weights[label.index] if label.is_row else self.weights[:, label.index]
+        values = self.view.values[label.index] if label.is_row else self.view.values[:, label.index]
         painter.setFont(self.theme.font("small"))
         painter.setPen(self.theme.color("muted"))
-        least = max(self.state.settings.line_threshold * self.top, 0.005)
+        least, half = max(self.state.settings.line_threshold * self.top, 0.005), self.theme.scaled(12)
+        reach, middle = GAP + self.label_width + 4, Qt.AlignmentFlag.AlignVCenter
         for index, value in enumerate(np.nan_to_num(values).tolist()):
             if abs(value) < least:
                 continue
-            other = Band(index, not label.is_row)
+            y = self.y_of(Band(index, not label.is_row))
             text = f"{value:+.2f}".replace("-", "−") if self.is_signed else f"{value:.2f}"
-            width = QFontMetrics(painter.font()).horizontalAdvance(text)
-            x = (
-                self.left - GAP - self.label_width - width - 4
-                if other.is_row
-                else self.right + GAP + self.label_width + 4
-            )
-            half = self.theme.scaled(12)
-            painter.drawText(
-                QRectF(x, self.y_of(other) - half, width + 2, 2 * half), Qt.AlignmentFlag.AlignVCenter, text
-            )
+            if label.is_row:
+                painter.drawText(QRectF(self.right + reach, y - half, 100, 2 * half), middle, text)
+            else:
+                place = QRectF(0, y - half, self.left - reach, 2 * half)
+                painter.drawText(place, middle | Qt.AlignmentFlag.AlignRight, text)
 
 
 class LinesView(LargeMap):

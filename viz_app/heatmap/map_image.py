@@ -16,7 +16,7 @@ HATCH_STEP = 6.0
 
 VECTOR_ENGINES = (QPaintEngine.Type.SVG, QPaintEngine.Type.Pdf)
 SEAM = 1.0
-"""How far a cell of a vector picture lies under the next one: a viewer that smooths edges shows no ground between."""
+"""Pixels of a vector picture's cell under the next one: no ground shows between them in a viewer that smooths edges."""
 PIXELS_PER_CELL = 8
 
 
@@ -37,7 +37,7 @@ def map_images(
         colors: colour table.
         tops: the value of the last colour, of all maps or of each, [N]; if it is not above 0, all cells have the
             colour of 0.
-        max_pixels: if the maps have more rows or columns than this, the cell farthest from 0 stands for its neighbours:
+        max_pixels: if the maps have more rows or columns than this, the cell farthest from 0 represents its neighbours:
             a thin line stays visible in a thumbnail that is smaller than the map.
     """
     if max_pixels is not None and max(values.shape[1:]) > max_pixels:
@@ -77,7 +77,7 @@ def draw_thumbnail(painter: QPainter, target: QRect, image: QImage) -> None:
 
 
 def draws_shapes(painter: QPainter) -> bool:
-    """Whether what is painted becomes shapes of a file, not pixels."""
+    """Whether the painter writes shapes to a file, not pixels."""
     return painter.paintEngine().type() in VECTOR_ENGINES
 
 

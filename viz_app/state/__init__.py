@@ -1,1 +1,1 @@
-"""What the pages know, without Qt: tested without a window."""
+"""The state of the pages, without Qt: tested without a window."""

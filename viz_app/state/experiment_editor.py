@@ -71,7 +71,7 @@ class ExperimentEditor:
 
     @property
     def own_decoding(self) -> Output:
-        """How the model itself finds the target; while a target is given, how it did before."""
+        """The model's own way to find the target; the latest one while a target is given."""
         outputs = (each.experiment.output for each in (self.step, *reversed(self.past)))
         return next((each for each in outputs if not isinstance(each, GivenTarget)), Greedy())
 
@@ -123,7 +123,7 @@ class ExperimentEditor:
 
 
 def _nearest(steps: tuple[Step, ...], shown: Experiment) -> int | None:
-    """How many steps lie above the uppermost with this experiment; None if there is none."""
+    """The number of steps above the uppermost with this experiment; None if there is none."""
     return next((above for above, each in enumerate(reversed(steps)) if each.experiment == shown), None)
 
 
@@ -140,11 +140,11 @@ def _moved(
 
 @dataclass(frozen=True)
 class Edit:
-    """What an intent leads to.
+    """The result of an intent.
 
     Attributes:
         editor: after it.
-        notice: what was dropped, in a sentence; None leaves the notice that stands there.
+        notice: the dropped interventions, in a sentence; None keeps the current notice.
         drops_misfits: whether interventions that do not fit the model are left out rather than refused.
     """
 
@@ -166,7 +166,8 @@ def edit_text(text: str) -> Intent:
             return Edit(editor, None)
         edited = replace(experiment.edited(text), output=editor.own_decoding)
         dropped = [each for each in experiment.interventions if each not in edited.interventions]
-        return Edit(editor.push(edited), dropped_with_sentence(dropped))
+        it_belongs = "it belongs" if len(dropped) == 1 else "they belong"
+        return Edit(editor.push(edited), _dropped(f"with the sentence that {it_belongs} to", dropped))
 
     return edit
 
@@ -209,12 +210,12 @@ def intervene(*interventions: Intervention) -> Intent:
 
 
 def remove(*interventions: Intervention) -> Intent:
-    """Takes interventions back."""
+    """Removes interventions."""
     return lambda editor: _source_checked(editor, editor.experiment.without(*interventions))
 
 
 def reset(editor: ExperimentEditor) -> Edit:
-    """Takes all interventions back."""
+    """Removes all interventions."""
     return Edit(editor.push(editor.experiment.baseline))
 
 
@@ -248,11 +249,13 @@ def set_output(output: Output) -> Intent:
 
     def edit(editor: ExperimentEditor) -> Edit:
         experiment = editor.experiment
-        misfit = ForcedToken if isinstance(output, GivenTarget) else CausalMaskLifted
+        is_given = isinstance(output, GivenTarget)
+        misfit = ForcedToken if is_given else CausalMaskLifted
         kept = tuple(each for each in experiment.interventions if not isinstance(each, misfit))
         dropped = [each for each in experiment.interventions if each not in kept]
         edited = Experiment(experiment.source_text, output, kept)
-        return Edit(editor.push(edited), dropped_for_output(output, dropped))
+        why = "the whole translation is given" if is_given else "the model chooses its own tokens"
+        return Edit(editor.push(edited), _dropped(f"because {why}", dropped))
 
     return edit
 
@@ -268,7 +271,7 @@ def undo(editor: ExperimentEditor) -> Edit:
 
 
 def redo(editor: ExperimentEditor) -> Edit:
-    """What was undone."""
+    """The experiment that was undone."""
     return Edit(editor.redo(), drops_misfits=True)
 
 
@@ -287,7 +290,7 @@ def _source_checked(editor: ExperimentEditor, experiment: Experiment) -> Edit:
     if experiment.source_edits != editor.experiment.source_edits:
         dropped = [row for row in experiment.attention_rows if row.head.kind != "decoder"]
         experiment = experiment.without(*dropped)
-    return Edit(editor.push(experiment), dropped_with_source(dropped))
+    return Edit(editor.push(experiment), _dropped("because the tokens of the source have changed", dropped))
 
 
 # --- notices ----------------------------------------------------------------------------------------------------------
@@ -295,32 +298,18 @@ def _source_checked(editor: ExperimentEditor, experiment: Experiment) -> Edit:
 GIVEN_DROPPED = "Dropped: your translation, because the model chooses the other words. Undo restores it."
 
 
-def dropped_with_sentence(dropped: Sequence[Intervention]) -> str:
-    """What another sentence left out; empty if nothing."""
-    return _dropped(f"with the sentence that {'it belongs' if len(dropped) == 1 else 'they belong'} to", dropped)
-
-
-def dropped_with_source(dropped: Sequence[Intervention]) -> str:
-    """What other source tokens left out; empty if nothing."""
-    return _dropped("because the tokens of the source have changed", dropped)
-
-
-def dropped_for_output(output: Output, dropped: Sequence[Intervention]) -> str:
-    """What another way to find the target left out; empty if nothing."""
-    is_given = isinstance(output, GivenTarget)
-    why = "the whole translation is given" if is_given else "the model chooses its own tokens"
-    return _dropped(f"because {why}", dropped)
-
-
 def dropped_notice(dropped: Sequence[Intervention], *, is_of_former: bool) -> str:
-    """What the model left out; empty if nothing. `is_of_former`: whether a former model had taken it."""
+    """A notice of the interventions that the model left out; empty if there are none.
+
+    `is_of_former`: whether a former model had taken them.
+    """
     undo = "With the previous model, undo restores" if is_of_former else ""
     why = f"because {'it does' if len(dropped) == 1 else 'they do'} not fit this model or sentence"
     return _dropped(why, dropped, undo)
 
 
 def kept_notice(experiment: Experiment, previous: Experiment | None) -> str:
-    """What another model takes over from the one before, in a sentence; empty if there is nothing.
+    """A sentence on the interventions kept from the previous model; empty if there are none.
 
     Args:
         experiment: what is asked of the model that is in use now.
@@ -334,14 +323,14 @@ def kept_notice(experiment: Experiment, previous: Experiment | None) -> str:
 
 
 def refused_notice(experiment: Experiment, now: Experiment) -> str:
-    """What was refused and is not in use; `now` is."""
+    """A notice of a refused experiment; `now` is in use."""
     if experiment.source_text != now.source_text:
         return "The previous sentence is still shown."
     return f"Refused, and taken back: {_taken_back(experiment, now)}."
 
 
 def cancelled_notice(experiment: Experiment, now: Experiment) -> str:
-    """What was cancelled; `now` is in use."""
+    """A notice of a cancelled experiment; `now` is in use."""
     if experiment == now:
         return "Translating was cancelled. Press Enter in the sentence to translate it, or type another one."
     if experiment.source_text != now.source_text:
@@ -350,7 +339,7 @@ def cancelled_notice(experiment: Experiment, now: Experiment) -> str:
 
 
 def _dropped(why: str, interventions: Sequence[Intervention], undo: str = "Undo restores") -> str:
-    """What was left out, in a sentence; empty if nothing was. `undo` begins the one on how it comes back."""
+    """A sentence on dropped interventions; empty if there are none. `undo` begins the sentence on restoring them."""
     if not interventions:
         return ""
     it = "it" if len(interventions) == 1 else "them"

@@ -36,7 +36,7 @@ from augenmerk.viz_app.state.model_info import ModelInfo
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """How far a job is.
+    """The progress of a job.
 
     Attributes:
         done, total: counts of what `text` names; the total is 0 if unknown.
@@ -166,7 +166,7 @@ Shown: TypeAlias = Empty | Current | Stale
 
 @dataclass(frozen=True, eq=False)
 class ExperimentRequest:
-    """What is asked of the model.
+    """A request to the model.
 
     Attributes:
         experiment: to be computed.
@@ -182,7 +182,7 @@ class ExperimentRequest:
 
 
 class ExperimentState:
-    """What is asked of the model, and what it answered.
+    """An experiment: the request to the model and its answer.
 
     Attributes:
         settings: how maps are shown.
@@ -236,12 +236,12 @@ class ExperimentState:
 
     @property
     def result(self) -> ExperimentResult | None:
-        """What is shown; None while there is nothing."""
+        """The result shown; None while there is none."""
         return self.shown.result
 
     @property
     def current(self) -> ExperimentResult | None:
-        """What is shown, if the model in use made it; None if nothing can be asked about it."""
+        """The result shown, if the model in use made it; else None: nothing can be asked about it."""
         return self.shown.result if isinstance(self.shown, Current) else None
 
     @property
@@ -385,7 +385,7 @@ class ExperimentState:
         self.result_changed.emit(self.shown)
 
     def _show(self, result: ExperimentResult) -> None:
-        """The chosen head is kept where it exists; if nobody chose one, the cross head that points most clearly is."""
+        """Keeps the chosen head if it exists; without a choice, takes the cross head that points most clearly."""
         self.shown = Current(result, self.model)
         if self.model is not None:
             self.roles.sample = self.model.roles
@@ -441,7 +441,7 @@ class Measuring:
 
     @property
     def is_awaited(self) -> bool:
-        """Whether maps in the chosen measure are to come, and weights shown until then."""
+        """Whether maps in the chosen measure are awaited, and weights shown until then."""
         return self.request.is_running and self.maps.lacking_measure() is not None
 
     def restart(self) -> None:
@@ -531,14 +531,14 @@ class ViewIntents:
         return ""
 
     def _kept_pin(self, before: Translation | None) -> Pair | None:
-        """What is pinned in the maps that were shown, if the maps that are shown now have the same two tokens."""
+        """The pinned pair of the previous maps, if the current maps have the same two tokens."""
         pinned, after = self.selection.pinned, self.maps.translation
         if pinned is None or before is None or after is None:
             return None
         return pair_in(after, before, self.selection.head.kind, pinned, self.settings.label_mode)
 
     def _on_shown(self, shown: ShownMaps, before: ShownMaps) -> None:
-        """The maps of the other translation are shown: what is pinned stands for the same two tokens there."""
+        """Pins the same two tokens in the maps of the other translation."""
         result = self.maps.result
         if result is not None and self.selection.pinned is not None and "original" in (shown, before):
             self.selection.pinned = self._kept_pin(result.original if before == "original" else result.changed)
@@ -565,7 +565,7 @@ def pair_in(
 
 
 def partner(before: Sequence[str], after: Sequence[str], index: int) -> int | None:
-    """The index of the token in `after` that stands for one of `before`; None if it is gone."""
+    """The index in `after` of a token of `before`; None if it is gone."""
     if index >= len(before):
         return None
     if index < len(after) and before[index] == after[index]:

@@ -27,20 +27,20 @@ class HeadRoles:
         self.sample: SampleRoles | None = None
 
     def of(self, head: Head) -> Role:
-        """What a head does over the sample; in this sentence, if no sample was measured."""
+        """The role of a head over the sample; in this sentence, if no sample was measured."""
         return self.sample.role(head) if self.sample is not None else self.here(head)
 
     def here(self, head: Head) -> Role:
-        """What a head does in this sentence."""
+        """The role of a head in this sentence."""
         return self._in_sentence()[head.kind][head.layer][head.head]
 
     @property
     def where_they_hold(self) -> str:
-        """Of what sentences roles tell: "on 200 pairs of the validation split", or "in this sentence"."""
+        """The sentences that roles describe: "on 200 pairs of the validation split", or "in this sentence"."""
         return "in this sentence" if self.sample is None else f"on {self.sample.sample}"
 
     def count(self) -> dict[Role, int]:
-        """How many heads have each role, by the order of `ROLES`."""
+        """The number of heads with each role, in the order of `ROLES`."""
         if self.maps.translation is None:
             return {}
         by_kind = self.sample.by_kind if self.sample is not None else self._in_sentence()
@@ -95,7 +95,7 @@ class HeadRoles:
 
 
 def clarity(maps: FloatArray) -> NDArray[np.float64]:
-    """How clearly heads point: the mean largest weight of a query times the share of different keys, [L, H].
+    """The clarity of heads: the mean largest weight of a query times the share of different keys, [L, H].
 
     Args:
         maps: [L, H, Q, M].
@@ -116,7 +116,7 @@ HERE = "in this sentence"
 
 
 def role_in_short(roles: HeadRoles, head: Head) -> str:
-    """A line, with another one where the head does something else in this sentence than on the sample."""
+    """The role in a line; another line if the head has another role in this sentence than on the sample."""
     role, here, where = roles.of(head), roles.here(head), roles.where_they_hold
     line = f"{role}: {ROLES[role]}, {where}" if role != "mixed" else f"no clear role {where}"
     if here == role:

@@ -1,6 +1,6 @@
-"""The maps as they are shown: original, changed or their difference; labelled, merged, combined, scaled. No Qt."""
+"""The maps shown: original, changed or their difference; labelled, merged, combined, scaled. No Qt."""
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ from augenmerk.viz_app.state.map_view_settings import MapViewSettings, ShownMaps
 
 MAX_CACHED = 200
 LEAST_DIFFERENCE = 0.01
-"""Colours of a difference reach at least this far: rounding errors are not to look like a finding."""
+"""Colours of a difference reach at least this far: rounding errors must not look like a finding."""
 
 
 Kept = TypeVar("Kept")
@@ -50,26 +50,26 @@ class MapSource:
     Attributes:
         settings, selection: how maps are shown, and which head is chosen.
         result: whose maps; None while nothing is shown.
-        measured: the maps of its translations in the other measures, as far as they are known.
+        measured: the maps of its translations in the other measures, as far as they are known, by translation.
         cache: what follows from all of this.
     """
 
     def __init__(self, settings: MapViewSettings, selection: MapSelection) -> None:
         self.settings, self.selection = settings, selection
         self.result: ExperimentResult | None = None
-        self.measured: tuple[MeasuredMaps, ...] = ()
+        self.measured: dict[Translation, MeasuredMaps] = {}
         self.cache = Cache()
 
     def show(self, result: ExperimentResult | None) -> None:
         """Another result; what was measured of translations that it keeps stays known."""
         self.result = result
         kept = () if result is None else (result.original, result.changed)
-        self.measured = tuple(each for each in self.measured if any(each.translation is one for one in kept))
+        self.measured = {each: self.measured[each] for each in kept if each in self.measured}
         self.cache.clear()
 
     def add_measured(self, measured: MeasuredMaps) -> None:
         """The maps of a translation in the other measures have become known."""
-        self.measured = (*(each for each in self.measured if each.translation is not measured.translation), measured)
+        self.measured = {**self.measured, measured.translation: measured}
         self.cache.clear()
 
     def with_settings(self, **changes: Any) -> "MapSource":
@@ -82,7 +82,7 @@ class MapSource:
 
     @property
     def shown(self) -> ShownMaps:
-        """What is really shown: without interventions there is one translation, and one kind of maps."""
+        """The maps that are in fact shown: without interventions there is one translation, and one kind of maps."""
         return self.settings.shown if self.result is not None and self.result.is_changed else "changed"
 
     @property
@@ -118,27 +118,25 @@ class MapSource:
 
     # --- one measure ----------------------------------------------------------------------------------------------
 
-    def shown_measure(self, kind: MapKind, translation: Translation | None = None) -> Measure:
-        """The measure that is shown of a kind of map: the weight where the one asked for does not exist, or not yet."""
+    def shown_measure(self, kind: MapKind) -> Measure:
+        """The measure shown of a kind of map: the weight if the requested one does not exist, or is not known yet."""
         measure = self.settings.measure
         if measure == "weight" or kind not in MEASURES[measure].kinds:
             return "weight"
-        asked = [translation] if translation is not None else self._translations_shown()
-        return measure if all(measured_of(self.measured, each) is not None for each in asked) else "weight"
+        return measure if self.lacking_measure() is None else "weight"
 
     def lacking_measure(self) -> Translation | None:
         """A translation that has to be measured before the chosen measure can be shown; None if there is none."""
         if self.settings.measure == "weight":
             return None
-        return next((each for each in self._translations_shown() if measured_of(self.measured, each) is None), None)
+        return next((each for each in self._translations_shown() if each not in self.measured), None)
 
     def maps_of(self, translation: Translation, kind: MapKind) -> FloatArray:
         """The whole maps of a kind in the measure that is shown, [L, H, Q, M]; a layer's one map for each head."""
         weights, measure = translation.maps.of_kind(kind), self.shown_measure(kind)
-        measured = measured_of(self.measured, translation)
-        if measure == "weight" or measured is None:
+        if measure == "weight" or translation not in self.measured:
             return weights
-        return np.broadcast_to(measured.maps[measure, kind], weights.shape)
+        return np.broadcast_to(self.measured[translation].maps[measure, kind], weights.shape)
 
     def _translations_shown(self) -> list[Translation]:
         if self.result is None or self.translation is None:
@@ -164,7 +162,7 @@ class MapSource:
         return [(head.layer, head.head)]
 
     def view(self) -> MapView | None:
-        """The large map as it is drawn; None while nothing is shown."""
+        """The large map; None while nothing is shown."""
         if self.result is None:
             return None
         kind, heads = self.selection.head.kind, self.heads()
@@ -172,7 +170,7 @@ class MapSource:
         return self._view(("large", how, tuple(heads)), kind, lambda maps: combine(maps, how, heads))
 
     def view_all(self, kind: MapKind) -> MapView:
-        """All maps of a kind, [L, H, Q, M], as they are drawn."""
+        """All maps of a kind, [L, H, Q, M]."""
         return self._view(("all",), kind, lambda maps: maps)
 
     def _view(self, name: tuple[object, ...], kind: MapKind, choose: Callable[[FloatArray], FloatArray]) -> MapView:
@@ -228,22 +226,12 @@ def new_entries(found: MapDifference, changed: LabelledMap) -> tuple[frozenset[i
     return queries, frozenset(range(len(changed.keys))) - {key for _, key in found.key_pairs}
 
 
-def has_split_words(translation: Translation) -> bool:
-    """Whether any word is made of several tokens."""
-    return any(word.end - word.start > 1 for word in (*translation.source_words, *translation.target_words))
-
-
 def selected(selection: Selection, maps: FloatArray, translation: Translation, kind: MapKind) -> LabelledMap:
     """Labelled, merged, hidden; nothing is hidden where nothing would be left: a sentence of punctuation alone."""
     labelled = selection.apply(maps, translation, kind)
     if not labelled.weights.size:
         labelled = replace(selection, hide=frozenset()).apply(maps, translation, kind)
     return labelled
-
-
-def measured_of(measured: Iterable[MeasuredMaps], translation: Translation) -> MeasuredMaps | None:
-    """The measured maps of a translation; None if they are not known."""
-    return next((each for each in measured if each.translation is translation), None)
 
 
 def hides_nothing(maps: MapSource) -> bool:
@@ -254,33 +242,25 @@ def hides_nothing(maps: MapSource) -> bool:
 
 def top_value(maps: MapSource, head: Head, values: FloatArray) -> float:
     """The value of the last colour in a map of a head; of a difference, on both sides of 0."""
-    scale = maps.settings.scale
-    if maps.is_signed(head.kind):
-        every = values if scale == "own" else maps.view_all(head.kind).values
-        if scale == "layer":
-            every = every[head.layer]
-        return max(float(np.nanmax(np.abs(every), initial=0.0)), LEAST_DIFFERENCE)
-    if scale == "shared":
-        if MEASURES[maps.shown_measure(head.kind)].rows_sum_to_one:
-            return 1.0
-        values = maps.view_all(head.kind).values
-    if scale == "layer":
-        values = maps.view_all(head.kind).values[head.layer]
-    return float(values.max(initial=0.0)) or 1.0
+    if maps.settings.scale == "own":
+        return float(_largest(values, (-2, -1), is_signed=maps.is_signed(head.kind)).item())
+    return float(top_values(maps, head.kind)[head.layer, head.head])
 
 
 def top_values(maps: MapSource, kind: MapKind) -> FloatArray:
     """The same for all maps of a kind at once, [L, H]."""
-    values, scale = maps.view_all(kind).values, maps.settings.scale
+    values, scale, is_signed = maps.view_all(kind).values, maps.settings.scale, maps.is_signed(kind)
 
     def make() -> FloatArray:
-        if scale == "shared":
-            return np.full(values.shape[:2], top_value(maps, Head(kind, 0, 0), values), dtype=np.float32)
-        axes = (-3, -2, -1) if scale == "layer" else (-2, -1)
-        if maps.is_signed(kind):
-            largest = np.nanmax(np.abs(values), axis=axes, initial=LEAST_DIFFERENCE, keepdims=True)[..., 0, 0]
-        else:
-            largest = values.max(axis=axes, initial=0.0, keepdims=True)[..., 0, 0]
-        return np.broadcast_to(np.where(largest > 0, largest, np.float32(1)), values.shape[:2])
+        if scale == "shared" and not is_signed and MEASURES[maps.shown_measure(kind)].rows_sum_to_one:
+            return np.ones(values.shape[:2], dtype=np.float32)
+        axes = {"own": (-2, -1), "layer": (-3, -2, -1), "shared": (-4, -3, -2, -1)}[scale]
+        return np.broadcast_to(_largest(values, axes, is_signed=is_signed)[..., 0, 0], values.shape[:2])
 
     return maps.cache.kept(("tops", id(values), scale), make)
+
+
+def _largest(values: FloatArray, axes: tuple[int, ...], *, is_signed: bool) -> FloatArray:
+    """The largest absolute value along some axes, which are kept; 1 if there is none above 0."""
+    found = np.nanmax(np.abs(values), axis=axes, initial=LEAST_DIFFERENCE if is_signed else 0.0, keepdims=True)
+    return np.where(found > 0, found, np.float32(1))

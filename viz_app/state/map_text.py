@@ -13,7 +13,7 @@ from augenmerk.core.text.vocabulary import MARKS
 from augenmerk.core.translation.result import MapKind
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_in_words
-from augenmerk.viz_app.state.map_source import has_split_words, hides_nothing
+from augenmerk.viz_app.state.map_source import hides_nothing
 from augenmerk.viz_app.state.map_view import SHORTENED, Band, MapView, Pair
 from augenmerk.viz_app.state.marks import query_sum
 from augenmerk.viz_app.state.sentence_text import elided
@@ -29,7 +29,7 @@ OFF_NOTE = "Switched off: its weights are still computed, but its output is drop
 
 
 def title(state: ExperimentState) -> str:
-    """What the large map is."""
+    """The title of the large map."""
     head, settings = state.selection.head, state.settings
     num_heads = len(state.maps.heads())
     if state.result is None or settings.scope == "head" or num_heads == 1:
@@ -103,7 +103,7 @@ def difference_note(state: ExperimentState) -> str:
 
 
 def value_name(state: ExperimentState) -> str:
-    """What a cell of the large map is called, in short."""
+    """The short name of a cell's value in the large map."""
     how = "" if state.settings.scope == "head" else f"{COMBINATION_NAMES[state.settings.combination]} "
     change = "change of " if state.maps.is_signed(state.selection.head.kind) else ""
     return change + how + MEASURES[state.maps.shown_measure(state.selection.head.kind)].value_name
@@ -147,7 +147,7 @@ def describe(state: ExperimentState, pair: Pair) -> tuple[str, str] | None:
 
 
 def marks_in_words(state: ExperimentState) -> str:
-    """What is pinned and picked; empty if nothing is.
+    """The pinned cell or picked tokens in words; empty if there are none.
 
     Lines after the first say the same in ever fewer words, for where there is no room for all. Each has the value.
     """
@@ -177,7 +177,8 @@ def label_tip(view: MapView, band: Band) -> str:
 
 def splits_words(state: ExperimentState) -> bool:
     """Whether any word shown is made of several tokens."""
-    return state.maps.translation is not None and has_split_words(state.maps.translation)
+    shown = state.maps.translation
+    return shown is not None and any(word.end - word.start > 1 for word in (*shown.source_words, *shown.target_words))
 
 
 BEWARE = (
@@ -189,18 +190,11 @@ SHARES = {
     "max": "{when}, one of these {num_heads} heads gives {share} of its attention to “{key}”.",
     "mean": "{when}, these {num_heads} heads give on average {share} of their attention to “{key}”.",
 }
-RISES = {
-    "head": "{when}, this head gives “{key}” {points} percentage points more of its attention than in the original.",
-    "max": "{when}, one of these {num_heads} heads gives “{key}” {points} percentage points more of its attention than "
-    "in the original.",
-    "mean": "{when}, these {num_heads} heads give “{key}” on average {points} percentage points more of their "
-    "attention than in the original.",
-}
-FALLS = {
-    "head": "{when}, this head gives “{key}” {points} percentage points less of its attention than in the original.",
-    "max": "{when}, one of these {num_heads} heads gives “{key}” {points} percentage points less of its attention than "
-    "in the original.",
-    "mean": "{when}, these {num_heads} heads give “{key}” on average {points} percentage points less of their "
+CHANGES = {
+    "head": "{when}, this head gives “{key}” {points} percentage points {more} of its attention than in the original.",
+    "max": "{when}, one of these {num_heads} heads gives “{key}” {points} percentage points {more} of its attention "
+    "than in the original.",
+    "mean": "{when}, these {num_heads} heads give “{key}” on average {points} percentage points {more} of their "
     "attention than in the original.",
 }
 
@@ -265,21 +259,18 @@ def _example(state: ExperimentState, view: MapView) -> str:
     predicts = head.kind != "encoder" and settings.label_mode == "predicted"
     label = query_labels[query]
     when = f"While the model predicts “{label}”" if predicts else f"While the model reads “{label}”"
-    measure = _measure(state)
+    measure, more = _measure(state), "more" if value >= 0 else "less"
     if measure != "weight":
         name = MEASURES[measure].name
         if not _is_signed(state):
             return f"{when}, “{looked_at}” counts most: {value:.2f} by {name}."
-        if value >= 0:
-            return f"{when}, “{looked_at}” counts {value:.2f} more than in the original by {name}."
-        return f"{when}, “{looked_at}” counts {-value:.2f} less than in the original by {name}."
+        return f"{when}, “{looked_at}” counts {abs(value):.2f} {more} than in the original by {name}."
     num_heads = len(state.maps.heads())
     heads = "head" if settings.scope == "head" or num_heads == 1 else settings.combination
     if not _is_signed(state):
         return SHARES[heads].format(when=when, num_heads=num_heads, share=percent_in_words(value), key=looked_at)
     points = f"{100 * abs(value):.0f}"
-    template = RISES[heads] if value >= 0 else FALLS[heads]
-    return template.format(when=when, num_heads=num_heads, points=points, key=looked_at)
+    return CHANGES[heads].format(when=when, num_heads=num_heads, points=points, more=more, key=looked_at)
 
 
 def _is_word(label: str) -> bool:

@@ -42,7 +42,7 @@ class Band:
 
 @dataclass(frozen=True)
 class Marks:
-    """What is marked on the drawing of one map.
+    """The marks on the drawing of one map.
 
     Attributes:
         is_off: the head is switched off.
@@ -70,7 +70,7 @@ class Strip:
 
     Attributes:
         values: [1, columns].
-        label: what is summed, next to the strip.
+        label: next to the strip.
         title: the same in more words.
     """
 
@@ -128,7 +128,7 @@ class MapView:
         return None if row is None or column is None else Place(row, column)
 
     def tokens_of(self, band: Band) -> tuple[int, ...]:
-        """The queries that a row, or the keys that a column, stands for."""
+        """The queries of a row, or the keys of a column."""
         return (self.labelled.queries if band.is_row else self.labelled.keys).positions[band.index]
 
     def bands(self, queries: Iterable[int] = (), keys: Iterable[int] = ()) -> list[Band]:
@@ -159,7 +159,7 @@ KEY_SIDES: dict[MapKind, Side] = {"encoder": "source", "decoder": "target", "cro
 NUM_NAMED = 3
 NUM_LISTED = 4
 SHORTENED = range(24, 3, -1)
-"""To so many characters a token may be shortened where there is little room, longest first."""
+"""Numbers of characters to which a token is shortened if there is little room, longest first."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class PickedTokens:
     last: int | None = None
 
     def pick(self, side: Side, tokens: Collection[int], mode: SelectionMode = "alone") -> "PickedTokens":
-        """After a click on some tokens that stand for one query or word: a click on all that is picked lets it go."""
+        """The selection after a click on the tokens of one query or word; a click on all picked tokens clears it."""
         new = frozenset(tokens)
         if not new:
             return self
@@ -196,50 +196,44 @@ class QuerySum:
     """The queries of picked tokens, summed.
 
     Attributes:
-        entries: the queries of the map shown that went into it.
         weights: [M], of the keys.
         query_labels, key_labels: of those queries, and of all keys.
     """
 
-    entries: tuple[int, ...]
     weights: FloatArray
     query_labels: tuple[str, ...]
     key_labels: tuple[str, ...]
 
     @classmethod
-    def of(cls, view: MapView, entries: Sequence[int]) -> "QuerySum":
-        """The sum of these queries of a map [Q, M]; at least one is needed."""
-        labelled = view.labelled
-        summed = sum_queries(labelled, entries)
-        names = tuple(labelled.queries.labels[entry] for entry in entries)
-        return cls(tuple(entries), summed.weights[0], names, labelled.keys.labels)
-
-    @property
-    def title(self) -> str:
-        """How many queries, and the first of them by name."""
-        if len(self.entries) == 1:
-            return f"Row {self.query_labels[0]}"
-        more = f" … ({len(self.entries) - NUM_NAMED} more)" if len(self.entries) > NUM_NAMED else ""
-        return f"Sum of {len(self.entries)} rows: {' + '.join(self.query_labels[:NUM_NAMED])}{more}"
+    def of(cls, view: MapView, rows: Sequence[int]) -> "QuerySum":
+        """The sum of these rows of a map [Q, M]; at least one is needed."""
+        names = tuple(view.row_labels[row] for row in rows)
+        return cls(sum_queries(view.labelled, rows).weights[0], names, view.column_labels)
 
     @property
     def name(self) -> str:
-        """How many queries, or the one."""
-        return self.title.rpartition(":")[0] or self.title
+        """The row, or the number of rows."""
+        rows = self.query_labels
+        return f"Row {rows[0]}" if len(rows) == 1 else f"Sum of {len(rows)} rows"
+
+    @property
+    def title(self) -> str:
+        """The number of rows, and the first of them by name."""
+        rows = self.query_labels
+        more = f" … ({len(rows) - NUM_NAMED} more)" if len(rows) > NUM_NAMED else ""
+        return self.name if len(rows) == 1 else f"{self.name}: {' + '.join(rows[:NUM_NAMED])}{more}"
 
     @property
     def short_title(self) -> str:
-        """What stands next to the sum."""
-        return self.query_labels[0] if len(self.entries) == 1 else f"Σ {len(self.entries)} rows"
-
-    @property
-    def sentence(self) -> str:
-        """The title, and the keys that got most."""
-        return self.sentences[0]
+        """The label of the strip with the sum."""
+        return self.query_labels[0] if len(self.query_labels) == 1 else f"Σ {len(self.query_labels)} rows"
 
     @property
     def sentences(self) -> list[str]:
-        """The same in ever fewer words: fewer keys are listed, and then tokens shortened, but never the numbers."""
+        """The title and the keys with the largest weights, in ever fewer words.
+
+        Fewer keys are listed, and then tokens shortened, but never the numbers.
+        """
         order = sorted(range(len(self.weights)), key=lambda key: -float(self.weights[key]))
         best = [(self.key_labels[key], f"{self.weights[key]:.2f}") for key in order if self.weights[key] >= 0.005]
         if not best:
@@ -248,15 +242,11 @@ class QuerySum:
             f"{self.title} → {' · '.join(f'{key} {weight}' for key, weight in best[:count])}"
             for count in range(min(len(best), NUM_LISTED), 0, -1)
         ]
-        title = f"Sum of {len(self.entries)} rows"
-        names = [
-            title if len(self.entries) > 1 else f"Row {elided(self.query_labels[0], length)}" for length in SHORTENED
-        ]
-        key, weight = best[0]
-        return [
-            *listed,
-            *(f"{name} → {elided(key, length)} {weight}" for name, length in zip(names, SHORTENED, strict=True)),
-        ]
+        (key, weight), (first, *others) = best[0], self.query_labels
+        for length in SHORTENED:
+            name = self.name if others else f"Row {elided(first, length)}"
+            listed.append(f"{name} → {elided(key, length)} {weight}")
+        return listed
 
 
 MARKS = ("hovered", "pinned", "picked", "picked_key", "hovered_word", "hovered_label", "hovered_sum", "step")
@@ -339,7 +329,7 @@ class MapSelection:
 
 
 def token_shift_of_queries(kind: MapKind, label_mode: Literal["read", "predicted"]) -> int:
-    """How many positions behind itself a token's query is: the token read at step t was predicted at t − 1."""
+    """The distance from a token to its query: the token read at step t was predicted at t − 1."""
     return 1 if kind != "encoder" and label_mode == "read" else 0
 
 

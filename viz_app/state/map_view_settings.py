@@ -30,7 +30,7 @@ def option(default: Any, *redraws: Redraws, key: str = "", choices: Sequence[obj
     """A field of an evented dataclass.
 
     Args:
-        default: its value until somebody chooses another.
+        default: its value until the user chooses another.
         redraws: what has to be drawn again when it changes.
         key: of the settings file; empty if it is not remembered.
         choices: the values that make sense; None for a flag.
@@ -58,7 +58,7 @@ Scope = Literal["head", "layer", "all", "chosen"]
 ShownMaps = Literal["original", "changed", "difference"]
 SHOWN_MAPS: tuple[ShownMaps, ...] = ("original", "changed", "difference")
 Zoom = float
-"""How large the cells of the large map are: a height in pixels, or `AUTO` or `FIT`."""
+"""The size of the large map's cells: a height in pixels, or `AUTO` or `FIT`."""
 AUTO: Zoom = -1.0
 """The whole map where its labels stay legible that way; else cells that are, and the map scrolls."""
 FIT: Zoom = 0.0
@@ -79,7 +79,7 @@ class MapViewSettings:
             each map's own maximum.
         hides_wrapping, hides_punctuation: what is left out of the maps; what stays of a query is renormalised.
         merges_words: words instead of pieces.
-        measure: what a cell tells; where it does not exist, or is not known yet, the weight is shown.
+        measure: the meaning of a cell; if it does not exist or is not known yet, the weight is shown.
         scope: which heads the large map is made of: the chosen one, all of its layer, all of its kind, or a set.
         combination: mean or maximum of these.
         several: the set, all of one kind.
@@ -131,7 +131,7 @@ class MapViewSettings:
         return Selection(self.label_mode, self.merges_words, frozenset(hidden))
 
     def with_changes(self, **changes: Any) -> "MapViewSettings":
-        """The same choices but for these, to be read once: nobody subscribes to them.
+        """A copy with other values of some fields, to be read once: it has no signals.
 
         `dataclasses.replace` would make their signals, of each of which psygnal 0.16 keeps a string for ever.
 
@@ -161,5 +161,5 @@ class MapViewSettings:
 
 
 def zoomed(side: float, num_steps: float) -> Zoom:
-    """Cells larger by so many steps, smaller if negative, from the height they have now."""
+    """The zoom after a number of steps, negative ones for smaller cells, from the current height."""
     return float(min(side * ZOOM_STEP**num_steps, MAX_CELL_PX))

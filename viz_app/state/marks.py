@@ -1,4 +1,4 @@
-"""What is marked on maps: changes of the experiment, and what is pinned and picked, also in both sentences. No Qt."""
+"""Marks on maps: changes of the experiment, pinned and picked tokens, also in both sentences. No Qt."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -27,7 +27,7 @@ from augenmerk.viz_app.state.map_view import (
 def marks_of_experiment(
     view: MapView, translation: Translation, kind: MapKind, heads: Collection[tuple[int, int]], label_mode: LabelMode
 ) -> Marks:
-    """What an experiment changes on the map of some heads of a kind, given by layer and head.
+    """An experiment's changes to the map of some heads of a kind, given by layer and head.
 
     The map counts as switched off if all of its heads are.
     """
@@ -106,7 +106,7 @@ def queries_of_word(state: ExperimentState, word: Word) -> tuple[int, ...]:
 
 
 def word_of_query(state: ExperimentState, query: int) -> Word | None:
-    """The word of the translation that a query of the chosen map stands for, if any."""
+    """The word of the translation of a query of the chosen map, if any."""
     translation = state.maps.translation
     if translation is None:
         return None
@@ -143,7 +143,7 @@ def query_sum(state: ExperimentState) -> QuerySum | None:
 
 
 def key_shares(state: ExperimentState, side: Side) -> dict[Word, float]:
-    """How much of the picked queries went to each word of one side, from 0 to 1; empty if its words are no keys."""
+    """The share of each word of one side in the picked queries, from 0 to 1; empty if its words are not keys."""
     total, kind = query_sum(state), state.selection.head.kind
     if total is None or KEY_SIDES[kind] != side:
         return {}

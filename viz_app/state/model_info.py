@@ -1,4 +1,4 @@
-"""What the windows say about an opened model. No torch: it is read off the translator in its own thread."""
+"""Facts about an opened model, read from the translator in its own thread. No torch."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ class ModelInfo:
         run: the configuration it was trained with.
         device: where it runs, and why there.
         num_parameters: trainable parameters.
-        roles: what its heads do over a sample, if that lies beside it.
+        roles: of its heads over a sample; None if no file with them is next to it.
         digest: of weights and vocabularies; experiment files name models by it.
         vocabulary_sizes: V of source and target.
         target_codes: tokens that a sentence may begin with to say into which language; empty for one pair.
@@ -41,12 +41,12 @@ class ModelInfo:
 
     @property
     def is_bundled(self) -> bool:
-        """Whether it is the model that ships: what the gallery says was found in that one."""
+        """Whether it is the bundled model, which the gallery describes."""
         return is_bundled_model(self.path)
 
     @property
     def title(self) -> str:
-        """The name; with its folder where the name alone ("best", "last") would not tell one run from another."""
+        """The name; with its folder if the name alone ("best", "last") does not identify a run."""
         if self.path is not None and self.name in ("best", "last"):
             return f"{name_of(self.path.absolute().parent)}/{self.name}"
         return self.name

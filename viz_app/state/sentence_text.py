@@ -1,4 +1,4 @@
-"""Sentences as text: their length, letters that nobody sees, places of words, and words that changed. No Qt."""
+"""Sentences as text: their length, invisible letters, places of words, and words that changed. No Qt."""
 
 import difflib
 import re
@@ -23,13 +23,13 @@ def limited(text: str) -> str:
 
 
 def left_out(num_characters: int, what: str = "sentence") -> str:
-    """What is said when so many characters of a sentence, or of something else, were left out."""
+    """The message for characters of a sentence, or of something else, that were left out."""
     noun = "character was" if num_characters == 1 else "characters were"
     return f"A {what} can have at most {MAX_CHARACTERS:,} characters; {num_characters:,} more {noun} left out."
 
 
 def not_shown(num_characters: int) -> str:
-    """What is said when the model's own translation is longer than is shown in one line of text."""
+    """The message for a translation that is longer than the line of text shows."""
     noun = "character is" if num_characters == 1 else "characters are"
     return (
         f"The translation is longer than {MAX_CHARACTERS:,} characters: its last {num_characters:,} {noun} not shown "
@@ -48,7 +48,7 @@ def visible(token: str) -> str:
     """The token; "U+200B" for a zero-width space, and so for all that consist of nothing visible.
 
     Args:
-        token: as it is shown elsewhere, perhaps with the mark of a piece before it.
+        token: as it is shown elsewhere, perhaps after the mark of a piece.
     """
     rest = token.removeprefix(CONTINUATION)
     if not rest or not all(map(_is_invisible, rest)):
@@ -66,7 +66,7 @@ def breakable(text: str) -> str:
 
 
 def elided(text: str, length: int) -> str:
-    """A text of at most so many characters, at least 3: what lies between its ends gives way to an ellipsis."""
+    """A text of at most `length` characters, at least 3, with an ellipsis between its ends."""
     if len(text) <= length:
         return text
     end = (length - 1) // 2
@@ -89,7 +89,7 @@ class Span:
 
 
 def unknown_spans(translation: Translation) -> tuple[Span, ...]:
-    """Where the typed text holds words of which the vocabulary does not know some token."""
+    """Places in the typed text of words with a token that is not in the vocabulary."""
     unknown = set(translation.unknown_source_positions)
     return tuple(
         span for word, span in word_spans(translation).items() if unknown.intersection(range(word.start, word.end))
@@ -97,22 +97,22 @@ def unknown_spans(translation: Translation) -> tuple[Span, ...]:
 
 
 def rare_spans(translation: Translation) -> dict[Span, RareWord]:
-    """Where the typed text holds words that the training data hardly had."""
+    """Places in the typed text of words that are rare in the training data."""
     return _spans_of(translation.coverage.rare_words, translation) if translation.coverage else {}
 
 
 def respelled_spans(translation: Translation) -> dict[Span, RespelledWord]:
-    """Where the typed text holds words that were read in another spelling."""
+    """Places in the typed text of words that were read in another spelling."""
     return _spans_of(translation.coverage.respelled_words, translation) if translation.coverage else {}
 
 
 def word_spans(translation: Translation) -> dict[Word, Span]:
-    """Where the typed text holds each source word; words that cannot be found again are left out."""
+    """Places in the typed text of the source words; words that are not found are left out."""
     return {word: _to_utf16(translation.source_text, *found) for word, found in _word_ranges(translation).items()}
 
 
 def _spans_of(words: tuple[_Word, ...], translation: Translation) -> dict[Span, _Word]:
-    """Where the typed text holds these words, which know their first tokens."""
+    """Places in the typed text of words that know their first tokens."""
     if not words:
         return {}
     spans = {word.start: span for word, span in word_spans(translation).items()}
@@ -120,7 +120,7 @@ def _spans_of(words: tuple[_Word, ...], translation: Translation) -> dict[Span, 
 
 
 def edited_spans(result: ExperimentResult) -> tuple[Span, ...]:
-    """Where the typed text holds the words that the experiment removes or replaces."""
+    """Places in the typed text of the words that the experiment removes or replaces."""
     places = {edit.place for edit in result.experiment.source_edits}
     spans, original = word_spans(result.original), result.original
     found = zip(original.source_places, original.source_words, strict=True)
@@ -128,7 +128,7 @@ def edited_spans(result: ExperimentResult) -> tuple[Span, ...]:
 
 
 def source_as_read(result: ExperimentResult) -> str:
-    """The sentence as the model read it: words that the experiment removes are gone, others stand in their places."""
+    """The sentence as the model read it, without removed words and with replaced ones."""
     text, ranges = result.original.source_text, _word_ranges(result.original)
     edits = {edit.place: edit for edit in result.experiment.source_edits}
     parts: list[str] = []
@@ -144,7 +144,7 @@ def source_as_read(result: ExperimentResult) -> str:
 
 
 def ignored_span(translation: Translation) -> Span | None:
-    """Where the typed text holds the end that did not fit into the model."""
+    """The place in the typed text of the end that did not fit into the model."""
     if not translation.ignored_text:
         return None
     text = translation.source_text
@@ -152,7 +152,7 @@ def ignored_span(translation: Translation) -> Span | None:
 
 
 def _word_ranges(translation: Translation) -> dict[Word, tuple[int, int]]:
-    """Where the typed text holds each source word, in characters; words that cannot be found again are left out."""
+    """Places in the typed text of the source words, in characters; words that are not found are left out."""
     lowered, ranges, position = _same_length_lower(translation.source_text), {}, 0
     for word in translation.source_words:
         start = lowered.find(_same_length_lower(word.text), position)
@@ -163,7 +163,7 @@ def _word_ranges(translation: Translation) -> dict[Word, tuple[int, int]]:
 
 
 def _same_length_lower(text: str) -> str:
-    """Lower case, character by character: a letter whose lower case is longer (İ) stays as it is."""
+    """Lower case, character by character: a letter whose lower case is longer (İ) stays unchanged."""
     return "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
 
 

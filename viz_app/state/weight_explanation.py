@@ -1,4 +1,4 @@
-"""Where the weight of the pinned pair comes from: query times key, dimension by dimension. No Qt, no torch."""
+"""The origin of the pinned pair's weight: query times key, dimension by dimension. No Qt, no torch."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -15,7 +15,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState, RequestSta
 
 @dataclass
 class WeightExplanation:
-    """Whether the weight of the pinned pair is being explained, and what is known for it.
+    """The state of the explanation of the pinned pair's weight.
 
     Attributes:
         is_open: whether it is; a field with an event.
@@ -31,7 +31,7 @@ class WeightExplanation:
         self._known: tuple[Translation, Trace] | None = None
 
     def trace_of(self, translation: Translation | None) -> Trace | None:
-        """What is known of a translation."""
+        """Queries and keys of a translation; None if they are not known."""
         known = self._known
         return known[1] if known is not None and known[0] is translation else None
 
@@ -42,7 +42,7 @@ class WeightExplanation:
 
 @dataclass(frozen=True, eq=False)
 class QueryKeyView:
-    """The products behind the pinned pair.
+    """The products that give the pinned pair's weight.
 
     Attributes:
         detail: of one query and one key token.
@@ -64,7 +64,7 @@ class QueryKeyView:
 
     @property
     def sentence(self) -> str:
-        """What the numbers are, and how the logit becomes the weight."""
+        """The meaning of the numbers, and the step from the logit to the weight."""
         detail, width = self.detail, len(self.detail.products)
         sums = f"Σ of {width} products qᵢ·kᵢ / √{width} = logit {number(detail.logit)}."
         biases = " ".join(filter(None, ("q and k include their biases; nothing else is added.", self.whose)))
@@ -87,7 +87,7 @@ class QueryKeyView:
 
 
 def query_key_view(state: ExperimentState, explanation: WeightExplanation) -> QueryKeyView | str:
-    """The products behind the pinned pair of the translation that is shown, or what is missing to show them.
+    """The products that give the pinned pair's weight in the translation shown, or a sentence on what is missing.
 
     Of a difference the changed translation is explained.
     """

@@ -47,7 +47,7 @@ def test_the_sum_is_that_of_the_queries_of_the_picked_words(state: ExperimentSta
     np.testing.assert_allclose(total.weights, weights[2] + weights[4] + weights[5], rtol=1e-6)
     assert total.title == "Sum of 3 rows: man + sleep + ing"
     best = int(total.weights.argmax())
-    assert f"→ {translation.source_tokens[best]} {total.weights[best]:.2f}" in total.sentence
+    assert f"→ {translation.source_tokens[best]} {total.weights[best]:.2f}" in total.sentences[0]
     state.settings.merges_words = True
     merged = query_sum(state)
     assert merged is not None

@@ -230,7 +230,7 @@ def test_lines_stand_for_the_weights_above_the_threshold(make_window: MakeWindow
     assert not page.head.heatmap.isVisible()
     assert "to sum their lines" in page.head.pick_line.label.text()
     assert "cells" not in page.head.pick_line.label.text(), "there are none to be pinned"
-    view, painter = _view(page), page.head.lines.painter_now
+    view, painter = _view(page), page.head.lines._painter
     assert view is not None
     assert painter is not None
     page.head.sizes.threshold.setValue(30)

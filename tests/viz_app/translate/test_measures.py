@@ -43,7 +43,7 @@ def test_a_measure_replaces_the_weight_in_map_and_grid_and_says_what_it_is(page:
     grid, heatmap = page.heads.grid.grab().toImage(), page.head.heatmap.grab().toImage()
     weights = _view(page).values
     _choose(qtbot, page, "rollout")
-    (measured,) = page.state.maps.measured
+    (measured,) = page.state.maps.measured.values()
     assert measured.translation is page.state.translation
     page.state.settings.merges_words = False
     np.testing.assert_array_equal(_view(page).values, measured.maps["rollout", "cross"][0, 1])

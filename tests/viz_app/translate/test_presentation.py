@@ -95,7 +95,7 @@ def test_it_shows_lines_where_the_page_does(make_window: MakeWindow, qtbot: QtBo
     assert shown.heatmap.isVisible()
     window.state.settings.picture = "lines"
     assert shown.lines.isVisible()
-    assert shown.lines.painter_now is not None
+    assert shown.lines._painter is not None
 
 
 @pytest.mark.heavy

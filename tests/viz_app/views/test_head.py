@@ -416,7 +416,7 @@ def test_what_a_key_does_not_get_is_shared_out_as_before() -> None:
 def test_a_token_under_the_mouse_shows_its_lines_alone(panel: HeadPanel, state: ExperimentState, qtbot: QtBot) -> None:
     state.settings.label_mode, state.settings.picture, state.settings.line_threshold = "read", "lines", 0.0
     qtbot.wait(30)
-    painter, view = panel.lines.painter_now, state.maps.view()
+    painter, view = panel.lines._painter, state.maps.view()
     assert painter is not None
     assert view is not None
     np.testing.assert_allclose(painter.strength(), view.values, rtol=1e-5)
