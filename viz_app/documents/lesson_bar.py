@@ -190,7 +190,7 @@ class LessonTextDialog(QDialog):
             field.setPlaceholderText(hint)
             form.addRow(name, field)
         form.addRow(self.buttons)
-        scales(self.setMinimumWidth, 440)
+        scales(self.setMinimumWidth, 530)
         self._fit()
 
     def _fit(self) -> None:
