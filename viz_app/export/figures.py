@@ -42,7 +42,7 @@ from augenmerk.viz_app.state.sentence_text import visible
 
 FORMATS = ("png", "svg", "pdf")
 CELL_INCHES, THUMBNAIL_INCHES, KIND_GAP_INCHES = 0.28, 0.85, 0.12
-MIN_INCHES, MIN_PLOT_INCHES, MAX_INCHES = 5.0, 1.0, 24.0
+MIN_INCHES, MIN_PLOT_INCHES, MAX_INCHES = 3.8, 1.0, 24.0
 MARGIN_INCHES, BAR_INCHES, CAPTION_INCHES = 0.2, 0.65, 0.135
 TITLE_POINTS, LABEL_POINTS, CAPTION_POINTS, LABEL_PAD_POINTS = 10, 9, 7, 6
 COLUMN_DEGREES = 55
@@ -204,7 +204,7 @@ def _draw_small(axes: Axes, drawing: Drawing, x: float, y: float) -> None:
 
 
 def _draw_shapes(axes: Axes, shapes: Sequence[Shape], unit_px: float, corner: tuple[float, float]) -> None:
-    """Marks on axes of which a unit is so many of the window's pixels, with this corner of the cells."""
+    """Draws marks on axes with `unit_px` of the window's pixels per unit; `corner` is that of the first cell."""
     for shape in shapes:
         x, y = corner[0] + shape.box.left / unit_px, corner[1] + shape.box.top / unit_px
         width, height = shape.box.width / unit_px, shape.box.height / unit_px
@@ -231,7 +231,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def place_in(left: float, top: float, width: float, height: float, figure: Figure) -> tuple[float, float, float, float]:
-    """Inches from the upper left corner, as the shares from the lower left one that matplotlib wants."""
+    """Inches from the upper left corner as shares from the lower left corner, which matplotlib expects."""
     whole_width, whole_height = figure.get_size_inches()
     return left / whole_width, 1 - (top + height) / whole_height, width / whole_width, height / whole_height
 
@@ -241,14 +241,14 @@ def write_around(figure: Figure, title: str, lines: Sequence[str]) -> None:
     width, height = figure.get_size_inches()
     x = 0.5 * MARGIN_INCHES / width
     figure.text(x, 1 - 0.3 / height, escaped(title), fontsize=TITLE_POINTS, fontweight="bold")
-    for number, line in enumerate(reversed(lines)):
-        y = (0.08 + number * CAPTION_INCHES) / height
+    for number, line in enumerate(lines, start=1):  # in reading order, also in a vector file
+        y = (0.08 + (len(lines) - number) * CAPTION_INCHES) / height
         figure.text(x, y, escaped(line), fontsize=CAPTION_POINTS, color="0.35")
 
 
 def wrapped_caption(caption: str, width: float) -> list[str]:
-    """A caption in lines that fit into so many inches."""
-    letter = _width_inches("n", CAPTION_POINTS)
+    """A caption in lines that fit into this width in inches."""
+    letter = 1.05 * _width_inches(f"{caption}n", CAPTION_POINTS) / (len(caption) + 1)
     return textwrap.wrap(caption, max(int((width - MARGIN_INCHES) / letter), 20))
 
 

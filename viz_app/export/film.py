@@ -29,17 +29,17 @@ FORMATS = ("gif", "mp4")
 FFMPEG = "ffmpeg"
 NO_FFMPEG = "MP4 needs ffmpeg, which is not installed on this computer"
 MAX_SHOTS = 400
-"""Of a longer film so many moments are taken, evenly: nobody watches more, and a GIF is built in memory."""
+"""The largest number of moments in a film; a longer one is sampled evenly, because a GIF is built in memory."""
 FILM_SECONDS, MIN_SHOT_MS, MAX_SHOT_MS, LAST_SHOT_MS = 7.0, 60, 800, 2_000
-"""Nearly as long as in the window; the last moment stays longer, before a GIF begins again."""
+"""About as long as in the window; the last moment is shown longer, because a GIF repeats."""
 ENCODERS = {
     "libx264": ("-crf", "18", "-preset", "veryfast"),
     "libopenh264": ("-b:v", "2M"),
     "mpeg4": ("-q:v", "3"),
 }
-"""From the best on, with how good they shall be; which of them an ffmpeg has differs."""
+"""With their options for quality, the best first; an ffmpeg may lack some of them."""
 STALL_SECONDS = 60.0
-"""An ffmpeg that takes no more pictures for so long, or does not come to its end, is ended."""
+"""An ffmpeg that accepts no pictures for this time, or does not finish, is killed."""
 ASK_SECONDS, POLL_SECONDS = 10.0, 0.05
 FRAMES_PER_SECOND = 25
 MARGIN, GAP = 22, 10
@@ -50,7 +50,7 @@ BAR_WIDTH, BAR_HEIGHT, BAR_SPACE = 14, 180, 54
 GRID_WIDTH, GRID_HEIGHT = 1160, 760
 """Of all maps of a film of several heads, in pixels."""
 MIN_GRID_CELL, LEAST_LABELLED_CELL = 2, 9
-"""A film of several heads has smaller cells; tokens stand beside them where they can be read."""
+"""A film of several heads has smaller cells; their tokens are labelled from this cell size on."""
 PANEL_GAP, PANEL_FOOT = 12, 24
 """Between two maps; below each, its name among it."""
 NUM_TEXT_LINES = 2
@@ -99,7 +99,7 @@ class Film:
         caption: what it shows, below; may be empty.
         shots: by rising step; at least one.
         panels: the name of each map, from left to right, then the next line; empty for the film of one head.
-        num_across: how many of them stand side by side.
+        num_across: the number of panels in a line.
     """
 
     title: str
@@ -111,7 +111,7 @@ class Film:
 
 
 def ffmpeg_path() -> str | None:
-    """The path of the system's ffmpeg; None if it has none."""
+    """The path of the system's ffmpeg; None if it is not installed."""
     return shutil.which(FFMPEG)
 
 
@@ -143,8 +143,8 @@ def save_film(
     Args:
         film: what is drawn.
         target: the file; an older one is intact until the new one is whole.
-        on_shot: told how many moments are drawn, of how many.
-        should_stop: asked before each moment, and while ffmpeg works.
+        on_shot: called with the number of moments drawn, and of all moments.
+        should_stop: called before each moment, and while ffmpeg works.
 
     Raises:
         StorageError: the ending is another, there is no ffmpeg, or the file cannot be written.
@@ -155,7 +155,7 @@ def save_film(
         raise StorageError(f"{target.name}: choose a file name that ends in .gif or .mp4.")
     if kind == "mp4" and ffmpeg_path() is None:
         raise StorageError(f"{target.name} was not written: {NO_FFMPEG}. Install ffmpeg, or choose a name in .gif.")
-    check_writable(target)  # before minutes are spent on it
+    check_writable(target)  # before spending minutes on it
     draw = _FilmPainter(film)
 
     def images() -> Iterator[Image.Image]:
@@ -184,7 +184,7 @@ def _write_gif(images: Iterator[Image.Image], num_shots: int, path: Path) -> Non
     indexed = (image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images)
     durations = [shot_ms(num_shots)] * (num_shots - 1) + [LAST_SHOT_MS]
     first = next(indexed)
-    content = io.BytesIO()  # small beside the pictures, and a disk that is full is told by one write
+    content = io.BytesIO()  # smaller than the pictures, and a single write detects a full disk
     first.save(
         content,
         "GIF",
@@ -336,10 +336,10 @@ def _reason(status: int, words: Sequence[str], *, is_stalled: bool) -> str:
 
 
 class _FilmPainter:
-    """Draws the moments of a film, all of one size; tokens stand at the first map of a line and of a column alone.
+    """Draws the moments of a film, all of one size; tokens label only the first map of a line and of a column.
 
     Attributes:
-        size: width and height in pixels, both even, as encoders of films want them.
+        size: width and height in pixels, both even, as video encoders require.
     """
 
     def __init__(self, film: Film) -> None:
@@ -363,7 +363,7 @@ class _FilmPainter:
         self._column_width = max(map(self._label_width, columns), default=0)
         self._left = MARGIN + round(row_width) + LABEL_SPACE
         width, height = num_columns * self._cell, num_rows * self._cell
-        self._name_top = height + 4  # where a translation is shorter, too: names stand still
+        self._name_top = height + 4  # the same for shorter translations: names do not move
         if film.panels:
             name_widths = [round(_font(SMALL_PX).getlength(name)) for name in film.panels]
             self._step = (max(width, *name_widths) + PANEL_GAP, height + PANEL_FOOT)
@@ -373,11 +373,11 @@ class _FilmPainter:
         self._set_size(width, height)
 
     def _set_size(self, maps_width: int, maps_height: int) -> None:
-        """So much room is for the maps, from `_left` on; of their height, what stands below them is a part."""
+        """Places everything around maps of this size, which includes the names below them."""
         film = self._film
         overhang = max(0, round(self._column_width * math.cos(self._slant)) - BAR_SPACE)
         width = self._left + maps_width + BAR_SPACE + overhang + MARGIN
-        width = max(width, round(_font(TITLE_PX, is_bold=True).getlength(_plain(film.title))) + 2 * MARGIN, MIN_WIDTH)
+        width = max(width, round(_font(TITLE_PX, is_bold=True).getlength(one_line(film.title))) + 2 * MARGIN, MIN_WIDTH)
         width = min(width, MAX_WIDTH)
         self._sentence = _lines(film.sentence, TEXT_PX, width - 2 * MARGIN, NUM_TEXT_LINES)
         self._caption = _lines(film.caption, SMALL_PX, width - 2 * MARGIN, 3)
@@ -402,9 +402,9 @@ class _FilmPainter:
         film, shot = self._film, self._film.shots[number]
         image = Image.new("RGB", self.size, GROUND)
         draw = ImageDraw.Draw(image)
-        draw.text((MARGIN, MARGIN), _plain(film.title), INK, _font(TITLE_PX, is_bold=True))
+        draw.text((MARGIN, MARGIN), one_line(film.title), INK, _font(TITLE_PX, is_bold=True))
         self._write(draw, self._sentence, self._sentence_top, GREY)
-        draw.text((MARGIN, self._moment_top), _plain(shot.moment), ACCENT, _font(TEXT_PX))
+        draw.text((MARGIN, self._moment_top), one_line(shot.moment), ACCENT, _font(TEXT_PX))
         lines = _lines(shot.text, TEXT_PX, self.size[0] - 2 * MARGIN, NUM_TEXT_LINES)
         self._write(draw, lines, self._text_top, INK)
         self._draw_maps(image, draw, number)
@@ -434,7 +434,7 @@ class _FilmPainter:
     def _draw_map(
         self, image: Image.Image, draw: ImageDraw.ImageDraw, drawing: Drawing, corner: tuple[int, int]
     ) -> None:
-        """The cells of one map, squares of so many pixels, and its marks."""
+        """Draws the cells of one map and its marks."""
         (left, top), cell = corner, self._cell
         num_rows, num_columns = drawing.values.shape
         width, height = num_columns * cell, num_rows * cell
@@ -500,7 +500,7 @@ class _FilmPainter:
         draw.ellipse((x - 5, y - 5, x + 5, y + 5), fill=ACCENT)
 
     def _label(self, text: str) -> str:
-        return _shortened(_plain(text), self._label_px, MAX_LABEL)
+        return _shortened(one_line(text), self._label_px, MAX_LABEL)
 
     def _label_width(self, text: str) -> float:
         return _font(self._label_px).getlength(self._label(text))
@@ -520,12 +520,8 @@ def _line(size: int) -> int:
     return round(1.35 * size)
 
 
-def _plain(text: str) -> str:
-    return one_line(text)
-
-
 def _shortened(text: str, size: int, width: float) -> str:
-    """With an ellipsis where it would be wider than so many pixels."""
+    """The text, with an ellipsis if it is wider than `width` pixels."""
     font = _font(size)
     if font.getlength(text) <= width:
         return text
@@ -535,9 +531,9 @@ def _shortened(text: str, size: int, width: float) -> str:
 
 
 def _lines(text: str, size: int, width: float, at_most: int) -> list[str]:
-    """The text in lines of so many pixels; the last one is shortened if there is more."""
+    """The text in at most `at_most` lines of `width` pixels; the last line is shortened if there is more."""
     font, lines = _font(size), [""]
-    for word in _plain(text).split():
+    for word in one_line(text).split():
         longer = f"{lines[-1]} {word}".strip()
         if lines[-1] and len(lines) < at_most and font.getlength(longer) > width:
             lines.append(word)

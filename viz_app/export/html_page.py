@@ -136,7 +136,7 @@ def _kind(content: PageContent, kind: MapKind, blocks: list[str]) -> dict[str, A
                 new, is_signed = new_entries(change, labelled), content.is_difference
                 labelled = spread(change, labelled) if is_signed else labelled
         view = MapView(labelled)
-        block, top = _packed_signed(view.values) if is_signed else _packed(view.values)
+        block, top = _packed(view.values, is_signed=is_signed)
         if block not in blocks:
             blocks.append(block)
         modes[mode] = {
@@ -172,19 +172,13 @@ def _bands(bands: Iterable[Band]) -> list[dict[str, Any]]:
     return [{"index": band.index, "isRow": band.is_row} for band in sorted(bands)]
 
 
-def _packed_signed(values: FloatArray) -> tuple[str, float]:
-    """The same for a difference; the second is what the numbers farthest from `ZERO` stand for, on both sides."""
+def _packed(values: FloatArray, *, is_signed: bool) -> tuple[str, float]:
+    """Values as base64 of little-endian 16-bit numbers, and the largest value, or the largest absolute difference."""
     top = float(np.nanmax(np.abs(values), initial=0.0)) or 1.0
-    numbers = np.rint(np.nan_to_num(values).astype(np.float64) * (ZERO / top)).clip(-ZERO, ZERO) + ZERO
+    largest, zero = (ZERO, ZERO) if is_signed else (LARGEST, 0)
+    numbers = np.rint(np.nan_to_num(values).astype(np.float64) * (largest / top)).clip(-zero, largest) + zero
     packed = np.where(np.isnan(values), MISSING, numbers).astype("<u2")
     return base64.b64encode(packed.tobytes()).decode("ascii"), top
-
-
-def _packed(weights: FloatArray) -> tuple[str, float]:
-    """Weights as base64 of little-endian 16-bit numbers, and the weight that the largest of these stands for."""
-    top = float(weights.max(initial=0.0)) or 1.0
-    numbers = np.rint(weights.astype(np.float64) * (LARGEST / top)).clip(0, LARGEST).astype("<u2")
-    return base64.b64encode(numbers.tobytes()).decode("ascii"), top
 
 
 def _hidden(labelled: LabelledMap) -> list[list[float]]:

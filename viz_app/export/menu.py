@@ -62,7 +62,7 @@ NOTHING = "Nothing to export yet: no map is shown"
 MISSING = {"map": NOTHING} | {
     name: f"Nothing to export yet: the Train page shows no {name}" for name in ("charts", "run", "film")
 }
-"""What is reported where there is nothing to export, by `Export.needs`."""
+"""The message if there is nothing to export, by `Export.needs`."""
 EXPORT_GROUPS: tuple[dict[str, Export], ...] = (
     {
         "map": Export("The large map (PNG, SVG, PDF)…", LARGE_MAP, Saving.save_map, PICTURES, "map", "Ctrl+S"),
@@ -152,7 +152,7 @@ class ExportMenu(QMenu):
     """Exports the contents of the current page.
 
     Args:
-        page_in_sight: the page that the user looks at; asked anew for each export.
+        page_in_sight: returns the page in view, for each export.
         preferences: remembers whether pictures have captions.
 
     Attributes:

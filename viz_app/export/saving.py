@@ -1,4 +1,4 @@
-"""What a page shows as files: pictures of maps and pages, numbers with captions, pages for the browser."""
+"""Saves the contents of a page: pictures of maps and pages, numbers with captions, pages for the browser."""
 
 import csv
 import html
@@ -71,28 +71,22 @@ class RunSource(Protocol):
     @property
     def name(self) -> str:
         """Of the run."""
-        ...
 
     @property
     def has_film(self) -> bool:
         """Whether there is a film."""
-        ...
 
     def film_name(self, heads: FilmHeads) -> str:
         """A name for the film's file."""
-        ...
 
     def save_charts(self, target: Path, *, has_caption: bool) -> None:
         """The charts in sight as PNG, SVG or PDF. Raises `StorageError`."""
-        ...
 
     def save_metrics(self, target: Path) -> None:
         """Every step's metrics as CSV. Raises `StorageError`."""
-        ...
 
     def film(self, heads: FilmHeads, *, has_caption: bool) -> Film | None:
         """The film of these heads; None if there is none."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +120,6 @@ class Exportable(Protocol):
 
     def export_source(self) -> ExportSource:
         """The contents in view now; read again for each export."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,7 +240,7 @@ def _arrays(snapshot: Snapshot, state: ExperimentState) -> dict[str, Any]:
     """The map, its labels, and every head: encoder, decoder, cross, each [L, H, Q, M].
 
     These are weights of whole maps, with nothing merged or hidden: of the original translation if its maps are shown,
-    else of the changed one; beside a difference, those of the original too, such as original_cross. If another measure
+    else of the changed one; with a difference, also those of the original, such as original_cross. If another measure
     is shown, there are also its maps, such as norm_cross.
     """
     translation, maps = state.maps.translation, state.maps
@@ -332,7 +325,7 @@ class Saving:
         save_figure(grid_figure(blocks, self._caption(in_one_line(facts))), target)
 
     def save_page(self, target: Path) -> None:
-        """The page as it stands in the window, with a caption. Raises `StorageError`."""
+        """Saves the page as shown in the window, with a caption. Raises `StorageError`."""
         page, snapshot = self.source.page, self.snapshot
         caption = self.source.caption or (snapshot.drawing.caption if snapshot is not None else "")
 
@@ -409,7 +402,7 @@ def save_painted(paint: Paint, size: QSize, caption: str, theme: Theme, target: 
     Args:
         paint: draws into a rectangle of `size` at the origin.
         size: in pixels.
-        caption: stands below, in as many lines as it needs.
+        caption: written below, in several lines if needed.
         theme: for ground and caption.
         target: the file.
 
@@ -446,7 +439,7 @@ def save_painted(paint: Paint, size: QSize, caption: str, theme: Theme, target: 
 
 
 def _drawn(draw: Callable[[QPaintDevice], None], kind: str, size: QSize) -> bytes:
-    """The file's content. Qt's writers do not tell when a disk is full, so they write to memory."""
+    """The file's content. Qt's writers do not report a full disk, so they write to memory."""
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     if kind == ".png":

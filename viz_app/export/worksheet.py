@@ -119,7 +119,7 @@ def _figure(scene_map: SceneMap) -> str:
 
 
 def map_svg(drawing: Drawing) -> str:
-    """A map as an SVG element, to stand in a page."""
+    """A map as an SVG element of a page."""
     rows, columns = (
         [label if len(label) <= MAX_LABEL else f"{label[: MAX_LABEL - 1]}…" for label in map(one_line, labels)]
         for labels in (drawing.row_labels, drawing.column_labels)
@@ -175,7 +175,7 @@ def _shape_svg(shape: Shape, left: float, top: float) -> str:
 
 
 def _table(scene_map: SceneMap) -> str:
-    """The map as a table, shares as whole percentages; what rounds to 0 is left out, so that the others stand out."""
+    """The map as a table, shares as whole percentages; zeros are omitted, so that other numbers are easier to see."""
     drawing, is_share = scene_map.drawing, scene_map.is_share
     unit = "Numbers are percentages." if is_share else f"Numbers: {_marked(scene_map.measure)}."
     lines = [

@@ -67,7 +67,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Reads the run, and writes what the file's name asks for. Raises `AugenmerkError`."""
+    """Reads the run, and writes the file in the format of its name. Raises `AugenmerkError`."""
     kind = options.out.suffix.lower().removeprefix(".")
     if kind not in ENDINGS:
         raise ConfigError(f"--out {options.out}: choose a file name that ends in .{', .'.join(ENDINGS)}.")
@@ -113,7 +113,7 @@ def _film(found: RunOnDisk, options: argparse.Namespace) -> Film:
 
 
 def _head(frames: Sequence[FilmFrame], options: argparse.Namespace) -> Head:
-    """The one that was asked for, or the clearest at the end. Raises `AnalysisError`."""
+    """The requested head, or the clearest one at the end. Raises `AnalysisError`."""
     kind = cast(MapKind, options.kind)
     maps = frames[-1].translation.maps.of_kind(kind)
     if options.layer is None:
@@ -121,16 +121,16 @@ def _head(frames: Sequence[FilmFrame], options: argparse.Namespace) -> Head:
     num_layers, num_heads = maps.shape[:2]
     number = 1 if options.all_heads else options.head
     if options.layer not in range(1, num_layers + 1) or number not in range(1, num_heads + 1):
-        asked = f"layer {options.layer}" if options.all_heads else f"layer {options.layer}, head {number}"
+        requested = f"layer {options.layer}" if options.all_heads else f"layer {options.layer}, head {number}"
         raise AnalysisError(
-            f"There is no {asked} in {KIND_TITLES[kind].lower()}: this run has {num_layers} layers of {num_heads} "
+            f"There is no {requested} in {KIND_TITLES[kind].lower()}: this run has {num_layers} layers of {num_heads} "
             "heads. Choose others."
         )
     return Head(kind, options.layer - 1, number - 1)
 
 
 def _tell(done: int, total: int) -> None:
-    """How far it is, on a terminal alone."""
+    """Reports progress on a terminal."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r{done} of {total} pictures{'' if done < total else chr(10)}")
         sys.stderr.flush()

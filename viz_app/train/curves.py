@@ -1,7 +1,7 @@
 """The curves of one run, running or read from the disk, which never hold more than a fixed number of points. No Qt.
 
 A run may have hundreds of thousands of steps; a chart has some thousand pixels. When a curve is full, neighbouring
-points are averaged in pairs, so that from then on each point stands for twice as many steps. The newest values are
+points are averaged in pairs, so that each point then represents twice as many steps. The newest values are
 also kept unchanged, for charts of the last steps.
 """
 
@@ -30,7 +30,7 @@ class BoundedSeries:
 
     def __init__(self, capacity: int = 2000) -> None:
         if capacity < 4 or capacity % 2:
-            raise ValueError(f"capacity is {capacity}; an even number of at least 4 was expected")
+            raise ValueError(f"capacity is {capacity}; choose an even number of at least 4")
         self.capacity = capacity
         self.clear()
 
@@ -225,7 +225,7 @@ def smoothed(values: Points, longest: int, stride: int = 1) -> Points:
     At the end only the existing half of the window counts.
 
     Args:
-        values: each stands for `stride` values.
+        values: each represents `stride` values.
         longest: the largest window, in those.
     """
     num = len(values)

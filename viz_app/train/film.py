@@ -119,8 +119,8 @@ class FilmStrip(QWidget):
 
     frame_chosen = Signal(int)
 
-    def __init__(self, playback: Playback, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, playback: Playback) -> None:
+        super().__init__()
         self._playback = playback
         self.pictures: list[Picture] = []
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -271,8 +271,8 @@ class FilmPanel(QFrame):
         kind_menu, layer_menu, head_menu: the head that is shown.
     """
 
-    def __init__(self, state: TrainState, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, state: TrainState) -> None:
+        super().__init__()
         set_role(self, "panel")
         self._state = state
         self._playback = playback = state.playback
@@ -468,8 +468,8 @@ class SamplesPanel(QFrame):
     The buttons go one validation forward or back.
     """
 
-    def __init__(self, state: TrainState, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, state: TrainState) -> None:
+        super().__init__()
         set_role(self, "panel")
         self._state = state
         self._drawn: SampleTranslated | None = None

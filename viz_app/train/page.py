@@ -87,7 +87,7 @@ class TrainPage(QWidget):
         self._on_run_changed(self.state.run)
 
     def hasHeightForWidth(self) -> bool:
-        """No: what is too high for the page shrinks or scrolls within it, so that charts and film are both in sight."""
+        """No: contents too high for the page shrink or scroll, so that charts and film stay visible."""
         return False
 
     def is_running(self) -> bool:
@@ -101,7 +101,7 @@ class TrainPage(QWidget):
 
     @property
     def limit_to_end_s(self) -> float:
-        """How long a training that was asked to stop is waited for."""
+        """The time limit for a stopping training."""
         return self.controller.limit_to_end_s
 
     def shutdown(self, *, waits_for_training: bool = True) -> bool:
@@ -111,7 +111,7 @@ class TrainPage(QWidget):
             waits_for_training: for as long as `limit_to_end_s`; False if that was done already.
 
         Returns:
-            Whether they have ended; False if one of them did not in time, and is left behind.
+            Whether all of them have ended in time.
         """
         has_ended = self.controller.shutdown(self.limit_to_end_s if waits_for_training else 0.0)
         if self.run_view is not None:
@@ -141,7 +141,7 @@ class TrainPage(QWidget):
         return ExportSource(self, playback.maps, view.film.heatmap, model, caption=model, run=source)
 
     def offer_export(self, menu: QMenu) -> None:
-        """Puts the export menu beside the charts, once there are some."""
+        """Adds the export menu next to the charts once they exist."""
         self._export_menu = menu
         if self.run_view is not None:
             self.run_view.charts.export_button.setMenu(menu)
@@ -359,8 +359,8 @@ class RunActions(QObject):
 class Intro(QFrame):
     """A panel that lists in numbered steps what Start does with the current settings."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         set_role(self, "panel")
         self._steps = QGridLayout()
         self._labels: dict[tuple[int, int], QLabel] = {}
@@ -404,7 +404,7 @@ class Intro(QFrame):
 
 
 def steps_of(choices: RunChoices) -> list[tuple[str, str]]:
-    """What Start does, as (name, description)."""
+    """The steps of a training, as (name, description)."""
     if choices.is_copy_task:
         read = "Generate the data", "Random sequences of symbols, to be copied unchanged. Nothing is downloaded."
         number = "Number the symbols", "Each symbol is its own word."

@@ -5,7 +5,7 @@ The shown step is the same for the film of attention, the sample translations an
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from psygnal import Signal
 
@@ -17,13 +17,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import clearest_head
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 
-
-class _Dated(Protocol):
-    @property
-    def step(self) -> int: ...
-
-
-Item = TypeVar("Item", bound=_Dated)
+Item = TypeVar("Item", FilmFrame, SampleTranslated)
 
 
 class Playback:
@@ -146,9 +140,9 @@ class Playback:
         return [index for index in range(1, len(texts)) if texts[index] != texts[index - 1]]
 
     def _show_frame(self) -> None:
-        """Shows the frame of the shown step; with the first one of a run, its clearest head if nobody chose one.
+        """Shows the frame of the shown step; with the first one of a run, its clearest head unless one was chosen.
 
-        That head stays: a film whose head changes tells nothing of what one head learns.
+        That head stays: a film shows what one head learns.
         """
         frame = self.frame
         if frame is None:
@@ -179,7 +173,7 @@ def _before(items: Sequence[Item], step: int) -> list[Item]:
     return [item for item in items if item.step < step]
 
 
-def _last_up_to(items: Sequence[_Dated], step: int | None) -> int | None:
+def _last_up_to(items: Sequence[Item], step: int | None) -> int | None:
     if step is None:
         return None
     index = bisect_right([item.step for item in items], step) - 1

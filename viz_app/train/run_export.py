@@ -28,7 +28,7 @@ NUM_ACROSS_OF_LAYER = 4
 
 @dataclass(frozen=True, eq=False)
 class RunExport:
-    """What can be exported of a run; see `viz_app.export.saving.RunSource`.
+    """The exportable contents of a run; see `viz_app.export.saving.RunSource`.
 
     Attributes:
         name: of the run.
@@ -143,19 +143,12 @@ def _shot(frame: FilmFrame, heads: Sequence[Head], view: MapViewSettings) -> Sho
 def metric_rows(metrics: StepMetrics | None, curves: RunCurves) -> Iterator[tuple[Cell, ...]]:
     """The rows, by rising step. A step without a validation, or of which nothing else is known, has empty cells."""
     validations = {point.step: point for point in curves.validations}
-    bleu = dict(curves.bleu)
-    steps = () if metrics is None else metrics.step.tolist()
     columns = [getattr(metrics, name).tolist() for name in OF_STEPS] if metrics is not None else []
-    places = {step: place for place, step in enumerate(steps)}
-    for step in sorted({*steps, *validations, *bleu}):
-        point, place = validations.get(step), places.get(step)
-        if place is not None:
-            of_step: list[Cell] = [column[place] for column in columns]
-        else:
-            of_step = [step, point.epoch if point is not None else "", *[""] * (len(OF_STEPS) - 2)]
-        losses = (
-            (point.training_loss, point.validation_loss, point.validation_loss_batch_mean)
-            if point is not None
-            else (math.nan,) * 3
-        )
-        yield (*of_step, *("" if math.isnan(loss) else loss for loss in losses), bleu.get(step, ""))
+    steps: dict[int, tuple[Cell, ...]] = {row[0]: row for row in zip(*columns, strict=True)}
+    for step in sorted({*steps, *validations}):
+        point, results = validations.get(step), [math.nan] * len(OF_VALIDATIONS)
+        if point is not None:
+            losses = point.training_loss, point.validation_loss, point.validation_loss_batch_mean
+            results = [*losses, math.nan if point.bleu is None else point.bleu]
+        unrecorded = step, point.epoch if point is not None else "", *[""] * (len(OF_STEPS) - 2)
+        yield *steps.get(step, unrecorded), *("" if math.isnan(value) else value for value in results)

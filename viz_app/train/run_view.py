@@ -15,7 +15,7 @@ from augenmerk.viz_app.train.state import TrainState
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, column_of, row_of
 
 WIDE_PX = 1180
-"""From this width on film and translations stand side by side."""
+"""From this width on, film and translations are shown side by side."""
 
 
 class RunView(QWidget):
@@ -28,15 +28,9 @@ class RunView(QWidget):
         parts: the area in which they scroll.
     """
 
-    def __init__(
-        self,
-        state: TrainState,
-        comparison: Comparison,
-        runs_folder: Callable[[], Path],
-        parent: QWidget | None = None,
-    ) -> None:
+    def __init__(self, state: TrainState, comparison: Comparison, runs_folder: Callable[[], Path]) -> None:
         """`runs_folder`: returns the folder whose runs can be compared."""
-        super().__init__(parent)
+        super().__init__()
         self._lower: LowerPanel = "film"
         self.charts = ChartPair(state, comparison, runs_folder)
         self.film = FilmPanel(state)
@@ -46,7 +40,16 @@ class RunView(QWidget):
         scales(self.charts.setMinimumSize, 560, 286)  # size hints are too large before the style is known
         scales(self.film.setMinimumSize, 560, 245)
         scales(self.samples.setMinimumSize, 380, 250)
-        self._lay_out()
+        below = QWidget()
+        row_of((self.film, 5), (self.samples, 3), spacing=GAP, within=below)
+        splitter = QSplitter(Qt.Orientation.Vertical)
+        splitter.setHandleWidth(GAP)
+        splitter.setChildrenCollapsible(False)
+        splitter.addWidget(self.charts)
+        splitter.addWidget(below)
+        splitter.setSizes([1000, 1000])  # halves, whatever the hints are
+        self.parts = VerticalScrollArea(splitter)
+        column_of(self.parts, within=self)
         self._fit()
 
     def show_lower(self, lower: LowerPanel) -> None:
@@ -65,15 +68,3 @@ class RunView(QWidget):
         self.samples.setVisible(is_wide or self._lower == "samples")
         for panel in (self.film, self.samples):
             panel.tabs.show_tabs(not is_wide)
-
-    def _lay_out(self) -> None:
-        below = QWidget()
-        row_of((self.film, 5), (self.samples, 3), spacing=GAP, within=below)
-        self.splitter = QSplitter(Qt.Orientation.Vertical)
-        self.splitter.setHandleWidth(GAP)
-        self.splitter.setChildrenCollapsible(False)
-        self.splitter.addWidget(self.charts)
-        self.splitter.addWidget(below)
-        self.splitter.setSizes([1000, 1000])  # halves, whatever the hints are
-        self.parts = VerticalScrollArea(self.splitter)
-        column_of(self.parts, within=self)

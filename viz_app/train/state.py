@@ -29,7 +29,7 @@ from augenmerk.viz_app.train.playback import Playback
 
 
 class Status(Enum):
-    """What the page shows or waits for."""
+    """The state of the page."""
 
     IDLE = "idle"  # nothing has been started yet
     PREPARING = "preparing"  # reading, tokenizing, moving to the device

@@ -74,7 +74,7 @@ class ChartAxes:
 
         Args:
             color_of: the colour "#rrggbb" of a name, see `line_color`.
-            background: colour behind the curves.
+            background: colour under the curves.
             label_points: size of labels.
         """
         self._color_of, axes = color_of, self.axes

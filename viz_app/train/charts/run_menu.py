@@ -74,7 +74,7 @@ class RunMenu(MenuButton):
 
 
 class CompareMenu(RunMenu):
-    """Adds runs to a `Comparison`: those beside the run on the page, and the published curve for its preset."""
+    """Adds runs to a `Comparison`: runs next to the one on the page, and the published curve for its preset."""
 
     def __init__(self, state: TrainState, comparison: Comparison, runs_folder: Callable[[], Path]) -> None:
         super().__init__(

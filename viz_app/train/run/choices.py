@@ -58,7 +58,7 @@ class RunChoices:
 
     @property
     def has_languages(self) -> bool:
-        """Whether the data are one's own, so that they may be in any languages."""
+        """Whether the user provides the data, so that its languages can differ."""
         return not self.is_copy_task and self.data_kind != "multi30k"
 
     def is_settled(self, name: str) -> bool:
@@ -66,7 +66,7 @@ class RunChoices:
         return name in _LANGUAGES and not self.has_languages
 
     def text(self, name: str) -> str:
-        """What was typed for the setting; empty if it is the preset's."""
+        """The text typed for the setting; empty for the preset's value."""
         return "" if self.is_settled(name) else self.settings.get(name, "")
 
     def preset_text(self, name: str) -> str:
@@ -117,7 +117,7 @@ class RunChoices:
         return (language_code(text) or text) if name in _LANGUAGES else text
 
     def source(self) -> str | Path:
-        """What `load_corpus` is to read. Raises `CorpusError` if no folder or file was chosen."""
+        """The source for `load_corpus`. Raises `CorpusError` if no folder or file was chosen."""
         if self.is_copy_task:
             return "copy"
         if self.data_kind == "multi30k":
@@ -192,7 +192,7 @@ def key_settings(run: RunConfig) -> list[tuple[str, str]]:
 
 
 def schedule_note(run: RunConfig, source: str | Path) -> str:
-    """What becomes of the warm-up and the cool-down in a run so short; empty if there is nothing to tell.
+    """A note on the warm-up and cool-down of a short run; empty if they are complete.
 
     The copy task was published that short.
     """

@@ -1,10 +1,8 @@
 """Starts, pauses, stops, discards and resumes the page's one training; passes its events to the state."""
 
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from time import perf_counter
 
 from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 
@@ -36,33 +34,6 @@ DRAWING_SHARE = 0.04
 _RUNNING_ELSEWHERE = "Another process is training it. Open it again to see its progress."
 
 
-class DrawBudget:
-    """Says when the next expensive drawing may start.
-
-    Args:
-        share: the fraction of time that drawing may take, from 0 to 1.
-        clock: a monotonic clock in seconds.
-    """
-
-    def __init__(self, share: float, clock: Callable[[], float] = time.perf_counter) -> None:
-        self._share = share
-        self._clock = clock
-        self._next_time = float("-inf")
-
-    @property
-    def allows(self) -> bool:
-        """Whether enough time has passed since the last drawing."""
-        return self._clock() >= self._next_time
-
-    @contextmanager
-    def spend(self) -> Iterator[None]:
-        """Measures the drawing inside the block: the longer it takes, the later the next one may start."""
-        began = self._clock()
-        yield
-        ended = self._clock()
-        self._next_time = ended + (ended - began) * (1 / self._share - 1)
-
-
 class RunController(QObject):
     """At most one training at a time.
 
@@ -79,7 +50,7 @@ class RunController(QObject):
         self._body = body
         self._training: TrainingRun | None = None
         self._discards = False
-        self._budget = DrawBudget(DRAWING_SHARE)
+        self._next_drawing_s = 0.0
         self._pending: list[TrainingEvent] = []
         self._late = QTimer(self, singleShot=True, interval=DRAIN_INTERVAL_MS)
         self._late.timeout.connect(lambda: self._on_events([]))
@@ -218,7 +189,7 @@ class RunController(QObject):
 
     @property
     def limit_to_end_s(self) -> float:
-        """How long to wait for a stopped training: longer once it has learned something to be saved."""
+        """The time limit for a stopping training: longer if there is progress to save."""
         has_learned = self._state.run.latest_step is not None or bool(self._pending)
         return SAVE_SECONDS if has_learned else ANSWER_SECONDS
 
@@ -236,14 +207,16 @@ class RunController(QObject):
         self._pending += events
         if not self._pending:
             return
-        if not self._budget.allows and all(isinstance(event, StepDone) for event in self._pending):
+        if perf_counter() < self._next_drawing_s and all(isinstance(event, StepDone) for event in self._pending):
             if not self._late.isActive():
                 self._late.start()
             return
         self._late.stop()
         pending, self._pending = self._pending, []
-        with self._budget.spend():
-            self._state.apply(*pending)
+        began = perf_counter()
+        self._state.apply(*pending)
+        ended = perf_counter()
+        self._next_drawing_s = ended + (ended - began) * (1 / DRAWING_SHARE - 1)
         if any(isinstance(event, CheckpointSaved) and event.kind == "last" for event in pending):
             self._save_unfinished()
 

@@ -44,7 +44,7 @@ _DATA_LABELS = {
 }
 _COPY_LABEL = "copy task (random data)"
 DEFAULT_DEVICES = {"auto": "auto", "cpu": "cpu"}
-"""What is offered until the devices of this machine are known."""
+"""Offered until the devices of this machine are known."""
 NUM_EDITABLE_ROWS = 2
 """The first rows of `key_settings` are layers and width, which the form has fields for."""
 SHORT_EDIT_PX = 64
@@ -66,8 +66,8 @@ class RunForm(QWidget):
 
     changed = Signal()
 
-    def __init__(self, choices: RunChoices, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, choices: RunChoices) -> None:
+        super().__init__()
         self._choices = choices
         self.setProperty("role", "form")
         self.preset_menu = value_menu("preset", PRESETS)
@@ -226,7 +226,7 @@ class RunForm(QWidget):
         self._show_note()
 
     def _show_note(self) -> None:
-        """What a person should know before the run is started."""
+        """Shows a note about the schedule of this run."""
         try:
             text = schedule_note(self._choices.run_config(), self._choices.source())
         except AugenmerkError:  # a number is wrong, or no folder was chosen: that is said elsewhere
@@ -323,8 +323,8 @@ class AllSettings(QFrame):
         problem: why the settings do not fit together, on a line of its own, so that no row moves.
     """
 
-    def __init__(self, form: RunForm, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, form: RunForm) -> None:
+        super().__init__()
         set_role(self, "panel")
         self._form = form
         self.filter_edit = QLineEdit()

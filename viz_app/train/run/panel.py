@@ -31,14 +31,14 @@ WIDTH_PX, NO_MAX_WIDTH = 316, (1 << 24) - 1
 
 
 class RunPanel(QFrame):
-    """Shows either the form, or the run on the page: nothing that concerns a run stands under the form of another.
+    """Shows either the form, or the run on the page: the form of a new run never appears with values of another one.
 
     Attributes:
         form: the settings of a new run.
         start_button: starts it.
         switch_button: shows the form in place of the run, and the run in place of the form.
-        resume_button, pause_button, stop_button, discard_button: of the run; shown when they apply. To continue stands
-            where to pause stood.
+        resume_button, pause_button, stop_button, discard_button: of the run; shown when they apply. Resume
+            replaces Pause.
         epochs_edit: how many epochs a finished run is to have, if it is to go on.
         device_menu: where the run is to continue.
         open_menu: runs on the disk.
@@ -51,8 +51,8 @@ class RunPanel(QFrame):
     extend_requested = Signal(str)
     switched = Signal()
 
-    def __init__(self, state: TrainState, form: RunForm, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, state: TrainState, form: RunForm) -> None:
+        super().__init__()
         set_role(self, "panel")
         scales(self.setFixedWidth, WIDTH_PX)
         self.form = form
@@ -104,7 +104,7 @@ class RunPanel(QFrame):
         self._show_run(state.run)
 
     def set_as_wide_as_page(self, is_wide: bool) -> None:
-        """Whether it takes all of the width; else it has one of its own."""
+        """Takes the whole width of the page, or its own fixed width."""
         if is_wide:
             self.setMinimumWidth(0)
             self.setMaximumWidth(NO_MAX_WIDTH)
@@ -113,13 +113,13 @@ class RunPanel(QFrame):
 
     @property
     def shows_form(self) -> bool:
-        """Whether the form stands there, rather than the run on the page."""
+        """Whether the form is shown instead of the run on the page."""
         run = self._state.run
         return not run.is_on_page or (self._wants_form and not run.status.is_running)
 
     @property
     def device(self) -> str:
-        """Where the run on the page is to continue."""
+        """The device to continue on."""
         return self.device_menu.choice
 
     def set_devices(self, labels: Mapping[str, str]) -> None:
@@ -232,7 +232,7 @@ class RunPanel(QFrame):
     def _lay_out(self) -> None:
         self._epochs_row = form_row("epochs", self.epochs_edit)
         self._device_row = form_row("device", self.device_menu)
-        # to continue stands where to pause stood: one of them is shown
+        # one of Pause, Resume and Train longer is shown
         in_place = self.pause_button, self.resume_button, self.extend_button, self.discard_button
         content = QWidget()
         column_of(
@@ -272,8 +272,8 @@ class NoticeBar(QFrame):
 
     chosen = Signal(str)
 
-    def __init__(self, state: TrainState, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, state: TrainState) -> None:
+        super().__init__()
         set_role(self, "panel")
         self._heading = QLabel()
         set_role(self._heading, "heading")

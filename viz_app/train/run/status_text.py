@@ -35,7 +35,7 @@ class Action:
 
 @dataclass(frozen=True)
 class Notice:
-    """What the bar above the charts shows.
+    """The contents of the bar above the charts.
 
     Attributes:
         heading: a few words.
@@ -59,7 +59,7 @@ def metric_rows(run: Run) -> list[tuple[str, str]]:
     started, step = run.started, run.latest_step
     num_epochs = f" of {started.num_epochs}" if started else ""
     num_steps = f" of {started.num_steps:,}" if started else ""
-    latest = run.curves.validations[-1] if run.curves.validations else None
+    latest, best = run.curves.validations[-1] if run.curves.validations else None, run.curves.best
     return [
         ("epoch", f"{step.epoch}{num_epochs}" if step else _NOTHING),
         ("step", f"{step.step:,}{num_steps}" if step else _NOTHING),
@@ -69,10 +69,7 @@ def metric_rows(run: Run) -> list[tuple[str, str]]:
         ("validation", f"{latest.validation_loss:.3f}" if latest else _NOTHING),
         ("perplexity", f"{math.exp(min(latest.validation_loss, 50)):.4g}" if latest else _NOTHING),
         ("BLEU", f"{run.curves.bleu[-1][1]:.1f}" if run.curves.bleu else _NOTHING),
-        (
-            "best",
-            f"{run.curves.best.validation_loss:.3f} · epoch {run.curves.best.epoch}" if run.curves.best else _NOTHING,
-        ),
+        ("best", f"{best.validation_loss:.3f} · epoch {best.epoch}" if best else _NOTHING),
         ("learning rate", f"{step.learning_rate:.2e}" if step else _NOTHING),
         ("gradient norm", f"{step.gradient_norm:.2f}" if step else _NOTHING),
     ]
@@ -86,7 +83,7 @@ def time_left(run: Run) -> str:
 
 
 def activity(run: Run) -> str:
-    """What the run is doing at the moment; empty if nothing."""
+    """The current activity of the run; empty for none."""
     if run.status is Status.STOPPING:
         return _STOPPING[run.stop_request or "keep"]
     if run.status is Status.WAITING:
@@ -104,7 +101,7 @@ def resume_label(run: Run) -> str:
 
 
 def patience_used(run: Run) -> tuple[str, float]:
-    """How much of its patience a run has used, as text and as a fraction; an empty text without patience."""
+    """The used part of the patience, as text and as a fraction; an empty text without patience."""
     patience = run.request.run.training.patience if run.request is not None else None
     if patience is None:
         return "", 0.0
@@ -137,7 +134,7 @@ def status_line(run: Run) -> str:
 
 
 def notice(run: Run) -> Notice | None:
-    """What the bar above the charts shows; None if it is hidden."""
+    """The contents of the bar above the charts; None if it is hidden."""
     match run.status:
         case Status.IDLE:
             return _idle_notice(run)
