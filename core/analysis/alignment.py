@@ -57,7 +57,7 @@ class GoldPair:
 
 @dataclass(frozen=True)
 class AlignmentScore:
-    """How well links match gold links, for one pair or several; `+` adds pairs.
+    """The match of links with gold links, for one pair or several; `+` adds pairs.
 
     Attributes:
         num_links: links of the hypothesis, |A|.

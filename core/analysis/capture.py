@@ -181,7 +181,7 @@ def linear_norm(norm: nn.Module, parts: Tensor, whole: Tensor) -> Tensor:
     """A norm without its bias, of `parts` [..., D] that sum to `whole`: γ ⊙ (part − mean(part)) / σ(whole).
 
     In double precision. What all parts become, and the norm's bias, sum to what the norm makes of `whole`. An identity,
-    which stands in place of the final norm where a model has none, changes nothing.
+    which replaces the final norm of a model without one, changes nothing.
     """
     if isinstance(norm, nn.Identity):
         return parts

@@ -28,7 +28,7 @@ BATCH_SIZE = 16
 
 @dataclass(frozen=True, eq=False)
 class HeadImportance(ReadOnlyArrays):
-    """How much worse a model predicts a sample without each of its heads.
+    """The rise of a model's loss on a sample without each of its heads.
 
     Attributes:
         loss: the whole model's mean cross-entropy, in nats per target token, including the end token.

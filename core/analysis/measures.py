@@ -111,7 +111,7 @@ def layer_norms(heads: HeadTrace) -> FloatArray:
 
 
 def rollout(weights: FloatArray) -> FloatArray:
-    """How much of each input token is in each position above layer l: [L, S, S]; rows sum to 1.
+    """The share of each input token in each position above layer l: [L, S, S]; rows sum to 1.
 
     The product of (A + I) / 2 of the layers up to l, A being the mean over heads (Abnar & Zuidema 2020, "Quantifying
     Attention Flow in Transformers").
@@ -206,4 +206,4 @@ MEASURES: dict[Measure, MeasureDescription] = {
 BESIDE_WEIGHT: tuple[tuple[Measure, MapKind], ...] = tuple(
     (measure, kind) for kind in MAP_KINDS for measure in measures_of(kind) if measure != "weight"
 )
-"""What `MeasuredMaps` contains."""
+"""The contents of `MeasuredMaps`."""

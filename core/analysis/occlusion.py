@@ -67,7 +67,7 @@ class SourceOcclusion:
     left_out: tuple[AttentionRow, ...] = ()
 
     def change_of(self, word: OccludedWord) -> float:
-        """How much the log-probability of the old translation changed, in nats; below 0 if it became less probable."""
+        """The change of the old translation's log-probability, in nats; below 0 if it became less probable."""
         return sum(word.log_probabilities) - sum(self.log_probabilities)
 
     @property
@@ -86,7 +86,7 @@ class SourceOcclusion:
 
 @dataclass(frozen=True, eq=False)
 class SourceChanges:
-    """What a translation loses without each word of its source.
+    """A translation's loss without each word of its source.
 
     Attributes:
         by_place: by place of a word, the change of the old translation's log-probability without it, in nats; below 0

@@ -62,7 +62,7 @@ class QueryKeyDetail(ReadOnlyArrays):
     """One head, one query token and one key token.
 
     Attributes:
-        head: which.
+        head: the head.
         query, key: positions of the two tokens: row and column of the map.
         query_vector, key_vector: [K] each; the query as projected, not yet divided by √K.
         products: [K], query · key / √K of each dimension; they sum to `logit`.
@@ -85,11 +85,11 @@ class QueryKeyDetail(ReadOnlyArrays):
 
 
 def query_key_detail(trace: Trace, head: Head, query: int, key: int) -> QueryKeyDetail:
-    """The products behind one cell of a map, and their sum.
+    """The products that yield one cell of a map, and their sum.
 
     Args:
         trace: of the pair.
-        head: which.
+        head: the head.
         query, key: row and column, of tokens (not of merged words).
 
     Raises:

@@ -27,18 +27,18 @@ MIN_WIDTH, USUAL_WIDTH = 340, 430
 
 
 class AnalysisPanel(QFrame):
-    """Shows one of its tabs. Each is made when it is first shown: many windows are closed without the panel.
+    """Shows one of its tabs. Each is created when it is first shown.
 
-    Keyboard focus is never left to chance: it goes to the button of a tab when it was in the tab before or on
-    its button, and back to where it came from when the panel is hidden.
+    Keyboard focus in a tab, or on its button, moves to the button of the next tab shown. When the panel is hidden,
+    focus returns to its previous widget.
 
     Attributes:
-        focus_next: where focus goes when the panel is hidden and where it came from is gone; None for the window.
-        buttons: one for each; they wrap where there is no room for all of their names in one line.
+        focus_next: gets focus when the panel is hidden and the previous widget is gone; None for the window.
+        buttons: one per tab, in lines that wrap.
         close_button: hides the panel.
 
     Signals:
-        closed(): it is to be hidden.
+        closed(): the user wants to hide the panel.
     """
 
     closed = Signal()
@@ -67,16 +67,16 @@ class AnalysisPanel(QFrame):
 
     @property
     def tab(self) -> AnalysisTab:
-        """The tab that is shown."""
+        """The current tab."""
         return self._tab_at(self._index)
 
     @property
     def tabs(self) -> tuple[AnalysisTab, ...]:
-        """All of them."""
+        """All tabs."""
         return tuple(map(self._tab_at, range(len(self._classes))))
 
     def stop(self) -> bool:
-        """Ends what the tab in sight is waiting for; False if it says of nothing that it takes long."""
+        """Cancels the computation of the visible tab; False if there is none."""
         return self.isVisible() and self.tab.stop()
 
     def show_tab(self, index: int) -> None:
@@ -92,7 +92,7 @@ class AnalysisPanel(QFrame):
             self.buttons[index].setFocus()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Now the tab is needed."""
+        """Creates the current tab."""
         self._pages.setCurrentWidget(self.tab)
         super().showEvent(event)
 
@@ -103,7 +103,7 @@ class AnalysisPanel(QFrame):
         return self._made[index]
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Keyboard focus goes back to where it came from."""
+        """Returns keyboard focus to its previous widget."""
         super().hideEvent(event)
         if not self._has_focus_in(self):
             return

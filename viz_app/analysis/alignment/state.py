@@ -19,13 +19,13 @@ USUAL_THRESHOLD = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """How strongly each target word is tied to each source word.
+    """The strength of the link between each target word and each source word.
 
     Attributes:
         sources, targets: S and T words, start and end left out.
         strengths: [T, S], from 0 to 1: weights as they are; lengths over the longest.
-        best: for each target word the source word that it is tied to most.
-        new_sources, new_targets: the words that the original does not have.
+        best: for each target word the source word with the strongest link.
+        new_sources, new_targets: words that the original does not have.
     """
 
     sources: tuple[str, ...]
@@ -43,12 +43,12 @@ class Links:
 
 
 class AlignmentState:
-    """What the tab *Alignment* knows.
+    """The state of the tab *Alignment*.
 
     Attributes:
-        state: the experiment that is shown.
-        threshold: weaker links are not drawn, but for the strongest of each target word.
-        ranking: of the model in use; None until someone asked.
+        state: the current experiment.
+        threshold: weaker links are not drawn, except the strongest of each target word.
+        ranking: of the current model; None before it is computed.
     """
 
     def __init__(self, state: ExperimentState) -> None:
@@ -88,7 +88,7 @@ class AlignmentState:
 
     @property
     def which_maps(self) -> str:
-        """Whose links these are, in a sentence; empty if there is only one translation."""
+        """A sentence that names the maps of these links; empty if there is only one translation."""
         result = self.state.result
         if result is None or not result.is_changed:
             return ""
@@ -103,7 +103,7 @@ class AlignmentState:
         return sorted((*self.ranking.scores, *self.ranking.baselines), key=lambda each: each.choosing.aer)
 
     def show(self, aligner: "Aligner") -> None:
-        """Shows the map that an aligner reads: its head, or the mean of several; its label mode and its measure."""
+        """Show the map that an aligner reads: its head, or the mean of several; its label mode and its measure."""
         settings = self.state.settings
         self.state.intents.choose_head(Head("cross", aligner.layer or 0, aligner.head or 0))
         settings.label_mode = aligner.label_mode
@@ -128,7 +128,7 @@ def cells(score: "AlignerScore") -> tuple[str, ...]:
 
 
 def summary(ranking: "AlignerRanking") -> str:
-    """The best aligner beside the baselines, in sentences."""
+    """The best aligner and the baselines, in sentences."""
     if ranking.best is None:
         return ""
     best = 100 * ranking.best.reporting.aer

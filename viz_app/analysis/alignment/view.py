@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class RankAlignersJob:
-    """Every layer × head × label mode × measure on the gold pairs that are shipped. Begins again if stopped.
+    """Ranks every layer × head × label mode × measure on the shipped gold pairs. Starts again if stopped.
 
     Attributes:
-        target_code: the token `>>xx<<` that says into which language, of a model of several; None if none is chosen.
+        target_code: the token `>>xx<<` of the target language, for a model of several; None if none is chosen.
     """
 
     target_code: str | None = None
@@ -73,7 +73,7 @@ MAX_PEN = 4.5
 class WordLinks(QWidget):
     """Source words at the left, target words at the right. The word under the mouse keeps its links, others pale.
 
-    Words that the original does not have, have the colour that changed words have everywhere.
+    Words that the original does not have use the colour of changed words.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -86,14 +86,14 @@ class WordLinks(QWidget):
         self.setAccessibleName("Word links")
 
     def changeEvent(self, event: QEvent) -> None:
-        """Another font has other heights."""
+        """Adapts to another font."""
         super().changeEvent(event)
         if is_theme_change(event):
             self.setFixedHeight(self._content_height())
             self.update()
 
     def show_links(self, links: Links | None, threshold: float) -> None:
-        """Draws other links."""
+        """Draw these links."""
         self._links, self._threshold, self.hovered = links, threshold, None
         self.setFixedHeight(self._content_height())
         if links is not None:
@@ -104,7 +104,7 @@ class WordLinks(QWidget):
         self.update()
 
     def place_of(self, side: str, index: int) -> QRectF:
-        """Where a word of the side "source" or "target" stands."""
+        """The rectangle of a word of the side "source" or "target"."""
         width = self._word_width()
         left = 0.0 if side == "source" else self.width() - width
         return QRectF(left, self._middle(side, index) - self._line() / 2, width, self._line())
@@ -124,7 +124,7 @@ class WordLinks(QWidget):
         return QSize(300, self._content_height())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """The word under the mouse stands out."""
+        """Highlights the word under the mouse."""
         word = self.word_at(event.position())
         if word != self.hovered:
             self.hovered = word
@@ -132,7 +132,7 @@ class WordLinks(QWidget):
             self.update()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """No word stands out once the mouse is gone."""
+        """Highlights no word."""
         self.hovered = None
         self.update()
 
@@ -228,11 +228,11 @@ class AlignmentTab(AnalysisTab):
     """Word links of the large map, and a ranking of all heads as aligners.
 
     Attributes:
-        alignment: what the tab knows.
+        alignment: the state.
         links: the words and the curves between them.
-        threshold: how strong a link must be to be drawn.
-        ranker: begins the ranking, and ends it.
-        table: the ranking. A click on a row shows the map that it is about.
+        threshold: the least strength of a link that is drawn.
+        ranker: starts and cancels the ranking.
+        table: the ranking. A click on a row shows its map.
     """
 
     name: ClassVar[str] = "Alignment"
@@ -269,7 +269,7 @@ class AlignmentTab(AnalysisTab):
         self.state.measuring.changed.connect(self.redraw_in_sight)
 
     def begin_model(self) -> None:
-        """Another model: its heads are others."""
+        """Forgets the ranking of the previous model."""
         self.cancel()
         self._take(None)
 

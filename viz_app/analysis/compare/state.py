@@ -1,4 +1,4 @@
-"""Two sentences in one model, or one experiment in two checkpoints: what is compared, and what came of it. No Qt."""
+"""Comparison of two sentences in one model, or of one experiment in two checkpoints. No Qt."""
 
 import threading
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class SecondModel:
-    """Opened in the worker's thread when it is first needed, kept until it is closed, then freed.
+    """A second checkpoint, opened in the worker thread at its first use, and freed when it is closed.
 
     Attributes:
         path: the file; None for the bundled model.
@@ -35,7 +35,7 @@ class SecondModel:
 
     @property
     def name(self) -> str:
-        """For people; with its folder where the name alone would not tell one run from another."""
+        """The name shown to the user, with the folder if the name alone is ambiguous."""
         path = self.path or bundled_model_path()
         name = path.name.removesuffix(".safetensors")
         return f"{path.absolute().parent.name}/{name}" if name in ("best", "last") else name
@@ -61,7 +61,7 @@ class SecondModel:
         return found
 
     def close(self) -> None:
-        """Gives the memory back, at the latest when the answer in hand is done."""
+        """Free the memory, at the latest after the current answer."""
         with self._lock:
             self._is_closed, self._translator = True, None
 
@@ -74,14 +74,14 @@ MUCH_LEFT_OUT = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What the worker found out.
+    """The result of a comparison.
 
     Attributes:
-        first: the result that was shown.
+        first: the current result.
         second: that of the second sentence, or by the second checkpoint.
-        forced: the second sentence, or model, reading the words of the first translation; None if it cannot.
-        forced_problem: why it cannot; empty if it can.
-        log_probability: of the words of the first translation there, natural log; None if it is not known.
+        forced: the second sentence, or model, with the words of the first translation; None if that is impossible.
+        forced_problem: why it is impossible; empty if it is possible.
+        log_probability: of the words of the first translation there, natural log; None if unknown.
         is_same_vocabulary: whether both cut sentences into the same tokens.
     """
 
@@ -100,8 +100,8 @@ class ComparedMaps:
     Attributes:
         first, second: labelled maps [Q, M], each of its own size; `second` is None if it has no such head.
         change: second minus first where both have queries and keys; None if there is none.
-        problem: why there is none; empty if there is one.
-        notes: what else a reader must know, one sentence each.
+        problem: the reason if there is no difference; else empty.
+        notes: further remarks for the reader, one sentence each.
     """
 
     first: LabelledMap
@@ -123,17 +123,17 @@ class ComparedMaps:
 
 
 class CompareState:
-    """What the tab *Compare* knows.
+    """The state of the tab *Compare*.
 
     Attributes:
-        first: the experiment that the page shows.
-        second: the one that it is compared with.
-        question: another sentence, or another checkpoint.
-        text: the second sentence, as it was asked for last.
-        model: the second checkpoint, None while none is chosen.
-        candidate: a checkpoint that is being opened; it takes the place of `model` if that works.
-        reads_first: whether the second is shown while it reads the words of the first translation.
-        comparison: the answer, None before the first.
+        first: the experiment of the page.
+        second: the experiment to compare with.
+        question: the choice between another sentence and another checkpoint.
+        text: the second sentence of the last request.
+        model: the second checkpoint; None if none is chosen.
+        candidate: a checkpoint that is being opened; it replaces `model` if that succeeds.
+        reads_first: whether the second is shown with the words of the first translation.
+        comparison: the result; None before the first.
     """
 
     def __init__(self, first: ExperimentState) -> None:
@@ -146,13 +146,13 @@ class CompareState:
         self.comparison: Comparison | None = None
 
     def forget_result(self) -> None:
-        """Another result is shown, or none."""
+        """Forget the comparison."""
         self.comparison = None
         if self.second.result is not None:
             self.second.clear()
 
     def ask_question(self, question: Question) -> None:
-        """Compares something else; the second checkpoint and the second sentence are kept for later."""
+        """Change the question; the second checkpoint and the second sentence are kept."""
         if question != self.question:
             self.question = question
             self.drop_candidate()
@@ -169,7 +169,7 @@ class CompareState:
         return (self.candidate or self.model) if self.question == "checkpoint" else None
 
     def second_experiment(self) -> Experiment:
-        """What is asked of the second: the same interventions, and the same output unless that is given.
+        """The second experiment: the same interventions, and the same output unless that is given.
 
         A translation that is given belongs to its sentence: another sentence is translated by the model. So do words
         that are removed or replaced: another sentence is read as it was typed.
@@ -182,18 +182,18 @@ class CompareState:
         return Experiment(self.text, output, experiment.without(*experiment.source_edits).interventions)
 
     def try_model(self, model: SecondModel) -> None:
-        """Another checkpoint is to be opened; the one before stays until that has worked."""
+        """Open another checkpoint; the previous one stays until that has succeeded."""
         self.drop_candidate()
         self.candidate = model
 
     def drop_candidate(self) -> None:
-        """The checkpoint that was being opened is not wanted any more."""
+        """Close the checkpoint that is being opened."""
         if self.candidate is not None:
             self.candidate.close()
             self.candidate = None
 
     def close_model(self) -> None:
-        """Frees the second checkpoint."""
+        """Free the second checkpoint."""
         self.drop_candidate()
         if self.model is not None:
             self.model.close()
@@ -202,7 +202,7 @@ class CompareState:
             self.forget_result()
 
     def take(self, comparison: Comparison) -> None:
-        """Keeps an answer."""
+        """Store a result."""
         self.comparison = comparison
         if comparison.forced is None:
             self.reads_first = False
@@ -210,14 +210,14 @@ class CompareState:
         self._show_second()
 
     def fail(self) -> None:
-        """There is no answer. A checkpoint that could be read at all is kept: the sentence may be to blame."""
+        """Handle a failure. A checkpoint that could be read is kept: the sentence may be the cause."""
         if self.candidate is not None and self.candidate.is_open:
             self._adopt()
             self.forget_result()
         self.drop_candidate()
 
     def show_reading(self, reads_first: bool) -> None:
-        """Shows the second while it reads the first translation, or while it makes its own."""
+        """Show the second with the first translation, or with its own."""
         self.reads_first = reads_first
         self._show_second()
 
@@ -236,14 +236,14 @@ class CompareState:
 
     @property
     def change_of_log_probability(self) -> float | None:
-        """Of the words of the first translation, from the first to the second; None if it is not known."""
+        """The change for the words of the first translation, from the first to the second; None if unknown."""
         if self.comparison is None or self.comparison.log_probability is None:
             return None
         return self.comparison.log_probability - self.comparison.first.changed.log_probability
 
     @property
     def dropped(self) -> str:
-        """Which interventions of the first the second does not have, in a sentence; empty if it has them all."""
+        """A sentence about the interventions that the second lacks; empty if it has all."""
         if self.comparison is None:
             return ""
         first, second = self.comparison.first.experiment, self.comparison.second

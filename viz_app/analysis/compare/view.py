@@ -49,12 +49,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class CompareJob:
-    """What becomes of an experiment with another sentence or another model.
+    """Runs an experiment with another sentence or another model.
 
     Attributes:
-        first: the result that is shown.
-        experiment: the second one. Its interventions that do not fit sentence or model are left out, and named.
-        model: the second model; None for the one in use.
+        first: the current result.
+        experiment: the second one. Interventions that do not fit sentence or model are left out and reported.
+        model: the second model; None for the current one.
     """
 
     first: ExperimentResult
@@ -85,7 +85,7 @@ class CompareJob:
 
 
 def reading(experiment: Experiment, first: Translation) -> Experiment:
-    """The experiment, given the words of the first translation. Tokens that were forced there are among them."""
+    """The experiment with the words of the first translation as its target, which contain all forced tokens."""
     kept = tuple(each for each in experiment.interventions if not isinstance(each, ForcedToken))
     return Experiment(experiment.source_text, GivenTarget(first.text), kept)
 
@@ -132,7 +132,7 @@ class CompareMaps(QWidget):
 
     Attributes:
         first, second, change: the three maps.
-        value: what is under the mouse; the owner puts it where it is seen.
+        value: the values under the mouse; the owner places it.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -151,7 +151,7 @@ class CompareMaps(QWidget):
         self.change.hovered.connect(self._on_change_hovered)
 
     def show_maps(self, maps: ComparedMaps, title: str) -> None:
-        """Draws other maps; `title` says of which head."""
+        """Draw these maps; `title` names the head."""
         self._maps = maps
         change = maps.change
         self.first.show_matrices([matrix_of(maps.first)], maps.top)
@@ -186,7 +186,7 @@ class CompareMaps(QWidget):
         return found[0], found[1], found[2]
 
     def _show_hovered(self) -> None:
-        """The cell that is under the mouse, in the maps as they are now."""
+        """Show the cell under the mouse in the current maps."""
         for widget, show in (
             (self.first, self._on_first_hovered),
             (self.second, self._on_second_hovered),
@@ -243,7 +243,7 @@ class CompareMaps(QWidget):
 
 
 def matrix_of(labelled: LabelledMap) -> Matrix:
-    """A labelled map as it is drawn: queries in rows."""
+    """A labelled map with queries in rows."""
     return Matrix(labelled.weights, labelled.queries.labels, labelled.keys.labels)
 
 
@@ -262,20 +262,20 @@ TEXTS_TIP = (
     "log-probability with the second sentence or checkpoint"
 )
 READS_FIRST_TIP = (
-    "The second reads the first translation (teacher forcing) instead of making its own. The rows are then equal, and "
+    "The second sentence or checkpoint reads the first translation (teacher forcing). The rows are then equal, and "
     "the maps differ only in where the model looks"
 )
 
 
 class CompareTab(AnalysisTab):
-    """Two results beside one another, the chosen head in both, and the difference.
+    """Two results side by side, the chosen head in both, and the difference.
 
     Attributes:
-        comparing: what the tab knows; its `second` is the experiment that this one is compared with.
+        comparing: the state.
         question_buttons: another sentence, another checkpoint.
-        sentence: the second sentence; `compare` asks for it.
+        sentence: the second sentence; `compare` starts the comparison.
         checkpoint_button: its menu chooses the second checkpoint; `close_button` frees it.
-        reads_first: shows the second while it reads the first translation.
+        reads_first: shows the second with the words of the first translation.
         texts: both translations.
         maps: the chosen head in both.
     """
@@ -324,7 +324,7 @@ class CompareTab(AnalysisTab):
             self.sentence.clear()
 
     def refresh(self) -> None:
-        """Asks for the comparison if there is something to compare with."""
+        """Requests the comparison if there is something to compare with."""
         translation = self.state.translation
         if translation is not None and not self.sentence.text() and not self.sentence.isModified():
             self.sentence.setText(translation.source_text)
@@ -335,19 +335,19 @@ class CompareTab(AnalysisTab):
         self.redraw()
 
     def on_stopped(self) -> None:
-        """A checkpoint that is open by now is kept, so that one can compare again; one that is being opened is not."""
+        """Keeps the checkpoint if it is open already."""
         candidate = self.comparing.candidate
         if candidate is not None and not candidate.is_open:
             self.comparing.drop_candidate()
 
     def choose_file(self) -> None:
-        """Asks for a checkpoint by dialog."""
+        """Opens a dialog to choose a checkpoint."""
         recent = self.preferences.recent_models.paths
         folder = recent[0].parent if recent else None
         ask_what_to_open(self, "Choose a checkpoint to compare with", folder, self.use_checkpoint, CHECKPOINT_FILTER)
 
     def use_checkpoint(self, path: Path | None) -> None:
-        """Compares with a checkpoint, None for the bundled one; the one before stays until this one is open."""
+        """Compares with a checkpoint, None for the bundled one; the previous one stays until this one is open."""
         if self.translation_to_ask_about is None:
             return
         self.comparing.try_model(SecondModel(path))
@@ -360,7 +360,7 @@ class CompareTab(AnalysisTab):
         self.redraw()
 
     def redraw(self) -> None:
-        """Shows what is compared, and the answer."""
+        """Shows the question and the comparison."""
         comparing, is_running = self.comparing, self.request.is_running
         is_sentence = comparing.question == "sentence"
         chosen = self.question_buttons[comparing.question]
@@ -433,7 +433,7 @@ class CompareTab(AnalysisTab):
         self.redraw_in_sight()
 
     def _on_problem(self) -> None:
-        """What was compared before stays; a checkpoint that cannot be read is forgotten."""
+        """Keeps the previous comparison; forgets a checkpoint that cannot be read."""
         if not self.request.problem:
             return
         candidate = self.comparing.candidate

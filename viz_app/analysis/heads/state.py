@@ -1,4 +1,4 @@
-"""The importance of every head, and what it does, over a sample of sentences. No Qt, no torch."""
+"""Importance and behaviour of every head over a sample of sentences. No Qt, no torch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ MAX_NAMED = 3
 
 @dataclass(frozen=True)
 class SampleChoice:
-    """Which sentences.
+    """A choice of sentences.
 
     Attributes:
         kind: "gold": the shipped pairs of the validation split; "examples": the shipped examples; "multi30k": the
@@ -45,21 +45,21 @@ class SampleChoice:
 
     @property
     def what(self) -> str:
-        """What its sentences are, to stand after their number."""
+        """A phrase for its sentences, which follows their number."""
         if self.kind == "file" and self.path is not None:
             return f"sentences of {self.path.name}"
         return "example sentences" if self.kind == "examples" else "pairs of the validation split"
 
 
 class HeadsState:
-    """What the tab *Heads* knows.
+    """The state of the tab *Heads*.
 
     Attributes:
-        state: the experiment that is shown: its head scalings hold while a sample is measured.
-        question: what is shown: the importance of heads, or their behaviour.
+        state: the current experiment, whose head scalings apply while a sample is measured.
+        question: the choice between importance and behaviour.
         sample: which sentences.
         num_sentences: how many of them at most.
-        importance, behaviour: the answers so far; None before the first.
+        importance, behaviour: the results so far; None before the first.
     """
 
     def __init__(self, state: ExperimentState) -> None:
@@ -71,7 +71,7 @@ class HeadsState:
         self.behaviour: SampleProfiles | None = None
 
     def forget_model(self) -> None:
-        """Another model: its heads are others."""
+        """Forget the results of the previous model."""
         self.importance = self.behaviour = None
 
     @property
@@ -81,23 +81,23 @@ class HeadsState:
 
     @property
     def measured_scalings(self) -> tuple[HeadScaled, ...] | None:
-        """The head scalings with which the answer that is shown was measured; None if there is none."""
+        """The head scalings of the result; None if there is no result."""
         found = self.importance if self.question == "importance" else self.behaviour
         return found.scalings if found is not None else None
 
     @property
     def is_outdated(self) -> bool:
-        """Whether the answer that is shown was measured with other heads scaled or off than the experiment has."""
+        """Whether the result was measured with other scalings than those of the experiment."""
         measured = self.measured_scalings
         return measured is not None and measured != self.state.experiment.head_scalings
 
     def importance_of(self, head: Head) -> float:
-        """By how much the loss rises without a head, in nats per token."""
+        """The rise of the loss without a head, in nats per token."""
         assert self.importance is not None
         return float(self.importance.of_kind(head.kind)[head.layer, head.head])
 
     def summary(self) -> str:
-        """What the answer is about; empty while there is none."""
+        """A summary of the result; empty if there is none."""
         if self.question == "importance" and self.importance is not None:
             found = self.importance
             skipped = f", {found.num_skipped} left out" if found.num_skipped else ""
@@ -114,7 +114,7 @@ class HeadsState:
         return ""
 
     def warning(self) -> str:
-        """That the answer does not belong to the experiment as it is now; empty if it does."""
+        """A warning if the result belongs to other scalings than those of the experiment; else empty."""
         if not self.is_outdated:
             return ""
         return f"The experiment now has {in_words(self.state.experiment.head_scalings).removeprefix('with ')}."
@@ -141,7 +141,7 @@ class HeadsState:
 
 
 def in_words(scalings: Sequence[HeadScaled]) -> str:
-    """With which heads scaled or off: "with every head on", "with cross 2·5 off"."""
+    """The scaled heads as a phrase: "with every head on", "with cross 2·5 off"."""
     if not scalings:
         return "with every head on"
     named = ", ".join(map(str, scalings[:MAX_NAMED]))
@@ -162,7 +162,7 @@ class Sample(NamedTuple):
 
 
 def multi30k_files() -> tuple[Path, Path]:
-    """Where the validation split lies if it was ever fetched."""
+    """The paths of the downloaded validation split."""
     folder = cache_path() / "multi30k"
     return folder / "val.de.gz", folder / "val.en.gz"
 
@@ -175,7 +175,7 @@ def check_sample(choice: SampleChoice, run: RunConfig, target_code: str | None =
 
 
 def read_sample(choice: SampleChoice, num_sentences: int, target_code: str | None = None) -> Sample:
-    """The first so many sentences of a sample; each says into which language, if a code `>>xx<<` is given.
+    """The first sentences of a sample, each with the target language if a code `>>xx<<` is given.
 
     Raises as `_read`.
     """
@@ -186,9 +186,9 @@ def read_sample(choice: SampleChoice, num_sentences: int, target_code: str | Non
 
 
 def _read(choice: SampleChoice, num_sentences: int) -> Sample:
-    """The sentences as they stand in the sample.
+    """The unchanged sentences of a sample.
 
-    A file of one's own has a sentence a line; after a tab its translation may stand, then in every line.
+    A text file has one sentence per line, or in every line a sentence, a tab and its translation.
 
     Raises:
         CorpusError: a file cannot be read, or holds no sentence.

@@ -1,4 +1,4 @@
-"""The tab *Heads*: the importance of every head, and what it does, over a sample of sentences."""
+"""The tab *Heads*: importance and behaviour of every head over a sample of sentences."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -132,7 +132,7 @@ class StatisticsJob:
 
 @dataclass(frozen=True, eq=False)
 class KeepRolesJob:
-    """What heads do over a sample, written beside the file of the model, which has it when it is opened again."""
+    """Writes the roles of heads next to the file of their model."""
 
     roles: SampleRoles
     scope: ClassVar[JobScope] = "model"
@@ -185,10 +185,10 @@ class HeadsTab(AnalysisTab):
     """Head importance and behaviour.
 
     Attributes:
-        heads: what the tab knows.
+        heads: the state.
         question_buttons: importance, and behaviour.
         sample_menu: which sentences.
-        job: begins the measurement, and ends it.
+        job: starts and cancels the measurement.
         cells: the importance of each head. A click switches the head off, or on again.
         table: the behaviour. A click on a row chooses the head.
     """
@@ -240,7 +240,7 @@ class HeadsTab(AnalysisTab):
         self.redraw_in_sight()
 
     def begin_model(self) -> None:
-        """Another model: its heads are others."""
+        """Forgets the results of the previous model."""
         self.cancel()
         self._keeping.forget_problem()
         self._partial, self._is_kept = None, False
@@ -253,7 +253,7 @@ class HeadsTab(AnalysisTab):
             self._take_whole_behaviour(self._partial)
 
     def redraw(self) -> None:
-        """Shows what was measured, and whether it still holds."""
+        """Shows the result, and whether it fits the experiment."""
         question, heads, is_running = self.heads.question, self.heads, self.request.is_running
         self.explanation.setText(MEANINGS[question])
         self.explanation.setVisible(not (heads.has_answer and self.is_low))
@@ -277,7 +277,7 @@ class HeadsTab(AnalysisTab):
         set_visible(self.table, has_table, focus_to=self.job.start)
 
     def choose_file(self) -> None:
-        """Asks for a text file by dialog."""
+        """Opens a dialog to choose a text file."""
         filters = "Text (*.txt *.tsv *.de *.gz);;All files (*)"
         ask_what_to_open(self, "Choose sentences", None, self.use_file, filters).rejected.connect(self.redraw)
 
@@ -319,7 +319,7 @@ class HeadsTab(AnalysisTab):
         self._show_answer()
 
     def _take_whole_behaviour(self, profiles: SampleProfiles) -> None:
-        """Of a whole sample: now it is known what heads do. It is kept beside a model's file, but for the bundled one.
+        """Adopts the roles from a sample, and saves them next to the model's file unless it is the bundled one.
 
         Another sample takes its place, as it does in the window.
         """
@@ -390,17 +390,17 @@ class HeadsTab(AnalysisTab):
 
 
 def shortened(name: str) -> str:
-    """A file's name, not so long that the panel would become wider for it."""
+    """A file name, short enough for the panel."""
     return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME // 2]}…{name[-MAX_NAME // 2 :]}"
 
 
 def head_of(cell: MatrixCell) -> Head:
-    """The head that a cell of the importance stands for."""
+    """The head of a cell."""
     return Head(MAP_KINDS[cell.matrix], cell.row, cell.column)
 
 
 def cell_of(head: Head) -> MatrixCell:
-    """The cell of a head's importance."""
+    """The cell of a head."""
     return MatrixCell(MAP_KINDS.index(head.kind), head.layer, head.head)
 
 

@@ -267,8 +267,8 @@ class SourceTab(AnalysisTab):
 
 def _share_bar(share: OutputShare) -> Bar:
     parts = "\n".join(f"{word}  {percent(part)}" for word, part in share.parts)
-    told = f"{percent(share.source)} from the source, {percent(1 - share.source)} from the words before"
-    tip = f"{share.word}: {told}\n{parts}"
+    shares = f"{percent(share.source)} from the source, {percent(1 - share.source)} from the words before"
+    tip = f"{share.word}: {shares}\n{parts}"
     return Bar(
         share.word,
         share.source,

@@ -1,4 +1,4 @@
-"""The decoding of the current experiment, step by step: the step looked at, and a row being set. No Qt, no torch."""
+"""The decoding of the current experiment: the current step, and a row being drawn. No Qt, no torch."""
 
 import math
 from dataclasses import dataclass, replace
@@ -13,16 +13,16 @@ from augenmerk.viz_app.state.sentence_text import new_words
 
 @dataclass(frozen=True)
 class Candidate:
-    """A token that could be chosen at a step.
+    """A candidate of a step.
 
     Attributes:
-        token: as it is shown.
-        entry: as it stands in the vocabulary; empty if it is not known.
+        token: as shown.
+        entry: its vocabulary entry; empty if unknown.
         probability: from 0 to 1.
         rank: 1 for the most probable.
         is_chosen: whether it was chosen.
         is_forced: whether that was forced.
-        before: its probability in the original; None where the original has no such step, or it is not known.
+        before: its probability in the original; None if the original has no such step, or it is unknown.
     """
 
     token: str
@@ -36,14 +36,14 @@ class Candidate:
 
 @dataclass(frozen=True)
 class StepRow:
-    """The row of attention that a step used in a head.
+    """The row of attention of a step in a head.
 
     Attributes:
-        head: which.
+        head: the head.
         labels: of the keys: all source tokens, or the target tokens read so far.
         weights: one for each key.
-        intervention: what set them; None if the model did.
-        before: the weights of the original; None where it has no such step.
+        intervention: the intervention that set them; None if the model computed them.
+        before: the weights of the original; None if it has no such step.
     """
 
     head: Head
@@ -54,11 +54,11 @@ class StepRow:
 
 
 class StepsState:
-    """What the tab *Steps* knows.
+    """The state of the tab *Steps*.
 
     Attributes:
-        state: the experiment that is shown. Everything but the attributes below is read off its result.
-        position: the step that is looked at.
+        state: the current experiment.
+        position: the current step.
     """
 
     def __init__(self, state: ExperimentState) -> None:
@@ -69,7 +69,7 @@ class StepsState:
 
     @property
     def num_steps(self) -> int:
-        """How many steps there are."""
+        """The number of steps."""
         return len(self.state.translation.predicted_tokens) if self.state.translation is not None else 0
 
     @property
@@ -78,7 +78,7 @@ class StepsState:
         return self.position + 1 >= self.num_steps
 
     def follow_result(self) -> None:
-        """Another result: the same step is looked at, if there is one, unless the sentence is another."""
+        """Adapt to another result: keep the step if it exists and the sentence is the same."""
         self.discard_draft()
         sentence = self.state.translation.source_text if self.state.translation is not None else ""
         if sentence != self._sentence:
@@ -86,7 +86,7 @@ class StepsState:
         self.position = max(0, min(self.position, self.num_steps - 1))
 
     def go(self, position: int) -> bool:
-        """Looks at another step; False if there is none, or it is looked at already."""
+        """Go to another step; False if it does not exist or is the current one."""
         if position == self.position or position not in range(self.num_steps):
             return False
         self.position = position
@@ -94,7 +94,7 @@ class StepsState:
         return True
 
     def changes_of(self, step: int) -> tuple[Intervention, ...]:
-        """What was changed at a step: a token that was forced, rows of attention that were set."""
+        """The interventions at a step: a forced token, and rows of attention."""
         if self.state.translation is None:
             return ()
         experiment = self.state.translation.experiment
@@ -112,11 +112,11 @@ class StepsState:
 
     @property
     def entropy(self) -> float:
-        """How undecided the model was at this step, in nats."""
+        """The entropy of this step, in nats."""
         return self.state.translation.entropies[self.position] if self.state.translation is not None else 0.0
 
     def candidates(self) -> list[Candidate]:
-        """What this step could choose, best first; what it did choose comes last if there is much better."""
+        """The candidates of this step, best first; the chosen token is last if it is not among the best."""
         translation, step = self.state.translation, self.position
         if translation is None:
             return []
@@ -163,7 +163,7 @@ class StepsState:
         return None
 
     def click(self, candidate: Candidate) -> None:
-        """Forces a candidate; the one that is forced is let go again."""
+        """Force a candidate, or stop forcing it."""
         forced = ForcedToken(self.position, candidate.entry) if candidate.entry else None
         if forced is None:
             return  # a word of a given translation beyond the best: nothing says how the vocabulary spells it
@@ -173,7 +173,7 @@ class StepsState:
             self.state.submit(force(self.position, candidate.entry))
 
     def row(self) -> StepRow | None:
-        """The row that this step used in the chosen head; None where the encoder's heads have no steps."""
+        """The row of this step in the chosen head; None for a head of the encoder, which has no steps."""
         translation, head, step = self.state.translation, self.state.selection.head, self.position
         if translation is None or head.kind == "encoder":
             return None
@@ -194,17 +194,17 @@ class StepsState:
 
     @property
     def draft(self) -> tuple[float, ...] | None:
-        """Weights that are being set for the row of the chosen head; None while they are those that were used."""
+        """The drawn weights of the row of the chosen head; None if none are drawn."""
         if self._draft is None or self._draft[:2] != (self.state.selection.head, self.position):
             return None
         return self._draft[2]
 
     def discard_draft(self) -> None:
-        """The row is shown as it was used."""
+        """Forget the drawn weights."""
         self._draft = None
 
     def draw(self, position: int, share: float | None) -> None:
-        """Sets one weight of the row, from 0 to 1; None gives this token all."""
+        """Set one weight of the row, from 0 to 1; None gives all weight to this token."""
         row = self.row()
         if row is None or position not in range(len(row.weights)):
             return
@@ -216,7 +216,7 @@ class StepsState:
         self._draft = (row.head, self.position, tuple(weights))
 
     def set_row(self) -> None:
-        """The row as it was drawn, scaled to sum to 1, becomes part of the experiment.
+        """Add the drawn row, scaled to sum to 1, to the experiment.
 
         Raises:
             ExperimentError: every weight was drawn as 0.
@@ -225,7 +225,7 @@ class StepsState:
             self.state.submit(intervene(AttentionRow(self.state.selection.head, self.position, self.draft)))
 
     def release_row(self) -> None:
-        """The row is again what the model computes."""
+        """Restore the model's row."""
         row = self.row()
         if row is not None and row.intervention is not None:
             self.state.submit(remove(row.intervention))
