@@ -289,5 +289,5 @@ def test_a_declaration_is_all_that_a_new_measure_needs(trace: Trace, monkeypatch
     with pytest.raises(AnalysisError, match="no measure 'squares' for encoder"):
         measure_maps(trace, "squares", "encoder")
     parser = ArgumentParser()
-    analyze.add_command(parser.add_subparsers())
-    assert parser.parse_args(["analyze", "a", "--measure", "squares"]).measure == "squares"
+    analyze.add_options(parser)
+    assert parser.parse_args(["a", "--measure", "squares"]).measure == "squares"
