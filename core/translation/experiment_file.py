@@ -32,8 +32,8 @@ The question of a scene is for worksheets; it may be empty.
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
@@ -91,17 +91,11 @@ def experiment_to_json(experiment: Experiment) -> dict[str, Any]:
 
 def part_to_json(value: Output | Intervention) -> dict[str, Any]:
     """An output or an intervention; the field `type` names which one it is."""
-    return {"type": _TYPE_NAMES[type(value)]} | _fields_to_json(value)
+    return {"type": _TYPE_NAMES[type(value)]} | asdict(value, dict_factory=_with_lists)
 
 
-def _fields_to_json(value: Output | Intervention | Head) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for each in fields(value):
-        content = getattr(value, each.name)
-        if isinstance(content, Head):
-            content = _fields_to_json(content)
-        found[each.name] = list(content) if isinstance(content, tuple) else content
-    return found
+def _with_lists(members: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in members}
 
 
 def experiment_from_json(values: object, path: str = "experiment") -> Experiment:
@@ -115,13 +109,12 @@ def experiment_from_json(values: object, path: str = "experiment") -> Experiment
         ExperimentError: they describe no experiment; the message names the field by its path.
     """
     try:
-        return experiment_of(Field(values, path))
+        return _experiment(Field(values, path))
     except JsonError as error:
         raise ExperimentError(f"{error} Correct this field.") from error
 
 
-def experiment_of(field: Field) -> Experiment:
-    """The same for a field of a larger text. Raises `JsonError`."""
+def _experiment(field: Field) -> Experiment:
     members = field.members("source_text", "output", "interventions")
     interventions = tuple(_part(each, _INTERVENTIONS) for each in members["interventions"].items(MAX_INTERVENTIONS))
     text, output = members["source_text"].text(), _part(members["output"], _OUTPUTS)
@@ -181,7 +174,7 @@ def _made(field: Field, make: Callable[[], PartT | Experiment]) -> Any:
 
 FORMAT_NAME = "augenmerk"
 FORMAT_VERSION = 1
-KIND = "experiment"
+KIND, LESSON_KIND = "experiment", "lesson"
 DOCUMENT_FIELDS = ("format", "version", "kind")
 SAVED_FIELDS = ("experiment", "view", "model")
 SUFFIX = ".augenmerk"
@@ -189,6 +182,10 @@ MAX_BYTES = 1_000_000
 MAX_DEPTH = 10
 """Of nested lists and objects. An experiment needs six, a lesson eight."""
 MAX_NAME_CHARACTERS = 255
+MAX_SCENES = 100
+MAX_TITLE_CHARACTERS = 120
+MAX_TEXT_CHARACTERS = 1_000
+NO_SCENES = "scenes is an empty list. Add a scene."
 MAX_VIEW_SETTINGS = 200
 MAX_VIEW_ITEMS = 1_000
 MAX_VIEW_CHARACTERS = 10_000
@@ -200,7 +197,6 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 
 ViewScalar = str | int | float | bool | None
 ViewValue = ViewScalar | tuple["ViewScalar | tuple[ViewScalar, ...]", ...]
-ReadT = TypeVar("ReadT")
 FileKind = Literal["experiment", "checkpoint", "unknown"]
 
 
@@ -240,6 +236,39 @@ class SavedExperiment:
         object.__setattr__(self, "view", {name: _as_tuples(value) for name, value in self.view.items()})
 
 
+@dataclass(frozen=True)
+class Scene:
+    """One step of a lesson.
+
+    Attributes:
+        title: one line, not empty.
+        text: what to see, in a sentence; one line, may be empty.
+        saved: the experiment, and how it is shown.
+        question: for the worksheet, in one line; empty if there is none.
+    """
+
+    title: str
+    text: str
+    saved: SavedExperiment
+    question: str = ""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Scenes in an order.
+
+    Attributes:
+        title: one line, not empty.
+        scenes: at most `MAX_SCENES`; none only while it is being made.
+    """
+
+    title: str
+    scenes: tuple[Scene, ...] = ()
+
+
+Document = SavedExperiment | Lesson
+
+
 def write_experiment_file(saved: SavedExperiment, path: Path | str, *, durable: bool = True) -> None:
     """Writes the file, atomically; `durable` as in `atomic_path`.
 
@@ -252,35 +281,35 @@ def write_experiment_file(saved: SavedExperiment, path: Path | str, *, durable: 
         temporary.write_bytes(data)
 
 
-def to_bytes(saved: SavedExperiment) -> bytes:
-    """The content of the file. Raises `ExperimentFileError`."""
-    return document_to_bytes(KIND, saved_experiment_to_json(saved), lambda data: _read(data) == saved)
-
-
-def saved_experiment_to_json(saved: SavedExperiment) -> dict[str, Any]:
-    """The fields that hold it in a file; `saved_experiment_of` reads them."""
-    return {
-        "experiment": experiment_to_json(saved.experiment),
-        "view": dict(saved.view),
-        "model": {"name": saved.model.name, "digest": saved.model.digest},
-    }
-
-
-def document_to_bytes(kind: str, values: Mapping[str, Any], is_read_back: Callable[[bytes], bool]) -> bytes:
-    """The content of a file.
-
-    Args:
-        kind: "experiment" or "lesson".
-        values: all fields after `kind`.
-        is_read_back: whether the reader gives what was to be written; may raise `JsonError`.
+def write_lesson_file(lesson: Lesson, path: Path | str) -> None:
+    """Writes the file, atomically.
 
     Raises:
-        ExperimentFileError: it would be too large, or could not be read back.
+        ExperimentFileError: it has no scene, would be too large, or hold what could not be read back.
+        StorageError: the file cannot be written; an older one stays as it was.
     """
+    data = to_bytes(lesson)
+    if not lesson.scenes:
+        raise ExperimentFileError(f"This lesson cannot be written to a file: {NO_SCENES}")
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(data)
+
+
+def to_bytes(document: Document) -> bytes:
+    """The content of the file; of a lesson that is being made, also without a scene. Raises `ExperimentFileError`."""
+    if isinstance(document, Lesson):
+        kind = LESSON_KIND
+        scenes = [
+            {"title": each.title, "text": each.text, "question": each.question, **_saved_to_json(each.saved)}
+            for each in document.scenes
+        ]
+        values: dict[str, Any] = {"title": document.title, "scenes": scenes}
+    else:
+        kind, values = KIND, _saved_to_json(document)
     whole = {"format": FORMAT_NAME, "version": FORMAT_VERSION, "kind": kind, **values}
     try:
         data = (json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode("utf-8")
-        if not is_read_back(data):
+        if _read(data, kind) != document:
             raise JsonError("It would not be read back as it is.")
     except (ValueError, TypeError) as error:
         if isinstance(error, UnicodeEncodeError):
@@ -291,39 +320,60 @@ def document_to_bytes(kind: str, values: Mapping[str, Any], is_read_back: Callab
     return data
 
 
+def _saved_to_json(saved: SavedExperiment) -> dict[str, Any]:
+    return {
+        "experiment": experiment_to_json(saved.experiment),
+        "view": dict(saved.view),
+        "model": {"name": saved.model.name, "digest": saved.model.digest},
+    }
+
+
 def read_experiment_file(path: Path | str) -> SavedExperiment:
     """Reads an experiment file.
 
     Raises:
         ExperimentFileError: the file is missing, of another kind, damaged, or from a newer version.
     """
-    return from_bytes(read_limited(path), path)
+    found = read_document(path, KIND)
+    assert isinstance(found, SavedExperiment)
+    return found
 
 
-def read_limited(path: Path | str) -> bytes:
-    """The content of an ordinary file, or enough of it to be refused as too large. Raises `ExperimentFileError`."""
-    return _head_of(Path(path), MAX_BYTES + 1)
+def read_lesson_file(path: Path | str) -> Lesson:
+    """Reads a lesson file.
+
+    Raises:
+        ExperimentFileError: the file is missing, of another kind, damaged, or from a newer version.
+    """
+    found = read_document(path, LESSON_KIND)
+    assert isinstance(found, Lesson)
+    return found
 
 
-def from_bytes(data: bytes, path: Path | str) -> SavedExperiment:
-    """What `to_bytes` gave; `path` is for the message. Raises `ExperimentFileError`."""
-    return read_or_refuse(_read, data, path, "an experiment")
+def read_document(path: Path | str, *kinds: str) -> Document:
+    """Reads a file of one of these kinds; without any, an experiment or a lesson. Raises `ExperimentFileError`."""
+    return from_bytes(_head_of(Path(path), MAX_BYTES + 1), path, *(kinds or (KIND, LESSON_KIND)))
 
 
-def read_or_refuse(read: Callable[[bytes], ReadT], data: bytes, path: Path | str, what: str) -> ReadT:
-    """The result of `read`; `path` and `what` are for the message. Raises `ExperimentFileError`."""
+def from_bytes(data: bytes, path: Path | str, *kinds: str) -> Document:
+    """The document in the content of a file of these kinds, or an experiment. Raises `ExperimentFileError`."""
+    kinds = kinds or (KIND,)
     try:
-        return read(data)
+        found = _read(data, *kinds)
+        if isinstance(found, Lesson) and not found.scenes:
+            raise JsonError(NO_SCENES)
     except (JsonError, AugenmerkError) as error:  # the latter of a value that the reader let through
+        what = " or ".join("an experiment" if kind == KIND else "a lesson" for kind in kinds)
         raise ExperimentFileError(
             f"{path} cannot be used as {what}. {error} Nothing was opened; correct the file, or choose another."
         ) from error
+    return found
 
 
 def kind_of_file(path: Path | str) -> FileKind:
     """What a file is by its content, whatever its name; its own reader says what may be wrong with it.
 
-    A lesson counts as an experiment here; `core.translation.experiment_file.read_document` tells them apart.
+    A lesson counts as an experiment here; `read_document` tells them apart.
 
     Raises:
         ExperimentFileError: it is missing, no ordinary file, or may not be read.
@@ -349,21 +399,8 @@ def _head_of(path: Path, num_bytes: int) -> bytes:
         raise ExperimentFileError(f"{path} cannot be read: {reason}. {advice}") from error
 
 
-def _read(data: bytes) -> SavedExperiment:
-    return saved_experiment_of(parsed_document(data, KIND)[1].members(*DOCUMENT_FIELDS, *SAVED_FIELDS))
-
-
-def saved_experiment_of(members: Mapping[str, Field]) -> SavedExperiment:
-    """The experiment in `SAVED_FIELDS` of an object. Raises `JsonError`."""
-    return SavedExperiment(
-        experiment_of(members["experiment"]),
-        _model(members["model"]),
-        {name: _view_value(each, 2) for name, each in members["view"].any_members(MAX_VIEW_SETTINGS).items()},
-    )
-
-
-def parsed_document(data: bytes, *kinds: str) -> tuple[str, Field]:
-    """Which of these kinds a file is, and its whole text; `DOCUMENT_FIELDS` are checked. Raises `JsonError`."""
+def _read(data: bytes, *kinds: str) -> Document:
+    """The document in a file of one of these kinds. Raises `JsonError`."""
     if len(data) > MAX_BYTES:
         raise JsonError(f"It has more than {MAX_BYTES:,} bytes, the limit.")
     whole = parse(data, max_depth=MAX_DEPTH)
@@ -373,7 +410,19 @@ def parsed_document(data: bytes, *kinds: str) -> tuple[str, Field]:
         raise JsonError(
             f"It was written by a newer Augenmerk: version is {version}, above {FORMAT_VERSION}. Update Augenmerk."
         )
-    return _header(whole, "kind").choice(kinds), whole
+    if _header(whole, "kind").choice(kinds) == KIND:
+        return _saved(whole.members(*DOCUMENT_FIELDS, *SAVED_FIELDS))
+    members = whole.members(*DOCUMENT_FIELDS, "title", "scenes")
+    scenes = tuple(_scene(each) for each in members["scenes"].items(MAX_SCENES))
+    return Lesson(_line(members["title"], MAX_TITLE_CHARACTERS), scenes)
+
+
+def _saved(members: Mapping[str, Field]) -> SavedExperiment:
+    return SavedExperiment(
+        _experiment(members["experiment"]),
+        _model(members["model"]),
+        {name: _view_value(each, 2) for name, each in members["view"].any_members(MAX_VIEW_SETTINGS).items()},
+    )
 
 
 def _header(whole: Field, name: str) -> Field:
@@ -410,127 +459,12 @@ def _as_tuples(value: Any) -> Any:
     return tuple(_as_tuples(each) for each in value) if isinstance(value, list | tuple) else value
 
 
-LESSON_KIND = "lesson"
-MAX_SCENES = 100
-MAX_TITLE_CHARACTERS = 120
-MAX_TEXT_CHARACTERS = 1_000
-NO_SCENES = "scenes is an empty list. Add a scene."
-
-
-@dataclass(frozen=True)
-class Scene:
-    """One step of a lesson.
-
-    Attributes:
-        title: one line, not empty.
-        text: what to see, in a sentence; one line, may be empty.
-        saved: the experiment, and how it is shown.
-        question: for the worksheet, in one line; empty if there is none.
-    """
-
-    title: str
-    text: str
-    saved: SavedExperiment
-    question: str = ""
-
-
-@dataclass(frozen=True)
-class Lesson:
-    """Scenes in an order.
-
-    Attributes:
-        title: one line, not empty.
-        scenes: at most `MAX_SCENES`; none only while it is being made.
-    """
-
-    title: str
-    scenes: tuple[Scene, ...] = ()
-
-
-def write_lesson_file(lesson: Lesson, path: Path | str) -> None:
-    """Writes the file, atomically.
-
-    Raises:
-        ExperimentFileError: it has no scene, would be too large, or hold what could not be read back.
-        StorageError: the file cannot be written; an older one stays as it was.
-    """
-    data = lesson_to_bytes(lesson)
-    if not lesson.scenes:
-        raise ExperimentFileError(f"This lesson cannot be written to a file: {NO_SCENES}")
-    with atomic_path(path) as temporary:
-        temporary.write_bytes(data)
-
-
-def lesson_to_bytes(lesson: Lesson) -> bytes:
-    """The content of the file; of a lesson that is being made, also without a scene. Raises `ExperimentFileError`."""
-    scenes = [
-        {"title": each.title, "text": each.text, "question": each.question, **saved_experiment_to_json(each.saved)}
-        for each in lesson.scenes
-    ]
-    values = {"title": lesson.title, "scenes": scenes}
-    return document_to_bytes(
-        LESSON_KIND, values, lambda data: _lesson_of(parsed_document(data, LESSON_KIND)[1]) == lesson
-    )
-
-
-def read_lesson_file(path: Path | str) -> Lesson:
-    """Reads a lesson file.
-
-    Raises:
-        ExperimentFileError: the file is missing, of another kind, damaged, or from a newer version.
-    """
-    return lesson_from_bytes(read_limited(path), path)
-
-
-def lesson_from_bytes(data: bytes, path: Path | str) -> Lesson:
-    """What `lesson_to_bytes` gave; `path` is for the message. Raises `ExperimentFileError`."""
-    return read_or_refuse(lambda given: _with_scenes(_read_lesson(given)), data, path, "a lesson")
-
-
-def read_document(path: Path | str) -> SavedExperiment | Lesson:
-    """Reads a file that holds an experiment or a lesson, whichever it is.
-
-    Raises:
-        ExperimentFileError: the file is missing, of another kind, damaged, or from a newer version.
-    """
-    return document_from_bytes(read_limited(path), path)
-
-
-def document_from_bytes(data: bytes, path: Path | str) -> SavedExperiment | Lesson:
-    """The experiment or the lesson in the content of a file. Raises `ExperimentFileError`."""
-    return read_or_refuse(_read_document, data, path, "an experiment or a lesson")
-
-
-def _read_document(data: bytes) -> SavedExperiment | Lesson:
-    kind, whole = parsed_document(data, KIND, LESSON_KIND)
-    if kind == LESSON_KIND:
-        return _with_scenes(_lesson_of(whole))
-    return saved_experiment_of(whole.members(*DOCUMENT_FIELDS, *SAVED_FIELDS))
-
-
-def _lesson_of(whole: Field) -> Lesson:
-    members = whole.members(*DOCUMENT_FIELDS, "title", "scenes")
-    scenes = tuple(_scene_of(each) for each in members["scenes"].items(MAX_SCENES))
-    return Lesson(_line(members["title"], MAX_TITLE_CHARACTERS), scenes)
-
-
-def _read_lesson(data: bytes) -> Lesson:
-    return _lesson_of(parsed_document(data, LESSON_KIND)[1])
-
-
-def _with_scenes(lesson: Lesson) -> Lesson:
-    """The lesson, if it has a scene to show. Raises `JsonError`."""
-    if not lesson.scenes:
-        raise JsonError(NO_SCENES)
-    return lesson
-
-
-def _scene_of(field: Field) -> Scene:
+def _scene(field: Field) -> Scene:
     members = field.members("title", "text", "question", *SAVED_FIELDS)
     return Scene(
         _line(members["title"], MAX_TITLE_CHARACTERS),
         _line(members["text"], MAX_TEXT_CHARACTERS, may_be_empty=True),
-        saved_experiment_of(members),
+        _saved(members),
         _line(members["question"], MAX_TEXT_CHARACTERS, may_be_empty=True),
     )
 

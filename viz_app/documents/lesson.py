@@ -13,7 +13,7 @@ from augenmerk.core.translation.experiment_file import (
     MAX_TITLE_CHARACTERS,
     Lesson,
     Scene,
-    lesson_to_bytes,
+    to_bytes,
 )
 
 NEW_TITLE = "New lesson"
@@ -154,7 +154,7 @@ class OpenLesson:
         """Replaces the lesson; refuses one that no file could hold before anything changes."""
         if lesson == self.lesson:
             return
-        lesson_to_bytes(lesson)
+        to_bytes(lesson)
         self.lesson, self.place, self.is_changed = lesson, place, True
         self.changed.emit()
 
