@@ -8,8 +8,8 @@ from pathlib import Path
 from augenmerk.core.errors import ModelImportError
 from augenmerk.core.interop.folder import ModelFolder
 from augenmerk.core.interop.hub import REPOSITORY, fetch
-from augenmerk.core.interop.joeynmt import CONFIG, read_joeynmt
-from augenmerk.core.interop.marian import read_marian
+from augenmerk.core.interop.joeynmt import CONFIG, JoeyNMTModel
+from augenmerk.core.interop.marian import MarianModel
 from augenmerk.core.interop.model import FolderModel, ImportedModel, ImportOptions, ImportSummary
 from augenmerk.core.interop.pickled import is_pytorch_file, kind_of_other_file
 from augenmerk.core.interop.state_dicts import read_annotated, read_notebook
@@ -78,11 +78,11 @@ def recognize(
     if source.is_dir():
         folder = ModelFolder(source)
         if folder.has(CONFIG) and not folder.has("config.json"):
-            return read_joeynmt(folder, options)
+            return JoeyNMTModel(folder, options)
         if not folder.has("config.json"):
             found = ", ".join(folder.names()[:12]) or "nothing"
             raise ModelImportError(f"{source} has no config.json and no {CONFIG}; it holds {found}. {_CHOOSE}")
-        return read_marian(folder, options)
+        return MarianModel(folder, options)
     if not source.is_file():
         raise ModelImportError(f"{source} is no regular file. {_CHOOSE}")
     return _recognize_file(source, options, should_stop)

@@ -46,61 +46,46 @@ _ROUNDING = 2.4e-7
 _Side = Literal["src", "trg"]
 
 
-def read_joeynmt(folder: ModelFolder, options: ImportOptions) -> FolderModel:
+class JoeyNMTModel(FolderModel):
     """The model in a folder with `config.yaml`.
 
     Raises:
         ModelImportError: a file is missing, damaged, or does not fit the others; or the model is of another
             architecture, or has what cannot be represented here.
     """
-    reader = _Reader(folder, options)
-    decoding, notes = _decoding_config(reader.testing)
-    return FolderModel(
-        kind="joeynmt",
-        format=FORMAT,
-        folder=folder,
-        options=options,
-        codecs=reader.codecs,
-        decoding=decoding,
-        notes=notes,
-        files=[reader.checkpoint],
-        num_parameters=reader.count_parameters(),
-        has_half_precision=False,
-        read_weights=reader.read_weights,
-        convert=reader.convert,
-    )
 
-
-class _Reader:
-    """What the configuration and the vocabularies say, and what is to be done with the weights."""
+    kind, format = "joeynmt", FORMAT
 
     def __init__(self, folder: ModelFolder, options: ImportOptions) -> None:
-        self._folder, self._options = folder, options
+        super().__init__(folder, options)
         config = folder.read_yaml(CONFIG)
         self._data, self._settings = _known_sections(config)
         self._encoder, self._decoder = (self._settings.section(name, {}) for name in ("encoder", "decoder"))
         _check_transformer(self._encoder, "recurrent")
         _check_transformer(self._decoder, "transformer")
-        self.testing = config.section("testing", {})
-        self.checkpoint = self._find_checkpoint()
+        testing = config.section("testing", {})
+        self._checkpoint = self._find_checkpoint(testing)
+        self.files = [self._checkpoint]
         self._model = self._model_config()
         self._residual_weights = self._find_residual_weights()
         self._languages = self._find_languages()
         self._marks = self._special_symbols()
         self.codecs = CodecPair(self._read_codec("src"), self._read_codec("trg"))
         self._check_tied_vocabularies()
+        self.num_parameters = self._count_parameters()
+        self.decoding, self.notes = _decoding_config(testing)
 
     def read_weights(self, on_phase: OnPhase, should_stop: ShouldStop) -> dict[str, Tensor]:
         """The tensors of the checkpoint by name. Raises `ModelImportError` or `ImportStoppedError`."""
-        on_phase(f"Reading {self.checkpoint.name}")
+        on_phase(f"Reading {self._checkpoint.name}")
         if should_stop():
             raise ImportStoppedError
-        return _only_tensors(self.checkpoint, read_pickled(self.checkpoint, member=_MEMBER, should_stop=should_stop))
+        return _only_tensors(self._checkpoint, read_pickled(self._checkpoint, member=_MEMBER, should_stop=should_stop))
 
-    def _find_checkpoint(self) -> Path:
+    def _find_checkpoint(self, testing: Section) -> Path:
         """The one that `testing.load_model` names, the best, the latest, or the one of most steps."""
-        folder = self._folder
-        named = PurePath(self.testing.text("load_model", "best.ckpt").replace("\\", "/")).name
+        folder = self.folder
+        named = PurePath(testing.text("load_model", "best.ckpt").replace("\\", "/")).name
         steps = {int(name[:-5]): name for name in folder.names() if name.endswith(".ckpt") and name[:-5].isdecimal()}
         for name in (named, "best.ckpt", "latest.ckpt", steps[max(steps)] if steps else ""):
             if name and folder.has(name):
@@ -181,7 +166,7 @@ class _Reader:
     def _find_languages(self) -> tuple[str, str]:
         source, target = (self._data.section(side).values.get("lang") for side in ("src", "trg"))
         # YAML reads Norwegian's code as false
-        return languages_of(self._options, ("no" if source is False else source, "no" if target is False else target))
+        return languages_of(self.options, ("no" if source is False else source, "no" if target is False else target))
 
     def _special_symbols(self) -> list[str]:
         """What the four special tokens are called, in the order of their ids."""
@@ -217,18 +202,18 @@ class _Reader:
         level: Level = "word"
         model = codes = None
         told = section.choice("level", None, "word", "char", "bpe")
-        file = self._folder.path
+        file = self.folder.path
         if told == "char":
             level = "char"
         elif told == "bpe":
             kind = "tokenizer_type" if "tokenizer_type" in section.values else "bpe_type"
             if section.choice(kind, "sentencepiece", "sentencepiece", "subword-nmt") == "sentencepiece":
                 level, name = "sentencepiece", self._named(cutting, "model_file")
-                model = self._folder.read_sentencepiece(name)
+                model = self.folder.read_sentencepiece(name)
             else:
                 level, name = "subword-nmt", self._named(cutting, "codes")
-                codes = self._folder.read_text(name).replace("\r\n", "\n")
-            file = self._folder.path / name
+                codes = self.folder.read_text(name).replace("\r\n", "\n")
+            file = self.folder.path / name
         try:
             return JoeyNMTCodec(
                 self._languages[side == "trg"],
@@ -251,9 +236,9 @@ class _Reader:
         path = section.text(name, "")
         if not (file := PurePath(path.replace("\\", "/")).name):
             raise section.refused(name, "the name of a file in the folder")
-        if not self._folder.has(file):
+        if not self.folder.has(file):
             raise ModelImportError(
-                f"{self._folder.path} has no {file}, which {CONFIG} names ({section.path}.{name}: {path}). Copy that "
+                f"{self.folder.path} has no {file}, which {CONFIG} names ({section.path}.{name}: {path}). Copy that "
                 "file into the folder."
             )
         return file
@@ -262,8 +247,8 @@ class _Reader:
         """The special tokens and, behind them, what is in the file and none of these, each token once."""
         name = f"{side}_vocab.txt"
         told = PurePath(section.text("voc_file", name).replace("\\", "/")).name
-        name = told if told and self._folder.has(told) else name
-        tokens = list(dict.fromkeys([*self._marks, *self._folder.read_text(name).splitlines()]))
+        name = told if told and self.folder.has(told) else name
+        tokens = list(dict.fromkeys([*self._marks, *self.folder.read_text(name).splitlines()]))
         for place, known in ((1, STARTS), (2, STARTS), (3, ENDS)):  # what the window knows special tokens by
             shown = list(_SPECIALS.values())[place]
             if tokens[place] not in known and shown not in tokens:
@@ -292,7 +277,7 @@ class _Reader:
         names.add("output.weight", "decoder.output_layer.weight", num_target, config.width)
         return names
 
-    def count_parameters(self) -> int:
+    def _count_parameters(self) -> int:
         """As far as the configuration tells."""
         shapes = self._weight_map().shapes
         if self._settings.flag("tied_softmax"):
@@ -303,8 +288,8 @@ class _Reader:
 
     def convert(self, weights: Mapping[str, Tensor]) -> tuple[ModelConfig, dict[str, Tensor]]:
         """The weights by the names they have here, and the configuration with what only they tell."""
-        path, config = self.checkpoint, self._model
-        check_finite(path, weights, half_precision=self._options.half_precision is True)
+        path, config = self._checkpoint, self._model
+        check_finite(path, weights, half_precision=self.options.half_precision is True)
         converted = self._weight_map().convert(path, weights, _TABLES)
         self._check_tied(weights)
         for stack, weight in zip(("encoder_layers.", "decoder_layers."), self._residual_weights, strict=True):
@@ -326,7 +311,7 @@ class _Reader:
         ):
             if self._settings.flag(setting) and not torch.equal(weights[name], target):
                 raise ModelImportError(
-                    f"{self.checkpoint}: {name} is not the same matrix as trg_embed.lut.weight, although "
+                    f"{self._checkpoint}: {name} is not the same matrix as trg_embed.lut.weight, although "
                     f"{CONFIG} says so ({setting}). Use files that belong together."
                 )
 

@@ -89,48 +89,57 @@ def check_architecture(folder: ModelFolder) -> Section:
     )
 
 
-def read_marian(folder: ModelFolder, options: ImportOptions) -> FolderModel:
+class MarianModel(FolderModel):
     """The model in a folder with `config.json`.
 
     Raises:
         ModelImportError: a file is missing, damaged, or does not fit the others; or it is of another architecture.
     """
-    settings = _Settings(folder)
-    files = _weight_files(folder)
-    config = settings.model_config()
-    name = options.name or name_of(folder.path.resolve())
-    codecs = _Vocabularies(settings).codecs(_find_languages(settings, options, name))
-    decoding, notes = settings.decoding()
-    num_parameters = settings.count_parameters(config)
-    file_bytes = sum(path.stat().st_size for path in files)
-    is_pickled = files[0].suffix != ".safetensors"
 
-    def read_weights(on_phase: OnPhase, should_stop: ShouldStop) -> dict[str, Tensor]:
+    kind, format = "marian", FORMAT
+
+    def __init__(self, folder: ModelFolder, options: ImportOptions) -> None:
+        super().__init__(folder, options)
+        self._settings = settings = _Settings(folder)
+        self.files = _weight_files(folder)
+        self._config = settings.model_config()
+        name = options.name or name_of(folder.path.resolve())
+        self.codecs = _Vocabularies(settings).codecs(_find_languages(settings, options, name))
+        self.decoding, self.notes = settings.decoding()
+        self.num_parameters = settings.count_parameters(self._config)
+        self._is_pickled = self.files[0].suffix != ".safetensors"
+        if self._is_pickled:  # its content is known once it is read
+            self.has_half_precision = sum(path.stat().st_size for path in self.files) < 3 * self.num_parameters
+        else:
+            self.has_half_precision = all(map(holds_half_precision, self.files))
+
+    def read_weights(self, on_phase: OnPhase, should_stop: ShouldStop) -> dict[str, Tensor]:
+        """The tensors of all files."""
         weights: dict[str, Tensor] = {}
-        for path in files:
+        for path in self.files:
             on_phase(f"Reading {path.name}")
             if should_stop():
                 raise ImportStoppedError
-            part = read_state_dict(path, should_stop) if is_pickled else read_safetensors(path)
-            check_finite(path, part, half_precision=options.half_precision is True)
+            part = read_state_dict(path, should_stop) if self._is_pickled else read_safetensors(path)
+            check_finite(path, part, half_precision=self.options.half_precision is True)
             weights |= part
         return weights
 
-    return FolderModel(
-        kind="marian",
-        format=FORMAT,
-        folder=folder,
-        options=options,
-        codecs=codecs,
-        decoding=decoding,
-        notes=notes,
-        files=files,
-        num_parameters=num_parameters,
-        # the content of a pickle is known once it is read
-        has_half_precision=file_bytes < 3 * num_parameters if is_pickled else all(map(holds_half_precision, files)),
-        read_weights=read_weights,
-        convert=lambda weights: _converted(files[0], settings, config, weights),
-    )
+    def convert(self, weights: Mapping[str, Tensor]) -> tuple[ModelConfig, dict[str, Tensor]]:
+        """The configuration, with what only weights show, and the weights by the names used here."""
+        path, settings, config = self.files[0], self._settings, self._config
+        ignored = [*_EMBEDDINGS, *_TABLES, _SHARED, _LM_HEAD, _BIAS]
+        converted = WeightMap(config, _LAYER_NAMES).convert(path, weights, ignored)
+        converted |= dict(zip(MATRICES, _matrices(path, settings, config.width, weights), strict=True))
+        converted["output.bias"] = _bias(path, weights, settings.num_target)
+        shape = config.max_positions, config.width
+        tables = {name: weights[name] for name in _TABLES if name in weights}
+        check_shapes(path, tables, dict.fromkeys(tables, shape))
+        # tables of 16 bits are kept as they are: the library adds what is in the file, with its rounding
+        waves, found = sinusoidal_halves_table(*shape), [tables.get(name) for name in _TABLES]
+        config = with_positions(config, converted, found, waves, 1e-6 + 1e-5 * waves.abs())
+        config = tied(config, converted)
+        return config, {name: value.to(torch.float32) for name, value in converted.items()}
 
 
 def _weight_files(folder: ModelFolder) -> list[Path]:
@@ -403,24 +412,6 @@ class _Vocabularies:
                     "tokens. Use files that belong together."
                 )
         return tuple(token for token in tokens if token is not None)
-
-
-def _converted(
-    path: Path, settings: _Settings, config: ModelConfig, weights: Mapping[str, Tensor]
-) -> tuple[ModelConfig, dict[str, Tensor]]:
-    """The weights by the names they have here, and the configuration with what only they tell."""
-    ignored = [*_EMBEDDINGS, *_TABLES, _SHARED, _LM_HEAD, _BIAS]
-    converted = WeightMap(config, _LAYER_NAMES).convert(path, weights, ignored)
-    converted |= dict(zip(MATRICES, _matrices(path, settings, config.width, weights), strict=True))
-    converted["output.bias"] = _bias(path, weights, settings.num_target)
-    shape = config.max_positions, config.width
-    tables = {name: weights[name] for name in _TABLES if name in weights}
-    check_shapes(path, tables, dict.fromkeys(tables, shape))
-    # tables of 16 bits are kept as they are: the library adds what is in the file, with its rounding
-    waves = sinusoidal_halves_table(*shape)
-    config = with_positions(config, converted, [tables.get(name) for name in _TABLES], waves, 1e-6 + 1e-5 * waves.abs())
-    config = tied(config, converted)
-    return config, {name: value.to(torch.float32) for name, value in converted.items()}
 
 
 def _matrices(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from torch import Tensor
 
@@ -98,7 +98,8 @@ class ImportSummary:
     @property
     def seconds(self) -> float:
         """About what importing it takes on a machine that does nothing else; more from a slow disk."""
-        return expected_seconds(self.read_bytes, self.disk_bytes, is_pickled=self.is_pickled)
+        copying = (self.read_bytes + self.disk_bytes) / _BYTES_PER_SECOND
+        return _STARTING_SECONDS + copying + _PICKLED_SECONDS * self.is_pickled  # which a process of its own reads
 
     def disk_bytes_in(self, *, half_precision: bool) -> int:
         """About the size of the file in 16 or in 32 bits."""
@@ -106,24 +107,14 @@ class ImportSummary:
 
     def stored_as(self, choice: bool | None) -> "ImportSummary":
         """What is told if `ImportOptions.half_precision` is `choice`."""
-        half = stores_half(choice, self.num_parameters, has_half_precision=self.has_half_precision)
+        is_large = 4 * self.num_parameters > HALF_ABOVE_BYTES
+        half = choice if choice is not None else self.has_half_precision or is_large
         return replace(self, half_precision=half)
 
     @property
     def misses_languages(self) -> bool:
         """Whether one of them is unknown, so that somebody should say it."""
         return UNDETERMINED in self.languages
-
-
-def stores_half(choice: bool | None, num_parameters: int, *, has_half_precision: bool) -> bool:
-    """Whether weights are stored as 16-bit floats.
-
-    Args:
-        choice: `ImportOptions.half_precision`.
-        num_parameters: of the model.
-        has_half_precision: whether its files have 16-bit floats.
-    """
-    return choice if choice is not None else has_half_precision or 4 * num_parameters > HALF_ABOVE_BYTES
 
 
 def with_weights_read(summary: ImportSummary, choice: bool | None, weights: Mapping[str, Tensor]) -> ImportSummary:
@@ -144,11 +135,6 @@ def with_weights_read(summary: ImportSummary, choice: bool | None, weights: Mapp
     else:
         return known
     return replace(known, half_precision=False, precision_note=f"stored in 32 bits, as {why}")
-
-
-def expected_seconds(read_bytes: int, written_bytes: int, *, is_pickled: bool) -> float:
-    """What an import takes that reads and writes so many bytes; a pickle is read by a process of its own."""
-    return _STARTING_SECONDS + (read_bytes + written_bytes) / _BYTES_PER_SECOND + _PICKLED_SECONDS * is_pickled
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,37 +175,43 @@ class ImportedModel:
         save_checkpoint(self.checkpoint, Path(path), half_precision=half)
 
 
-@dataclass(frozen=True, eq=False)
 class FolderModel:
     """A model in a folder, with configuration and vocabularies read.
 
     Attributes:
-        kind: of its origin: "marian".
+        kind: of its origin.
         format: in words, for people.
-        folder: with its files.
-        options: of the import.
         codecs: of its two languages.
         decoding: what its settings say of decoding.
         notes: what of its settings is not applied here.
         files: with the weights.
         num_parameters: shared ones counted once.
         has_half_precision: whether its files have 16-bit floats.
-        read_weights: the tensors by the names in the files.
-        convert: from these, the configuration with what only weights tell, and the weights by their names here.
+
+    Args:
+        folder: with its files.
+        options: of the import.
     """
 
-    kind: Literal["marian", "joeynmt"]
-    format: str
-    folder: ModelFolder
-    options: ImportOptions
+    kind: ClassVar[Literal["marian", "joeynmt"]]
+    format: ClassVar[str]
     codecs: CodecPair
     decoding: DecodingConfig
     notes: tuple[str, ...]
     files: Sequence[Path]
     num_parameters: int
-    has_half_precision: bool
-    read_weights: Callable[[OnPhase, ShouldStop], dict[str, Tensor]]
-    convert: Callable[[Mapping[str, Tensor]], tuple[ModelConfig, dict[str, Tensor]]]
+    has_half_precision = False
+
+    def __init__(self, folder: ModelFolder, options: ImportOptions) -> None:
+        self.folder, self.options = folder, options
+
+    def read_weights(self, on_phase: OnPhase, should_stop: ShouldStop) -> dict[str, Tensor]:
+        """The tensors by the names in the files. Raises `ModelImportError` or `ImportStoppedError`."""
+        raise NotImplementedError
+
+    def convert(self, weights: Mapping[str, Tensor]) -> tuple[ModelConfig, dict[str, Tensor]]:
+        """The configuration, with what only weights show, and the weights by the names used here."""
+        raise NotImplementedError
 
     @cached_property
     def summary(self) -> ImportSummary:

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -23,7 +24,7 @@ from augenmerk.core.config import Activation
 from augenmerk.core.errors import ImportStoppedError, ModelImportError, StorageError
 from augenmerk.core.interop.importing import import_model, recognize
 from augenmerk.core.interop.marian import ACTIVATIONS
-from augenmerk.core.interop.model import ImportOptions, expected_seconds, stores_half
+from augenmerk.core.interop.model import ImportOptions
 from augenmerk.core.model import layers
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import (
@@ -506,12 +507,18 @@ def test_large_models_and_those_of_16_bits_are_stored_in_16_bits_unless_another_
     assert stored_bits(folder, "--no-half") == 32
 
 
-def test_the_limit_of_what_is_stored_in_32_bits_is_100_megabytes() -> None:
-    assert not stores_half(None, 25_000_000, has_half_precision=False)
-    assert stores_half(None, 25_000_001, has_half_precision=False)
-    assert stores_half(None, 10, has_half_precision=True)
-    assert not stores_half(False, 10**9, has_half_precision=True)
-    assert stores_half(True, 10, has_half_precision=False)
+def test_the_limit_of_what_is_stored_in_32_bits_is_100_megabytes(folder: Path) -> None:
+    summary = recognize(folder).summary
+
+    def stores_half(choice: bool | None, num_parameters: int, *, in_file: bool) -> bool:
+        known = replace(summary, num_parameters=num_parameters, has_half_precision=in_file)
+        return known.stored_as(choice).half_precision
+
+    assert not stores_half(None, 25_000_000, in_file=False)
+    assert stores_half(None, 25_000_001, in_file=False)
+    assert stores_half(None, 10, in_file=True)
+    assert not stores_half(False, 10**9, in_file=True)
+    assert stores_half(True, 10, in_file=False)
 
 
 def test_a_weight_that_is_not_finite_is_named_as_in_its_file(folder: Path) -> None:
@@ -542,8 +549,8 @@ def test_memory_disk_and_time_are_told_before_the_weights_are_read(folder: Path,
     assert summary.memory_bytes > summary.disk_bytes
     half = make_folder(tmp_path / "half", dtype=torch.float16)
     assert recognize(half).summary.disk_bytes == 2 * recognize(half).summary.num_parameters
-    assert expected_seconds(300_000_000, 300_000_000, is_pickled=False) == pytest.approx(5.0)
-    assert expected_seconds(10, 10, is_pickled=True) > expected_seconds(10, 10, is_pickled=False)
+    assert replace(summary, read_bytes=300_000_000, num_parameters=75_000_000).seconds == pytest.approx(5.0)
+    assert replace(summary, is_pickled=True).seconds > summary.seconds
     assert not summary.misses_languages
     change(folder / "tokenizer_config.json", source_lang=None, target_lang=None)
     assert recognize(folder.rename(folder.parent / "mine")).summary.misses_languages
