@@ -110,34 +110,24 @@ class _UnreachableError(Exception):
     """The server does not answer, or must not be asked."""
 
 
-def _not_there(repository: str, revision: str | None, *, misses_revision: bool) -> ModelImportError:
-    """What to raise where the server does not know the repository, or that revision of it."""
-    if misses_revision:
-        return ModelImportError(
-            f"{repository} has no revision {revision} at Hugging Face. Name a commit, branch or tag of it, or "
-            "none for the newest."
-        )
-    return ModelImportError(
-        f"There is no repository {repository} at Hugging Face. Use a name such as Helsinki-NLP/opus-mt-de-en."
-    )
-
-
 def _ask(repository: str, revision: str | None) -> tuple[str, Mapping[str, _RemoteFile]]:
     """The commit and the files of a repository."""
     try:
         import huggingface_hub
         from huggingface_hub import errors
+
+        api = huggingface_hub.HfApi(endpoint=os.environ.get("HF_ENDPOINT"))  # it is loaded only now
     except ImportError as error:
         raise ModelImportError(
             f"{repository} can only be fetched with the package huggingface_hub, which is not installed. Install it: "
             "pip install 'augenmerk[hub]'. Or fetch the repository's files elsewhere and import their folder."
         ) from error
-    except Exception as error:
-        raise _unusable_library(repository, error) from error
-    try:
-        api = huggingface_hub.HfApi(endpoint=os.environ.get("HF_ENDPOINT"))  # it is loaded only now
-    except Exception as error:
-        raise _unusable_library(repository, error) from error
+    except Exception as error:  # it reads its variables while it is loaded, and raises anything about their values
+        raise ModelImportError(
+            f"{repository} cannot be fetched: the package huggingface_hub cannot be used ({error}). Check the "
+            "variables whose names begin with HF_, such as HF_ENDPOINT. Or fetch the repository's files elsewhere and "
+            "import their folder."
+        ) from error
     try:
         info = api.model_info(repository, revision=revision, files_metadata=True, timeout=_CONNECT_TIMEOUT_S)
     except errors.GatedRepoError as error:
@@ -146,8 +136,14 @@ def _ask(repository: str, revision: str | None) -> tuple[str, Mapping[str, _Remo
             "huggingface-cli, and try again; or import a folder."
         ) from error
     except (errors.RepositoryNotFoundError, errors.RevisionNotFoundError, errors.HFValidationError) as error:
-        misses_revision = isinstance(error, errors.RevisionNotFoundError)
-        raise _not_there(repository, revision, misses_revision=misses_revision) from error
+        if isinstance(error, errors.RevisionNotFoundError):
+            raise ModelImportError(
+                f"{repository} has no revision {revision} at Hugging Face. Name a commit, branch or tag of it, or "
+                "none for the newest."
+            ) from error
+        raise ModelImportError(
+            f"There is no repository {repository} at Hugging Face. Use a name such as Helsinki-NLP/opus-mt-de-en."
+        ) from error
     except errors.HfHubHTTPError as error:
         raise _UnreachableError(f"the server answered {error.response.status_code}") from error
     except Exception as error:  # whatever its HTTP library raises where there is no connection
@@ -160,15 +156,6 @@ def _ask(repository: str, revision: str | None) -> tuple[str, Mapping[str, _Remo
     if not info.sha or not re.fullmatch(r"[0-9A-Za-z]{1,64}", info.sha):
         raise ModelImportError(f"{repository}: the server named no commit. Try again later, or import a folder.")
     return info.sha, files
-
-
-def _unusable_library(repository: str, error: Exception) -> ModelImportError:
-    """It reads its variables while it is loaded, and raises whatever it meets in them."""
-    return ModelImportError(
-        f"{repository} cannot be fetched: the package huggingface_hub cannot be used ({error}). Check the "
-        "variables whose names begin with HF_, such as HF_ENDPOINT. Or fetch the repository's files elsewhere and "
-        "import their folder."
-    )
 
 
 def _remote_file(file: Any) -> _RemoteFile:

@@ -9,11 +9,11 @@ from augenmerk.core.config.groups import LetterCase
 from augenmerk.core.errors import CheckpointError
 from augenmerk.core.text.imported import JoeyNMTCodec, MarianCodec
 from augenmerk.core.text.subwords import Subwords
-from augenmerk.core.text.text_codec import CONTINUATION, DecodedWord, EncodedWord, TextCodec, fold_case, split_lines
+from augenmerk.core.text.text_codec import CONTINUATION, EncodedWord, TextCodec, Word, fold_case, split_lines
 from augenmerk.core.text.tokenizers import make_tokenizer
 from augenmerk.core.text.vocabulary import Vocabulary
 
-__all__ = ["CONTINUATION", "CodecPair", "DecodedWord", "EncodedWord", "TextCodec", "fold_case", "split_lines"]
+__all__ = ["CONTINUATION", "CodecPair", "EncodedWord", "TextCodec", "Word", "fold_case", "split_lines"]
 
 _FOREIGN: Mapping[str, type[MarianCodec] | type[JoeyNMTCodec]] = {"marian": MarianCodec, "joeynmt": JoeyNMTCodec}
 """Codecs of imported models, by their names in files."""

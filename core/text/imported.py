@@ -20,7 +20,7 @@ import sentencepiece
 
 from augenmerk.core.text.subword_check import check_model, restricted_model
 from augenmerk.core.text.subwords import WORD_MARK
-from augenmerk.core.text.text_codec import CONTINUATION, DecodedWord, EncodedWord, TextCodec
+from augenmerk.core.text.text_codec import CONTINUATION, EncodedWord, TextCodec, Word
 from augenmerk.core.text.tokenizers import SymbolTokenizer
 from augenmerk.core.text.vocabulary import Vocabulary
 
@@ -172,10 +172,10 @@ class MarianCodec(ForeignCodec):
         start, end = min(piece.start for piece in pieces), max(piece.end for piece in pieces)
         return self._word_of(spelled(texts), texts, start, end)
 
-    def decode(self, ids: Sequence[int]) -> list[DecodedWord]:
+    def decode(self, ids: Sequence[int]) -> list[Word]:
         """The words that `ids` spell, without special tokens except the unknown one."""
         skipped = self.vocabulary.special_ids - {self.vocabulary.unknown_id}
-        words: list[DecodedWord] = []
+        words: list[Word] = []
         run: list[int] = []
         for index, token_id in enumerate((*ids, None)):
             token = None if token_id is None else self.vocabulary.tokens[token_id]
@@ -185,10 +185,10 @@ class MarianCodec(ForeignCodec):
                 continue
             pieces = [self.vocabulary.tokens[ids[place]] for place in run]
             for start, end in word_ranges(pieces):
-                words.append(DecodedWord(spelled(pieces[start:end]), run[start], run[start] + end - start))
+                words.append(Word(spelled(pieces[start:end]), run[start], run[start] + end - start))
             run = []
             if token is not None and token_id not in skipped:
-                words.append(DecodedWord(token, index, index + 1))
+                words.append(Word(token, index, index + 1))
         return [word for word in words if word.text]
 
     def text_of(self, ids: Sequence[int]) -> str:
@@ -534,13 +534,13 @@ class JoeyNMTCodec(ForeignCodec):
             return super()._label(piece, is_first=is_first)
         return piece or _SHOWN_SPACE
 
-    def decode(self, ids: Sequence[int]) -> list[DecodedWord]:
+    def decode(self, ids: Sequence[int]) -> list[Word]:
         """The words that `ids` spell, without special tokens except the unknown one."""
         skipped = self.vocabulary.special_ids - {self.vocabulary.unknown_id}
         places = [place for place, token_id in enumerate(ids) if token_id not in skipped]
         pieces = [self.vocabulary.tokens[ids[place]] for place in places]
         words = [
-            DecodedWord(self._spelled(pieces[start:end]), places[start], places[end - 1] + 1)
+            Word(self._spelled(pieces[start:end]), places[start], places[end - 1] + 1)
             for start, end in self._cutter.ranges(pieces)
         ]
         return [word for word in words if word.text]

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from augenmerk.core.config.groups import LetterCase
 from augenmerk.core.text.subwords import WORD_MARK, Subwords
-from augenmerk.core.text.tokenizers import SymbolTokenizer, Token, Tokenizer
+from augenmerk.core.text.tokenizers import Piece, SymbolTokenizer, Tokenizer
 from augenmerk.core.text.vocabulary import Vocabulary
 from augenmerk.core.text.word_counts import SpellingRestorer, WordCounts
 
@@ -45,8 +45,14 @@ class EncodedWord:
 
 
 @dataclass(frozen=True)
-class DecodedWord:
-    """A word made of decoded ids: its text, and the half-open range of ids it was made of."""
+class Word:
+    """A word for display, and the tokens it consists of.
+
+    Attributes:
+        text: the word as read, pieces joined.
+        start, end: half-open range of its tokens. For a source word: indices into `Translation.source_tokens`; for a
+            target word: decoding steps, so indices into `predicted_tokens` (and, one further on, into `read_tokens`).
+    """
 
     text: str
     start: int
@@ -135,19 +141,19 @@ class TextCodec:
             ids.get(piece, unknown) for word in map(self._spelled, words) for piece in self.subwords.pieces_of(word)
         ]
 
-    def decode(self, ids: Sequence[int]) -> list[DecodedWord]:
+    def decode(self, ids: Sequence[int]) -> list[Word]:
         """The words that `ids` spell, without special tokens except the unknown one."""
         skipped = self.vocabulary.special_ids - {self.vocabulary.unknown_id}
-        words: list[DecodedWord] = []
+        words: list[Word] = []
         for index, token_id in enumerate(ids):
             if token_id in skipped:
                 continue
             piece = self.vocabulary.tokens[token_id]
             if self.subwords is not None and words and not piece.startswith(WORD_MARK):
                 last = words.pop()
-                words.append(DecodedWord(last.text + piece, last.start, index + 1))
+                words.append(Word(last.text + piece, last.start, index + 1))
             else:
-                words.append(DecodedWord(piece.removeprefix(WORD_MARK), index, index + 1))
+                words.append(Word(piece.removeprefix(WORD_MARK), index, index + 1))
         return [word for word in words if word.text]
 
     @property
@@ -191,7 +197,7 @@ class TextCodec:
     def _spelled(self, word: str) -> str:
         return word if self.spelling is None else self.spelling.restore(word)
 
-    def _encode_word(self, word: str, token: Token) -> EncodedWord:
+    def _encode_word(self, word: str, token: Piece) -> EncodedWord:
         spelled = self._spelled(word)
         pieces = (spelled,) if self.subwords is None else self.subwords.pieces_of(spelled)
         unknown_id = self.vocabulary.unknown_id

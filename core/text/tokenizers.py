@@ -10,7 +10,6 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from typing import NamedTuple
@@ -40,6 +39,11 @@ class Piece(NamedTuple):
     text: str
     start: int
     has_space: bool
+
+    @property
+    def end(self) -> int:
+        """The position after it."""
+        return self.start + len(self.text)
 
 
 class WordRules:
@@ -219,15 +223,6 @@ MAX_WORD_CHARACTERS = 1_000
 _LONG_WORD = re.compile(rf"\S{{{MAX_WORD_CHARACTERS + 1}}}")
 
 
-@dataclass(frozen=True)
-class Token:
-    """A word and its place: `text` is line[start:end]."""
-
-    text: str
-    start: int
-    end: int
-
-
 class SpacyTokenizer:
     """The rule-based tokenizer of `spacy.blank(language)`: the one the published systems used. No model is needed.
 
@@ -239,15 +234,11 @@ class SpacyTokenizer:
         self.language = language
         self.keep_spaces = keep_spaces
 
-    def __call__(self, line: str) -> list[Token]:
+    def __call__(self, line: str) -> list[Piece]:
         """The words of a typed line, without white space. Raises `TextError` if it or a word of it is too long."""
         check_length(line)
         with _rules(self.language) as rules:
-            return [
-                Token(piece.text, piece.start, piece.start + len(piece.text))
-                for piece in rules(line)
-                if not piece.text.isspace()
-            ]
+            return [piece for piece in rules(line) if not piece.text.isspace()]
 
     def pipe(self, lines: Iterable[str]) -> Iterator[list[str]]:
         """The words of a corpus's lines, without their places; with `keep_spaces`, repeated spaces are words too.
@@ -350,14 +341,14 @@ def rules_of_spacy(language: str) -> Rules:
 class SymbolTokenizer:
     """Symbols between spaces, for the copy task."""
 
-    def __call__(self, line: str) -> list[Token]:
+    def __call__(self, line: str) -> list[Piece]:
         """The symbols of one line. Raises `TextError` if it is too long."""
         check_length(line)
         tokens, position = [], 0
         for text in line.split():
             start = line.index(text, position)
             position = start + len(text)
-            tokens.append(Token(text, start, position))
+            tokens.append(Piece(text, start, has_space=False))
         return tokens
 
     def pipe(self, lines: Iterable[str]) -> Iterator[list[str]]:

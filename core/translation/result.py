@@ -14,6 +14,7 @@ from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.text.text_codec import CONTINUATION
+from augenmerk.core.text.text_codec import Word as Word
 from augenmerk.core.text.vocabulary import UNKNOWN
 from augenmerk.core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, Intervention
 
@@ -181,21 +182,6 @@ class Alternative:
     def probability(self) -> float:
         """From 0 to 1."""
         return math.exp(self.log_probability)
-
-
-@dataclass(frozen=True)
-class Word:
-    """A word for people, and the tokens it is made of.
-
-    Attributes:
-        text: the word as read, pieces joined.
-        start, end: half-open range of its tokens. For a source word: indices into `source_tokens`; for a target word:
-            decoding steps, so indices into `predicted_tokens` (and, one further on, into `read_tokens`).
-    """
-
-    text: str
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,7 +47,6 @@ from augenmerk.core.translation.result import (
     FloatArray,
     Translation,
     TranslationStoppedError,
-    Word,
     read_only,
 )
 from augenmerk.core.translation.typed_text import EncodedSource, EncodedTarget, cover
@@ -202,7 +201,7 @@ class Runner:
 
     def _chosen_target(self, chosen: Sequence[int], limit: int) -> EncodedTarget:
         """The ids that the model chose, with a note if it did not come to an end."""
-        words = tuple(Word(word.text, word.start, word.end) for word in self._codec.decode(chosen))
+        words = tuple(self._codec.decode(chosen))
         notes: tuple[str, ...] = ()
         if self._rules.end_id is not None and chosen[-1] != self._rules.end_id:
             notes = (f"The translation was cut off after {limit} tokens: the model did not end it.",)
