@@ -85,7 +85,7 @@ class CompiledTransformer:
 
 @dataclass
 class LayerCache:
-    """What one decoder layer remembers between steps.
+    """The memory of one decoder layer between steps.
 
     Attributes:
         past: keys and values of the target tokens read so far, [2, B, H, max steps, K], filled from the left.
@@ -356,7 +356,7 @@ def _memory_product(attention: MultiHeadAttention, multiply: MakeProduct) -> Cal
 
 
 def _plain_norm(norm: nn.Module) -> Norm:
-    """What the module computes, without calling a module where it is PyTorch's own."""
+    """The function of the norm, without calling the module if it is PyTorch's own."""
     if not isinstance(norm, nn.LayerNorm):
         return norm
     shape, weight, bias, epsilon = list(norm.normalized_shape), norm.weight.detach(), norm.bias.detach(), norm.eps

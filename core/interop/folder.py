@@ -51,7 +51,7 @@ class Section:
 
     Attributes:
         file: of the whole.
-        path: where the part stands in it; empty for the whole.
+        path: of the part in it; empty for the whole.
         everything: values by name.
     """
 
@@ -134,7 +134,7 @@ def _described(value: object) -> str:
 
 
 class ModelFolder:
-    """A folder that somebody gave; its files are read by name, and none outside it.
+    """A chosen folder; its files are read by name, and none outside it.
 
     Args:
         path: the folder. In a cache of `huggingface_hub` it holds links to the files beside it, which are followed.
@@ -151,7 +151,7 @@ class ModelFolder:
         return os.path.lexists(self.path / name)
 
     def names(self) -> list[str]:
-        """What is in the folder, sorted."""
+        """The names in the folder, sorted."""
         try:
             return sorted(entry.name for entry in self.path.iterdir())
         except OSError as error:
@@ -259,7 +259,7 @@ class ModelFolder:
         return model
 
     def licence(self) -> str:
-        """What the front matter of the folder's README calls it."""
+        """The licence in the front matter of the folder's README; empty if there is none."""
         if not self.has("README.md"):
             return ""
         text = self.read_bytes("README.md", 16 * 2**20)[:8192].decode("utf-8", errors="replace")

@@ -70,14 +70,14 @@ def fetch(
         repository: such as Helsinki-NLP/opus-mt-de-en.
         revision: a commit, branch or tag; None for the newest.
         cache_folder: None for the user's cache.
-        on_phase: told what is being done.
-        on_download: told of each file's name, its bytes that have arrived, and all of them.
-        should_stop: asked between pieces of a quarter of a megabyte.
+        on_phase: receives a description of each phase.
+        on_download: receives each file's name, the bytes that have arrived, and all of them.
+        should_stop: called between pieces of a quarter of a megabyte.
 
     Raises:
         ModelImportError: huggingface_hub is not installed, there is no such repository, it holds another kind of model,
             or the connection failed.
-        ImportStoppedError: `should_stop` said so; what has arrived is kept.
+        ImportStoppedError: `should_stop` returned True; what has arrived is kept.
         StorageError: the cache cannot be written.
     """
     root = (
@@ -216,7 +216,7 @@ def _fetch_file(
             on_download(file.name, done, total)
             if file.num_bytes is None or done < file.num_bytes:
                 for piece in _stream(url, done, should_stop):
-                    if piece is None:  # the server begins anew
+                    if piece is None:  # the server starts from the beginning
                         output.truncate(0)
                         done = 0
                         continue

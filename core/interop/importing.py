@@ -38,14 +38,14 @@ def import_model(
     Args:
         source: a folder or a file; or, if there is nothing at this path, the name of a repository at Hugging Face.
         options: what the files do not say.
-        on_summary: told what will be done, before the weights are read where the format allows it.
-        on_phase: told what is being done.
-        on_download: told of the file that is fetched: its name, bytes done, and all of them.
-        should_stop: asked now and then.
+        on_summary: receives the summary, before the weights are read if the format allows it.
+        on_phase: receives a description of each phase.
+        on_download: receives the name of the file that is fetched, the bytes done, and all of them.
+        should_stop: called repeatedly.
 
     Raises:
         ModelImportError: there is no such model, it is not whole, or of an architecture that is not read.
-        ImportStoppedError: `should_stop` said so.
+        ImportStoppedError: `should_stop` returned True.
     """
     options = options or ImportOptions()
     path = Path(source).expanduser()
@@ -70,7 +70,7 @@ def recognize(
 
     Raises:
         ModelImportError: there is none, it is not whole, of an architecture that is not read, or larger than memory.
-        ImportStoppedError: `should_stop` said so.
+        ImportStoppedError: `should_stop` returned True.
     """
     options = options or ImportOptions()
     if not os.path.lexists(source):

@@ -143,7 +143,7 @@ class JoeyNMTModel(FolderModel):
         return source, source if self._settings.flag("tied_embeddings") else self._decoder.section("embeddings", {})
 
     def _find_residual_weights(self) -> tuple[float, float]:
-        """What residuals are multiplied by in encoder and decoder.
+        """The factors of residuals in encoder and decoder.
 
         Post-norm takes it: normalising alpha · x + f(x) is normalising x + f(x) / alpha.
         """
@@ -169,7 +169,7 @@ class JoeyNMTModel(FolderModel):
         return languages_of(self.options, ("no" if source is False else source, "no" if target is False else target))
 
     def _special_symbols(self) -> list[str]:
-        """What the four special tokens are called, in the order of their ids."""
+        """The names of the four special tokens, in the order of their ids."""
         symbols = self._data.section("special_symbols", {})
         for name in ("sep_token", "lang_tags"):
             if symbols.values.get(name):
@@ -244,7 +244,7 @@ class JoeyNMTModel(FolderModel):
         return file
 
     def _read_vocabulary(self, side: _Side, section: Section) -> Vocabulary:
-        """The special tokens and, behind them, what is in the file and none of these, each token once."""
+        """The special tokens, then the other tokens of the file, each once."""
         name = f"{side}_vocab.txt"
         told = PurePath(section.text("voc_file", name).replace("\\", "/")).name
         name = told if told and self.folder.has(told) else name
@@ -317,7 +317,7 @@ class JoeyNMTModel(FolderModel):
 
 
 def _known_sections(config: Section) -> tuple[Section, Section]:
-    """What is said of data and model. Raises `ModelImportError` unless they are those of version 2."""
+    """The sections on data and model. Raises `ModelImportError` unless they are of version 2."""
     missing = [name for name in ("data", "model") if name not in config.values]
     if missing:
         found = ", ".join(list(config.values)[:8]) or "nothing"
@@ -356,7 +356,7 @@ def _num_heads(section: Section, default: int, width: int) -> int:
 
 
 def _decoding_config(testing: Section) -> tuple[DecodingConfig, tuple[str, ...]]:
-    """How the model is asked for a translation, and what of that is not applied."""
+    """The settings of decoding, and notes on those that are not applied."""
     notes = [
         f"{name} = {value:g} is not applied"
         for name, harmless in (("repetition_penalty", 1), ("no_repeat_ngram_size", 1))

@@ -239,7 +239,7 @@ class _Settings:
             raise ModelImportError(f"{config.file}: {error}") from error
 
     def decoding(self) -> tuple[DecodingConfig, tuple[str, ...]]:
-        """How translations are searched for, and what is not applied of the settings. Raises `ModelImportError`."""
+        """The settings of decoding, and notes on those that are not applied. Raises `ModelImportError`."""
         settings = self.generation.values
         notes = [
             f"{name} = {value!r} is not applied"

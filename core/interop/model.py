@@ -26,12 +26,12 @@ _STARTING_SECONDS, _PICKLED_SECONDS, _BYTES_PER_SECOND = 1.0, 3.0, 150e6
 OnPhase = Callable[[str], None]
 ShouldStop = Callable[[], bool]
 HALF_ABOVE_BYTES = 100_000_000
-"""Unless somebody chooses, weights that take more than this in 32 bits are stored in 16."""
+"""By default, weights that take more than this in 32 bits are stored in 16."""
 
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """What the files of a model may not say.
+    """Facts that the files of a model may lack.
 
     Attributes:
         name: what the model is called; None for the name of its folder or file.
@@ -39,7 +39,7 @@ class ImportOptions:
         source_language, target_language: codes or English names; None for what the files say.
         data: a folder with Multi30k, from which vocabularies that are not among the files are rebuilt.
         num_heads: of models whose files do not say it; None for that of the published system.
-        half_precision: whether weights are to be stored as 16-bit floats, and those that these cannot hold refused, or
+        half_precision: whether weights are stored as 16-bit floats, and those that these cannot hold refused, or
             as 32-bit ones. None for 16 bits where the files have them, or where 32 would take more than
             `HALF_ABOVE_BYTES` and 16 can hold the weights.
     """
@@ -55,7 +55,7 @@ class ImportOptions:
 
 @dataclass(frozen=True)
 class ImportSummary:
-    """What can be said of a model before its weights are read.
+    """Facts about a model that are known before its weights are read.
 
     Attributes:
         name: for people.
@@ -106,14 +106,14 @@ class ImportSummary:
         return self.num_parameters * (2 if half_precision else 4)
 
     def stored_as(self, choice: bool | None) -> "ImportSummary":
-        """What is told if `ImportOptions.half_precision` is `choice`."""
+        """The summary if `ImportOptions.half_precision` is `choice`."""
         is_large = 4 * self.num_parameters > HALF_ABOVE_BYTES
         half = choice if choice is not None else self.has_half_precision or is_large
         return replace(self, half_precision=half)
 
     @property
     def misses_languages(self) -> bool:
-        """Whether one of them is unknown, so that somebody should say it."""
+        """Whether one of them is unknown, so that the user should name it."""
         return UNDETERMINED in self.languages
 
 
@@ -139,11 +139,11 @@ def with_weights_read(summary: ImportSummary, choice: bool | None, weights: Mapp
 
 @dataclass(frozen=True, eq=False)
 class ImportedModel:
-    """A model as it is stored here.
+    """A model in the form of its file.
 
     Attributes:
         checkpoint: weights, settings, codecs, origin.
-        summary: what is told of it.
+        summary: facts about it.
         sources: the files and folders that it was read from, which are not written over.
     """
 
@@ -215,7 +215,7 @@ class FolderModel:
 
     @cached_property
     def summary(self) -> ImportSummary:
-        """What is known of it."""
+        """The facts known before weights are read."""
         file_bytes = sum(path.stat().st_size for path in self.files)
         return ImportSummary(
             name=self.options.name or name_of(self.folder.path.resolve()),
@@ -236,7 +236,7 @@ class FolderModel:
 
         Raises:
             ModelImportError: they do not fit the rest, or are damaged.
-            ImportStoppedError: `should_stop` said so.
+            ImportStoppedError: `should_stop` returned True.
         """
         check_memory(self.folder.path, self.summary.memory_bytes)
         weights = self.read_weights(on_phase, should_stop)
@@ -268,7 +268,7 @@ _LANGUAGE = re.compile(r"[A-Za-z]+([-_][A-Za-z0-9]+)*")
 
 
 def given_language(side: str, text: str | None) -> str | None:
-    """The code of a language that somebody named. Raises `ModelImportError` for what names none."""
+    """The code of a language that the user named. Raises `ModelImportError` for other text."""
     if text is None:
         return None
     code = language_code(text)
@@ -348,7 +348,7 @@ def _check_folder(target: Path, real: Path, folder: Path) -> None:
 
 
 def _entries(folder: Path) -> list[Path]:
-    """What is in a folder; nothing of one that cannot be read, of which the import itself tells."""
+    """The entries of a folder; none if it cannot be read, which the import itself reports."""
     try:
         return list(folder.iterdir())
     except OSError:

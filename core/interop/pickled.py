@@ -25,7 +25,7 @@ from augenmerk.core.errors import ImportStoppedError, ModelImportError
 TIME_LIMIT_S = 600.0
 _MEMORY_BEYOND_FILE = 512 * 2**20
 _COPIES = 4
-"""How often the tensors may lie in memory: as read, as written, and what reading itself takes."""
+"""Copies of the tensors in memory: as read, as written, and the memory of reading itself."""
 _POLL_S = 0.05
 _DAMAGED = "it cannot be read; it is damaged or cut off"
 _MAX_DEPTH = 6
@@ -34,7 +34,7 @@ _MARKS_OF_A_MODULE = (b"_parameters", b"_modules")
 """Attributes of every `torch.nn.Module`; they are in the first bytes of the pickle of one."""
 _FIRST_BYTES = 2**20
 _REFUSED_NAME = re.compile(r"\b(?:GLOBAL|global:?|class|function)\s+([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)", re.ASCII)
-"""How PyTorch's messages name a class or function that it did not load."""
+"""The name of a class or function that PyTorch did not load, in its messages."""
 _LFS_START = b"version https://git-lfs.github.com/spec/"
 _CHILD = (
     "import sys; from augenmerk.core.interop.pickled import convert_for_parent; "
@@ -49,18 +49,18 @@ def read_pickled(
     time_limit_s: float = TIME_LIMIT_S,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> dict[str, Any]:
-    """What a PyTorch file holds: tensors, numbers and texts in dictionaries and lists, a dictionary at the top.
+    """The content of a PyTorch file: tensors, numbers and texts in dictionaries and lists, a dictionary at the top.
 
     Args:
         path: written by `torch.save`.
         member: the dictionary in the one at the top that is wanted alone; empty for all.
         time_limit_s: for all of it.
-        should_stop: asked now and then.
+        should_stop: called repeatedly.
 
     Raises:
         ModelImportError: the file is damaged, is of another kind, holds code or anything else that is no tensor, or
             asks for too much memory or time.
-        ImportStoppedError: `should_stop` said so.
+        ImportStoppedError: `should_stop` returned True.
     """
     if not is_pytorch_file(path):
         raise ModelImportError(
@@ -85,7 +85,7 @@ def read_pickled(
 
 
 def how_to_convert(path: Path) -> str:
-    """What to do with a whole model, saved by `torch.save(model)`: the two lines that save its weights alone."""
+    """Advice about a whole model, saved by `torch.save(model)`: the two lines that save its weights alone."""
     target = path.with_name(f"{path.stem}-weights.pt")
     return (
         "It looks like a whole model, saved by torch.save(model). Save its weights alone, in a program that has the "
@@ -107,7 +107,7 @@ def is_pytorch_file(path: Path) -> bool:
 
 
 def kind_of_other_file(path: Path) -> str:
-    """What a file is that people have by mistake in the place of a model's, and what to do; nothing if it is none."""
+    """The kind of a file that was chosen by mistake instead of a model, with advice; empty for other files."""
     start = _start(path)
     if start.startswith(_LFS_START):
         return "a pointer of Git LFS, not the file itself: fetch it with git lfs pull"
@@ -205,7 +205,7 @@ def _holds_a_module(path: Path) -> bool:
 
 
 class _RefusedError(Exception):
-    """What is in the file is not wanted."""
+    """The content of the file is refused."""
 
 
 def _member(loaded: Mapping[Any, Any], name: str) -> Any:

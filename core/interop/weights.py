@@ -51,7 +51,7 @@ def read_state_dict(path: Path, should_stop: Callable[[], bool]) -> dict[str, Te
 
     Raises:
         ModelImportError: it cannot be read, or holds no such dictionary.
-        ImportStoppedError: `should_stop` said so.
+        ImportStoppedError: `should_stop` returned True.
     """
     found = read_pickled(path, should_stop=should_stop)
     if "model_state" in found and "stats_state" in found:
@@ -73,7 +73,7 @@ def read_state_dict(path: Path, should_stop: Callable[[], bool]) -> dict[str, Te
 
 
 def check_memory(path: Path, num_bytes: int) -> None:
-    """Raises `ModelImportError` if a model from `path` that takes so many bytes does not fit into free memory."""
+    """Raises `ModelImportError` if a model from `path` that takes `num_bytes` does not fit into free memory."""
     free = available_memory()
     if free is not None and num_bytes + _RESERVE_BYTES > free:
         raise ModelImportError(
@@ -83,12 +83,12 @@ def check_memory(path: Path, num_bytes: int) -> None:
 
 
 def check_finite(path: Path | str, weights: Mapping[str, Tensor], *, half_precision: bool = False) -> None:
-    """Raises `ModelImportError` if a weight is not a finite number, or would not be one as it is stored here.
+    """Raises `ModelImportError` if a weight is not a finite number, or would not be one once stored.
 
     Args:
         path: of the file, or what else the message names.
         weights: as in the file; tensors that are not of floats are passed over.
-        half_precision: whether they are to be stored as 16-bit floats.
+        half_precision: whether they will be stored as 16-bit floats.
     """
     for name, value in weights.items():
         if value.dtype not in FLOATS:
@@ -200,7 +200,7 @@ def _same(one: Tensor, other: Tensor) -> bool:
 
 @dataclass(frozen=True)
 class LayerNames:
-    """What another project calls the parameters of its layers.
+    """The names of the parameters of a layer in another project.
 
     Attributes:
         attentions: self-attention of the encoder and of the decoder, cross-attention.

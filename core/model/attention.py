@@ -52,7 +52,7 @@ class MultiHeadAttention(nn.Module):
             states: [B, Q, D].
             memory: [B, M, D], or None for self-attention.
             mask: broadcastable to [B, H, Q, M], or None if everything may be seen.
-            need_maps: also return the weights, computed without dropout; rows that are set stand in them.
+            need_maps: also return the weights, computed without dropout; they include rows that are set.
             changes: interventions for each of the B sentences.
 
         Returns:

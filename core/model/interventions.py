@@ -16,7 +16,7 @@ from augenmerk.core.model.heads import AttentionKind, Head
 
 @dataclass(frozen=True)
 class SentenceChanges:
-    """What is changed for one sentence of a batch.
+    """The changes to one sentence of a batch.
 
     Attributes:
         factors: what the outputs of heads are multiplied by.

@@ -57,7 +57,7 @@ class TokenAndPosition(nn.Module):
             self.reset_constants()
 
     def reset_constants(self) -> None:
-        """Computes the waves anew, where positions are not learned. Does nothing while there is no memory for them."""
+        """Recomputes the waves if positions are not learned. Does nothing while they have no memory."""
         if not (isinstance(self.positions, nn.Parameter) or self.positions.is_meta):
             self.positions.copy_(self.make_table(*self.positions.shape))
 

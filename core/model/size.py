@@ -1,4 +1,4 @@
-"""How many parameters each module of a Transformer has, and what one pass costs it. No torch: read off the settings."""
+"""Parameters of each module of a Transformer, and operations of a pass, derived from the settings. No torch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -130,7 +130,7 @@ class Transformer(nn.Module):
         padding_id: the id that stands for nothing, on both sides.
 
     Raises:
-        ConfigError: all embeddings are to be tied, but the vocabularies differ in size.
+        ConfigError: all embeddings are tied, but the vocabularies differ in size.
     """
 
     def __init__(self, config: ModelConfig, num_source_tokens: int, num_target_tokens: int, padding_id: int) -> None:
@@ -201,7 +201,7 @@ class Transformer(nn.Module):
     def encode(
         self, source: Tensor, *, need_maps: bool = False, interventions: Interventions | None = None
     ) -> Encoding:
-        """What the decoder needs to know of the ids [B, S]; it will be under the same interventions."""
+        """The encoding of the ids [B, S]; the decoder runs under the same interventions."""
         mask = self.source_mask(source)
         states = self.source_embedding(source)  # [B, S, D]
         maps = []
@@ -284,7 +284,7 @@ def decoder_changes(
 
 
 def compile_interventions(model: Transformer, sentences: Sequence[SentenceChanges]) -> Interventions | None:
-    """What is changed for each of B sentences, as the model's passes take it; None if nothing is.
+    """The changes to B sentences as tensors for the passes of the model; None if nothing is changed.
 
     Raises:
         AnalysisError: the model has no such head.
@@ -396,7 +396,7 @@ def parameter_shapes(config: ModelConfig, num_source_tokens: int, num_target_tok
     One layer of each stack is outlined, without memory and whatever the number of layers; the others are like it.
 
     Raises:
-        ConfigError: all embeddings are to be tied, but the vocabularies differ in size.
+        ConfigError: all embeddings are tied, but the vocabularies differ in size.
     """
     one_layer = replace(config, num_encoder_layers=1, num_decoder_layers=1)
     shapes: dict[str, tuple[int, ...]] = {}
@@ -439,7 +439,7 @@ _PARTS = {
 
 
 def is_finite(values: Tensor) -> bool:
-    """Whether no value is NaN or infinite: told by the least and the largest, a thirtieth of the time of `isfinite`."""
+    """Whether no value is NaN or infinite. Compares the extremes, in a thirtieth of the time of `isfinite`."""
     return not values.numel() or all(math.isfinite(float(edge)) for edge in torch.aminmax(values.detach()))
 
 

@@ -101,7 +101,7 @@ class Subwords:
         """Learns merges from sentences of words, of both languages together.
 
         Raises:
-            CorpusError: the text is too small for so many subwords.
+            CorpusError: the text is too small for this number of subwords.
         """
         written = io.BytesIO()
         try:

@@ -278,7 +278,7 @@ def _without_long_words(lines: Iterable[str]) -> Iterator[str]:
 
 Rules = Callable[[str], list[Piece]]
 _idle_rules: defaultdict[str, list[Rules]] = defaultdict(list)
-"""By language, rules that nobody uses at the moment. They differ in nothing but in who uses them."""
+"""By language, equal rules that are free at the moment."""
 
 
 @contextmanager

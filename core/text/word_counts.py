@@ -1,4 +1,4 @@
-"""How often the training data contain each source word, stored with a model.
+"""Counts of the source words in the training data, stored with a model.
 
 The counts mark the words that the model must guess, and restore the training data's spelling of words typed without
 special letters (“strasse” for “straße”).
@@ -37,7 +37,7 @@ _UNLISTABLE = re.compile("[\n\ud800-\udfff]")
 
 @dataclass(frozen=True, eq=False)
 class WordCounts:
-    """How often the training data contain each source word.
+    """Counts of the source words in the training data.
 
     Attributes:
         counts: count by word, as the model reads it: tokenized and case-folded, before subwords.
@@ -68,7 +68,7 @@ class WordCounts:
         return cls(found.counts, kind, least, found._unusual_below(sentences))
 
     def joined(self, later: "WordCounts") -> "WordCounts | None":
-        """Of a model that learned from two corpora: of each word the larger count, as nobody knows what both share.
+        """Of a model that learned from two corpora: the larger count of each word, as common sentences are unknown.
 
         What is unusual is so for the larger corpus, whose counts most of these are. The kind is that of both, or
         of the one that has all words of the other as often. None if the different words are too many to be kept.
@@ -87,7 +87,7 @@ class WordCounts:
         return WordCounts(counts, kind, least, larger.unusual_below)
 
     def of(self, word: str) -> int:
-        """How often the word occurs; for an unlisted word, the upper limit."""
+        """The count of the word; for an unlisted word, the upper limit."""
         return self.counts.get(word, self.least - 1)
 
     def is_exact(self, word: str) -> bool:
@@ -118,7 +118,7 @@ class WordCounts:
     # --- in files ---------------------------------------------------------------------------------------------------
 
     def describe(self) -> dict[str, Any]:
-        """What a file says of them in words, as JSON-ready values."""
+        """Their description in a file, as JSON-ready values."""
         return {
             "kind": self.kind,
             "least": self.least,

@@ -71,7 +71,7 @@ class _Candidates:
 
 @dataclass(frozen=True)
 class BeamStep:
-    """What one step of the search for one sentence left.
+    """The hypotheses after one step of the search for one sentence.
 
     Attributes:
         live: ids and log-probability of the hypotheses that go on, best first.
@@ -130,14 +130,14 @@ def beam_search(  # noqa: PLR0913 - all but the first six have defaults
         length_penalty: α ≥ 0 of Wu et al. 2016, see above.
         forced: for each source its forced tokens by step: no hypothesis goes on with another one there. Their
             probabilities count as the model gives them.
-        should_stop: asked before each step.
-        on_step: told what lives on after each step, and what has ended at it; for one source only.
+        should_stop: called before each step.
+        on_step: receives the hypotheses after each step; for one source only.
 
     Returns:
         For each source the chosen ids, the end token included if it came.
 
     Raises:
-        TranslationStoppedError: `should_stop` said so.
+        TranslationStoppedError: `should_stop` returned True.
         NonFiniteError: the model's logits are not finite.
     """
     sentences = [_Sentence(limit) for limit in max_steps]

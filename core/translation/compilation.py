@@ -1,4 +1,4 @@
-"""What an experiment means for one model: ids instead of words and tokens, checked against its vocabularies."""
+"""Experiments in the terms of one model: ids instead of words and tokens, checked against its vocabularies."""
 
 from dataclasses import dataclass
 
@@ -43,7 +43,7 @@ class CompiledExperiment:
     max_steps: int
 
     def unreached(self, num_steps: int) -> tuple[Intervention, ...]:
-        """The interventions that lie beyond the end of a result of so many decoding steps, and so changed nothing."""
+        """The interventions beyond the end of a result of `num_steps` decoding steps, which changed nothing."""
         return tuple(each for each in self.experiment.interventions if self._is_beyond(each, num_steps))
 
     def _is_beyond(self, intervention: Intervention, num_steps: int) -> bool:
@@ -105,7 +105,7 @@ def max_steps(source_length: int, run_config: RunConfig, rules: DecodingRules) -
 
 
 def sentence_changes(experiment: Experiment) -> SentenceChanges:
-    """What an experiment changes in the attention of its sentence."""
+    """The changes of an experiment in the attention of its sentence."""
     return SentenceChanges(
         {scaling.head: scaling.factor for scaling in experiment.head_scalings},
         {(row.head, row.row): row.weights for row in experiment.attention_rows},

@@ -33,7 +33,7 @@ ForcedIds = Mapping[int, int]
 
 @dataclass(frozen=True)
 class DecodingRules:
-    """What a decoder has to know of its task.
+    """The rules of a decoder: start, end, limits and forbidden tokens.
 
     Attributes:
         start_id: read first.
@@ -62,7 +62,7 @@ class DecodingRules:
 
     @classmethod
     def of_codec(cls, codec: TextCodec, config: DecodingConfig) -> "DecodingRules":
-        """What a model's own settings say, and for the rest `of_vocabulary`."""
+        """The rules in a model's own settings, and for the rest `of_vocabulary`."""
         rules = cls.of_vocabulary(codec.vocabulary, forbid_unknown=codec.has_pieces)
         forbidden = rules.forbidden_ids if config.forbidden_ids is None else config.forbidden_ids
         return replace(
@@ -75,11 +75,11 @@ class DecodingRules:
         )
 
     def read_ids(self, predicted: Sequence[int]) -> tuple[int, ...]:
-        """What the decoder reads while it predicts these ids."""
+        """The ids that the decoder reads while it predicts these."""
         return (self.start_id, *predicted[:-1])
 
     def forbidden_at(self, step: int) -> tuple[int, ...]:
-        """What is not chosen at this step, counted from 0: the end token neither, while it is too early."""
+        """The ids forbidden at this step, counted from 0; the first `min_steps` include the end token."""
         if step >= self.min_steps or self.end_id is None:
             return self.forbidden_ids
         return (*self.forbidden_ids, self.end_id)
@@ -166,7 +166,7 @@ def best_tokens(logits: Tensor) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class ForbiddenTokens:
-    """What is added to logits: minus infinity where a token is forbidden, else zero.
+    """Terms added to logits: minus infinity for a forbidden token, else zero.
 
     Attributes:
         early: at the first `min_steps` steps, [V].
@@ -198,7 +198,7 @@ class ForbiddenTokens:
 
 
 def forbidding(model: Model, rules: DecodingRules, like: Tensor) -> ForbiddenTokens:
-    """What the rules forbid, on the device of `like`."""
+    """The tokens that the rules forbid, on the device of `like`."""
 
     def penalty(ids: Iterable[int]) -> Tensor:
         places = torch.tensor(list(ids), dtype=torch.long, device=like.device)
@@ -253,8 +253,8 @@ class DecodeRequest:
     Attributes:
         limit: the largest number of tokens to choose.
         forced: ids by step.
-        draft: what its translation may be like; empty if nobody knows.
-        last: the token that probably is the last one before the end; None if nobody knows.
+        draft: a guess at its translation; empty if there is none.
+        last: the probable last token before the end; None if unknown.
     """
 
     limit: int
@@ -303,7 +303,7 @@ class _Sentence:
         return len(self.draft) >= self.limit or (bool(self.draft) and self.draft[-1] == end_id)
 
     def meets_old(self, end_id: int | None) -> bool:
-        """Goes on like the old draft if the last tokens stand in it with enough behind them, at the nearest place."""
+        """Continues with the old draft if it holds the last tokens and enough after them, at the nearest place."""
         last, length = self.draft[-MEETING_LENGTH:], len(self.draft)
         ends = range(MEETING_LENGTH, len(self.old) - MIN_REST + 1)
         found = [end for end in ends if self.old[end - MEETING_LENGTH : end] == last]
@@ -332,10 +332,10 @@ def verified_greedy(
         requests: one for each source.
         rules: start, end and forbidden tokens.
         need_maps: whether the passes hold maps.
-        should_stop: asked before each step and each pass.
+        should_stop: called before each step and each pass.
 
     Raises:
-        TranslationStoppedError: `should_stop` said so.
+        TranslationStoppedError: `should_stop` returned True.
     """
     plain = plain_form(model)
     num_tokens, limit = plain.output.out_features, max(each.limit for each in requests)
@@ -397,7 +397,7 @@ def _complete(
 
 @dataclass
 class _Guesses:
-    """What chooses the tokens of drafts.
+    """Chooses the tokens of drafts.
 
     Attributes:
         forbidden: see `forbidding`.
@@ -469,7 +469,7 @@ def _pass(
 
 
 def _take_right_ones(sentence: _Sentence, best: Sequence[int]) -> None:
-    """Cuts the draft behind its first token that is not the best one, with the best one in its place."""
+    """Cuts the draft after its first token that is not the best one, and puts the best one in its place."""
     differing = (step for step, (mine, right) in enumerate(zip(sentence.draft, best, strict=True)) if mine != right)
     first = next(differing, None)
     if first is not None:

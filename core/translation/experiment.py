@@ -26,7 +26,7 @@ MAX_INDEX = 100_000
 """No step, row or place can lie beyond it: far above any model's number of positions."""
 SHARES_TOLERANCE = 1e-9
 _LONE_SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT CHARACTER}")
-"""What a terminal or clipboard leaves of broken bytes."""
+"""Left of broken bytes by a terminal or clipboard."""
 
 KindOfIntervention = TypeVar("KindOfIntervention")
 
@@ -132,7 +132,7 @@ class SourceWordReplaced:
 
 @dataclass(frozen=True)
 class HeadScaled:
-    """What a head gives to its layer is multiplied by a factor; 0 switches it off (Michel et al. 2019, equation 2).
+    """The output of a head is multiplied by a factor; 0 switches it off (Michel et al. 2019, equation 2).
 
     Attributes:
         head: which.
@@ -230,7 +230,7 @@ class ForcedToken:
 
     Attributes:
         step: which.
-        token: as it stands in the target vocabulary.
+        token: as in the target vocabulary.
     """
 
     step: int
@@ -269,7 +269,7 @@ AnyIntervention = TypeVar("AnyIntervention", bound=Intervention)
 
 
 def site_of(intervention: Intervention) -> tuple[int, ...]:
-    """What an intervention changes; two with the same site exclude each other. Sites are ordered."""
+    """The place that an intervention changes; two with the same site exclude each other. Sites are ordered."""
     match intervention:
         case SourceWordRemoved(place) | SourceWordReplaced(place):
             return (0, place)
@@ -447,7 +447,7 @@ def _as_index(index: int, name: str) -> int:
 
 
 def _whole(number: int) -> int:
-    """NumPy's whole numbers as Python's; anything else as it is."""
+    """NumPy's whole numbers as Python's; anything else unchanged."""
     if isinstance(number, bool):
         return number
     try:

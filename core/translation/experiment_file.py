@@ -161,7 +161,7 @@ _READERS: Mapping[str, Callable[[Field], Any]] = {
     "step": _index,
     "token": Field.text,
 }
-"""How each field of an output or intervention is read. A name means the same in all of them."""
+"""The reader of each field of an output or intervention. A name means the same in all of them."""
 
 
 def _made(field: Field, make: Callable[[], PartT | Experiment]) -> Any:
@@ -219,7 +219,7 @@ class ModelReference:
 
 @dataclass(frozen=True)
 class SavedExperiment:
-    """What an experiment file holds.
+    """The content of an experiment file.
 
     Attributes:
         experiment: the sentence, its output, its interventions.
@@ -371,7 +371,7 @@ def from_bytes(data: bytes, path: Path | str, *kinds: str) -> Document:
 
 
 def kind_of_file(path: Path | str) -> FileKind:
-    """What a file is by its content, whatever its name; its own reader says what may be wrong with it.
+    """The kind of a file by its content, not its name; the reader of that kind reports what is wrong.
 
     A lesson counts as an experiment here; `read_document` tells them apart.
 
@@ -387,7 +387,7 @@ def kind_of_file(path: Path | str) -> FileKind:
 
 
 def _head_of(path: Path, num_bytes: int) -> bytes:
-    """At most so many bytes from the beginning of an ordinary file; others are refused before they can block."""
+    """At most `num_bytes` from the beginning of an ordinary file; others are refused before they can block."""
     advice = f"Choose an experiment (*{SUFFIX}) or a checkpoint (*.safetensors)."
     try:
         with open_file(path) as file:

@@ -19,7 +19,7 @@ from augenmerk.core.text.vocabulary import UNKNOWN
 from augenmerk.core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, Intervention
 
 AS_UNKNOWN = f"read as an unknown word ({UNKNOWN})"
-"""What becomes of a word that the vocabulary does not know, in notes."""
+"""The fate of a word that the vocabulary does not know, in notes."""
 OTHER_TEXT = "For other text, import a bigger model."
 
 
@@ -83,7 +83,7 @@ class RespelledWord:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How well the training data cover a sentence.
+    """The coverage of a sentence by the training data.
 
     Attributes:
         rare_words: in the order of the sentence.
@@ -100,14 +100,14 @@ class Coverage:
 
     @property
     def notice(self) -> str:
-        """What to tell of a sentence that is unlike the training data; empty of others."""
+        """The notice for a sentence that is unlike the training data; empty for others."""
         if not self.is_unlike_training:
             return ""
         return f"{self.known} {OTHER_TEXT}"
 
     @property
     def known(self) -> str:
-        """What the model knows, in a sentence."""
+        """The text that the model knows, in a sentence."""
         return f"This model knows {self.kind}." if self.kind else "This model's training data had few of these words."
 
 
@@ -119,7 +119,7 @@ FloatArray = NDArray[np.float32]
 
 
 def read_only(array: FloatArray) -> FloatArray:
-    """The same array, which nobody can write to any more: what leaves the engine is shared by threads and caches."""
+    """The same array, read-only: results of the engine are shared by threads and caches."""
     array.setflags(write=False)
     return array
 
@@ -138,7 +138,7 @@ MAP_KINDS: tuple[MapKind, ...] = ATTENTION_KINDS
 
 
 class TranslationStoppedError(Exception):
-    """A translation was stopped because `should_stop` said so: nobody waits for it any more."""
+    """A translation was stopped because `should_stop` returned True: the request was cancelled."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,9 +169,9 @@ class Alternative:
     """A token that the model could have chosen at some step.
 
     Attributes:
-        token: as it is shown.
+        token: as shown.
         log_probability: natural log.
-        entry: the same token as it stands in the vocabulary, which is how a `ForcedToken` names it.
+        entry: the same token in the vocabulary, as a `ForcedToken` names it.
     """
 
     token: str
@@ -212,7 +212,7 @@ class Translation:
         ranks: the place of each predicted token among all that may be chosen, 1 for the best, T values.
         entropies: of the distribution over all tokens at each step, in nats, T values.
         unreached: interventions that lie beyond the end, and so changed nothing.
-        coverage: which source words the training data hardly had; None if the model's file does not tell.
+        coverage: source words that the training data rarely had; None without word counts in the model's file.
     """
 
     experiment: Experiment
@@ -240,7 +240,7 @@ class Translation:
 
     @property
     def source_text(self) -> str:
-        """What was typed."""
+        """The typed text."""
         return self.experiment.source_text
 
     @property
@@ -288,7 +288,7 @@ class Translation:
 
 @dataclass(frozen=True, eq=False)
 class ExperimentResult:
-    """What an experiment gives, beside what it would have given with nothing changed.
+    """The result of an experiment, next to that of its baseline.
 
     Attributes:
         changed: the result under the experiment's interventions.
@@ -313,7 +313,7 @@ class ExperimentResult:
 
     @property
     def experiment(self) -> Experiment:
-        """What was computed."""
+        """The experiment with its interventions."""
         return self.changed.experiment
 
     @property
@@ -323,7 +323,7 @@ class ExperimentResult:
 
     @property
     def change_of_log_probability(self) -> float:
-        """How much less (below 0) or more probable the original translation is under the interventions, in nats."""
+        """The log-probability that the original translation gains or loses (below 0) by the interventions, in nats."""
         return sum(self.original_log_probabilities) - self.original.log_probability
 
 

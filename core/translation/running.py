@@ -77,7 +77,7 @@ class Hypothesis:
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """What each of T decoding steps knew; see `Translation`."""
+    """The predictions at each of T decoding steps; see `Translation`."""
 
     log_probabilities: tuple[float, ...]
     alternatives: tuple[tuple[Alternative, ...], ...]
@@ -240,7 +240,7 @@ class Runner:
         )
 
     def describe_steps(self, logits: Tensor, ids: Sequence[int]) -> Steps:
-        """What each decoding step of one sentence knew, from its logits [T, V], when it chose these T ids."""
+        """The predictions at each decoding step of one sentence, by its logits [T, V], for these T ids."""
         log_probabilities = logits.float().log_softmax(dim=-1)
         chosen = log_probabilities.gather(1, torch.tensor(ids, device=logits.device)[:, None])  # [T, 1]
         entropies = _entropies(log_probabilities)
@@ -305,14 +305,14 @@ def groups_to_run(compiled: Sequence[CompiledExperiment]) -> Iterator[list[int]]
 
 
 def _encoder_key(compiled: CompiledExperiment) -> tuple[tuple[int, ...], tuple[Intervention, ...]]:
-    """What the encoder's output depends on: the source, and the changes in the encoder."""
+    """The source and the changes in the encoder, on which the encoder's output depends."""
     changes = compiled.experiment.interventions
     of_heads = (each for each in changes if isinstance(each, HeadScaled | SoftmaxTemperature | AttentionRow))
     return compiled.source.ids, tuple(each for each in of_heads if each.head.kind == "encoder")
 
 
 def batch_size_for(model: Model, beam: int, longest: int) -> int:
-    """How many sentences to translate side by side, of translations of up to `longest` tokens."""
+    """The number of sentences to translate together, of translations of up to `longest` tokens."""
     size = min(CORPUS_BATCH, MAX_BEAM_ROWS // beam)
     if isinstance(model, Transformer):
         size = min(size, _MAX_LOGITS // (beam * longest * model.output.out_features))

@@ -130,7 +130,7 @@ class Translator:
 
     @property
     def history(self) -> tuple[EpochRecord, ...]:
-        """How the training went."""
+        """The epochs of the training."""
         return self.checkpoint.history
 
     def run(
@@ -145,10 +145,10 @@ class Translator:
         Args:
             experiment: what to translate, how, and what to change on the way.
             draft: what the result may be like. It is found faster then, and is the same to rounding.
-            should_stop: asked before each decoding step, and before a given target is read.
+            should_stop: called before each decoding step, and before a given target is read.
 
         Raises:
-            TranslationStoppedError: `should_stop` said so.
+            TranslationStoppedError: `should_stop` returned True.
             TextError: there is nothing to translate, or far too much.
             ExperimentError: an intervention does not fit the sentence or the vocabulary.
             AnalysisError: the model has no such head.
@@ -173,7 +173,7 @@ class Translator:
             own: while a target is given, the model's own greedy translation of the sentence, if it is known.
             drops_misfits: leave out interventions that do not fit this model or sentence instead of refusing them all.
             draft: what the result may be like: see `run`. Left out, the original.
-            should_stop: asked before each decoding step.
+            should_stop: called before each decoding step.
 
         Raises:
             What `run` raises.
@@ -215,7 +215,7 @@ class Translator:
             experiments: as they are, or compiled before (see `compile`) by someone who wants to see errors one by one.
             need_maps: whether results hold attention maps; without them it is quicker.
             draft: what all results may be like, as those of changes to one sentence are: see `run`.
-            should_stop: asked before each decoding step, and before given targets are read.
+            should_stop: called before each decoding step, and before given targets are read.
 
         Raises:
             What `run` raises, before any result of the window is given.
@@ -270,7 +270,7 @@ class Translator:
         return self.run(Experiment(text, output), should_stop=should_stop)
 
     def coverage(self, text: str) -> Coverage | None:
-        """How well the training data cover a text, without translating it; None if the model's file does not tell.
+        """The coverage of a text by the training data, without translating it; None without their word counts.
 
         Raises:
             TextError: there is nothing to translate, or far too much.
@@ -278,7 +278,7 @@ class Translator:
         return cover(encode_source(text, self.checkpoint.codecs.source, self.run_config), self.checkpoint.word_counts)
 
     def rare_words(self, text: str) -> tuple[RareWord, ...]:
-        """The words of a text that the training data hardly had; none if the model's file does not tell.
+        """The words of a text that the training data rarely had; none without word counts in the model's file.
 
         Raises:
             TextError: there is nothing to translate, or far too much.
@@ -287,7 +287,7 @@ class Translator:
         return () if coverage is None else coverage.rare_words
 
     def score(self, translation: Translation, experiment: Experiment) -> tuple[float, ...]:
-        """What an experiment makes of an old translation; see `score_many`."""
+        """The log-probabilities of an old translation under an experiment; see `score_many`."""
         return self.score_many(translation, [experiment])[0]
 
     def score_many(
@@ -305,10 +305,10 @@ class Translator:
         Args:
             translation: of this model, or of one with the same target vocabulary.
             experiments: as for `run_many`.
-            should_stop: asked before each batch.
+            should_stop: called before each batch.
 
         Raises:
-            TranslationStoppedError: `should_stop` said so.
+            TranslationStoppedError: `should_stop` returned True.
             TextError, ExperimentError, AnalysisError: as `compile`.
         """
         compiled = [each if isinstance(each, CompiledExperiment) else self.compile(each) for each in experiments]
@@ -347,8 +347,8 @@ class Translator:
             texts: one sentence each.
             beam, length_penalty: as for `translate`.
             scalings: heads that are scaled or off throughout.
-            on_progress: told how many sentences are done, refused ones left out.
-            should_stop: asked between batches; the rest is then left empty.
+            on_progress: receives the number of sentences done, refused ones left out.
+            should_stop: called between batches; the rest is then left empty.
 
         Raises:
             ConfigError: the beam or the length penalty is out of range.

@@ -85,7 +85,7 @@ def _check_amount(text: str, codec: TextCodec) -> None:
 
 
 def _fewest_words(codec: TextCodec) -> int:
-    """Where nothing marks the end (the copy task), the first symbol is given, so there must be one to predict."""
+    """Two for the copy task: nothing marks the end, the first symbol is given, and one must be left to predict."""
     return 2 if codec.copies_symbols else 1
 
 
@@ -266,7 +266,7 @@ def _shorten(text: str, limit: int = 60) -> str:
 
 
 def cover(source: EncodedSource, counts: WordCounts | None) -> Coverage | None:
-    """How well the training data cover a source; None without their word counts. No language is identified."""
+    """The coverage of a source by the training data; None without their word counts. No language is identified."""
     if counts is None:
         return None
     rare, respelled = [], []
@@ -304,7 +304,7 @@ def _is_unlike_training(source: EncodedSource, rare: list[RareWord], counts: Wor
 
 @dataclass(frozen=True)
 class EncodedTarget:
-    """What the decoder predicts, chosen by it or given.
+    """The target that the decoder predicts, chosen by it or given.
 
     Attributes:
         ids: T of them, the end token last if there is one.
@@ -322,7 +322,7 @@ class EncodedTarget:
 
 
 def encode_target(text: str, codec: TextCodec, run: RunConfig) -> EncodedTarget:
-    """Tokenizes and numericalizes a given translation; the end token is put behind it.
+    """Tokenizes and numericalizes a given translation; the end token is appended.
 
     Raises:
         TextError: nothing in it can be read, or it is too long for the model.
@@ -357,7 +357,7 @@ def encode_target(text: str, codec: TextCodec, run: RunConfig) -> EncodedTarget:
 
 
 def _without_start(words: list[EncodedWord], codec: TextCodec) -> list[EncodedWord]:
-    """Where nothing marks start and end (the copy task), the first symbol is read, not predicted."""
+    """The words to predict: in the copy task, which has no marks, the first symbol is read only."""
     start_id = codec.vocabulary.start_id
     if codec.vocabulary.end_id is not None or not words:
         return words
