@@ -13,8 +13,14 @@ from PySide6.QtWidgets import QMenu, QWidget
 from augenmerk.core.errors import AugenmerkError, ExperimentFileError
 from augenmerk.core.resources import bundled_model_path, is_bundled_model
 from augenmerk.core.translation.experiment import Experiment
-from augenmerk.core.translation.experiment_file import SUFFIX, Lesson, SavedExperiment, write_experiment_file
-from augenmerk.core.translation.sharing import to_command, to_python
+from augenmerk.core.translation.experiment_file import (
+    SUFFIX,
+    Lesson,
+    SavedExperiment,
+    to_command,
+    to_python,
+    write_experiment_file,
+)
 from augenmerk.viz_app.documents.reading import apply_view, heads_missing, is_shipped, read_for_window, saved_experiment
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import open_experiment

@@ -29,7 +29,7 @@ from augenmerk.core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from augenmerk.core.translation.sharing import to_command, to_python
+from augenmerk.core.translation.experiment_file import to_command, to_python
 from augenmerk.core.translation.translator import Translator
 from tests.core.translation.random_experiments import TOKENS, AnyValues, ValuesForModel, random_experiment
 from tests.core.translation.random_models import make_translator
