@@ -15,6 +15,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_in_words
 from augenmerk.viz_app.state.map_source import hides_nothing
 from augenmerk.viz_app.state.map_view import SHORTENED, Band, MapView, Pair
+from augenmerk.viz_app.state.map_view_settings import Picture
 from augenmerk.viz_app.state.marks import query_sum
 from augenmerk.viz_app.state.sentence_text import elided
 
@@ -40,17 +41,18 @@ def title(state: ExperimentState) -> str:
     return f"{kind} · {how} of {num_heads} heads" + (" in all layers" if settings.scope == "all" else "")
 
 
-def meaning_of_query(state: ExperimentState) -> str:
-    """One sentence on what the row, or column, of a query of the large map means."""
+def meaning_of_query(state: ExperimentState, picture: Picture = "heatmap") -> str:
+    """One sentence on the meaning of a query's row, or of its lines, on the large map."""
     source, target = state.languages
     kind = state.selection.head.kind
+    each = "Each row" if picture == "heatmap" else "The lines of each token"
     if kind == "encoder":
-        return f"Each row: where the encoder looks in the whole {source} sentence while it reads that {source} token."
+        return f"{each}: where the encoder looks in the whole {source} sentence while it reads that {source} token."
     so_far = "" if state.translation is not None and state.translation.experiment.lifts_mask else " so far"
     where = f"at the {target}{so_far}" if kind == "decoder" else f"at the {source}"
     if state.settings.label_mode == "read":
-        return f"Each row: where the model looks {where} while it reads that {target} token, to predict the next."
-    return f"Each row: where the model looks {where} while it predicts that {target} token."
+        return f"{each}: where the model looks {where} while it reads that {target} token, to predict the next."
+    return f"{each}: where the model looks {where} while it predicts that {target} token."
 
 
 def off_note(state: ExperimentState) -> str:

@@ -160,8 +160,8 @@ def caption(state: ExperimentState) -> str:
         parts.append(role)
     if state.result is not None and state.result.is_changed:
         parts.append(maps.shown)
-    meaning = " ".join(filter(None, (map_text.meaning_of_query(state), map_text.off_note(state))))
-    return f"{' · '.join(parts)}\n{meaning}"
+    notes = map_text.meaning_of_query(state, state.settings.picture), map_text.off_note(state)
+    return f"{' · '.join(parts)}\n{' '.join(filter(None, notes))}"
 
 
 _GROUP, _HEADS = "In the presentation", "Previous and next head"

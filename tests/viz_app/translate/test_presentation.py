@@ -35,6 +35,9 @@ def test_it_fills_the_screen_without_controls(make_window: MakeWindow, qtbot: Qt
     title, meaning = shown.caption.text().split("\n")
     assert title.startswith(window.state.selection.head.title)
     assert meaning == map_text.meaning_of_query(window.state)
+    window.state.settings.picture = "lines"
+    assert shown.caption.text().split("\n")[1].startswith("The lines of each token: ")
+    window.state.settings.picture = "heatmap"
     qtbot.keyClick(shown, Qt.Key.Key_Escape)
     assert not shown.isVisible()
     assert window.isVisible()
