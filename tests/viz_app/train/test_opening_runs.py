@@ -1,7 +1,7 @@
 """Runs opened from the disk: unfinished ones can be resumed, whatever was done in between."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -197,7 +197,8 @@ def test_a_reopened_run_has_the_curves_that_it_had(qtbot: QtBot, tmp_path: Path)
         assert len(again) == 14
         assert np.array_equal(shown.xy(), again.xy()), name
         assert np.array_equal(shown.since(3)[1], again.since(3)[1]), name
-    assert after.validations == before.validations
+    for point, again_point in zip(before.validations, after.validations, strict=True):
+        assert all(getattr(point, each.name) == getattr(again_point, each.name) for each in fields(EpochRecord))
     assert after.bleu == before.bleu
     assert page.state.run.fraction_done == 1
     again = dict(metric_rows(page.state.run))
