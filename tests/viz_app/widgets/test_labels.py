@@ -88,7 +88,7 @@ def test_long_text_is_cut_between_lines_and_scrolls_by_lines(qtbot: QtBot, theme
     assert text.verticalScrollBar().value() == 0
 
 
-@pytest.mark.parametrize(("width", "height"), [(560, 260), (640, 300), (640, 340), (900, 420)])
+@pytest.mark.parametrize(("width", "height"), [(560, 320), (640, 340), (900, 420)])
 @pytest.mark.heavy
 def test_heads_keep_their_room_below_a_long_translation(qtbot: QtBot, theme: Theme, width: int, height: int) -> None:
     state = TrainState()

@@ -4,11 +4,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import starmap
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QFont, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QSlider, QToolTip, QWidget
 
 from augenmerk.core.analysis.trace import Trace
@@ -18,7 +19,7 @@ from augenmerk.core.translation.result import FloatArray
 from augenmerk.viz_app.heatmap.drawing import color_table
 from augenmerk.viz_app.heatmap.map_image import map_image
 from augenmerk.viz_app.learn.actions import set_temperature, strongest_pair
-from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext, SidewaysScrollArea
+from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.values import pair_tokens
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.theme import current_theme, scaled
@@ -34,6 +35,8 @@ MAX_TOKEN, MAX_STRIP = 100, 190
 TEXT_OF_LINE = 0.9
 """Largest height of letters, as a share of the height of a line."""
 NUMBER_WIDTH, LEAST_BAR = 52, 46
+NAMES_AND_REST, CELL = 190, 46
+"""Widths in the table of numbers: of both outer columns together, and of a number."""
 CLICK_TIP = "Click a line: pin this key. Point at a strip of colours: its numbers"
 TEMPERATURES = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0)
 
@@ -93,7 +96,7 @@ class OneWeightFigure(ChapterFigure):
     It shows the pinned query; a click on a line pins its key.
 
     Attributes:
-        numbers: a table of query, key, their products and the value of the pinned pair.
+        numbers: a table of query, key, their products and the value of the pinned pair; the tool tip has all of them.
         equation: from the products to the weight.
         table: the lines.
         temperature: a slider over `TEMPERATURES`.
@@ -107,7 +110,8 @@ class OneWeightFigure(ChapterFigure):
         super().__init__(context, options, parent)
         self.numbers = QLabel()
         self.numbers.setAccessibleName("Query, key and value of the pinned pair in numbers")
-        self._area = SidewaysScrollArea(self.numbers)
+        self.numbers.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._rows: dict[str, FloatArray] = {}
         self.equation = label("accent", wraps=True)
         self.table = WeightTable()
         self.table.key_clicked.connect(self._pin_key)
@@ -119,7 +123,7 @@ class OneWeightFigure(ChapterFigure):
         self.temperature.valueChanged.connect(lambda place: set_temperature(self.state, str(TEMPERATURES[place])))
         self._temperature_text = label("small")
         row = row_of(label("muted", "temperature"), (self.temperature, 1), self._temperature_text)
-        add_parts(self.column, self._area, self.equation, self.table, row)
+        add_parts(self.column, self.numbers, self.equation, self.table, row)
 
     def fit(self) -> None:
         """Makes lines lower on a low page."""
@@ -147,11 +151,21 @@ class OneWeightFigure(ChapterFigure):
         query, verb = queries[pinned.query], "reads" if head.kind == "encoder" else "predicts"
         self.title.setText(f"Where it {verb} “{query}”: from the query to the output of the head")
         steps = weight_steps(self.answer, head, pinned.query)
-        self.numbers.setText(numbers_in_html(steps, query, keys[pinned.key], pinned.key))
-        self._area.fit_height()
+        self._rows = pinned_vectors(steps, query, keys[pinned.key], pinned.key)
+        self.numbers.setToolTip("\n\n".join(starmap(all_numbers, self._rows.items())))
+        self._show_numbers()
         self.equation.setText(equation_of(steps, pinned.key))
         self.table.show_steps(steps, keys, query, pinned.key)
         self.fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Shows the numbers that fit."""
+        super().resizeEvent(event)
+        self._show_numbers()
+
+    def _show_numbers(self) -> None:
+        num_fitting = (self.contentsRect().width() - scaled(NAMES_AND_REST)) // scaled(CELL)
+        self.numbers.setText(numbers_in_html(self._rows, max(1, num_fitting)))
 
     def _pin_key(self, key: int) -> None:
         pinned = self.state.selection.pinned
@@ -167,21 +181,24 @@ class OneWeightFigure(ChapterFigure):
         self._temperature_text.setText(f"{found:g}")
 
 
-def numbers_in_html(steps: WeightSteps, query: str, token: str, key: int) -> str:
-    """A table of query, key, their products and the value, number below number."""
-    rows = (
-        (f"q {query}", steps.query),
-        (f"k {token}", steps.keys[key]),
-        ("q times k", steps.products(key)),
-        (f"v {token}", steps.values[key]),
-    )
-    gap = f'style="padding-left: {scaled(8)}px"'
-    lines = (
-        f"<tr><td>{escape(name)}</td>"
-        + "".join(f'<td align="right" {gap}>{number(each)}</td>' for each in map(float, vector))
-        for name, vector in rows
-    )
-    return f'<table cellspacing="0">{"".join(lines)}</table>'
+def pinned_vectors(steps: WeightSteps, query: str, token: str, key: int) -> dict[str, FloatArray]:
+    """Query, key, their products and the value by name, [K] each."""
+    return {
+        f"q {query}": steps.query,
+        f"k {token}": steps.keys[key],
+        "q times k": steps.products(key).astype(np.float32),
+        f"v {token}": steps.values[key],
+    }
+
+
+def numbers_in_html(rows: Mapping[str, FloatArray], num_shown: int) -> str:
+    """A table of the first numbers of each vector, number below number."""
+    gap, lines = f'style="padding-left: {scaled(8)}px"', ""
+    for place, (name, vector) in enumerate(rows.items()):
+        cells = "".join(f'<td align="right" {gap}>{number(float(each))}</td>' for each in vector[:num_shown])
+        rest = "" if len(vector) <= num_shown else "…" if place else f"… {len(vector)} in all"
+        lines += f"<tr><td>{escape(name)}</td>{cells}<td {gap}>{rest}</td></tr>"
+    return f'<table cellspacing="0">{lines}</table>' if lines else ""
 
 
 def equation_of(steps: WeightSteps, key: int) -> str:
@@ -289,7 +306,7 @@ class WeightTable(QWidget):
         painter, last = QPainter(self), len(self._tokens)
         painter.setFont(theme.font("small"))
         divisor = "√K" if steps.temperature == 1 else f"√K/{steps.temperature:g}"
-        headings = ("", "query · keys k", f"score q·k/{divisor}", "weight (softmax)", "weight · value v")
+        headings = ("", "query · keys k", f"score q·k/{divisor}", "weight", "weight · value v")
         for cell, heading in zip(self._cells(-2), headings, strict=True):
             self._paint_text(painter, cell, heading, "muted", Qt.AlignmentFlag.AlignLeft)
         small = self._fitting(theme.font("small"))
