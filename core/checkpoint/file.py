@@ -45,8 +45,8 @@ class Origin:
     Attributes:
         format: of the files it was imported from: "marian", "joeynmt", "notebook" or "annotated".
         source: their name: of a repository at Hugging Face, or of the folder or file, without its path.
-        revision: the repository's commit; empty if they were not fetched.
-        licence: as the repository names it; empty if it does not.
+        revision: the repository's commit; empty for local files.
+        licence: as stated by the repository; empty if it states none.
     """
 
     format: str
@@ -77,9 +77,9 @@ class Checkpoint:
         state: tensors needed to resume training (optimizer, random numbers); empty in a file for translation only.
         progress: numbers needed to resume; empty in a file for translation only.
         written_by: version of Augenmerk.
-        decoding: what the model's own settings say of decoding.
+        decoding: the model's own decoding settings.
         origin: where an imported model comes from; None for one that was trained here.
-        word_counts: how often the training data had each source word; None in files of earlier versions, and for models
+        word_counts: counts of the source words in the training data; None in files of earlier versions, and for models
             whose training data are not known or have no words.
     """
 
@@ -112,12 +112,12 @@ class Checkpoint:
 
 
 def check_shapes(config: ModelConfig, codecs: CodecPair, shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """Whether weights of these shapes, by name, are those of a model with this configuration and these vocabularies.
+    """Check that weights of these names and shapes fit the configuration and the vocabularies.
 
-    Takes no longer and no more memory than the weights give reason to, whatever the configuration claims.
+    The weights, not the claims of the configuration, bound its time and memory.
 
     Raises:
-        CheckpointError: a name is missing or extra, a shape differs, or positions that no file holds are too many.
+        CheckpointError: a name is missing or extra, a shape differs, or the computed positions are too many.
     """
     for stack, num_layers in (("encoder", config.num_encoder_layers), ("decoder", config.num_decoder_layers)):
         present = {name.split(".")[1] for name in shapes if name.startswith(f"{stack}_layers.")}
@@ -190,7 +190,7 @@ def save_checkpoint(checkpoint: Checkpoint, path: Path, *, half_precision: bool 
         half_precision: weights as 16-bit floats: half the size, the same translations but for rare ties.
 
     Raises:
-        StorageError: the file cannot be written; an older one stays as it was.
+        StorageError: the file cannot be written; an older one stays intact.
     """
     dtype = torch.float16 if half_precision else torch.float32
     weights = {name: _on_cpu(value).to(dtype) for name, value in checkpoint.weights.items()}
@@ -236,7 +236,7 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
 
     Args:
         path: the file.
-        with_state: read what is needed to resume training too.
+        with_state: also read the state for resuming.
 
     Raises:
         CheckpointError: the file is missing, empty, cut off, foreign, damaged, changed since it was written, or from a
@@ -311,7 +311,7 @@ def _described(path: Path, description: dict[str, Any]) -> Checkpoint:
 
 
 def _shapes(file: TensorFile, prefix: str, known_types: frozenset[str]) -> dict[str, tuple[int, ...]]:
-    """Of the tensors whose names begin so. Raises `CheckpointError` if one is of a type that is never written."""
+    """The shapes of tensors with this prefix. Raises `CheckpointError` for a type that is never written."""
     found = {name.removeprefix(prefix): info for name, info in file.tensors.items() if name.startswith(prefix)}
     problems = [f"{name} is of the type {info.dtype}" for name, info in found.items() if info.dtype not in known_types]
     if problems:
@@ -324,7 +324,7 @@ def _read(file: TensorFile, prefix: str) -> dict[str, Tensor]:
 
 
 def _read_word_counts(path: Path, file: TensorFile, description: dict[str, Any], run: RunConfig) -> WordCounts | None:
-    """None if the file has none. Raises `CheckpointError`."""
+    """The word counts; None if the file has none. Raises `CheckpointError`."""
     if _COUNTS not in file.tensors and "word_counts" not in description:
         return None
     try:
@@ -345,13 +345,13 @@ def _read_word_counts(path: Path, file: TensorFile, description: dict[str, Any],
 def _check_values(
     path: Path, description: Mapping[str, Any], weights: Mapping[str, Tensor], state: Mapping[str, Tensor] | None
 ) -> None:
-    """Raises `CheckpointError` if a value is not finite, or the values are not those that were written.
+    """Raises `CheckpointError` if a value is not finite, or if values changed after they were written.
 
     Args:
         path: of the file.
         description: with checksums by kind; without any in files of earlier versions.
-        weights, state: by name; None for a state that was not read. With it the description too must be as it was
-            written: a run continues from its numbers.
+        weights, state: by name; None for a state that was not read. With a state, the description is checked, too,
+            because a run continues from its numbers.
     """
     checksums = description.get("checksums", {})
     if not isinstance(checksums, dict):

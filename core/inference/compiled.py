@@ -1,9 +1,9 @@
 """A `Transformer` compiled for translating on a CPU: packed matrices, cached keys and values, guesses in 8 bits.
 
-A decoding step of one sentence is spent on reading matrices and on calling PyTorch's operators, so matrices are packed
-(`products`), no modules are called, and keys and values of earlier tokens are kept. A second decoder, with matrices of
-8 bits, guesses tokens at a third of the cost; the search checks them (`core.translation.decoding`). A `Compiler`
-chooses between this form and the plain model.
+A decoding step of one sentence spends its time on reading matrices and on calling PyTorch's operators. So matrices are
+packed (`products`), no modules are called, and keys and values of earlier tokens are kept. A second decoder, with
+matrices of 8 bits, guesses tokens at a third of the cost; the search checks them (`core.translation.decoding`). A
+`Compiler` chooses between this form and the plain model.
 """
 
 import math
@@ -40,7 +40,7 @@ class CompiledTransformer:
     """The same maps and logits as the model that it was built from, to rounding. Without gradients, hooks and dropout.
 
     Attributes:
-        model: float32 on a CPU. Once its weights change, this is out of use: see `validity`.
+        model: float32 on a CPU. `Compiler` stops using this form when its weights change.
     """
 
     def __init__(self, model: Transformer) -> None:
@@ -113,8 +113,8 @@ class LayerCache:
 def empty_past(max_steps: int, keys: Tensor) -> Tensor:
     """Memory for keys and values, [2, B, H, max steps, K], in which those of one step lie side by side.
 
-    A step then writes to one place, and a batch is read in as many streams as there are steps, which takes half as long
-    as collecting what each head has of its few steps.
+    A step then writes to one place, and a batch is read in one stream per step. Collecting the few steps of each head
+    would take twice as long.
 
     Args:
         max_steps: the largest number of tokens.
@@ -197,7 +197,7 @@ State = DecoderState | CachedState
 
 
 def plain_form(model: Model) -> Transformer:
-    """The model itself, or that from which it was compiled."""
+    """The model itself, or the one it was compiled from."""
     return model.model if isinstance(model, CompiledTransformer) else model
 
 
@@ -372,7 +372,7 @@ class Compiler:
     """Compiles a model on first use, and again once its weights have changed.
 
     Args:
-        model: whose modules are now its own: `is_hooked` reports modules that are replaced later.
+        model: the model to compile; `is_hooked` reports modules that are replaced later.
     """
 
     def __init__(self, model: Transformer) -> None:
@@ -383,11 +383,11 @@ class Compiler:
         self._model = model
 
     def is_for(self, model: Transformer) -> bool:
-        """Whether this is the model that was given."""
+        """Whether the compiler was made for this model."""
         return self._model is model
 
     def current(self) -> Model:
-        """The form that computes fastest what the model computes now. Takes 0.1 ms; for one call of a user.
+        """The fastest form of the model in its present state. Takes 0.1 ms; for one call of a user.
 
         The plain model where `AUGENMERK_PLAIN=1`, on a GPU, in training mode, under autocast, while it is hooked, and
         for weights that are not of 32 bits or cannot be watched.
@@ -410,7 +410,7 @@ class Compiler:
         )
 
     def is_hooked(self) -> bool:
-        """Whether calling the model's modules may give something else than reading its weights.
+        """Whether calling the model's modules may differ from computing with its weights.
 
         True while a forward hook, a forward pre-hook or a parametrization is registered on any module, or on all
         modules; while a module instance has its own `forward`; and while a module is replaced, added or removed.

@@ -20,9 +20,9 @@ from torch import Tensor
 from torch.nn import functional
 
 _MIN_MULTIPLICATIONS = 3 * 2**18
-"""Of a product by a matrix that is not packed: with fewer, setting up oneDNN's kernel costs more than it saves."""
+"""Multiplications from which oneDNN pays off for an unpacked matrix: setting up its kernel takes time."""
 _ROWS_PACKED_FOR = 16
-"""Rows that blocks are chosen for: about a sentence's. Products with thousands of rows are as fast with these."""
+"""Number of rows that blocks are chosen for: about a sentence's. Thousands of rows are as fast with these."""
 _MAX_ROWS, _MAX_ROWS_TO_SHARE = 256, 16
 """Rows up to which FBGEMM is faster; and the same with several threads, of which it uses one."""
 
@@ -66,7 +66,7 @@ class ExactProduct:
 
 
 class RoundedProduct:
-    """The product with a matrix that is rounded to 8 bits, each row by a scale of its own: a quarter of the memory.
+    """The product with a matrix rounded to 8 bits, with one scale per row: a quarter of the memory.
 
     Attributes:
         scales: [M].
@@ -106,7 +106,7 @@ def product(rows: Tensor, columns: Tensor, bias: Tensor | None = None) -> Tensor
 
 
 def product_of_few_shapes(states: Tensor, columns: Tensor, bias: Tensor | None) -> Tensor:
-    """`product` of [..., N], with rows added: a kernel is made for each number of them, which takes ten products."""
+    """`product` of [..., N], padded with rows: each number of rows needs a kernel, which takes ten products."""
     num_rows = states.numel() // states.size(-1)
     missing = -num_rows % (8 if num_rows <= 256 else 32)
     if not missing:
@@ -119,7 +119,7 @@ def product_of_few_shapes(states: Tensor, columns: Tensor, bias: Tensor | None) 
 def is_worth_setting_up(num_rows: int, weight: Tensor) -> bool:
     """Whether `product` takes less time than PyTorch for this matrix, not packed.
 
-    Not with a part of a matrix that is stored column by column: oneDNN is a thousand times slower with one.
+    False for a part of a matrix stored column by column: oneDNN is a thousand times slower with one.
     """
     return (
         num_rows > 1
@@ -131,7 +131,7 @@ def is_worth_setting_up(num_rows: int, weight: Tensor) -> bool:
 
 @cache
 def has_faster_kernels() -> bool:
-    """Whether this processor has AVX-512 and this PyTorch an oneDNN whose product is right.
+    """Whether this processor has AVX-512 and this PyTorch an oneDNN whose product is correct.
 
     Never decided by a measurement: a resumed run must compute as it did before.
     """
@@ -143,14 +143,14 @@ def has_faster_kernels() -> bool:
 
 @cache
 def has_packed_matrices() -> bool:
-    """Whether oneDNN serves, packs matrices, and multiplies by them right."""
+    """Whether oneDNN is in use, packs matrices, and multiplies by them correctly."""
     rows, columns, bias, expected = _sample()
     return has_faster_kernels() and _is_right(lambda: product(rows, _blocks(columns), bias), expected)
 
 
 @cache
 def has_half_matrices() -> bool:
-    """Whether FBGEMM keeps matrices of 16 bits here, and multiplies by them right."""
+    """Whether FBGEMM keeps matrices of 16 bits here, and multiplies by them correctly."""
     if torch.backends.cpu.get_cpu_capability() not in ("AVX2", "AVX512"):
         return False
     rows, columns, bias, expected = _sample()
@@ -159,14 +159,14 @@ def has_half_matrices() -> bool:
 
 @cache
 def has_rounded_products() -> bool:
-    """Whether this PyTorch has products of 8 bits for this processor that are right."""
+    """Whether this PyTorch has correct products of 8 bits for this processor."""
     rows, columns, bias, expected = _sample()
     return _is_right(lambda: RoundedProduct(columns, bias)(rows), expected, tolerance=1.0)
 
 
 @cache
 def _sums_overflow() -> bool:
-    """Whether this processor adds products of two times 8 bits in 16 bits, which then overflow (x86 without VNNI)."""
+    """Whether this processor adds two products of 8 bits in 16 bits, which can overflow (x86 without VNNI)."""
     found = RoundedProduct(torch.ones(32, 64), None, reduce_range=False)(torch.ones(1, 64))
     return bool((found - 64).abs().max() > 1)
 

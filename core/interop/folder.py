@@ -27,19 +27,19 @@ _LICENCE = re.compile(r"^licen[sc]e:\s*[\"']?([\w.\- ]+?)[\"']?\s*$", re.MULTILI
 
 
 class _PlainLoader(yaml.SafeLoader):  # type: ignore[misc]  # yaml has no types
-    """Plain values alone. Merging (`<<`) multiplies what aliases stand for, so both have a limit."""
+    """A YAML loader for plain values. Aliases and merging (`<<`) multiply values, so both are limited."""
 
     _num_aliases = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """The next node; an alias is counted."""
+        """The next node. Counts aliases."""
         self._num_aliases += self.check_event(yaml.AliasEvent)
         if self._num_aliases > _MAX_YAML_ALIASES:
             raise yaml.YAMLError(f"it has more than {_MAX_YAML_ALIASES} aliases")
         return super().compose_node(parent, index)
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Puts what is merged into a mapping into it."""
+        """Merge mappings (`<<`) and limit the number of members."""
         super().flatten_mapping(node)
         if len(node.value) > _MAX_YAML_MERGED:
             raise yaml.YAMLError(f"a part of it has more than {_MAX_YAML_MERGED:,} members")
@@ -47,11 +47,11 @@ class _PlainLoader(yaml.SafeLoader):  # type: ignore[misc]  # yaml has no types
 
 @dataclass(frozen=True)
 class Section:
-    """Settings in a file: all of it, or a part.
+    """The settings in a file, or in a part of it.
 
     Attributes:
-        file: of the whole.
-        path: of the part in it; empty for the whole.
+        file: the file.
+        path: the path of the part; empty for the whole file.
         everything: values by name.
     """
 
@@ -61,12 +61,12 @@ class Section:
 
     @cached_property
     def values(self) -> dict[str, object]:
-        """Without those that are null, which count as missing."""
+        """The values other than null, which counts as missing."""
         return {name: value for name, value in self.everything.items() if value is not None}
 
     @classmethod
     def of(cls, file: Path, field: Field) -> "Section":
-        """Raises `ModelImportError` unless the field holds names with values."""
+        """The section that is the value of a field. Raises `ModelImportError` unless it holds names with values."""
         if not isinstance(field.value, dict):
             found = "missing" if field.value is None else _described(field.value)
             raise ModelImportError(
@@ -76,11 +76,11 @@ class Section:
         return cls(file, field.path, {str(name): value for name, value in field.value.items()})
 
     def field(self, name: str, default: object) -> Field:
-        """A value and where it stands."""
+        """A value with its path."""
         return Field(self.values.get(name, default), path_of_member(self.path, name))
 
     def section(self, name: str, default: object = None) -> "Section":
-        """A part of this part."""
+        """A subsection."""
         return Section.of(self.file, self.field(name, default))
 
     def whole(self, name: str, default: int | None, low: int, high: int) -> int:
@@ -129,15 +129,15 @@ class Section:
 
 
 def _described(value: object) -> str:
-    """A value in a message; of what holds others the size alone, as aliases make it long out of a short text."""
+    """A value for a message; of a container only the size, because aliases make long values from short texts."""
     return shown(value) if isinstance(value, list | dict | int) else repr(value)[:80]
 
 
 class ModelFolder:
-    """A chosen folder; its files are read by name, and none outside it.
+    """A chosen folder. Files are read by name, and only inside it.
 
     Args:
-        path: the folder. In a cache of `huggingface_hub` it holds links to the files beside it, which are followed.
+        path: the folder. In a cache of `huggingface_hub`, it holds links to files next to it, which are followed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -147,7 +147,7 @@ class ModelFolder:
         self._roots = (self._root, blobs) if self._root.parent.name == "snapshots" else (self._root,)
 
     def has(self, name: str) -> bool:
-        """Whether there is something of this name."""
+        """Whether the folder has an entry of this name."""
         return os.path.lexists(self.path / name)
 
     def names(self) -> list[str]:
@@ -252,7 +252,7 @@ class ModelFolder:
                 raise ValueError("it is empty")
             check_model(model)
             sentencepiece.SentencePieceProcessor(model_proto=model)
-        except Exception as error:  # sentencepiece raises whatever its C++ says
+        except Exception as error:  # sentencepiece passes on any error of its C++ code
             raise ModelImportError(
                 f"{path} is no complete SentencePiece model ({str(error).strip()[:120]}). Use another copy."
             ) from error

@@ -1,7 +1,7 @@
-"""Models by name: fetched from Hugging Face, pinned to a commit, checked, and resumed where a download broke off.
+"""Models by name: downloaded from Hugging Face, pinned to a commit, verified, and resumed after an interruption.
 
-`huggingface_hub` (the extra `augenmerk[hub]`) tells what a repository holds; its files are fetched into this product's
-own cache. `HF_ENDPOINT` names another server, as for that library.
+`huggingface_hub` (the extra `augenmerk[hub]`) lists the files of a repository. They are downloaded into Augenmerk's
+own cache. `HF_ENDPOINT` selects another server, as for that library.
 """
 
 import hashlib
@@ -36,16 +36,16 @@ _ADVICE = (
     "import the folder that they are in."
 )
 _LATEST = "latest"
-"""The file that names the commit that was the newest when it was fetched."""
+"""The file with the name of the newest commit at the time of the last download."""
 _NEWEST = (None, "main")
 _COMMIT = re.compile("[0-9a-f]{40}")
 _WHOLE = ".whole"
-"""Of the empty file beside a commit's folder, which says that all of it has arrived."""
+"""Suffix of the empty file next to a commit's folder that marks a complete download."""
 
 
 @dataclass(frozen=True)
 class _RemoteFile:
-    """A file of a repository; its size and one of the two digests, where the server tells them."""
+    """A file of a repository, with its size and one of two digests if the server reports them."""
 
     name: str
     num_bytes: int | None
@@ -62,9 +62,9 @@ def fetch(
     on_download: OnDownload = lambda name, done, total: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> tuple[Path, str]:
-    """A folder with the files of a Marian model, and the commit that they are of.
+    """Download a Marian model; return the folder with its files, and their commit.
 
-    Without a connection, the newest that was fetched before.
+    Without a connection, the newest complete download is used.
 
     Args:
         repository: such as Helsinki-NLP/opus-mt-de-en.
@@ -77,7 +77,7 @@ def fetch(
     Raises:
         ModelImportError: huggingface_hub is not installed, there is no such repository, it holds another kind of model,
             or the connection failed.
-        ImportStoppedError: `should_stop` returned True; what has arrived is kept.
+        ImportStoppedError: `should_stop` returned True; the partial download is kept.
         StorageError: the cache cannot be written.
     """
     root = (
@@ -122,7 +122,7 @@ def _ask(repository: str, revision: str | None) -> tuple[str, Mapping[str, _Remo
             f"{repository} can only be fetched with the package huggingface_hub, which is not installed. Install it: "
             "pip install 'augenmerk[hub]'. Or fetch the repository's files elsewhere and import their folder."
         ) from error
-    except Exception as error:  # it reads its variables while it is loaded, and raises anything about their values
+    except Exception as error:  # it reads environment variables on import, and may raise any error about them
         raise ModelImportError(
             f"{repository} cannot be fetched: the package huggingface_hub cannot be used ({error}). Check the "
             "variables whose names begin with HF_, such as HF_ENDPOINT. Or fetch the repository's files elsewhere and "
@@ -146,7 +146,7 @@ def _ask(repository: str, revision: str | None) -> tuple[str, Mapping[str, _Remo
         ) from error
     except errors.HfHubHTTPError as error:
         raise _UnreachableError(f"the server answered {error.response.status_code}") from error
-    except Exception as error:  # whatever its HTTP library raises where there is no connection
+    except Exception as error:  # any error of its HTTP library without a connection
         if huggingface_hub.constants.HF_HUB_OFFLINE or isinstance(error, errors.OfflineModeIsEnabled):
             raise _UnreachableError(
                 "the variable HF_HUB_OFFLINE is set, which forbids connections; unset it to fetch models"
@@ -185,7 +185,7 @@ def _url(repository: str, commit: str, name: str) -> str:
 
 
 def _fetched_before(home: Path, revision: str | None) -> tuple[Path, str] | None:
-    """The folder and the commit that were fetched whole, if they are of this revision: the newest, or a commit."""
+    """The folder and commit of a complete download of this revision: the newest, or a commit."""
     with suppress(OSError):
         latest = (home / _LATEST).read_text(encoding="utf-8").strip()
         if revision in (*_NEWEST, latest) and (home / latest).is_dir():
@@ -198,9 +198,9 @@ def _fetched_before(home: Path, revision: str | None) -> tuple[Path, str] | None
 def _fetch_file(
     file: _RemoteFile, url: str, folder: Path, on_download: OnDownload, should_stop: Callable[[], bool]
 ) -> None:
-    """Fetches one file into `folder`, where it appears checked or not at all.
+    """Download one file into `folder`, where it appears only after verification.
 
-    What an earlier download left is gone on with.
+    An interrupted download resumes.
     """
     target, part = folder / file.name, folder / f".{file.name}.part"
     if target.is_file() and file.num_bytes in (None, target.stat().st_size):
@@ -232,7 +232,7 @@ def _fetch_file(
 
 
 def _stream(url: str, start: int, should_stop: Callable[[], bool]) -> Iterator[bytes | None]:
-    """The body at `url` from byte `start` on, in pieces; None first if the server gives it from its beginning."""
+    """The body at `url` from byte `start` on, in chunks; starts with None if the server begins from byte 0."""
     from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
 
     if should_stop():
@@ -255,7 +255,7 @@ def _stream(url: str, start: int, should_stop: Callable[[], bool]) -> Iterator[b
 
 
 def _check(file: _RemoteFile, part: Path, url: str) -> None:
-    """Raises `ModelImportError`, and takes the file away, unless it is the one that was announced."""
+    """Raise `ModelImportError` unless the file is complete and has the announced digest; remove it if it is wrong."""
     size = part.stat().st_size
     if file.num_bytes is None:
         return

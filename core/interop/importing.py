@@ -1,4 +1,4 @@
-"""Imports a model by path or by name. Its format is found by looking into its files, never by their names alone."""
+"""Import a model by path or by name. The contents of its files, not just their names, determine the format."""
 
 import os
 from collections.abc import Callable
@@ -21,7 +21,7 @@ _CHOOSE = (
     "trg_vocab.txt), or a PyTorch file of pytorch-seq2seq's notebook 6 or of the Annotated Transformer."
 )
 _COPIES, _COPIES_OF_PICKLED = 2, 3
-"""Of the weights in memory at most: as read and as converted; a pickle is read, copied and written by its process."""
+"""Most copies of the weights in memory: read and converted; for a pickle, read, copied and written by its process."""
 
 
 def import_model(
@@ -33,18 +33,18 @@ def import_model(
     on_download: Callable[[str, int, int], None] = lambda name, done, total: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> ImportedModel:
-    """The model at `source`, ready to be saved by `save_checkpoint`. Nothing is written before that.
+    """The model at `source`, ready for `save_checkpoint`. Writes nothing but downloads.
 
     Args:
         source: a folder or a file; or, if there is nothing at this path, the name of a repository at Hugging Face.
-        options: what the files do not say.
+        options: facts that the files may lack.
         on_summary: receives the summary, before the weights are read if the format allows it.
         on_phase: receives a description of each phase.
         on_download: receives the name of the file that is fetched, the bytes done, and all of them.
         should_stop: called repeatedly.
 
     Raises:
-        ModelImportError: there is no such model, it is not whole, or of an architecture that is not read.
+        ModelImportError: the model is missing, incomplete, or of an unsupported architecture.
         ImportStoppedError: `should_stop` returned True.
     """
     options = options or ImportOptions()
@@ -69,7 +69,7 @@ def recognize(
     """The model at `source`: without its weights if it is a folder; a single file is read whole.
 
     Raises:
-        ModelImportError: there is none, it is not whole, of an architecture that is not read, or larger than memory.
+        ModelImportError: the model is missing, incomplete, of an unsupported architecture, or larger than memory.
         ImportStoppedError: `should_stop` returned True.
     """
     options = options or ImportOptions()

@@ -1,7 +1,7 @@
-"""JoeyNMT, version 2: the folder that its training leaves, with a Transformer on both sides.
+"""JoeyNMT, version 2: training folders of models with a Transformer on both sides.
 
-What is missing in `config.yaml` is as in that library. Paths in it are those of the machine that trained the model:
-only their last parts count, as names of files in the folder.
+Settings missing from `config.yaml` have the library's defaults. Its paths belong to the machine that trained the
+model: only their last parts are used, as names of files in the folder.
 """
 
 import math
@@ -42,7 +42,7 @@ _LAYER_NAMES = LayerNames(
 _TABLES = ("encoder.pe.pe", "decoder.pe.pe")
 _MOST_STEPS, _MOST_BEAMS = 10**6, 64
 _ROUNDING = 2.4e-7
-"""Of the angle of a wave, for each position: what another machine's exp and sin may make of it."""
+"""Tolerance of a wave's angle, per position: exp and sin differ between machines."""
 _Side = Literal["src", "trg"]
 
 
@@ -51,7 +51,7 @@ class JoeyNMTModel(FolderModel):
 
     Raises:
         ModelImportError: a file is missing, damaged, or does not fit the others; or the model is of another
-            architecture, or has what cannot be represented here.
+            architecture, or has a feature that cannot be represented here.
     """
 
     kind, format = "joeynmt", FORMAT
@@ -83,7 +83,7 @@ class JoeyNMTModel(FolderModel):
         return _only_tensors(self._checkpoint, read_pickled(self._checkpoint, member=_MEMBER, should_stop=should_stop))
 
     def _find_checkpoint(self, testing: Section) -> Path:
-        """The one that `testing.load_model` names, the best, the latest, or the one of most steps."""
+        """The checkpoint that `testing.load_model` names, else the best, the latest, or the one with most steps."""
         folder = self.folder
         named = PurePath(testing.text("load_model", "best.ckpt").replace("\\", "/")).name
         steps = {int(name[:-5]): name for name in folder.names() if name.endswith(".ckpt") and name[:-5].isdecimal()}
@@ -138,14 +138,14 @@ class JoeyNMTModel(FolderModel):
             raise ModelImportError(f"{encoder.file}: {error}") from error
 
     def _embeddings(self) -> tuple[Section, Section]:
-        """Of both sides: where they are tied, the encoder's settings hold for both."""
+        """The embedding settings of both sides; if they are tied, the encoder's apply to both."""
         source = self._encoder.section("embeddings", {})
         return source, source if self._settings.flag("tied_embeddings") else self._decoder.section("embeddings", {})
 
     def _find_residual_weights(self) -> tuple[float, float]:
         """The factors of residuals in encoder and decoder.
 
-        Post-norm takes it: normalising alpha · x + f(x) is normalising x + f(x) / alpha.
+        Post-norm absorbs them: normalising alpha · x + f(x) is normalising x + f(x) / alpha.
         """
         found = [section.number("alpha", 1.0, 1e-3, 1e3) for section in (self._encoder, self._decoder)]
         name = "alpha"
@@ -232,7 +232,7 @@ class JoeyNMTModel(FolderModel):
             ) from error
 
     def _named(self, section: Section, name: str) -> str:
-        """The name of a file in the folder that the configuration gives the path of, as it was in training."""
+        """The name of a file in the folder, from its path in the configuration."""
         path = section.text(name, "")
         if not (file := PurePath(path.replace("\\", "/")).name):
             raise section.refused(name, "the name of a file in the folder")
@@ -278,7 +278,7 @@ class JoeyNMTModel(FolderModel):
         return names
 
     def _count_parameters(self) -> int:
-        """As far as the configuration tells."""
+        """The number of parameters, as far as the configuration determines it."""
         shapes = self._weight_map().shapes
         if self._settings.flag("tied_softmax"):
             del shapes["decoder.output_layer.weight"]
@@ -287,7 +287,7 @@ class JoeyNMTModel(FolderModel):
         return sum(map(math.prod, shapes.values()))
 
     def convert(self, weights: Mapping[str, Tensor]) -> tuple[ModelConfig, dict[str, Tensor]]:
-        """The weights by the names they have here, and the configuration with what only they tell."""
+        """The configuration, completed from the weights, and the weights by Augenmerk's names."""
         path, config = self._checkpoint, self._model
         check_finite(path, weights, half_precision=self.options.half_precision is True)
         converted = self._weight_map().convert(path, weights, _TABLES)
@@ -297,7 +297,7 @@ class JoeyNMTModel(FolderModel):
                 if weight != 1 and name.startswith(stack) and (".out_proj." in name or ".contract." in name):
                     value /= weight
         scales = [embeddings.flag("scale") for embeddings in self._embeddings()]
-        if scales[0] != scales[1]:  # one setting holds for both sides here, which is the target's
+        if scales[0] != scales[1]:  # both sides have one setting here, the target's
             converted["source_embedding.tokens.weight"] *= math.sqrt(config.width) ** (1 if scales[0] else -1)
             config = config.replace(scale_embeddings=scales[1])
         config = _with_tables(path, config, converted, [weights.get(name) for name in _TABLES])
@@ -346,7 +346,7 @@ def _check_transformer(section: Section, default: str) -> None:
 
 
 def _num_heads(section: Section, default: int, width: int) -> int:
-    """Of each layer of a side. Raises `ModelImportError` unless they can share its width."""
+    """The number of heads per layer of a side. Raises `ModelImportError` unless they can share its width."""
     num_heads = section.whole("num_heads", default, 1, 512)
     if width % num_heads:
         raise section.refused(
@@ -356,7 +356,7 @@ def _num_heads(section: Section, default: int, width: int) -> int:
 
 
 def _decoding_config(testing: Section) -> tuple[DecodingConfig, tuple[str, ...]]:
-    """The settings of decoding, and notes on those that are not applied."""
+    """The settings of decoding, and notes on those that are ignored."""
     notes = [
         f"{name} = {value:g} is not applied"
         for name, harmless in (("repetition_penalty", 1), ("no_repeat_ngram_size", 1))
@@ -399,7 +399,7 @@ def _only_tensors(path: Path, found: Mapping[str, object]) -> dict[str, Tensor]:
 def _with_tables(
     path: Path, config: ModelConfig, converted: dict[str, Tensor], tables: list[Tensor | None]
 ) -> ModelConfig:
-    """The configuration with positions as they are in the file: the waves, or tables of their own."""
+    """The configuration with the positions of the file: the waves, or separate tables."""
     count = next((table.size(1) for table in tables if table is not None and table.dim() == 3), _NUM_POSITIONS)
     check_shapes(
         path,

@@ -1,7 +1,7 @@
 """Marian models as Hugging Face transformers store them (`MarianMTModel`, `MarianTokenizer`): the OPUS-MT models.
 
-What is missing in `config.json` is as in the library's `MarianConfig`. A file `generation_config.json` takes the place
-of what `config.json` says of generating, as it does there.
+Settings missing from `config.json` have the defaults of the library's `MarianConfig`. As in the library, a file
+`generation_config.json` replaces the generation settings of `config.json`.
 """
 
 import math
@@ -43,7 +43,7 @@ ACTIVATIONS: dict[str, Activation] = {
     **dict.fromkeys(("gelu_new", "gelu_pytorch_tanh", "gelu_python_tanh", "gelu_fast", "gelu_accurate"), "gelu-tanh"),
     **dict.fromkeys(("swish", "silu"), "swish"),
 }
-"""By the library's names, several of which are one function."""
+"""Activations by the library's names; several names mean the same function."""
 _MOST_STEPS, _MOST_BEAMS, _MOST_TOKENS = 10**6, 64, 5_000_000
 _NUM_HEADS = ("encoder_attention_heads", "decoder_attention_heads")
 _SPECIALS = {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
@@ -70,7 +70,7 @@ _NOT_APPLIED: dict[str, tuple[Any, ...]] = {
     "forced_bos_token_id": (None,),
     "begin_suppress_tokens": (None, []),
 }
-"""Settings of generating that are not applied here, with the values that mean nothing."""
+"""Generation settings that are not applied here, with the values that have no effect."""
 
 
 def check_architecture(folder: ModelFolder) -> Section:
@@ -108,7 +108,7 @@ class MarianModel(FolderModel):
         self.decoding, self.notes = settings.decoding()
         self.num_parameters = settings.count_parameters(self._config)
         self._is_pickled = self.files[0].suffix != ".safetensors"
-        if self._is_pickled:  # its content is known once it is read
+        if self._is_pickled:  # its content is unknown before it is read
             self.has_half_precision = sum(path.stat().st_size for path in self.files) < 3 * self.num_parameters
         else:
             self.has_half_precision = all(map(holds_half_precision, self.files))
@@ -135,7 +135,7 @@ class MarianModel(FolderModel):
         shape = config.max_positions, config.width
         tables = {name: weights[name] for name in _TABLES if name in weights}
         check_shapes(path, tables, dict.fromkeys(tables, shape))
-        # tables of 16 bits are kept as they are: the library adds what is in the file, with its rounding
+        # 16-bit tables stay unchanged: the library adds the rounded values of the file
         waves, found = sinusoidal_halves_table(*shape), [tables.get(name) for name in _TABLES]
         config = with_positions(config, converted, found, waves, 1e-6 + 1e-5 * waves.abs())
         config = tied(config, converted)
@@ -143,7 +143,7 @@ class MarianModel(FolderModel):
 
 
 def _weight_files(folder: ModelFolder) -> list[Path]:
-    """The files with the weights, several if they are in parts; safetensors where there is a choice."""
+    """The files with the weights, one or several; safetensors where there is a choice."""
     for name in ("model.safetensors", "pytorch_model.bin"):
         if folder.has(name):
             return [folder.file(name)]
@@ -164,7 +164,7 @@ def _weight_files(folder: ModelFolder) -> list[Path]:
 
 
 def _find_languages(settings: "_Settings", options: ImportOptions, name: str) -> tuple[str, str]:
-    """By the tokenizer's settings, else by the name of the model."""
+    """The languages according to the tokenizer's settings, else to the name of the model."""
     names = (name, settings.config.values.get("_name_or_path"), settings.folder.path.resolve().name)
     pairs = (_PAIR.search(each) for each in names if isinstance(each, str))
     by_name = next(((found[1], found[2]) for found in pairs if found is not None), (None, None))
@@ -285,7 +285,7 @@ class _Settings:
         )
 
     def count_parameters(self, config: ModelConfig) -> int:
-        """As far as the configuration tells."""
+        """The number of parameters, as far as the configuration determines it."""
         layers = WeightMap(config, _LAYER_NAMES).shapes.values()
         num_source, num_target = self.num_source, self.num_target
         matrices = {"none": num_source + 2 * num_target, "output": num_source + num_target, "all": num_source}
@@ -307,7 +307,7 @@ def _is_id(value: object, num_tokens: int) -> bool:
 
 
 class _Vocabularies:
-    """Tokens of both languages and how text is cut into them."""
+    """The tokens of both languages, and the segmentation of text into them."""
 
     def __init__(self, settings: _Settings) -> None:
         self._settings, self._folder = settings, settings.folder
@@ -355,7 +355,7 @@ class _Vocabularies:
         )
 
     def _check_padding(self, name: str, tokens: tuple[str, ...]) -> None:
-        """The tokenizer pads with a token by its name, the model by an id: a piece of text must not be left out."""
+        """Check that the tokenizer's padding token has the model's padding id, so that no piece of text is lost."""
         padding, padding_id = self._marks["pad_token"], self._settings.padding_id
         found = repr(tokens[padding_id]) if padding_id < len(tokens) else f"beyond its {len(tokens):,} tokens"
         if found != repr(padding):
@@ -365,7 +365,7 @@ class _Vocabularies:
             )
 
     def _check_marks(self, side: str, vocabulary: Vocabulary) -> None:
-        """A file with special tokens of one id could not be opened."""
+        """Check that special tokens have different ids; otherwise the checkpoint could not be opened."""
         try:
             vocabulary.check_marks()
         except ValueError as error:
@@ -389,7 +389,7 @@ class _Vocabularies:
             ) from error
 
     def _read_tokens(self, name: str, expected: int) -> tuple[str, ...]:
-        """The tokens by id, checked to be as many as the configuration says, each with an id of its own."""
+        """The tokens by id. Raises `ModelImportError` unless there are as many as configured, with different ids."""
         path = self._folder.path / name
         tokens: list[str | None] = [None] * expected
         try:
@@ -417,7 +417,7 @@ class _Vocabularies:
 def _matrices(
     path: Path, settings: _Settings, width: int, weights: Mapping[str, Tensor]
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Embeddings of source and target, and the output layer; what is shared may stand under any of its names."""
+    """Embeddings of source and target, and the output layer; a shared matrix may have any of its names."""
     source_name, target_name = _EMBEDDINGS
     every = (_SHARED, source_name, target_name, _LM_HEAD)
     choices: list[tuple[str, ...]]

@@ -34,14 +34,14 @@ class ImportOptions:
     """Facts that the files of a model may lack.
 
     Attributes:
-        name: what the model is called; None for the name of its folder or file.
+        name: of the model; None for the name of its folder or file.
         revision: of the repository it was fetched from.
-        source_language, target_language: codes or English names; None for what the files say.
+        source_language, target_language: codes or English names; None for those in the files.
         data: a folder with Multi30k, from which vocabularies that are not among the files are rebuilt.
-        num_heads: of models whose files do not say it; None for that of the published system.
-        half_precision: whether weights are stored as 16-bit floats, and those that these cannot hold refused, or
-            as 32-bit ones. None for 16 bits where the files have them, or where 32 would take more than
-            `HALF_ABOVE_BYTES` and 16 can hold the weights.
+        num_heads: for models whose files lack it; None for that of the published system.
+        half_precision: True stores weights as 16-bit floats and refuses weights outside their range; False stores
+            32-bit floats. None means 16 bits if the files have them, or if 32 bits would take more than
+            `HALF_ABOVE_BYTES` and the weights fit into 16.
     """
 
     name: str | None = None
@@ -61,15 +61,15 @@ class ImportSummary:
         name: for people.
         format: in words, such as “Marian, by Hugging Face transformers”.
         languages: codes of source and target.
-        target_codes: tokens that a source may begin with to say into which language to translate.
+        target_codes: tokens that select the target language at the start of a source.
         num_parameters: shared ones counted once.
-        memory_bytes: what importing and then opening it takes.
+        memory_bytes: memory for importing and then opening it.
         read_bytes: size of the files with its weights.
-        is_pickled: whether a process of its own reads them.
+        is_pickled: whether a separate process reads them.
         has_half_precision: whether its files have 16-bit floats.
         half_precision: whether its weights are stored as 16-bit floats here.
-        notes: what of its settings is not applied here.
-        precision_note: why weights are in 32 bits that would be in 16 otherwise; empty if they are not.
+        notes: sentences on settings that are ignored here.
+        precision_note: the reason for 32 bits where 16 are usual; else empty.
     """
 
     name: str
@@ -87,22 +87,22 @@ class ImportSummary:
 
     @property
     def bits(self) -> int:
-        """Of each weight in the file that it becomes."""
+        """Bits per weight in the imported file."""
         return 16 if self.half_precision else 32
 
     @property
     def disk_bytes(self) -> int:
-        """About the size of the file that it becomes."""
+        """The approximate size of the imported file."""
         return self.disk_bytes_in(half_precision=self.half_precision)
 
     @property
     def seconds(self) -> float:
-        """About what importing it takes on a machine that does nothing else; more from a slow disk."""
+        """The approximate duration of the import on an idle machine; slow disks need longer."""
         copying = (self.read_bytes + self.disk_bytes) / _BYTES_PER_SECOND
-        return _STARTING_SECONDS + copying + _PICKLED_SECONDS * self.is_pickled  # which a process of its own reads
+        return _STARTING_SECONDS + copying + _PICKLED_SECONDS * self.is_pickled  # a separate process reads pickles
 
     def disk_bytes_in(self, *, half_precision: bool) -> int:
-        """About the size of the file in 16 or in 32 bits."""
+        """The approximate size of the file in 16 or 32 bits."""
         return self.num_parameters * (2 if half_precision else 4)
 
     def stored_as(self, choice: bool | None) -> "ImportSummary":
@@ -118,7 +118,7 @@ class ImportSummary:
 
 
 def with_weights_read(summary: ImportSummary, choice: bool | None, weights: Mapping[str, Tensor]) -> ImportSummary:
-    """`summary` with what only the weights tell: whether they are of 16 bits, and can be.
+    """`summary` with facts from the weights: whether they have 16 bits, and whether they fit into 16.
 
     Args:
         summary: from before they were read.
@@ -130,7 +130,7 @@ def with_weights_read(summary: ImportSummary, choice: bool | None, weights: Mapp
         return known
     if (large := too_large_for_half(weights)) is not None:
         why = f"{large}, which 16-bit floats cannot hold"
-    elif not known.half_precision:  # the size of a pickle had promised them
+    elif not known.half_precision:  # predicted from the size of a pickle
         why = f"the file holds {', '.join(sorted({str(value.dtype) for value in weights.values()}))}"
     else:
         return known
@@ -161,12 +161,11 @@ class ImportedModel:
 
         Args:
             path: of the file.
-            half_precision: weights as 16-bit floats; None for what the options said, see there.
+            half_precision: weights as 16-bit floats; None for the choice in the options.
 
         Raises:
             ModelImportError: 16-bit floats cannot hold a weight.
-            StorageError: it cannot be written, or is a file that the model was read from; an older one stays as it
-                was.
+            StorageError: it cannot be written, or the model was read from it; an older file stays intact.
         """
         check_target(Path(path), self.sources)
         half = self.half_precision if half_precision is None else half_precision
@@ -182,8 +181,8 @@ class FolderModel:
         kind: of its origin.
         format: in words, for people.
         codecs: of its two languages.
-        decoding: what its settings say of decoding.
-        notes: what of its settings is not applied here.
+        decoding: the model's own decoding settings.
+        notes: sentences on settings that are ignored here.
         files: with the weights.
         num_parameters: shared ones counted once.
         has_half_precision: whether its files have 16-bit floats.
@@ -306,15 +305,15 @@ _READ_FROM_FOLDERS = frozenset(
 
 
 def check_target(target: Path, sources: Iterable[str | Path | None]) -> None:
-    """Whether an import could write `target` now without losing a file that it reads.
+    """Check that an import could write `target` now without losing a file that it reads.
 
     Args:
         target: the file to write.
         sources: files and folders that are read: the model, a folder with a corpus. Names at Hugging Face and None are
-            no paths, and passed over.
+            ignored.
 
-    Raises:
-        StorageError: it cannot be written; it is one of the sources or a file in one, under any name; or a folder's
+    StorageError: it cannot be written; it is one of the sources or a file in one, under any name; or an import
+        would look for a folder's weights in it.
             weights would be looked for in it.
     """
     check_writable(target)
@@ -359,7 +358,7 @@ def _same_file(one: Path, other: Path) -> bool:
     """Whether two paths lead to one file, through links or other spellings too."""
     try:
         return one.samefile(other)
-    except OSError:  # one of them is not there, or a link to nothing
+    except OSError:  # one of them is missing, or is a broken link
         return False
 
 

@@ -1,7 +1,7 @@
-"""The one door for pickles: a PyTorch file is read by a process of its own, and only tensors come out (docs/adr/0002).
+"""The only reader of pickles: a separate process loads a PyTorch file and returns only tensors (docs/adr/0002).
 
-That process allows no code in the file (`weights_only=True`), has a limit on its memory and its time where the system
-has such limits, and hands over a safetensors file. Nothing else in this project may load a pickle.
+That process runs no code from the file (`weights_only=True`) and hands over a safetensors file. Its memory and time are
+limited where the system has such limits. Nothing else in this project may load a pickle.
 """
 
 import json
@@ -53,7 +53,7 @@ def read_pickled(
 
     Args:
         path: written by `torch.save`.
-        member: the dictionary in the one at the top that is wanted alone; empty for all.
+        member: key of the only nested dictionary to read; empty for everything.
         time_limit_s: for all of it.
         should_stop: called repeatedly.
 
@@ -128,7 +128,7 @@ def _start(path: Path) -> bytes:
 def _run_child(
     path: Path, folder: Path, member: str, time_limit_s: float, should_stop: Callable[[], bool]
 ) -> tuple[int, str]:
-    """The exit status of the process that reads `path` into `folder`, and what it said."""
+    """The exit status of the process that reads `path` into `folder`, and its output."""
     log = folder / "log"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-P", "-c", _CHILD, str(path.resolve()), str(folder), member, str(time_limit_s)]
@@ -182,7 +182,7 @@ def convert_for_parent(source: str, folder: str, member: str, time_limit_s: str)
             return _TOO_BIG
         print(_said(_DAMAGED))  # noqa: T201
         return _REFUSED
-    except Exception as error:  # whatever a damaged or hostile file makes the reader raise
+    except Exception as error:  # a damaged or hostile file can cause any error
         why = _why_refused(error)
         print(_said(why))  # noqa: T201
         return _WHOLE_MODEL if why != _DAMAGED and _holds_a_module(path) else _REFUSED
@@ -219,7 +219,7 @@ def _said(reason: str) -> str:
 
 
 def _why_refused(error: Exception) -> str:
-    """In our words: PyTorch's own advise to load the file without its check."""
+    """The reason in our words: PyTorch's own message advises loading the file without its check."""
     text = str(error)
     if "weights_only" not in text and "Unsupported" not in text:
         return _DAMAGED
@@ -229,7 +229,7 @@ def _why_refused(error: Exception) -> str:
 
 
 def _limit_this_process(num_bytes: int, time_limit_s: float) -> None:
-    """Bounds what this process may take, where the system can: address space, processor time, no core file."""
+    """Limit address space and processor time of this process where the system can; write no core file."""
     try:
         import resource
     except ImportError:  # Windows
@@ -247,7 +247,7 @@ def _limit_this_process(num_bytes: int, time_limit_s: float) -> None:
 
 
 def _check_size(tensors: Mapping[str, Tensor], num_bytes: int) -> None:
-    """A tensor may name a small storage and a huge shape; written out it would fill the disk."""
+    """Refuse a tensor with a small storage and a huge shape: written to a file, it would fill the disk."""
     total = sum(value.numel() * value.element_size() for value in tensors.values())
     if total > 2 * num_bytes + 2**20:
         raise _RefusedError(f"its tensors would take {total:,} bytes, but the file has {num_bytes:,}")

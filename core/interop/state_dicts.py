@@ -83,7 +83,7 @@ def read_notebook(path: Path, weights: Mapping[str, Tensor], options: ImportOpti
 
 
 def _notebook_vocabularies(path: Path, data: Path, sizes: tuple[int, ...]) -> _Found:
-    """From the words of the training split, lower-cased, with those seen twice or more, as the notebook builds them."""
+    """Vocabularies of lower-cased words seen twice or more in the training split, as in the notebook."""
     config = preset("notebook").data
     languages = config.source_language, config.target_language
     lines = [_lines_of(data, ("train",), language) for language in languages]
@@ -192,7 +192,7 @@ def _vocabularies_of_2018(kept: Sequence[tuple[list[str], list[str]]]) -> tuple[
     )
 
 
-# --- what both share --------------------------------------------------------------------------------------------------
+# --- shared by both ------------------------------------------------------------------------------------------------
 
 
 def _model_config(

@@ -47,7 +47,7 @@ def holds_half_precision(path: Path) -> bool:
 
 
 def read_state_dict(path: Path, should_stop: Callable[[], bool]) -> dict[str, Tensor]:
-    """The tensors of a PyTorch file by name, out of a dictionary that holds them or one within it.
+    """The tensors of a PyTorch file by name, from its dictionary or from one nested in it.
 
     Raises:
         ModelImportError: it cannot be read, or holds no such dictionary.
@@ -161,7 +161,7 @@ def are_half_precision(weights: Mapping[str, Tensor]) -> bool:
 
 
 def tied(config: ModelConfig, weights: dict[str, Tensor], *, one_vocabulary: bool = True) -> ModelConfig:
-    """The configuration with `tied_embeddings` as the matrices in `weights` are; copies of a matrix are taken out.
+    """The configuration with `tied_embeddings` according to `weights`. Removes copies of a matrix from `weights`.
 
     Args:
         config: of the model.
@@ -184,7 +184,7 @@ def with_positions(
         config: of the model.
         weights: by their names here.
         tables: of source and target, [P, D]; None if the file has none.
-        waves: what they are usually, [P, D].
+        waves: the usual tables, [P, D].
         tolerance: of each wave.
     """
     if all(table is None or bool(((table.float() - waves).abs() <= tolerance).all()) for table in tables):
@@ -222,7 +222,7 @@ class LayerNames:
 
 
 class WeightMap:
-    """For each parameter here, those of the file that it is made of, with their shapes.
+    """The parameters of the file that make up each parameter here, with their shapes.
 
     Args:
         config: of the model.
@@ -273,12 +273,12 @@ class WeightMap:
         return {name: shape for group in self.parts.values() for name, shape in group.items()}
 
     def convert(self, path: Path, weights: Mapping[str, Tensor], ignored: Sequence[str] = ()) -> dict[str, Tensor]:
-        """The parameters by the names they have here, in single precision.
+        """The parameters by Augenmerk's names, in single precision.
 
         Args:
             path: of the file, for messages.
             weights: as in the file.
-            ignored: names that may be there.
+            ignored: names of further tensors that may exist.
 
         Raises:
             ModelImportError: a tensor is missing, of another shape, or unknown.

@@ -1,4 +1,4 @@
-"""Which head. No torch here: a window can name heads before torch is imported."""
+"""Names of attention heads. No torch here: a window can name heads before torch is imported."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -26,7 +26,7 @@ class Head:
     head: int
 
     def __str__(self) -> str:
-        """Counted from 1, as people are shown it."""
+        """The head for display, counted from 1."""
         return f"{self.kind} layer {self.layer + 1} head {self.head + 1}"
 
     @property

@@ -19,10 +19,10 @@ class SentenceChanges:
     """The changes to one sentence of a batch.
 
     Attributes:
-        factors: what the outputs of heads are multiplied by.
-        rows: weights that are used in place of the softmax's, by head and query position, one weight for each key that
-            the query sees. Rows of positions that are never reached change nothing.
-        temperatures: what the scores of heads are divided by before the softmax.
+        factors: multipliers of the heads' outputs.
+        rows: weights that replace the softmax's, by head and query position; one for each key that the query sees. Rows
+            beyond the last position change nothing.
+        temperatures: divisors of the heads' scores before the softmax.
         lifts_mask: whether the decoder's self-attention sees later target tokens too.
     """
 

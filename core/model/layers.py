@@ -62,7 +62,7 @@ class TokenAndPosition(nn.Module):
             self.positions.copy_(self.make_table(*self.positions.shape))
 
     def forward(self, ids: Tensor, first_position: int = 0) -> Tensor:
-        """Vectors [B, N, D] of the ids [B, N] that stand at `first_position` and after."""
+        """Vectors [B, N, D] of the ids [B, N], whose positions start at `first_position`."""
         positions = self.positions[first_position : first_position + ids.size(1)]
         states: Tensor = self.dropout(self.tokens(ids) * self.scale + positions)
         return states

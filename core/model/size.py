@@ -35,14 +35,13 @@ class SizeRow:
     """One computation of a module, in all layers of its stack together.
 
     Attributes:
-        module: which.
-        part: what is computed.
-        num_layers: how many layers have it; 1 for what stands outside the layers.
-        num_parameters: trainable ones. A matrix that several modules share counts where it is met first.
-        num_flops: of one pass over a sentence pair. A multiplication with its addition counts as two; products of
-            matrices are counted and nothing else, as `torch.utils.flop_counter.FlopCounterMode` does. A mask spares
-            none.
-        shared_with: the module whose matrix is used here; None if there is no such.
+        module: the module.
+        part: the computation.
+        num_layers: number of layers with it; 1 outside the layers.
+        num_parameters: trainable ones. A matrix that several modules share counts at its first use.
+        num_flops: of one pass over a sentence pair. A multiplication with its addition counts as two. Only products of
+            matrices count, as in `torch.utils.flop_counter.FlopCounterMode`, including their masked cells.
+        shared_with: the module whose matrix is used here; None if the matrix is not shared.
     """
 
     module: Module
@@ -58,8 +57,8 @@ def size_rows(
 ) -> tuple[SizeRow, ...]:
     """The rows of all modules, in the order of `MODULES`.
 
-    The pass is one of teacher forcing: every target token is read once, side by side. What decoding step by step with
-    its cache computes is the same, but for masked products, which it leaves out.
+    The pass uses teacher forcing: all target tokens are read at once, side by side. Step-by-step decoding with a cache
+    computes the same, without the masked products.
 
     Args:
         config: the model.
@@ -105,7 +104,7 @@ def size_rows(
 
 
 def _attention(module: Module, num_layers: int, width: int, num_queries: int, num_keys: int) -> tuple[SizeRow, ...]:
-    """The number of heads changes nothing: H heads of width D / H."""
+    """The rows of an attention module; H heads of width D / H cost the same for any H."""
     of_matrix = width * width + width
     product = 2 * num_queries * num_keys * width
     projections = 2 * width * width * (num_queries + 2 * num_keys)
@@ -150,13 +149,13 @@ class Size:
 
 
 def total(rows: Sequence[SizeRow], *modules: Module) -> Size:
-    """Of all rows, or of those of these modules."""
+    """The sum of all rows, or of those of these modules."""
     counted = [row for row in rows if not modules or row.module in modules]
     return Size(sum(row.num_parameters for row in counted), sum(row.num_flops for row in counted))
 
 
 def preset_vocabulary_sizes(run: RunConfig) -> tuple[int, int] | None:
-    """V of source and target that a preset has on its own data; None for a run that is none of the presets."""
+    """V of source and target that a preset has on its own data; None for other runs."""
     if run.is_copy_task:
         num_symbols = run.data.copy_symbols + 1
         return num_symbols, num_symbols

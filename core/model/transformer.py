@@ -127,7 +127,7 @@ class Transformer(nn.Module):
     Args:
         config: its shape and choices.
         num_source_tokens, num_target_tokens: V of each side.
-        padding_id: the id that stands for nothing, on both sides.
+        padding_id: the id of padding, on both sides.
 
     Raises:
         ConfigError: all embeddings are tied, but the vocabularies differ in size.
@@ -187,8 +187,8 @@ class Transformer(nn.Module):
     def target_mask(self, target: Tensor, interventions: Interventions | None = None) -> Tensor:
         """[B or 1, 1, T, T], True where a position of the ids [B, T] may look: at itself and before.
 
-        Padding stands at the right, where no real token looks; and in Marian's models its id begins every target. Where
-        `interventions` lift the causal mask, later positions are seen too, and padding is not.
+        Padding is at the right, where no real token looks; in Marian's models its id also begins every target. If
+        `interventions` lift the causal mask, later positions are seen too, except padding.
         """
         length = target.size(1)
         causal = torch.ones(length, length, dtype=torch.bool, device=target.device).tril()[None, None]
@@ -370,7 +370,7 @@ def _check(head: Head, modules: dict[AttentionKind, list[MultiHeadAttention]]) -
 
 
 MAX_TABLE_NUMBERS = 2**23
-"""Of a table of sinusoidal positions, which no file holds: 32 MiB, 16,384 positions of width 512."""
+"""Maximum size of a table of sinusoidal positions, which no file holds: 32 MiB, 16,384 positions of width 512."""
 _STACKS = {"encoder_layers": "num_encoder_layers", "decoder_layers": "num_decoder_layers"}
 
 
@@ -393,7 +393,7 @@ _DRAWING = (Tensor.uniform_, Tensor.normal_, init.uniform_, init.normal_, init.k
 def parameter_shapes(config: ModelConfig, num_source_tokens: int, num_target_tokens: int) -> dict[str, tuple[int, ...]]:
     """The shape of every parameter by its name, shared ones once, in the order of `Transformer.named_parameters`.
 
-    One layer of each stack is outlined, without memory and whatever the number of layers; the others are like it.
+    Only one layer of each stack is outlined, without memory: the others have the same shapes.
 
     Raises:
         ConfigError: all embeddings are tied, but the vocabularies differ in size.
