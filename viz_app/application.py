@@ -60,7 +60,7 @@ SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGXCPU", "SIGBREAK") if hasattr(signal, name)
 )
 LIMIT_SECONDS = 90.0
-"""From a signal to the end of the process, whatever it is doing: longer than saving a training may take."""
+"""The longest time from a signal to the end of the process: longer than saving a training may take."""
 logger = logging.getLogger(__name__)
 
 
@@ -76,8 +76,8 @@ def run_app(
         ModelImportError: the model of the picture must be imported first.
 
     Args:
-        checkpoint: what to open: a model, or by its content an experiment or a lesson; None for the last model.
-        sentence: what to translate first; None for the one typed last.
+        checkpoint: the file to open: a model, or by its content an experiment or a lesson; None for the last model.
+        sentence: the first sentence to translate; None for the one typed last.
         screenshot: translate, save a PNG of the window here, and exit. The user's own settings are neither used nor
             changed then.
     """
@@ -124,7 +124,7 @@ def _run_window(
     window.show()
     with interpreter_shared_fairly(), ended_by_signals(app):
         status = app.exec()
-        window.shutdown.end()  # if it was not closed: a signal ended the loop, or Qt did because the display is gone
+        window.shutdown.end()  # if a signal ended the loop, or Qt after the loss of the display
     return status
 
 
@@ -139,7 +139,7 @@ def repair_settings(path: Path) -> None:
     """Removes entries of types that are never stored from a file of settings, if there is one.
 
     Raises:
-        StorageError: Qt would read the file for ever, or it is damaged and cannot be written.
+        StorageError: Qt would read the file forever, or it is damaged and cannot be written.
     """
     try:
         stored = read_bytes(path, MAX_SETTINGS_BYTES)
@@ -215,7 +215,7 @@ def _take_screenshot(
 
 
 def save_picture(window: MainWindow, target: Path) -> None:
-    """Saves what the window shows as a PNG, atomically. Raises `StorageError`."""
+    """Saves a picture of the window as a PNG, atomically. Raises `StorageError`."""
     with atomic_path(target) as temporary:
         if not window.grab().save(str(temporary), "PNG"):
             raise StorageError(f"Cannot write a picture to {target}. Choose another place, or free some space.")
@@ -243,13 +243,13 @@ class _Messenger(QObject):
 
 @contextmanager
 def ended_by_signals(app: QCoreApplication) -> Iterator[None]:
-    """Within the block each of `SIGNALS` ends the event loop of `app`, so that what follows it can save.
+    """Within the block each of `SIGNALS` ends the event loop of `app`, so that the caller can save.
 
-    A second one ends the process at once, unless it comes within `ANSWER_SECONDS` (a terminal that is closed sends
-    several) or is SIGXCPU, which comes every second. So does the time when the window does not react within
-    `LIMIT_SECONDS`: a signal is never without effect.
-    Python runs a handler in the main thread alone, and only between two of its own instructions; Qt's loop has none
-    for as long as nothing happens. So a thread reads the file descriptor that Python writes each signal to.
+    A second signal ends the process at once, unless it arrives within `ANSWER_SECONDS` (closing a terminal sends
+    several) or is SIGXCPU, which arrives every second. The process also ends if the window does not react within
+    `LIMIT_SECONDS`.
+    Python runs handlers only in the main thread, between two Python instructions. Qt's idle loop executes none.
+    Therefore a thread reads the file descriptor to which Python writes each signal.
     """
     messenger = _Messenger()
     messenger.arrived.connect(lambda: app.exit(0), Qt.ConnectionType.QueuedConnection)
@@ -305,7 +305,7 @@ def _next_of(reader: socket.socket, numbers: set[int]) -> int | None:
 
 @contextmanager
 def fatal_errors_reported() -> Iterator[None]:
-    """Within the block an error that Qt cannot go on from ends the process with one message and `USER_ERROR`.
+    """Within the block a fatal Qt error ends the process with one message and `USER_ERROR`.
 
     Qt would abort it, which leaves a core dump: for instance if the display disappears after
     `prepare_display`. Other messages of Qt are written at the end of the block.

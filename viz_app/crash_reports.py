@@ -54,7 +54,7 @@ class CrashReport:
     Attributes:
         path: the file.
         ended: when it was last written.
-        text: what it says.
+        text: its content.
     """
 
     path: Path
@@ -63,7 +63,7 @@ class CrashReport:
 
     @property
     def is_fatal(self) -> bool:
-        """True if the process crashed; else it went on after an error."""
+        """True if the process crashed; else it continued after an error."""
         return any(words in self.text for words in FATAL)
 
     @property
@@ -103,8 +103,8 @@ def earlier_reports(folder: Path) -> list[CrashReport]:
 def crashes_recorded(folder: Path) -> Iterator[None]:
     """Within the block unexpected errors, and a crash of the process, are written to a file in `folder`.
 
-    An unexpected error is whatever is logged with a traceback; those that end a thread, and those in a destructor, are
-    logged here. Without a file, in a folder that cannot be written, they are logged all the same.
+    Unexpected errors are those logged with a traceback. Errors that end a thread or occur in a destructor are logged
+    here, even without a file in a folder that cannot be written.
     """
     file = _open(folder)
     handler = _ReportHandler(file) if file is not None else None
@@ -238,12 +238,12 @@ class CrashNotice(QFrame):
     """One line, with buttons to see, copy and delete the reports, and one that does nothing but close it.
 
     Attributes:
-        text: what happened.
+        text: the message.
         view_button, copy_button, delete_button, close_button: the buttons.
         dialog: the reports, while they are shown; else None.
 
     Signals:
-        done(str): what was copied or deleted, in a few words.
+        done(str): a short message that reports were copied or deleted.
     """
 
     done = Signal(str)
@@ -269,7 +269,7 @@ class CrashNotice(QFrame):
 
     @property
     def report(self) -> str:
-        """All that was written down, the newest first."""
+        """The text of all reports, the newest first."""
         return "\n\n".join(f"{each.path.name}\n{each.text.strip()}" for each in self._reports)
 
     def _view(self) -> None:

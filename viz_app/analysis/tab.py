@@ -30,7 +30,7 @@ Choice = TypeVar("Choice")
 
 @dataclass(frozen=True)
 class AnalysisContext:
-    """What a tab works with.
+    """State and services of a tab.
 
     Attributes:
         state: the current experiment.
@@ -44,7 +44,7 @@ class AnalysisContext:
 
 
 class AnalysisTab(LivePanel):
-    """A tab: a sentence about what it shows and what it does not, and the content.
+    """A tab: a sentence about its purpose and its limits, and the content.
 
     Attributes:
         name, tip: of the tab's button.

@@ -71,7 +71,7 @@ class ExperimentDocuments(QObject):
     """The current experiment as a file, as Python, as a command. An opened file is shown with its own model.
 
     Signals:
-        done(str): what was saved or copied, in a few words.
+        done(str): a short message that something was saved or copied.
         failed(Failure): a file was not opened; a dialog shows the reason.
         lesson_read(Lesson, Path): a file holds a lesson, which the receiver shows.
         model_requested(Path | None): the model of an opened experiment must be opened; None for the bundled one.
@@ -227,7 +227,7 @@ class ExperimentDocuments(QObject):
         return heads_missing(saved.view, model.run.model) if model is not None else ""
 
     def _refuse(self, failure: Failure) -> None:
-        """Reports in a dialog why a file was not opened."""
+        """Reports a failure to open a file in a dialog."""
         show_failure(self._window, "The experiment was not opened", failure)
         self.failed.emit(failure)
 

@@ -97,7 +97,7 @@ class LessonBar(QFrame):
         scene = lesson.scene
         self.place.setText(lesson.place_text)
         star = " *" if lesson.is_changed else ""
-        names = [lesson.lesson.title] if scene is None or self.is_editing else []  # that "Rename lesson" changes
+        names = [lesson.lesson.title] if scene is None or self.is_editing else []  # "Rename lesson" changes it
         self.title.setText(" · ".join(names + ([scene.title] if scene is not None else [])) + star)
         self.title.setToolTip("")
         self.text.set_text(scene.text if scene is not None else NO_SCENE)

@@ -156,7 +156,7 @@ class LessonDocuments(QObject):
         dialog: a dialog about the lesson that is open, or None.
 
     Signals:
-        done(str): what was saved, in a few words.
+        done(str): a short message that something was saved.
     """
 
     done = Signal(str)
@@ -188,7 +188,7 @@ class LessonDocuments(QObject):
 
     @property
     def own_settings(self) -> MapViewSettings:
-        """The user's map settings; during a lesson, those from before it."""
+        """The user's map settings; during a lesson, those in use before the lesson."""
         return self._former_settings or self.state.settings
 
     def scene_words(self) -> str | None:

@@ -92,7 +92,7 @@ def apply_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
         state.settings.zoom = _zoom(values["zoom"])
     if "head" in values:
         state.intents.choose_head(_head(values["head"], "head"))
-    if several := _several(values.get("several", ())):  # after choosing one, which ends this
+    if several := _several(values.get("several", ())):  # last: choosing a single head resets it
         state.settings.several = several
         state.settings.scope = values.get("scope", "chosen")
     if "pinned" not in values:  # the pin of another scene does not belong here

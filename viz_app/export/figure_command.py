@@ -43,7 +43,7 @@ class Measured:
     Attributes:
         model: its name.
         translation: of the sentence.
-        measure: what the maps hold.
+        measure: the meaning of a cell.
         maps: [L, H, Q, M] by kind, for the kinds that the measure exists for.
     """
 
@@ -233,7 +233,7 @@ def caption(found: Measured, title: str, options: argparse.Namespace, *, rows: s
 
 
 def _view(maps: FloatArray, found: Measured, kind: MapKind, options: argparse.Namespace) -> MapView:
-    """Maps [..., Q, M] as they are drawn. Raises `AnalysisError` if every token is hidden."""
+    """Maps [..., Q, M] as drawn. Raises `AnalysisError` if every token is hidden."""
     view = MapView(_selection(options).apply(maps, found.translation, kind))
     if not view.values.size:
         raise AnalysisError("Nothing is left to draw: every token is hidden. Hide fewer kinds.")

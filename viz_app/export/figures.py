@@ -219,7 +219,7 @@ def _draw_shapes(axes: Axes, shapes: Sequence[Shape], unit_px: float, corner: tu
 
 
 def _close_seams(cells: QuadMesh, width: float = SEAM_POINTS) -> None:
-    """Cells stay shapes in a vector picture, and reach a hair under each other: no viewer shows the ground between."""
+    """Keeps cells as shapes in a vector picture, slightly overlapping: no viewer shows the ground between them."""
     cells.set(rasterized=False, edgecolor="face", linewidth=width)
 
 

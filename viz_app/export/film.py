@@ -64,7 +64,7 @@ NUM_RAMP, NUM_SHADES = 170, 20
 OnShot = Callable[[int, int], None]
 ShouldStop = Callable[[], bool]
 FilmHeads = Literal["head", "layer", "kind"]
-"""Whose maps a film shows: those of one head, of all heads of its layer, or of its kind of attention."""
+"""The heads in a film: one head, all heads of its layer, or all of its kind of attention."""
 
 
 class FilmStoppedError(StorageError):
@@ -80,7 +80,7 @@ class Shot:
 
     Attributes:
         drawings: one for each of the film's panels, in their order; all have the same rows, columns and scale.
-        moment: when it was, in a few words.
+        moment: a short description of its time.
         text: the translation at this moment.
     """
 
@@ -94,9 +94,9 @@ class Film:
     """A film to be drawn: the map of one head, or small maps of several.
 
     Attributes:
-        title: which head or heads.
-        sentence: what is translated.
-        caption: what it shows, below; may be empty.
+        title: the name of the head or heads.
+        sentence: the translated sentence.
+        caption: a description below the maps; may be empty.
         shots: by rising step; at least one.
         panels: the name of each map, from left to right, then the next line; empty for the film of one head.
         num_across: the number of panels in a line.
@@ -141,7 +141,7 @@ def save_film(
     """Writes a film as GIF or MP4, by the name's ending.
 
     Args:
-        film: what is drawn.
+        film: the film to draw.
         target: the file; an older one is intact until the new one is whole.
         on_shot: called with the number of moments drawn, and of all moments.
         should_stop: called before each moment, and while ffmpeg works.
@@ -245,7 +245,7 @@ def _write_mp4(
             process.kill()
             raise
         finally:
-            process.wait()  # the watch sees to it that this ends
+            process.wait()  # the watch limits this wait
             watch.end()
             with contextlib.suppress(OSError):
                 process.stdin.close()  # type: ignore[union-attr]
@@ -281,7 +281,7 @@ class _Watch:
     """Ends a process that stalls or was cancelled.
 
     Attributes:
-        has_stalled: whether it did.
+        has_stalled: whether the process stalled.
     """
 
     def __init__(self, process: "subprocess.Popen[bytes]", should_stop: ShouldStop) -> None:

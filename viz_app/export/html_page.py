@@ -1,7 +1,7 @@
 """All maps of one translation as one HTML file: no network, no other file, a small script of its own. No Qt.
 
 Weights travel as whole numbers from 0 to 65,535 (one part in 65,535 of the largest), differences as numbers from 0 to
-65,534 with 0 in the middle and 65,535 for what has no value, base64 in the page; a reader may choose kind, layer and
+65,534 with 0 in the middle and 65,535 for missing values, base64 in the page; a reader may choose kind, layer and
 head, how rows are labelled and how colours are scaled, and read every value.
 """
 
@@ -54,9 +54,9 @@ class PageContent:
     """The content of a page.
 
     Attributes:
-        translation: whose maps these are.
+        translation: the translation of the maps.
         maps: [L, H, Q, M] by kind, in one measure; kinds that are missing are left out of the page.
-        measure: what a cell says.
+        measure: the meaning of a cell.
         selection: words merged, tokens hidden, and the label mode that is chosen when the page opens.
         facts: model and the like for the caption; sentence, translation and measure are put in by the page.
         shown: the head that is chosen when the page opens.
@@ -131,7 +131,7 @@ def _kind(content: PageContent, kind: MapKind, blocks: list[str]) -> dict[str, A
         is_signed, new = False, (frozenset[int](), frozenset[int]())
         if content.original is not None:
             original = selected(selection, content.original[1][kind], content.original[0], kind)
-            with suppress(AnalysisError):  # where nothing pairs, the changed maps are shown, as in the window
+            with suppress(AnalysisError):  # without common tokens the changed maps are shown, as in the window
                 change = difference(original, labelled)
                 new, is_signed = new_entries(change, labelled), content.is_difference
                 labelled = spread(change, labelled) if is_signed else labelled

@@ -34,7 +34,7 @@ CHARTS_TIP = "The charts of this run as shown: quantity, scale, smoothing, range
 METRICS_TIP = "One line per step of this run: loss, rate, gradient norm, speed, and the validation results"
 CAPTIONED = "Captions state what pictures show: model, sentence, changes, layer, head, measure, labels"
 PREFIX = "Export: "
-"""Of titles, where no menu says what they belong to."""
+"""Prefix of titles outside the menu."""
 WIDTH_PX = 380
 SaveTo = Callable[[Saving, Path], None]
 
@@ -45,9 +45,9 @@ class Export:
 
     Attributes:
         title, tip, keys: as of a `Command`.
-        save: writes the file; or whose heads the film shows, which is written in a thread.
-        formats: by suffix, what each is called.
-        needs: what must be there.
+        save: writes the file; for a film, the choice of its heads: films are written in a thread.
+        formats: their names by suffix.
+        needs: the required content.
     """
 
     title: str
@@ -160,11 +160,11 @@ class ExportMenu(QMenu):
             and "caption", which is checked while pictures have one; where a run is shown also "charts", "metrics",
             "film", "film of layer" and "film of kind".
         dialog: the file dialog that is open, or None.
-        film_dialog: what shows that a film is being written; None while none is.
-        folder: where the last file went; the next dialog begins there.
+        film_dialog: the progress of a film being written; else None.
+        folder: the folder of the last file, in which the next dialog begins.
 
     Signals:
-        done(str): what was saved or copied, in a few words.
+        done(str): a short message that something was saved or copied.
     """
 
     done = Signal(str)
@@ -193,7 +193,7 @@ class ExportMenu(QMenu):
             self.film_dialog.reject()
 
     def offers(self, needs: str) -> bool:
-        """Whether the page has what an entry needs, see `Export.needs`."""
+        """Whether the page has the content that an entry needs, see `Export.needs`."""
         source = self._page_in_sight().export_source()
         if needs in ("charts", "run", "film"):
             return source.run is not None and (needs != "film" or source.run.has_film)

@@ -95,10 +95,10 @@ class ExportSource:
 
     Attributes:
         page: all of it.
-        state: whose maps it shows; None if it shows none.
+        state: the experiment whose maps it shows; None if it shows none.
         large_map: the widget that draws the large map; None if there is none.
         model: the name of the model that made the maps, for captions.
-        caption: of a picture of the whole page; empty to say what the large map is.
+        caption: of a picture of the whole page; empty for a description of the large map.
         run: the training run in sight; None if there is none.
     """
 
@@ -129,8 +129,8 @@ class Snapshot:
     Attributes:
         drawing: values, labels, marks.
         view: the map that is drawn.
-        facts: model, sentence, translation, experiment, kind, layer, head, measure, label mode and the like; what does
-            not apply is left out.
+        facts: model, sentence, translation, experiment, kind, layer, head, measure, label mode and the like, as far as
+            they apply.
         file_name: a name for files made of it, without an ending.
     """
 
@@ -141,7 +141,7 @@ class Snapshot:
 
 
 def take_snapshot(state: ExperimentState, model: str) -> Snapshot | None:
-    """The large map as it is shown now; None while there is none."""
+    """The large map in its current state; None while there is none."""
     view, drawing, head, settings = state.maps.view(), large_map(state), state.selection.head, state.settings
     if view is None or drawing is None:
         return None
@@ -195,7 +195,7 @@ def in_one_line(facts: Mapping[str, str]) -> str:
 
 
 def as_table(view: MapView, delimiter: str = ",") -> str:
-    """Values with labels, as they are drawn: the first line names the columns, each other line begins with its row's.
+    """Values with labels, as drawn: the first line names the columns, each other line begins with its row's.
 
     Args:
         view: values and labels; where there is no value, its cell is empty.
@@ -278,8 +278,8 @@ class Saving:
     """Writes files. Where there is no map, no file about maps is written.
 
     Attributes:
-        source: what is in sight.
-        has_caption: whether pictures say below what they are.
+        source: the contents in view.
+        has_caption: whether pictures have captions.
     """
 
     def __init__(self, source: ExportSource, *, has_caption: bool = True) -> None:
@@ -287,7 +287,7 @@ class Saving:
 
     @property
     def snapshot(self) -> Snapshot | None:
-        """The large map as it is shown now; None while there is none."""
+        """The large map in its current state; None while there is none."""
         return take_snapshot(self.source.state, self.source.model) if self.source.state is not None else None
 
     def save_map(self, target: Path) -> None:

@@ -50,8 +50,8 @@ class SceneMap:
 
     Attributes:
         drawing: the map, as the window would show it, without the cell that the scene points to.
-        measure: what a cell says.
-        meaning: what a row says.
+        measure: the meaning of a cell.
+        meaning: the meaning of a row.
         translation: in words.
         is_share: whether its numbers are shares of what a query gives, from 0 to 1.
         other_model: the name of the model that computed the map, if the scene was made with another one; else empty.
@@ -240,5 +240,5 @@ def _escaped(text: str) -> str:
 
 
 def _marked(text: str) -> str:
-    """With a backslash before what Markdown would take for a sign."""
+    """The text with Markdown's special characters escaped by backslashes."""
     return _MARKDOWN_SIGN.sub(r"\\\1", one_line(text))

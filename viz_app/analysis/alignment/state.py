@@ -23,7 +23,7 @@ class Links:
 
     Attributes:
         sources, targets: S and T words, start and end left out.
-        strengths: [T, S], from 0 to 1: weights as they are; lengths over the longest.
+        strengths: [T, S], from 0 to 1: weights unchanged; lengths relative to the longest.
         best: for each target word the source word with the strongest link.
         new_sources, new_targets: words that the original does not have.
     """
@@ -59,8 +59,8 @@ class AlignmentState:
     def links(self) -> Links | None:
         """The links of the large map; None if it does not go from target to source, or no word is left.
 
-        Words are whole here, and only start and end are left out, whatever is chosen for the large map. Of a
-        difference there are no links: these are then of the changed maps.
+        Words are always whole and only start and end are left out, independent of the settings of the large map.
+        While a difference is shown, the links are those of the changed maps.
         """
         shown = self.state.maps.shown
         if self.state.result is None or self.state.selection.head.kind != "cross":

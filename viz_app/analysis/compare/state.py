@@ -80,7 +80,7 @@ class Comparison:
         first: the current result.
         second: that of the second sentence, or by the second checkpoint.
         forced: the second sentence, or model, with the words of the first translation; None if that is impossible.
-        forced_problem: why it is impossible; empty if it is possible.
+        forced_problem: the reason if that is impossible; else empty.
         log_probability: of the words of the first translation there, natural log; None if unknown.
         is_same_vocabulary: whether both cut sentences into the same tokens.
     """
@@ -171,11 +171,11 @@ class CompareState:
     def second_experiment(self) -> Experiment:
         """The second experiment: the same interventions, and the same output unless that is given.
 
-        A translation that is given belongs to its sentence: another sentence is translated by the model. So do words
-        that are removed or replaced: another sentence is read as it was typed.
+        A given translation and removed or replaced words belong to their sentence. Another sentence is read as typed,
+        and translated by the model.
         """
         assert self.first.result is not None
-        experiment = self.first.result.experiment  # which one that was refused is not
+        experiment = self.first.result.experiment  # never a refused one
         if self.question == "checkpoint":
             return experiment
         output = Greedy() if isinstance(experiment.output, GivenTarget) else experiment.output
@@ -283,7 +283,7 @@ class CompareState:
         return ComparedMaps(first, second, change, "", (*notes, *_left_out(change)))
 
     def _nothing_in_common(self, error: NothingInCommonError) -> str:
-        """Two checkpoints have the same sentence, so that their translations are what differs."""
+        """The message for maps without a common token. For two checkpoints it adds advice: only translations differ."""
         if self.question == "sentence":
             return str(error)
         advice = []
@@ -297,7 +297,7 @@ class CompareState:
 
 
 def _labelled(page: ExperimentState, result: ExperimentResult, *, merges: bool) -> LabelledMap | None:
-    """The map that is shown large, of a result; None if its model has no such head."""
+    """The large map of a result; None if its model has no such head."""
     maps = page.maps.with_settings(
         measure="weight",
         shown="original" if page.maps.shown == "original" else "changed",
@@ -312,7 +312,7 @@ def _labelled(page: ExperimentState, result: ExperimentResult, *, merges: bool) 
 
 
 def _needed_heads(page: ExperimentState) -> list[tuple[int, int]]:
-    """Layer and head of those without which there is no such map: all of a layer, or of a kind, are any number."""
+    """Layer and head of the heads that the map requires. A whole layer requires its first head, a whole kind none."""
     scope = page.settings.scope
     if scope == "all":
         return []

@@ -71,7 +71,7 @@ class CompareJob:
         forced, problem = None, ""
         try:
             forced = other.compare(reading(second.experiment, first), own=second.original, should_stop=should_stop)
-        except AugenmerkError as error:  # nothing was said, or more than the second has room for
+        except AugenmerkError as error:  # the translation is empty, or too long for the second model
             problem = str(error)
         is_same_vocabulary = _has_vocabulary_of(translator, other)
         scored: float | None = None

@@ -321,7 +321,7 @@ class HeadsTab(AnalysisTab):
     def _take_whole_behaviour(self, profiles: SampleProfiles) -> None:
         """Adopts the roles from a sample, and saves them next to the model's file unless it is the bundled one.
 
-        Another sample takes its place, as it does in the window.
+        Roles from a later sample replace them.
         """
         self._take_behaviour(profiles)
         what = self._measured_sample.what
@@ -360,7 +360,7 @@ class HeadsTab(AnalysisTab):
             self._is_kept = False
         code = (
             None if sample.kind == "file" else target_code(self.state.model, self.state.experiment.source_text)
-        )  # lines of a file may say it themselves
+        )  # lines of a file may begin with the code
         if self.heads.question == "importance":
             job = ImportanceJob(sample, count, scalings, code)
             self.ask(job, self._take_importance, on_partial=self._take_importance)

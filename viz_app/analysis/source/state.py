@@ -20,7 +20,7 @@ class SourceFindings:
     Attributes:
         contributions: shares of source and prefix in each output word.
         changes: every source word removed in turn; empty if none can be.
-        problem: why none can be removed; empty if they can.
+        problem: the reason if none can be removed; else empty.
         original: the same of the original; None if nothing is changed.
     """
 

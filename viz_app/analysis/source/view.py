@@ -99,7 +99,7 @@ class WithoutWordsJob:
 
 
 LEAST_SCALE = 0.5
-"""A full bar of the source words stands for at least this change of log-probability, in nats, so a change that rounds
+"""A full bar of the source words represents at least this change of log-probability, in nats, so a change that rounds
 to 0.00 has no visible bar."""
 WAITING, CANCELLED = "…", "Computing shares and losses was cancelled."
 HOW_TO_CHANGE = "Click a word to remove it from the source; click it again to put it back."

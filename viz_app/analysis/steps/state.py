@@ -148,7 +148,7 @@ class StepsState:
 
     @property
     def reads_otherwise(self) -> bool:
-        """Whether something is changed and the original has no step like this one, with the same tokens before it."""
+        """Whether something is changed and the original has no such step after the same tokens."""
         return self.state.result is not None and self.state.result.is_changed and self.original is None
 
     def _before(self, candidate: Candidate) -> float | None:
@@ -166,7 +166,7 @@ class StepsState:
         """Force a candidate, or stop forcing it."""
         forced = ForcedToken(self.position, candidate.entry) if candidate.entry else None
         if forced is None:
-            return  # a word of a given translation beyond the best: nothing says how the vocabulary spells it
+            return  # a word of a given translation that is not among the best: its vocabulary entry is unknown
         if forced in self.state.experiment.interventions:
             self.state.submit(remove(forced))
         else:
@@ -189,7 +189,7 @@ class StepsState:
     def _row_before(self, head: Head, labels: tuple[str, ...]) -> tuple[float, ...] | None:
         original, step = self.original, self.position
         if original is None or (head.kind == "cross" and original.source_tokens != labels):
-            return None  # a source that was edited: its keys are others
+            return None  # an edited source has other keys
         return tuple(original.maps.of_kind(head.kind)[head.layer, head.head, step, : len(labels)].tolist())
 
     @property

@@ -369,7 +369,7 @@ class StepsTab(AnalysisTab):
     def _go(self, position: int) -> None:
         if self.steps.go(position):
             if not self.request.is_running:
-                self.request.forget_problem()  # it was about the other step
+                self.request.forget_problem()  # about the previous step
             self.redraw()
 
     def _on_step_selected(self, step: int | None) -> None:
