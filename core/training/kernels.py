@@ -1,7 +1,7 @@
 """Faster CPU kernels for training a `Transformer`, which itself knows nothing of them.
 
-Within `faster_kernels()` three functions of PyTorch that the model calls are computed in another way, with the model's
-own parameters and the same gradients: matrix products by oneDNN, which uses AVX-512 wherever it exists; dropout
+Within `training_kernels()`, three functions of PyTorch are computed differently, with the model's own parameters and
+the same gradients: matrix products by oneDNN, which uses AVX-512 wherever it exists; dropout
 (Srivastava et al. 2014) from one 64-bit random number for four elements; attention by its parts, with that dropout.
 """
 

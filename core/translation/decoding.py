@@ -241,7 +241,7 @@ MIN_REST = 3
 NEAR_TIE = 0.025
 """A guess whose two best tokens are less apart, in standard deviations of its logits, is left to the model itself.
 
-Below it every fourth guess of a `Drafter` is wrong, above it one of 700 (3,500 steps of the bundled model, 5,400 with
+Below it every fourth guess of a draft is wrong, above it one of 700 (3,500 steps of the bundled model, 5,400 with
 random weights): a wrong one costs a pass, which takes as long as three steps of the model.
 """
 

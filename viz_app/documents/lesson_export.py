@@ -46,7 +46,7 @@ class LessonResultsJob:
     scope: ClassVar[JobScope] = "model"
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[SceneResult, ...]:
-        """See `viz_app.worker.Job.run`."""
+        """See `viz_app.worker.inference.Job.run`."""
         found = []
         for scene in self.scenes:
             result = translator.compare(scene.saved.experiment, drops_misfits=True, should_stop=should_stop)
