@@ -220,7 +220,7 @@ def run_lines(
         need_maps: whether translations contain attention maps.
 
     Raises:
-        ExperimentError, AnalysisError: the model does not have the head or token, whatever the line.
+        ExperimentError, AnalysisError: the model does not have the head or token, for any line.
     """
     translator.check(request)
     number = 0

@@ -88,7 +88,7 @@ def ask_after_failed_save(failure: "SaveFailed", say: Callable[[str], None], sto
     """Ask in the terminal whether to try again. Ctrl-C, the end of the input, "stop" and a missing terminal mean no.
 
     Args:
-        failure: what could not be written.
+        failure: the failed save.
         say: prints a line above the progress bar.
         stop: of the run.
     """

@@ -33,16 +33,16 @@ Batching = Literal["random", "bucketed", "annotated"]
 ScheduleUnit = Literal["optimizer-steps", "micro-batches"]
 Precision = Literal["auto", "float32", "bfloat16"]
 MAX_LAYERS = 1_000
-"""Of each stack: as many as the deepest Transformers that were published (DeepNet, Wang et al. 2022)."""
+"""Maximum per stack: the depth of the deepest published Transformers (DeepNet, Wang et al. 2022)."""
 MAX_WIDTH = 2**18
 MAX_POSITIONS = 10_000_000
 MAX_SUBWORDS = 1_000_000
 MAX_COPIED = 100_000_000
-"""Symbols that the copy task draws for an epoch."""
+"""Maximum number of symbols that the copy task draws for an epoch."""
 _LAYERS, _WIDTH = Limits(1, MAX_LAYERS), Limits(1, MAX_WIDTH)
 _LANGUAGE = "a language code such as de or en"
 _COPIED = Limits(2, 1_000_000)
-"""A start symbol, and something to copy."""
+"""At least a start symbol and one symbol to copy."""
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,7 @@ class DataConfig(Settings, owner="data"):
 
     @property
     def is_imported(self) -> bool:
-        """Whether lines are cut by what came with an imported model, so that nothing of it is learned from a corpus."""
+        """Whether an imported model brings its own text processing, so that none is learned from a corpus."""
         return self.tokenization in ("marian", "joeynmt")
 
 

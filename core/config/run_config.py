@@ -25,7 +25,7 @@ PARTS: dict[str, type[Settings]] = {group.owner: group for group in (ModelConfig
 _NUM_PROPOSED = 3
 MAX_BYTES = 1_000_000
 MAXPARTS = 32
-"""Of a key: `model.width` has two. The library takes time by the square of their number: an hour for a file of dots."""
+"""Maximum parts of a key; `model.width` has two. The library takes quadratic time: an hour for a file of dots."""
 _STRING_OR_COMMENT = re.compile(
     r"""\"{3}(?:[^"\\]|\\.|"(?!""))*+(?:\"{3}|\Z|\\)|'{3}(?:[^']|'(?!''))*+(?:'{3}|\Z)|"""
     r""""(?:[^"\\\n]|\\.)*+"?|'[^'\n]*+'?|#[^\n]*+""",
@@ -39,7 +39,7 @@ _ADDED_LATER = frozenset(
         *("num_decoder_heads", "decoder_feed_forward_width", "activation", "end_source"),
     )
 )
-"""Settings that files written whole by an earlier version do not have."""
+"""Settings that are missing from complete files of earlier versions."""
 _HEADER = (
     "# A run of Augenmerk. To repeat it: augenmerk train --config FILE.toml --data … --out …\n"
     "# What is left out is as in the preset named here.\n"
@@ -129,7 +129,7 @@ def value_of(run: RunConfig, name: str) -> Any:
 
 
 def read_value(name: str, text: str) -> Any:
-    """The value that a text means for the setting. Raises `ConfigError` if it means none."""
+    """The value of the setting that a text states. Raises `ConfigError` if it states none."""
     try:
         return dotted_settings()[name].read(text)
     except ConfigError as error:
@@ -140,9 +140,9 @@ def with_dotted(run: RunConfig, given: Sequence[str], taken: Collection[str] = (
     """The run with settings changed, all at once: a width may need another number of heads.
 
     Args:
-        run: the run without them.
-        given: NAME=VALUE each, the name dotted; none for a setting that may be left open.
-        taken: dotted names that were set otherwise.
+        run: the run to change.
+        given: NAME=VALUE each, with a dotted name; the value `none` for a setting that may be left open.
+        taken: dotted names that are set in another way.
 
     Raises:
         ConfigError: there is no such setting, it is set twice, or its value is refused.
@@ -283,7 +283,7 @@ def preset(name: str) -> RunConfig:
 
 
 def to_toml(run: RunConfig) -> str:
-    """Every setting of `run`, as `from_toml` reads it."""
+    """Every setting of `run` as TOML, for `from_toml`."""
     values = run.to_dict()
     lines = [_HEADER, f"preset = {_value(values['preset'])}\n", f"description = {_value(values['description'])}\n"]
     for part in PARTS:
@@ -301,7 +301,7 @@ def read_toml(path: Path) -> RunConfig:
     """The run that the file at `path` describes.
 
     Raises:
-        ConfigError: it is missing or no TOML, or a setting is unknown or refused.
+        ConfigError: it is missing or not TOML, or a setting is unknown or refused.
     """
     try:
         text = read_text(path, MAX_BYTES)
@@ -318,13 +318,13 @@ def read_toml(path: Path) -> RunConfig:
 
 
 def from_toml(text: str) -> RunConfig:
-    """The run that `text` describes; what it leaves out is as in the preset it names, if it names one.
+    """The run that `text` describes. Missing settings come from the preset that it names, if any.
 
-    A file that leaves out nothing but settings younger than itself was written whole by an earlier version: these take
-    their defaults, which do what was done then, even where the preset of today says otherwise.
+    A file that lacks only newer settings is a complete file of an earlier version. These settings take their defaults,
+    which keep the earlier behaviour, even if the preset has changed since.
 
     Raises:
-        ConfigError: it is no TOML, or a setting is unknown or refused.
+        ConfigError: it is not TOML, or a setting is unknown or refused.
     """
     if found := _LONG_KEY.search(_STRING_OR_COMMENT.sub("_", text)):
         raise ConfigError(
@@ -348,7 +348,7 @@ def from_toml(text: str) -> RunConfig:
 
 
 def _is_whole(settings: type[Settings], given: dict[str, Any]) -> bool:
-    """Whether every setting is given, or was when the file was written."""
+    """Whether the file that gives these settings was complete for the version that wrote it."""
     return {field.name for field in dataclasses.fields(settings)} - given.keys() <= _ADDED_LATER  # type: ignore[arg-type]
 
 

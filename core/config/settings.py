@@ -13,11 +13,11 @@ from augenmerk.core.errors import ConfigError
 from augenmerk.core.strict_json import MAX_DIGITS, shown
 
 LARGEST_NUMBER = 2**31 - 1
-"""The largest whole number that a setting may be, unless it says otherwise: what libraries take for a count."""
+"""The default upper limit of whole numbers: the largest count that libraries accept."""
 LARGEST_REAL = 1e100
-"""The same of other numbers: products of a few of them stay finite."""
+"""The default upper limit of other numbers: products of a few of them stay finite."""
 NOTHING = "none"
-"""None in files, commands and forms."""
+"""The text for None in files, commands and forms."""
 
 LANGUAGES = tuple(
     "af am ar az bg bn bo ca cs da de dsb el en es et eu fa fi fo fr ga gd grc gu he hi hr hsb ht hu hy id is it ja "
@@ -66,10 +66,10 @@ class Setting:
 
     Attributes:
         name: for display.
-        description: what it does: sentences for the user.
+        description: its effect, in sentences for the user.
         unit: of its values; empty for none.
         limits: of its numbers; None if it has none.
-        values: a noun phrase for the texts it can have; empty if `kinds` and `limits` say it all.
+        values: a noun phrase for the texts it can have; empty if `kinds` and `limits` suffice.
         fits: whether a text is one of these; None if all are.
         kinds: the types of its values; a `Literal` is one of them.
     """
@@ -97,7 +97,7 @@ class Setting:
         return any(self._is_of(value, kind) for kind in self.kinds)
 
     def read(self, text: str) -> Any:
-        """The value that a text means. Raises `ConfigError` that begins with “is” and says what to enter."""
+        """The value that a text states. Raises `ConfigError` that begins with “is” and says what to enter."""
         text = text.strip()
         for kind in sorted(self.kinds, key=lambda kind: kind is not type(None)):  # any word is a text
             value = _read(text, kind)
@@ -106,7 +106,7 @@ class Setting:
         raise ConfigError(f"is {_quoted(text)}. Enter {self.expected}{self._technical_end(text)}.")
 
     def write(self, value: object) -> str:
-        """The text that `read` takes for this value."""
+        """The text for this value; the inverse of `read`."""
         if value is None:
             return NOTHING
         return str(value).lower() if isinstance(value, bool) else f"{value:g}" if _is_short(value) else str(value)
@@ -160,7 +160,7 @@ def setting(default: Any, name: str, description: str, limits: Limits | None = N
 
 
 def _read(text: str, kind: Any) -> Any:
-    """The value that a text means as a type; `_REFUSED` if it means none."""
+    """The value of this type that a text states; `_REFUSED` if it states none."""
     if kind is type(None):
         return None if text == NOTHING else _REFUSED
     if kind is bool:
@@ -177,7 +177,7 @@ def _read(text: str, kind: Any) -> Any:
 
 
 def _is_short(value: object) -> bool:
-    """Whether `:g` loses nothing of a number: 0.0005, 1e-09."""
+    """Whether `:g` writes a number without loss, such as 0.0005 and 1e-09."""
     return isinstance(value, float) and float(f"{value:g}") == value
 
 
@@ -224,10 +224,10 @@ class Settings:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """The settings that `values` describes; what is missing takes its default.
+        """The settings that `values` describes; missing ones take their defaults.
 
         Raises:
-            ConfigError: `values` is no dictionary, a key is unknown, or a value is refused.
+            ConfigError: `values` is not a dictionary, a key is unknown, or a value is refused.
         """
         require_mapping(cls.__name__, values)
         known = {field.name: field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]

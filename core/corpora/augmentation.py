@@ -60,7 +60,7 @@ def _distorted(ids: list[int], kind: Distortion, codec: TextCodec, rng: random.R
 
 
 MAX_VARIANTS = 8
-"""Number of ways in which a word is split within one epoch; each of its occurrences uses one of them."""
+"""Number of splits per word and epoch; each occurrence of the word uses one of them."""
 
 _Ids = tuple[int, ...]
 
@@ -103,7 +103,7 @@ class Resegmentation:
         return cut
 
     def _variants(self, sentences: list[list[_Ids]], codec: TextCodec, seed: str) -> dict[_Ids, list[_Ids]]:
-        """The ways in which each distinct word is split in this epoch."""
+        """The different splits of each distinct word in this epoch."""
         counts = Counter(word for words in sentences for word in words)
         spelled = {word: _spelling(word, codec) for word in counts}
         asked = [word for word, count in counts.items() if spelled[word] for _ in range(min(count, MAX_VARIANTS))]
@@ -135,9 +135,9 @@ def _words(ids: list[int], codec: TextCodec) -> list[_Ids]:
 
 
 def _spelling(word: _Ids, codec: TextCodec) -> str:
-    """The text of a word's ids; empty for what is never split: specials, and what follows an unknown character.
+    """The text of a word's ids; empty for ids that are never split: specials, and ids after an unknown character.
 
-    Unknown characters are in text that the subwords were not learned from.
+    Unknown characters occur in text outside the training data of the subwords.
     """
     text = "".join(codec.vocabulary.tokens[token_id] for token_id in word)
     if codec.vocabulary.special_ids & set(word) or not text.startswith(WORD_MARK):

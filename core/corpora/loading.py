@@ -32,7 +32,7 @@ def load_corpus(
         on_phase: called with a description of each phase.
         should_stop: called during a download.
         codecs: of a model whose vocabularies are kept, made with the same data settings; None to learn them from the
-            text. Prepared data and the copy task have vocabularies of their own, whatever is given here.
+            text. Ignored for prepared data and the copy task, which have their own vocabularies.
 
     Raises:
         CorpusError: the source is missing or unusable.
@@ -85,7 +85,7 @@ def load_pair(
 
 
 def describe_progress(progress: multi30k.DownloadProgress) -> str:
-    """One line for the user: which file, and how much of it has arrived."""
+    """One line for the user: the file and its progress."""
     total = f" of {progress.total_bytes / 1e6:.1f}" if progress.total_bytes else ""
     return f"Downloading Multi30k: {progress.file}, {progress.done_bytes / 1e6:.1f}{total} MB"
 

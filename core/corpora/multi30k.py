@@ -63,7 +63,7 @@ class DownloadProgress:
 
 
 class DownloadStoppedError(CorpusError):
-    """The download was stopped because `should_stop` said so. Complete files stay in the cache, partial ones do not."""
+    """`should_stop` ended the download. Complete files stay in the cache, partial ones are removed."""
 
 
 def cache_path() -> Path:

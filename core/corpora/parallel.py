@@ -22,7 +22,7 @@ HOLD_OUT_SEED = 1234
 _GZIP_MAGIC = b"\x1f\x8b"
 _UNPACKED_AT_A_TIME = 1 << 24
 _BYTES_OF_A_LINE = 64
-"""Of Python's, besides its text."""
+"""Python's overhead for a line, in addition to its text."""
 _BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -55,7 +55,7 @@ class ParallelFolder:
     Attributes:
         name: the folder's own name.
         train, validation: the two splits, which share no line.
-        kind: what kind of text that is, see `kind_of_text`.
+        kind: the kind of text, see `kind_of_text`.
     """
 
     name: str
@@ -209,7 +209,7 @@ def _unpack(path: Path, data: bytes) -> bytes:
 
 
 def _check_memory(path: Path, num_bytes: int, num_lines: int) -> None:
-    """Asked before it is taken: a few megabytes of gzip may unpack to more than there is, and end the process."""
+    """Refuse text larger than free memory: a few megabytes of gzip may unpack to more and crash the process."""
     free = available_memory()
     needed = 3 * num_bytes + _BYTES_OF_A_LINE * num_lines
     if free is not None and needed > free:
@@ -281,7 +281,7 @@ _KINDS = {
     "67aa53ff412b6af1f47c604a623e112e2c28c61519aa7cf8a5348af21722b67a": CAPTIONS,
     "460a15fbd157e34a7a9957ee388c1ca247fe47af3ef25fb50442af6c274e0fc6": CAPTIONS,
 }
-"""By digest: Multi30k's training sentences, German and English. Its other languages come with one of these."""
+"""Kinds by digest of Multi30k's training sentences, German and English. Its other languages come with one of them."""
 
 
 def kind_of_text(*sides: Sequence[str]) -> str:

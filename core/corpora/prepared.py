@@ -54,17 +54,17 @@ class EncodedPairs:
 
 @dataclass(frozen=True, eq=False)
 class PreparedCorpus:
-    """Everything training needs of a corpus.
+    """A corpus prepared for training.
 
     Attributes:
         name: for people.
         config: the settings the ids were made with.
         codecs: text to ids and back.
         train, validation: the pairs as ids.
-        validation_texts: the validation split as it was written, for scores while training; may be empty.
+        validation_texts: the validation split as text, for scores during training; may be empty.
         num_left_out: training pairs dropped because they are longer than `config.max_length`.
-        word_counts: how often the source side of `train` has each word; None in files of earlier versions, for text
-            with too many different words, and for the copy task, which has none.
+        word_counts: counts of the words in the source side of `train`; None in files of earlier versions, for text with
+            too many different words, and for the copy task, which has none.
     """
 
     name: str
@@ -116,7 +116,7 @@ def prepare(
         codecs: of a model whose vocabularies are kept, made with the same `config`; None to learn them.
 
     Raises:
-        CorpusError: no training pair is left after the length limit, or too little text for the subwords asked for.
+        CorpusError: no training pair is left after the length limit, or the text is too small for the subwords.
     """
     source_tokenizer = make_tokenizer(config, config.source_language)
     target_tokenizer = make_tokenizer(config, config.target_language)

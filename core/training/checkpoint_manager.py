@@ -98,13 +98,13 @@ class CheckpointManager:
     """Writes the files of one run.
 
     Each start of a run, the first and each resumption, adds an entry to `environment.json`. The settings of a resumed
-    run are written with its first checkpoint: an attempt that fails before leaves those that its checkpoint has.
+    run are written with its first checkpoint; an attempt that fails earlier leaves the old settings.
 
     Args:
         session: the run.
         lock: of the run's folder.
         device: where it runs.
-        choices: what was chosen for the device and why, one sentence each.
+        choices: the choices for the device with their reasons, one sentence each.
         on_event: called with each saved checkpoint and each failed save.
         on_save_failed: decides after a failed save.
 
@@ -171,7 +171,7 @@ class CheckpointManager:
         self.on_event(Noted(f"The metrics of each step ({self.folder / STEPS}) {problem}"))
 
     def save_last(self) -> None:
-        """Saves the checkpoint to resume from; `keep_last` says how many are kept.
+        """Saves the checkpoint to resume from; `keep_last` of them are kept.
 
         Raises:
             DivergedError: the weights are not finite or absurd; the last good checkpoint is kept.
@@ -227,7 +227,7 @@ class CheckpointManager:
         return False
 
     def save_best(self, history: Sequence[EpochRecord]) -> None:
-        """Saves the model as the best so far; `keep_best` says how many are kept. Raises `StorageError`."""
+        """Saves the model as the best so far; `keep_best` of them are kept. Raises `StorageError`."""
         path = self.folder / BEST
         older = describe_checkpoint(path)
         if older and 0 < older.step < self.session.progress.step and self.session.run.training.keep_best > 1:
@@ -315,7 +315,7 @@ def load_resumable(folder: Path, *, with_state: bool = True) -> tuple[Checkpoint
 
     Args:
         folder: of the run.
-        with_state: whether what is needed to resume is read and checked, too.
+        with_state: whether to read and check the state for resuming, too.
 
     Raises:
         CheckpointError: there is none; the message describes the newest.

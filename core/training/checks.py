@@ -16,7 +16,7 @@ _COPIES_IN_TRAINING = 4
 MIN_ADDRESS_SPACE = 600_000_000
 """For libraries, threads, a corpus and a first step, in addition to the model: 400 to 600 MB were measured."""
 _FEWEST_TOKENS = 5
-"""Of any vocabulary: four special tokens and a word."""
+"""The smallest vocabulary: four special tokens and a word."""
 
 
 def check_corpus_fits(run: RunConfig, corpus: PreparedCorpus) -> None:
@@ -98,7 +98,7 @@ def check_memory_for_training(
 
 
 def check_address_space() -> None:
-    """Refuses to begin where the process may take so little memory that libraries would end it without a word.
+    """Refuses to start if the process has so little memory that libraries would crash it without a message.
 
     Raises:
         TrainingError: the limit is too low.

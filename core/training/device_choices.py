@@ -29,7 +29,7 @@ class PrecisionChoice:
 
     Attributes:
         name: "float32" or "bfloat16".
-        reason: why, for the user.
+        reason: the reason for the user.
     """
 
     name: Literal["float32", "bfloat16"]
@@ -68,7 +68,7 @@ class CompileChoice:
 
     Attributes:
         hidden_states: the model's own method, or a compiled form of it.
-        reason: why, for the user; "" if compiling was not requested.
+        reason: the reason for the user; "" if compiling was not requested.
     """
 
     hidden_states: HiddenStates
@@ -94,7 +94,7 @@ def choose_compiled(
             with precision.computing(device):
                 total = compiled(source, target[:, :-1]).sum()
             total.backward()
-        except Exception as error:  # whatever the compiler raises: training continues without it
+        except Exception as error:  # any error of the compiler: training continues without it
             torch._dynamo.reset()
             message = (str(error).strip() or type(error).__name__).splitlines()[0]
             return CompileChoice(model.hidden_states, f"not compiled: the compiler failed ({message})")
@@ -165,7 +165,7 @@ def deterministic(is_requested: bool, device: str) -> Iterator[str]:
         device: "cpu", "cuda:0" …
 
     Yields:
-        What was done and why, for the user; "" if not requested.
+        The measures and the reason for them, for the user; "" if not requested.
     """
     kind = device.partition(":")[0]
     if not is_requested:

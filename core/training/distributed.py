@@ -22,7 +22,7 @@ from augenmerk.core.errors import ConfigError, DeviceError
 GO, STOP, FAILED = range(3)
 """The outcomes of a step in a process, from best to worst."""
 _TIMEOUT = timedelta(days=7)
-"""Of waiting for another process: the main one may validate, or wait until the user has freed disk space."""
+"""Longest wait for another process: the main one may validate, or wait until the user has freed disk space."""
 _DTYPES = (torch.float64, torch.float32, torch.int64, torch.uint8)
 
 
@@ -46,7 +46,7 @@ class World:
 
     Attributes:
         rank: the number of this one; 0 is the main process.
-        size: how many there are.
+        size: the number of processes.
         local_rank: the number of this one on its machine, which is that of its GPU.
     """
 
@@ -61,7 +61,7 @@ class World:
         return self.rank == 0 and self.size > 1
 
     def device(self, requested: str) -> str:
-        """The device of this process. Raises `DeviceError` if all were to share one GPU."""
+        """The device of this process. Raises `DeviceError` if all would share one GPU."""
         if self.size == 1 or requested in ("cpu", "mps"):
             return requested
         if requested == "cuda" or (requested == "auto" and torch.cuda.is_available()):
@@ -96,7 +96,7 @@ class World:
         return parts
 
     def broadcast(self, tensors: Sequence[Tensor]) -> None:
-        """From the main process to all workers, which `receive` at the same time."""
+        """Send tensors from the main process to all workers, which `receive` at the same time."""
         dist.broadcast(torch.tensor(len(tensors)), 0, group=self._control_group)
         for tensor in tensors:
             value = tensor.detach().cpu().contiguous()
@@ -153,13 +153,13 @@ def _not_of_torchrun(name: str) -> ConfigError:
 
 @contextmanager
 def process_group(device: str = "auto") -> Iterator[World]:
-    """The world that torchrun describes in the environment; outside of it this process alone.
+    """The world that torchrun describes in the environment; without torchrun, this process alone.
 
     Args:
         device: for training; it determines how gradients travel.
 
     Raises:
-        ConfigError: the environment says that there are several processes, but not what torchrun says of them.
+        ConfigError: the environment announces several processes, but lacks other variables of torchrun.
     """
     if not is_distributed():
         yield SINGLE_PROCESS

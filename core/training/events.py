@@ -21,7 +21,7 @@ AfterFailedSave = Literal["retry", "stop"]
 
 @dataclass(frozen=True)
 class TrainingRequest:
-    """Everything that a training is started with.
+    """The input of a training.
 
     Attributes:
         run: the configuration.
@@ -88,7 +88,7 @@ class TrainingStarted(TrainingEvent):
         num_epochs: epochs of the whole run.
         num_steps: optimizer steps of the whole run.
         first_step: steps done before (0, unless the run was resumed).
-        device, device_reason: where it runs, and why there.
+        device, device_reason: the device and the reason for it.
         folder: of checkpoints and history.
     """
 
@@ -240,7 +240,7 @@ class Proposal:
 
     Attributes:
         changes: settings of `TrainingConfig` and the values to try, ready for `train(..., resume=True, changes=...)`.
-        text: the same as text: "a learning rate of 0.00025 instead of 0.0005".
+        text: the same in words: "a learning rate of 0.00025 instead of 0.0005".
         allows_changed_data: continue although the training data is different now.
     """
 
@@ -253,7 +253,7 @@ class InterruptedTrainingError(TrainingError):
     """Training failed, but can continue with other settings.
 
     Attributes:
-        proposal: what to try; None if nothing is left to lower.
+        proposal: settings to try; None if nothing is left to lower.
         resumable_checkpoint: the last good checkpoint; None if there is none yet.
     """
 

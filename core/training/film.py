@@ -120,7 +120,7 @@ def read_frame(path: Path) -> FilmFrame:
 
 
 def _describe(translation: Translation) -> dict[str, Any]:
-    """Everything but the maps, as JSON-ready values. Of the experiment, which changes nothing, the sentence is kept."""
+    """Everything but the maps, as JSON-ready values. The experiment changes nothing, so only its sentence is kept."""
     values = {name: value for name, value in vars(translation).items() if name not in _NOT_STORED}
     values["source_text"] = translation.source_text
     values["alternatives"] = [[asdict(choice) for choice in choices] for choices in translation.alternatives]

@@ -51,7 +51,7 @@ def default_runs_folder() -> Path:
 
 
 def require_no_other_run(folder: Path, resume: bool) -> None:
-    """Raises `TrainingError` if `folder` contains a run that is not to be resumed."""
+    """Raises `TrainingError` if `folder` already contains a run, unless it is resumed."""
     # `Path.exists` raises where reading is not permitted; `os.path.exists` does not, and writing will report it
     if not resume and any(os.path.exists(folder / name) for name in (LAST, BEST)):  # noqa: PTH110
         raise TrainingError(f"{folder} already contains a run. Resume that run, or choose an empty or new folder.")
@@ -63,7 +63,7 @@ class KeptCheckpoint:
 
     Attributes:
         path: the file.
-        epoch, step: when it was saved; for a best one, of its validation.
+        epoch, step: progress when it was saved; for a best one, at its validation.
         validation_loss: of its last validation; infinite if there was none.
         validated: that validation; None if there was none.
     """
@@ -119,7 +119,7 @@ def describe_checkpoint(path: Path) -> KeptCheckpoint | None:
 
 
 def _record(values: dict[str, Any]) -> EpochRecord | None:
-    """None if a value is missing or not a number."""
+    """The record; None if a value is missing or not a number."""
     try:
         return EpochRecord.from_dict(values)
     except (TypeError, ValueError):
@@ -162,7 +162,7 @@ _OWNER = re.compile(r"process (\d+) on (.+)")
 
 
 class FolderLock:
-    """The lock of one folder, held since it was made.
+    """The lock of one folder, held from its creation until `close`.
 
     Args:
         folder: created if it is missing.
@@ -179,7 +179,7 @@ class FolderLock:
         self._descriptor = self._acquire()
 
     def renew(self) -> bool:
-        """Locks the folder again if it, or the lock in it, was deleted or moved. Returns whether that was so.
+        """Locks the folder again if it, or the lock in it, was deleted or moved. Returns whether it did.
 
         Raises:
             TrainingError: another training is writing to it now.
@@ -329,7 +329,7 @@ RunState = Literal["running", "finished", "stopped", "interrupted"]
 MAX_REMEMBERED = 16
 _MAX_LIST_BYTES = 2**18
 _MAX_RECORD_BYTES = 50_000_000
-"""Of `environment.json`: each start of a run adds about 1,500."""
+"""Maximum size of `environment.json`: each start of a run adds about 1,500 bytes."""
 
 
 @dataclass(frozen=True)
@@ -337,7 +337,7 @@ class RunSummary:
     """A run on the disk.
 
     Attributes:
-        folder: where it is.
+        folder: its path.
         run: its settings; None if they cannot be read.
         history: its complete epochs.
         validations: those of `history`, and validations within an epoch stored in its best checkpoints; by rising step.
@@ -395,7 +395,7 @@ def is_run(folder: Path) -> bool:
 
 
 def summarize(folder: Path) -> RunSummary:
-    """The summary of a run from its files; what cannot be read is left out."""
+    """The summary of a run from its files, without unreadable parts."""
     try:
         run = read_toml(folder / RUN_SETTINGS)
     except ConfigError:
@@ -438,7 +438,7 @@ def _sortable(loss: float) -> float:
 
 
 def remembered_run_folders() -> list[Path]:
-    """The folders that runs were saved to, newest first; those that are gone now are among them."""
+    """The folders that runs were saved to, newest first, including deleted ones."""
     try:
         stored = parse(read_bytes(_list_path(), _MAX_LIST_BYTES), max_depth=2).value
     except (OSError, JsonError):
@@ -467,7 +467,7 @@ def _list_path() -> Path:
 
 
 MAX_BYTES = 50_000_000
-"""Of `environment.json`: each start of a run adds some 1,500."""
+"""Maximum size of `environment.json`: each start of a run adds about 1,500 bytes."""
 
 
 def read_starts(folder: Path) -> list[dict[str, Any]]:

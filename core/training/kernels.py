@@ -1,8 +1,8 @@
-"""Faster CPU kernels for training a `Transformer`, which itself knows nothing of them.
+"""Faster CPU kernels for training an unchanged `Transformer`.
 
-Within `training_kernels()`, three functions of PyTorch are computed differently, with the model's own parameters and
-the same gradients: matrix products by oneDNN, which uses AVX-512 wherever it exists; dropout
-(Srivastava et al. 2014) from one 64-bit random number for four elements; attention by its parts, with that dropout.
+Within `training_kernels()`, three functions of PyTorch that the model calls are computed in another way, with the same
+parameters and gradients: matrix products by oneDNN, which uses AVX-512 if the processor has it; dropout (Srivastava et
+al. 2014) from one 64-bit random number for four elements; attention by its parts, with that dropout.
 """
 
 import math
@@ -23,11 +23,11 @@ from augenmerk.core.inference.products import (
 )
 
 _MIN_ROWS = 64
-"""Of a product that is differentiated: with fewer, setting up oneDNN's kernel costs more than it saves."""
+"""Rows from which on oneDNN pays off for a differentiated product: setting up its kernel takes time."""
 _WIDE_ROW = 16
-"""Numbers of a row from which on PyTorch's softmax takes many at a time on a CPU."""
+"""Row length from which on PyTorch's softmax takes many numbers at a time on a CPU."""
 _MANY_SCORES = 512
-"""Scores from which on filling short rows up takes less time than it saves."""
+"""Scores from which on padding of short rows pays off."""
 _STEPS = 2**16
 """Probabilities of dropout are rounded to multiples of 1 / 2^16."""
 
@@ -64,7 +64,7 @@ def linear(states: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor
 
 
 def product_serves(states: Tensor) -> bool:
-    """Whether oneDNN's product can be used for such states, and is worth it."""
+    """Whether oneDNN's product can be used for such states, and pays off."""
     return (
         states.device.type == "cpu"
         and states.dtype == torch.float32
@@ -83,7 +83,7 @@ class _Linear(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        """Of rows, weight and bias."""
+        """The gradients of rows, weight and bias."""
         (outer,) = gradients
         rows, weight = ctx.saved_tensors
         of_rows = product(outer, weight.t()) if ctx.needs_input_grad[0] else None
@@ -106,7 +106,7 @@ def attention(
 
 
 def _softmax(scores: Tensor) -> Tensor:
-    """The softmax of the rows of [..., M]. Short ones are filled up, which saves most of the time."""
+    """The softmax of the rows of [..., M]. Short rows are padded, which saves most of the time."""
     missing = _WIDE_ROW - scores.size(-1)
     if missing <= 0 or scores.numel() < _MANY_SCORES:
         return scores.softmax(dim=-1)

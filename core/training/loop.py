@@ -84,21 +84,21 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
             run, the number of kept files and the settings in `changes`.
         changes: settings of `TrainingConfig` to change from here on, for instance a lower rate.
         allow_changed_data: resume even if the corpus has other sentences than the run was saved with.
-        initial: a model of the same architecture and vocabulary to begin with, instead of random weights; not asked for
+        initial: a model of the same architecture and vocabulary to begin with, instead of random weights; not needed
             again when the run is resumed from a checkpoint.
         teachers: models whose mean distribution is learned, too (`TrainingConfig.distillation`); given again when the
             run is resumed.
         probe: the sentence of the film; None for the one the film already has, or one of the validation split.
         on_event: called with every step, epoch and checkpoint, in this thread.
-        should_stop: called before every step, between the micro-batches of a step, which is then undone, and before
-            each batch of a validation at an epoch's end, which is then made after resuming. True or "keep": the run is
+        should_stop: called before every step, between the micro-batches of a step (which is then undone), and before
+            each batch of a validation at an epoch's end (which then follows after resuming). True or "keep": the run is
             saved, validated if that takes only seconds, and ended; "pause": saved and ended; "discard": ended, its
             files deleted.
         on_save_failed: called when a file cannot be written: "retry", or "stop", which raises `StorageError`.
         world: the processes that train together, of which this is the main one; the others `run_worker`.
 
     Returns:
-        How the run ended; this is also the last event.
+        The end of the run, which is also the last event.
 
     Raises:
         TrainingError: the folder contains another run, or another training is writing to it.
@@ -158,7 +158,7 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
 def _resume(
     session: TrainingSession, folder: Path, changed: frozenset[str], allow_changed_data: bool, on_event: events.OnEvent
 ) -> bool:
-    """Restores `session` from the run in `folder`, unless that has no checkpoint yet; whether it did.
+    """Restores `session` from the run in `folder` if that has a checkpoint. Returns whether it has one.
 
     Raises `CheckpointError`, `ConfigError` or `ChangedDataError`.
     """
@@ -237,11 +237,11 @@ def codecs_to_keep(
     initial: Checkpoint | None = None,
     teachers: Sequence[Checkpoint] = (),
 ) -> CodecPair | None:
-    """The codecs for `core.corpora.loading.load_corpus`; None if they are to be learned from the data.
+    """The codecs for `core.corpora.loading.load_corpus`; None to learn them from the data.
 
-    A model that is trained further has its vocabularies already, and a student those of its teachers, whatever data the
-    run has. A run that began so and is resumed has them in its checkpoints. The same holds for runs of earlier versions
-    whose source vocabulary has start and end tokens that no source sentence has: today these would be left out.
+    A model that is trained further keeps its vocabularies, and a student uses those of its teachers. Their resumed runs
+    have them in their checkpoints. So have runs of earlier versions whose source vocabulary has unused start and end
+    tokens, which this version leaves out of new vocabularies.
 
     Args:
         run: all settings.
@@ -328,10 +328,10 @@ class EpochLoop:
     """Steps, validations and checkpoints of one session, until it ends.
 
     Args:
-        session: what is trained.
+        session: the session to train.
         checkpoints: saves it.
         validator: validates it.
-        device: where it runs, and why there.
+        device: the device and the reason for it.
         on_event: called with all events.
         should_stop: called before every step, and between its micro-batches.
 
@@ -440,7 +440,7 @@ class EpochLoop:
         return _REASONS.get(self.should_stop())
 
     def _run_step(self, batches: list[Batch], epochs_done: float) -> bool:
-        """False if `should_stop` interrupted the step: then it has had no effect."""
+        """Runs a step. False if `should_stop` interrupted it; the step then has no effect."""
         began = time.perf_counter()
         training = self.run.training
         factor = cooldown_factor(epochs_done, training.num_epochs, fitted_cooldown_epochs(training))
@@ -482,7 +482,7 @@ class EpochLoop:
         self.checkpoints.save_last()
 
     def _validate(self, *, with_sample: bool, should_stop: events.ShouldStop = lambda: False) -> EpochRecord:
-        """Raises `ValidationStoppedError` if `should_stop` returns true before a batch."""
+        """Validates. Raises `ValidationStoppedError` if `should_stop` returns true before a batch."""
         self.on_event(events.PhaseStarted("Validating"))
         bleu = None
         loss = self.validator.loss(should_stop)
@@ -508,9 +508,9 @@ class EpochLoop:
         )
 
     def _validate_after_stop(self) -> None:
-        """After a stop, where a full validation takes long or was just stopped: validates on some pairs, or not at all.
+        """Validates only some pairs, or none, after a stop if a full validation is slow or was just stopped.
 
-        The checkpoint to resume from was written before and is not affected: the next full validation decides.
+        The checkpoint to resume from was written earlier and is not affected: the next full validation decides.
         """
         progress = self.progress
         if self._is_at_epoch_end:
@@ -547,7 +547,7 @@ class EpochLoop:
         self.on_event(events.EpochDone(**vars(record), is_best=is_best))
 
     def _finish(self, reason: events.EndReason) -> events.TrainingFinished:
-        """Saves, validates and reports the model, whatever ended the run; unless it is paused or discarded."""
+        """Saves, validates and reports the model, unless the run is paused or discarded."""
         progress = self.progress
         last_epoch = progress.epoch if progress.group else max(1, progress.epoch - 1)  # that of the last step
         if reason != "discarded":

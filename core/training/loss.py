@@ -62,7 +62,7 @@ class SoftTargets:
     """Predictions of teachers for the tokens of a batch (word-level distillation, Kim & Rush 2016).
 
     Attributes:
-        share: λ, in (0, 1]: how much of the loss is the divergence from the teachers' distribution to the model's.
+        share: λ, in (0, 1]: weight of the divergence from the teachers' distribution to the model's in the loss.
         outputs: of each teacher its hidden states [N, its width], and weight [V, its width] and bias [V] of its output
             layer. Their distributions are averaged.
     """
@@ -194,12 +194,12 @@ class _OutputLayerLoss(torch.autograd.Function):
 
 
 def _slices(number: int, size: int) -> Iterator[slice]:
-    """Up to `size` rows at a time."""
+    """Slices of up to `size` rows."""
     return (slice(first, first + size) for first in range(0, number, size))
 
 
 def _with_rows_added(rows: Tensor) -> Tensor:
-    """With rows of zeros below, on a CPU: the last rows of a batch may be any number, and a kernel is made for each."""
+    """`rows`, padded with zeros on a CPU: a batch may end with any number of rows, and each number needs a kernel."""
     missing = -len(rows) % _ROWS_IN_STEPS_OF
     return functional.pad(rows, (0, 0, 0, missing)) if missing and rows.device.type == "cpu" else rows
 
@@ -274,7 +274,7 @@ class LossSum(nn.Module):
         teachers: Sequence[Transformer] = (),
     ) -> None:
         super().__init__()
-        self._teachers = tuple(teachers)  # in a tuple, their weights are none of this module
+        self._teachers = tuple(teachers)  # in a tuple, so that their weights do not belong to this module
         self.model = model
         self.hidden_states = hidden_states
         self.settings = training  # `training` is a flag of every module
@@ -404,7 +404,7 @@ class Gradients:
         return loss.detach()
 
     def _kernels(self) -> AbstractContextManager[object]:
-        """A compiled model has kernels of its own."""
+        """The context with the faster kernels; none for a compiled model, which has its own."""
         is_compiled = self._loss_sum.hidden_states != self._loss_sum.model.hidden_states
         return nullcontext() if is_compiled else training_kernels(self._device)
 

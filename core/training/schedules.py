@@ -10,9 +10,9 @@ from augenmerk.core.config import ModelConfig, TrainingConfig
 from augenmerk.core.quantities import percent
 
 MAX_WARMUP_SHARE = 1 / 4
-"""Of the steps of a run that fits its schedule."""
+"""Maximum share of the warm-up in the steps of a run that fits its schedule."""
 MAX_COOLDOWN_SHARE = 1 / 2
-"""Of the epochs of a run that fits its schedule."""
+"""Maximum share of the cool-down in the epochs of a run that fits its schedule."""
 
 
 def noam_rate(step: int, width: int, factor: float, warmup_steps: int) -> float:
@@ -88,7 +88,7 @@ def fitted_to(training: TrainingConfig, steps_per_epoch: int) -> TrainingConfig:
 
     Args:
         training: the settings.
-        steps_per_epoch: optimizer steps; 0 if they are not known, and the settings are left as they are.
+        steps_per_epoch: optimizer steps; 0 if unknown, in which case the settings stay unchanged.
     """
     num_steps = _num_steps(training, steps_per_epoch)
     if not (training.fit_schedule and training.schedule == "noam" and num_steps):

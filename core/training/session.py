@@ -1,4 +1,4 @@
-"""A model in training: optimizer steps, random numbers, saving, and what a run can be resumed with."""
+"""A model in training: optimizer steps, random numbers, saving, and the state for resuming."""
 
 import json
 import math
@@ -288,7 +288,7 @@ class TrainingSession:
 
     @property
     def largest_loss(self) -> float:
-        """A higher loss per token than this has exploded; infinite if the loss of the first step is not known."""
+        """The loss per token above which training has exploded; infinite if the first step's loss is unknown."""
         if not self.progress.first_loss:  # no step yet, or saved by an earlier version
             return math.inf
         return EXPLOSION * max(self.progress.first_loss, math.log(len(self.corpus.codecs.target.vocabulary)))
@@ -316,7 +316,7 @@ class TrainingSession:
         return replace(plain, state=state, progress=self.progress.to_dict())
 
     def _optimizer_state(self) -> dict[str, Tensor]:
-        """Nothing before the first step."""
+        """The tensors of the optimizer; none before the first step."""
         if not self.optimizer.state:
             return {}
         return {
@@ -326,11 +326,11 @@ class TrainingSession:
         }
 
     def begin_with(self, initial: Checkpoint | None) -> None:
-        """Begins with the weights of a model that was trained already; None for random ones.
+        """Begins with the weights of a trained model; None for random ones.
 
         Raises:
-            CheckpointError: it is another model than the settings name, of another architecture, or reads text in
-                another way than the corpus was read.
+            CheckpointError: the model is not the one in the settings, has another architecture, or reads text in
+                another way than the corpus.
             ConfigError: the settings name a model, and none is given.
         """
         require_initial_model(self.run.training, initial is not None)
@@ -361,8 +361,7 @@ class TrainingSession:
         """Lets the model learn the mean distribution of these models, too (`TrainingConfig.distillation`).
 
         Raises:
-            CheckpointError: they are others than the settings name, or read text in another way than the corpus was
-                read.
+            CheckpointError: they are not those in the settings, or read text in another way than the corpus.
             ConfigError: the settings give them no share of the loss, or give one and there are no teachers, or several
                 processes train together.
         """
@@ -458,7 +457,7 @@ class TrainingSession:
         return _fit_progress(self.progress, self.run.training, checkpoint.run.training, has_changed_data)
 
     def _counts_of_all(self, earlier: Checkpoint) -> WordCounts | None:
-        """The words of all data that the model learns from; None if what it learned from before is not known."""
+        """The words of all data that the model learns from; None if earlier data are unknown."""
         ours, theirs = self.corpus.word_counts, earlier.word_counts
         if ours is not None and theirs is not None:
             return theirs.joined(ours)
@@ -543,12 +542,12 @@ def require_initial_model(training: TrainingConfig, is_given: bool) -> None:
 
 
 def require_same_reading(data: DataConfig, of_model: DataConfig, model: str) -> None:
-    """Raises `CheckpointError` if text becomes other ids with `data` than with the settings of a model that is given.
+    """Raises `CheckpointError` if `data` turns text into other ids than the settings of a given model do.
 
     Args:
         data: of the run.
         of_model: of the model.
-        model: what to call it, at the beginning of a sentence.
+        model: its name at the beginning of a sentence.
     """
     free = set(_WHICH_PAIRS)
     if data.num_subwords is not None and of_model.num_subwords is not None:

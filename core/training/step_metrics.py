@@ -1,8 +1,8 @@
 """The metrics of every step of a run, in its folder: the charts of a reopened run are drawn from them. No torch.
 
 The file `steps.bin` is a header and then one record of 48 bytes for each step, 4.8 MB for 100,000 of them. A resumed
-run appends the steps again that its checkpoint did not have yet, and the reader takes the later ones. Each record has a
-checksum: the reader leaves out those that a crash left torn or full of zeros.
+run appends the steps that it repeats, and the reader uses the later records. Each record has a checksum: the reader
+leaves out records that a crash left torn or full of zeros.
 """
 
 import contextlib
@@ -67,7 +67,7 @@ class StepMetrics:
 def read_step_metrics(folder: Path) -> StepMetrics:
     """The metrics of the run in `folder`, which may be running; empty if there are none that can be read."""
     records = _read_records(Path(folder) / STEPS)
-    # steps that were repeated after a crash count as they were repeated
+    # if a crash caused a step to be repeated, its last record counts
     from_here_on = np.minimum.accumulate(records["step"][::-1])[::-1]
     later = np.append(from_here_on[1:], np.uint32(0xFFFFFFFF))[: len(records)]
     records = records[records["step"] < later]
@@ -82,8 +82,8 @@ def read_step_metrics(folder: Path) -> StepMetrics:
 class StepMetricsWriter:
     """Writes the metrics of the run in `folder`, step by step.
 
-    All of them stay in memory: what cannot be written, on a full disk for instance, is written later, and a deleted
-    file is written again. A chart is no reason to end a training.
+    All metrics stay in memory: if they cannot be written, for instance on a full disk, they are written later. A
+    deleted file is written again. No failure ends the training.
 
     Args:
         folder: of the run; it exists.
@@ -157,7 +157,7 @@ def _to_bytes(event: StepDone) -> bytes:
 
 
 def _checksums(records: NDArray[np.void]) -> NDArray[np.uint32]:
-    """[n]: of all but the last word of each record."""
+    """The checksums [n], of all but the last word of each record."""
     words = records.view("<u4").reshape(len(records), _NUM_WORDS + 1)[:, :_NUM_WORDS]
     sums: NDArray[np.uint32] = (words * _WEIGHTS).sum(axis=1, dtype=np.uint32) + _OF_NOTHING
     return sums

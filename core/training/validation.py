@@ -163,7 +163,7 @@ class Validator:
         return Translator(self.session.snapshot(()), self.device)
 
     def _with_all_words(self, hypothesis: Hypothesis) -> Hypothesis:
-        """The copy task's first symbol is given, but part of the answer."""
+        """Add the copy task's first symbol, which is given, but part of the answer."""
         return Hypothesis(hypothesis.text, tuple(hypothesis.text.split())) if self.run.is_copy_task else hypothesis
 
     def _default_probe(self) -> str | None:
