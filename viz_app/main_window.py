@@ -68,9 +68,9 @@ if TYPE_CHECKING:
 
 MIN_SIZE = 960, 620
 CONTENT_SIZE = 940, 596
-"""The least at 100%: a little less than the window has, so that a screen of 1440 × 900 shows all of it at 150%."""
+"""The minimum at 100%: a little less than the window's, so that a screen of 1440 × 900 shows all of it at 150%."""
 NARROW_CONTENT_SIZE = 465, 700
-"""The least in a narrower window, where parts are placed one below the other. The smallest window has this width at
+"""The minimum in a narrower window, where the parts are in one column. The smallest window has this width at
 200%, next to its scroll bar."""
 TRANSLATE, LEARN, TRAIN = 0, 1, 2
 TRANSLATING = "Translating…\nYou can type another sentence meanwhile."
@@ -227,7 +227,7 @@ SCALE_COMMANDS = (
 
 
 class Opening:
-    """Requests an experiment from each opened model; shows the name of the model, or why there is none.
+    """Requests an experiment from each opened model; shows the name of the model, or the reason if there is none.
 
     The bundled model replaces a model of the last session that cannot be opened, or cannot read the sentence of the
     command line.

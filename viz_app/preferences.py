@@ -40,7 +40,7 @@ class RecentFiles:
     """Recently saved or opened files of one kind.
 
     Args:
-        settings: where they are remembered.
+        settings: their storage.
         key: their entry there.
     """
 
@@ -71,7 +71,7 @@ class ImportedModels:
     """The checkpoints made from models of other projects.
 
     Args:
-        settings: where they are remembered.
+        settings: their storage.
     """
 
     def __init__(self, settings: QSettings) -> None:
@@ -161,7 +161,7 @@ class Preferences:
     """The settings of the windows, each entry declared once.
 
     Attributes:
-        settings: where everything is remembered.
+        settings: the storage.
         recent_models, recent_experiments: checkpoints, and experiment files.
         imports: models of other projects.
         theme, scale: light, dark, or the same as the system; the size of everything, in percent.

@@ -126,7 +126,7 @@ SMALL_SCALE = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """One map as it is drawn.
+    """One map as drawn.
 
     Attributes:
         values: [rows, columns]; NaN: a cell without a value, which is hatched.
@@ -134,8 +134,8 @@ class Drawing:
         top: the value of the last colour; of a signed map, on both sides of 0.
         is_signed: whether values lie on both sides of 0.
         title: a few words.
-        caption: what it shows; may be empty.
-        marks: what is marked on it.
+        caption: a description; may be empty.
+        marks: the marks on it.
         strip: the sum of picked queries; None if there is none.
     """
 
@@ -183,11 +183,11 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True)
 class Shape:
-    """A mark as every back end draws it.
+    """The form of a mark in every back end.
 
     Attributes:
         kind: a filled rectangle, a filled ellipse, an outline, or a line from the upper left to the lower right corner.
-        box: where, in pixels from the upper left cell.
+        box: its place, in pixels from the upper left cell.
         color: the role of its colour: "accent" for selected items, "warm" for changed ones.
         pen_px: width of outline or line.
     """
@@ -229,7 +229,7 @@ def mark_shapes(marks: Marks, cell: tuple[float, float], window: Box, scale: flo
 
 
 def _visible(bands: Collection[Band], cell: tuple[float, float], window: Box) -> list[tuple[Band, Box]]:
-    """Rows and columns of which the middle is in the window, each as far as the window shows it."""
+    """The visible parts of the rows and columns whose middle is in the window."""
     found = []
     for band in sorted(bands):
         size = cell[1] if band.is_row else cell[0]

@@ -48,7 +48,7 @@ FOLDED, UNFOLDED = "▸", "▾"
 VEIL = 0.62
 SCROLL_BAR_WIDTH = 12
 NUM_KEPT = 40
-"""Layouts, lists of images and whole pictures of the grid: going back to a scale or a measure draws one picture."""
+"""Layouts, lists of images and whole pictures of the grid: returning to a scale or a measure draws one picture."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,7 +265,7 @@ class GridPainter:
         return (place for head, place in self.layout.places.items() if head.kind == kind)
 
     def _paint_tags(self, painter: QPainter) -> None:
-        """Layer and number of each head, which its place does not show."""
+        """The layer and number of each head, which do not follow from its place."""
         painter.setFont(self.theme.font("small"))
         metrics = painter.fontMetrics()
         for head, thumbnail in self.layout.places.items():
@@ -310,7 +310,7 @@ class GridPainter:
         painter.restore()
 
     def _paint_dimmed(self, painter: QPainter) -> None:
-        """Heads of other roles than the one looked for are pale, and those without the difference that is shown."""
+        """Fades heads without the highlighted role, and heads without the requested difference."""
         role = self.state.settings.shown_role
         pale = {kind for kind in MAP_KINDS if lacks_difference(self.state.maps, kind)}
         for head, place in self.layout.places.items() if pale or role is not None else ():
@@ -359,7 +359,7 @@ class HeadGrid(QWidget):
 
     Attributes:
         can_switch: whether heads can be switched off here.
-        state: whose heads these are.
+        state: the experiment whose heads are drawn.
         available: room for the grid, a scroll bar left out, whether there is one or not.
     """
 
@@ -374,7 +374,7 @@ class HeadGrid(QWidget):
         self._kept = Cache(NUM_KEPT)
         self._sheet_key: tuple[object, ...] = ()
         self.available = QSize()
-        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # or every change paints the page below it again
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # otherwise every change also repaints the page below
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -562,7 +562,7 @@ class HeadGridArea(VerticalScrollArea):
         state.selection.events.head.connect(self.show_choice, max_args=0)
 
     def resizeEvent(self, event: QEvent) -> None:
-        """Tells the grid how much room there is."""
+        """Sets the room available to the grid."""
         super().resizeEvent(event)  # type: ignore[arg-type]
         self._grid.available = QSize(self.width() - SCROLL_BAR_WIDTH, self.height())
         self._grid.rebuild()

@@ -138,12 +138,12 @@ class HeatmapLayout:
     Attributes:
         window: the part of the widget in which cells show; smaller than `map` where the map scrolls.
         map: the rectangle of all cells, in sight or not.
-        strip: where the sum of the picked rows is drawn, under the window, in sight or not; None if there is none.
+        strip: the place of the sum of the picked rows, below the window, in sight or not; None if there is none.
         cell: width and height of a cell.
         font: of the labels; smaller where cells are small.
         row_step, column_step: every how many rows and columns a label fits.
         row_label_width, column_label_length: room for labels; longer ones are elided.
-        hidden: how much wider and higher the map is than the window; 0 where all of it fits.
+        hidden: the excess of the map's width and height over the window's; 0 where all of it fits.
     """
 
     window: QRectF
@@ -159,12 +159,12 @@ class HeatmapLayout:
 
     @property
     def rows_in_sight(self) -> range:
-        """Indices of rows of which the middle is in the window."""
+        """Indices of the rows whose middle is in the window."""
         return _in_sight(self.window.top() - self.map.top(), self.window.height(), self.cell.y(), self.map.height())
 
     @property
     def columns_in_sight(self) -> range:
-        """Indices of columns of which the middle is in the window."""
+        """Indices of the columns whose middle is in the window."""
         return _in_sight(self.window.left() - self.map.left(), self.window.width(), self.cell.x(), self.map.width())
 
     def is_in_sight(self, band: Band) -> bool:
@@ -259,7 +259,7 @@ def lay_out(
         size: of the widget.
         theme: for its font.
         zoom: see `viz_app.state.map_view_settings.Zoom`.
-        scroll: how far the map is scrolled; clipped to what there is.
+        scroll: the scrolled distance, limited to the map.
         has_strip: whether the sum of rows is shown below.
         is_signed: whether the numbers at the colour bar have signs.
     """
@@ -304,7 +304,7 @@ def lay_out(
 
 
 def thinned(count: int, step: int, lit: list[int]) -> list[int]:
-    """Indices to label: every `step`-th, and the lit ones, which silence neighbours that are too close."""
+    """Indices to label: every `step`-th, and the lit ones, which hide neighbours that are too close."""
     kept = [index for index in range(0, count, step) if all(index == each or abs(index - each) >= step for each in lit)]
     return sorted({*kept, *lit})
 
@@ -330,11 +330,11 @@ def _margins(view: MapView, font: QFont, size: QSize, theme: Theme, *, has_strip
 
 @lru_cache(maxsize=512)
 def elided(label: str, font: str, width: int) -> str:
-    """A label with what does not fit left out. Kept, as labels stay while heads and scales change.
+    """A label shortened to fit. Kept, as labels stay while heads and scales change.
 
     Args:
         label: whole.
-        font: as `QFont.toString` has it.
+        font: as text of `QFont.toString`.
         width: in pixels.
     """
     return _metrics(font).elidedText(visible(label), Qt.TextElideMode.ElideRight, width)
@@ -394,10 +394,10 @@ BESIDE_TEXT = 22
 
 @dataclass
 class HeatmapPainter:
-    """Paints one map as a state has it.
+    """Paints the large map of a state.
 
     Attributes:
-        state: for what is under the mouse.
+        state: provides the item under the mouse.
         theme: colours and fonts.
         view: the map.
         drawing: the map, its marks and its strip.
@@ -433,13 +433,13 @@ class HeatmapPainter:
 
     @cached_property
     def bar_and_numbers(self) -> QRectF:
-        """All that is at the right of the window: colour bar, its numbers, a scroll bar."""
+        """The area right of the window: colour bar, its numbers, a scroll bar."""
         window, numbers = self.layout.window, self.theme.scaled(BAR_LABEL + SIGN_WIDTH * self.drawing.is_signed)
         return QRectF(window.topRight(), QPointF(self.layout.bar.right() + numbers, window.bottom()))
 
     @cached_property
     def cells_and_bar(self) -> QRect:
-        """The window, and what is at its right: where no label of a row or column is touched."""
+        """The window and the area right of it, without the labels of rows and columns."""
         return self.layout.window.united(self.bar_and_numbers).adjusted(-2, 0, 0, 2).toAlignedRect()
 
     def paint(self, painter: QPainter, size: QSize, clip: QRect) -> None:
@@ -475,7 +475,7 @@ class HeatmapPainter:
         self._paint_value(painter, size)
 
     def _step_bands(self) -> list[Band]:
-        """The query of the decoding step that is looked at."""
+        """The query of the current decoding step."""
         step, kind = self.state.selection.step, self.state.selection.head.kind
         return [] if step is None or kind == "encoder" else self.view.bands(queries=[step])
 
@@ -619,11 +619,11 @@ def value_place(cell: QRectF, box: QSizeF, widget: QSizeF, cells: QRectF, bar: Q
     On a small map it covers other cells of the column rather than labels or the colour bar.
 
     Args:
-        cell: what it is about.
+        cell: the cell that has the value.
         box: its size.
         widget: the size of the whole.
-        cells: where the map is; what is above are the labels of columns, what is at the left those of rows.
-        bar: what is at its right.
+        cells: the area of the map, below the labels of columns and right of those of rows.
+        bar: the area at its right.
     """
     left, right = cell.left() - VALUE_GAP - box.width(), cell.right() + VALUE_GAP
     above, below = cell.top() - VALUE_GAP - box.height(), cell.bottom() + VALUE_GAP
@@ -706,7 +706,7 @@ class MapScrollBars:
         return QPointF(self.across.value(), self.down.value())
 
     def fit(self, layout: HeatmapLayout | None) -> None:
-        """Stands next to the window of a layout, as long as the map goes on; hidden without one."""
+        """Places each bar next to the window of a layout if the map is larger; hides both without a layout."""
         if layout is None:
             self.across.hide()
             self.down.hide()
@@ -753,7 +753,7 @@ class Heatmap(LargeMap):
         self._kept = Cache(NUM_KEPT)
         self._scroll_bars = MapScrollBars(self, self.lay_out)
         self.across, self.down = self._scroll_bars.across, self._scroll_bars.down
-        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # or every change paints the page below it again
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # otherwise every change also repaints the page below
         self.setAccessibleName("Attention of the chosen head")
         state.settings.events.zoom.connect(self.lay_out, max_args=0)
         for mark in MARKS:
@@ -788,7 +788,7 @@ class Heatmap(LargeMap):
             self.update(self._painter.cells if self._painter.has_same_bar(old.drawing) else self._painter.cells_and_bar)
 
     def _layout_of(self, view: MapView, drawing: Drawing) -> HeatmapLayout:
-        """The same layout as long as all that it follows from stays: other weights move nothing."""
+        """The layout, kept while its inputs stay the same: other weights move nothing."""
         scroll, zoom, has_strip = self._scroll_bars.offset, self._state.settings.zoom, drawing.strip is not None
         labels = view.row_labels, view.column_labels
         key = *labels, self.size().toTuple(), self._theme, zoom, scroll.toTuple(), has_strip, drawing.is_signed
@@ -884,7 +884,7 @@ class Heatmap(LargeMap):
             self.down.setValue(round(y * after.cell.y() - (point.y() - after.window.top())))
 
     def event(self, event: QEvent) -> bool:
-        """Labels say what a click on them does, and show what did not fit."""
+        """Shows the whole label under the mouse, and the effect of a click on it."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._view is not None:
             band = self._label_at(QPointF(event.pos()))
             if band is None:
@@ -902,7 +902,7 @@ class Heatmap(LargeMap):
             self._painter.paint(painter, self.size(), event.rect())
 
     def _show_pinned(self) -> None:
-        """Scrolls to the pinned cell where it is out of sight: an example, a lesson or a step may speak of it."""
+        """Scrolls the pinned cell into view: an example, a lesson or a step may refer to it."""
         pinned, layout = self._state.selection.pinned, self.layout_now
         cell = self.cell_rect(pinned) if pinned is not None else None
         if cell is None or layout is None:

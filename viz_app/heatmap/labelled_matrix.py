@@ -63,7 +63,7 @@ class MatrixStyle:
     Attributes:
         colors: from 0 up to a largest value, or on both sides of 0.
         cell_heights: the least and the largest, in pixels.
-        aimed_height: of all cells of a matrix together, in pixels; cells are as high as this and `cell_heights` say.
+        aimed_height: of all cells of a matrix together, in pixels; `cell_heights` limits each cell.
         has_slanted_columns: whether labels of columns are words, which are slanted; else they are short.
         cell_text: the text in a cell; None for nothing. It is left out where it does not fit, and
             everywhere if it does not in most cells.
@@ -270,7 +270,7 @@ class LabelledMatrix(QWidget):
     """Draws matrices as wide as there is room; the height depends on the number of rows alone.
 
     Attributes:
-        matrices: what is drawn; empty before the first.
+        matrices: those drawn; empty before the first.
         top: the value of the last colour; of signed ones, on both sides of 0.
         hovered_cell: the cell under the mouse; None if there is none.
         tip_of: the tool tip of a cell; None for no tips.
@@ -298,7 +298,7 @@ class LabelledMatrix(QWidget):
         self.setAccessibleName(name)
 
     def show_matrices(self, matrices: Sequence[Matrix], top: float) -> None:
-        """Draws other numbers; nothing is framed or struck out. What is under the mouse stays so if it still exists."""
+        """Draws other numbers; nothing is framed or struck out. A hovered cell stays hovered if it still exists."""
         self.matrices, self.top, self._layout = tuple(matrices), top, None
         self._framed = self._struck = frozenset()
         if self.hovered_cell is not None and not self.has_cell(self.hovered_cell):

@@ -70,7 +70,7 @@ def draw_map(painter: QPainter, target: QRectF, image: QImage) -> None:
 
 
 def draw_thumbnail(painter: QPainter, target: QRect, image: QImage) -> None:
-    """Draws a small image with hard edges; in a vector picture enlarged, for viewers smear what they enlarge."""
+    """Draws a small image with hard edges; in a vector picture enlarged, because viewers blur enlarged images."""
     if draws_shapes(painter):
         image = enlarged(image, 2 * max(target.width(), target.height()))
     painter.drawImage(target, image)
@@ -82,7 +82,7 @@ def draws_shapes(painter: QPainter) -> bool:
 
 
 def enlarged(image: QImage, least: int) -> QImage:
-    """An image with as many pixels for each of its own, at least `PIXELS_PER_CELL` both ways, as give `least`."""
+    """An image with larger pixels: `PIXELS_PER_CELL` both ways, or more until the smaller side has `least` pixels."""
     factor = max(PIXELS_PER_CELL, -(-least // max(1, min(image.width(), image.height()))))
     size = QSize(image.width() * factor, image.height() * factor)
     return image.scaled(size, Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.FastTransformation)

@@ -222,7 +222,7 @@ def strongest_pair(state: ExperimentState) -> Pair | None:
     weights = translation.maps.of_kind(head.kind)[head.layer, head.head].copy()
     num_queries, num_keys = weights.shape
     if num_queries > 2 and num_keys > 2:
-        weights[-1] = -1  # the end is predicted from nothing in particular
+        weights[-1] = -1  # the end token rarely depends on a particular token
         weights[:, 0] = -1
         weights[:, -1] = -1
         if head.kind == "encoder":

@@ -38,7 +38,7 @@ class LearnPage(QWidget):
         sentence: the reader's sentence and its translation.
         own: the reader's sentence; chapters may show another for a while.
         use_button: takes over the sentence of the Translate page; hidden while it is this one.
-        model_note: which model this page uses, while another one is open on the other pages.
+        model_note: names the model of this page while another one is open on the other pages.
         list: the list of chapters, with the menu of languages.
 
     Signals:

@@ -61,7 +61,7 @@ class ImportJob(ModelFreeJob):
         source: as of `core.interop.importing.import_model`.
         target: the file to write.
         data: a folder with Multi30k, for models whose vocabularies are rebuilt from it.
-        languages: codes of source and target; None for what the files say.
+        languages: codes of source and target; None for those in the files.
         num_heads: for models whose files lack it; None for the number of the published system.
         half_precision: weights in 16 or 32 bits; None as in `core.interop.model.ImportOptions`.
     """
@@ -82,7 +82,7 @@ class ImportJob(ModelFreeJob):
             from augenmerk.core.interop.model import ImportOptions, check_target
 
         with writable(self.target):
-            check_target(self.target, (self.source, self.data))  # before minutes are spent in vain
+            check_target(self.target, (self.source, self.data))  # before minutes of work
             model = import_model(
                 self.source,
                 ImportOptions(
@@ -133,7 +133,7 @@ class ImportDialog(QDialog):
         target: the file to write.
         import_button, cancel_button: begins; stops what runs, or closes.
         status, progress: the current step, and its progress.
-        problem: why it was not imported.
+        problem: the reason why it was not imported.
 
     Signals:
         imported(Path, str): the file of the model, and a description; empty if it was imported earlier.
@@ -181,7 +181,7 @@ class ImportDialog(QDialog):
             self._request.cancel()
         super().reject()
 
-    # --- what it is ----------------------------------------------------------------------------------------------
+    # --- the model -----------------------------------------------------------------------------------------------
 
     def _introduce(self, source: Path) -> None:
         self.setWindowTitle(f"Import {source.name}")

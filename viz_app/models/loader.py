@@ -28,7 +28,7 @@ _CONFIGS = ("config.json", "config.yaml")
 def foreign_source(path: Path) -> Path | None:
     """The file or folder to import when `path` is opened; None if it is no model of another project.
 
-    A file of a Hugging Face or JoeyNMT folder stands for its folder. The model may still be unreadable. A folder
+    A file of a Hugging Face or JoeyNMT folder represents its folder. The model may still be unreadable. A folder
     named like an experiment is no model: it is refused as an experiment.
     """
     if path.is_dir():

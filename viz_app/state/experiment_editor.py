@@ -24,7 +24,7 @@ class Step:
     """One place in the history.
 
     Attributes:
-        experiment: what was asked for.
+        experiment: the requested one.
         whole: the same before it was fitted to the model in use; None if it was not.
     """
 
@@ -66,41 +66,41 @@ class ExperimentEditor:
 
     @property
     def previous(self) -> Experiment | None:
-        """The one that undo goes back to; None if there is none."""
+        """The experiment that undo restores; None if there is none."""
         return self.past[-1].experiment if self.past else None
 
     @property
     def own_decoding(self) -> Output:
-        """The model's own way to find the target; the latest one while a target is given."""
+        """The way to decode; the latest one while a target is given."""
         outputs = (each.experiment.output for each in (self.step, *reversed(self.past)))
         return next((each for each in outputs if not isinstance(each, GivenTarget)), Greedy())
 
     def push(self, experiment: Experiment) -> "ExperimentEditor":
-        """A new experiment takes over; what was undone before is gone."""
+        """The editor with a new experiment in use, and nothing to redo."""
         if experiment == self.experiment:
             return self
         return ExperimentEditor(Step(experiment), (*self.past, self.step)[-MAX_REMEMBERED:])
 
     def replace(self, experiment: Experiment) -> "ExperimentEditor":
-        """Another experiment without a step to be undone: the current one could not be used."""
+        """The editor with another experiment in place of the current, unusable one. Adds no undo step."""
         return replace(self, step=Step(experiment))
 
     def fit(self, experiment: Experiment) -> "ExperimentEditor":
-        """The current one as far as the model in use takes it, without a step to be undone; see `restored`."""
+        """The editor with the current experiment fitted to the model in use. Adds no undo step; see `restored`."""
         return replace(self, step=Step(experiment, self.step.whole or self.experiment))
 
     def restored(self) -> "ExperimentEditor":
-        """For another model: whatever was fitted to the former is whole again.
+        """The editor for another model: steps fitted to the previous model are whole again.
 
-        That holds for these steps alone: the same experiment, if the user came to it in another way, stays unchanged.
+        Equal experiments that were not fitted stay unchanged.
         """
         past, future = (tuple(each.restored() for each in steps) for steps in (self.past, self.future))
         return ExperimentEditor(self.step.restored(), past, future)
 
     def withdraw(self, shown: Experiment) -> "ExperimentEditor":
-        """Forgets the current one, which was refused; `shown`, the nearest of that kind, takes its place.
+        """The editor without the current, refused experiment; the nearest step with `shown` replaces it.
 
-        What lies between the two is kept: redo leads to it, or undo if the refused one was itself reached by undo.
+        Steps between the two are kept: for redo, or for undo if undo led to the refused one.
         """
         if shown == self.experiment:
             return self
@@ -158,7 +158,7 @@ Intent: TypeAlias = Callable[[ExperimentEditor], Edit]
 
 
 def edit_text(text: str) -> Intent:
-    """Another sentence: head scalings are kept; what belonged to the words of the old one is dropped, and named."""
+    """Another sentence. Head scalings are kept; changes to words of the old sentence are dropped and reported."""
 
     def edit(editor: ExperimentEditor) -> Edit:
         experiment = editor.experiment
@@ -173,21 +173,21 @@ def edit_text(text: str) -> Intent:
 
 
 def begin_text(text: str) -> Intent:
-    """A first sentence, with nothing to go back to."""
+    """A first sentence, with nothing to undo."""
     return lambda editor: Edit(ExperimentEditor(edit_text(text)(editor).editor.step))
 
 
 def show_experiment(experiment: Experiment) -> Intent:
-    """Another experiment. What does not fit the model is refused."""
+    """Another experiment, refused if it does not fit the model."""
     return lambda editor: Edit(editor.push(experiment))
 
 
 def open_experiment(experiment: Experiment, *, forgets_history: bool = False) -> Intent:
-    """An experiment that was saved; what does not fit the model in use is dropped, and named.
+    """A saved experiment. Parts that do not fit the model in use are dropped and reported.
 
     Args:
         experiment: the saved one.
-        forgets_history: whether it is the first one, with nothing to go back to.
+        forgets_history: whether it is the first one, with nothing to undo.
     """
 
     def edit(editor: ExperimentEditor) -> Edit:
@@ -198,9 +198,9 @@ def open_experiment(experiment: Experiment, *, forgets_history: bool = False) ->
 
 
 def intervene(*interventions: Intervention) -> Intent:
-    """Changes something; what changed the same thing before gives way.
+    """Adds changes, which replace earlier changes of the same thing.
 
-    A changed source has other tokens: rows of attention over it that were set no longer fit, and are dropped.
+    A changed source has other tokens, so that rows of attention set over it are dropped.
 
     Raises:
         ExperimentError: when submitted, if two of them change the same thing, or a token is forced while the target is
@@ -245,7 +245,7 @@ def force(step: int, *tokens: str) -> Intent:
 
 
 def set_output(output: Output) -> Intent:
-    """Finds the target in another way; forced tokens are dropped where it is given."""
+    """Finds the target in another way; a given target drops forced tokens."""
 
     def edit(editor: ExperimentEditor) -> Edit:
         experiment = editor.experiment
@@ -266,7 +266,7 @@ def use_own_decoding(editor: ExperimentEditor) -> Edit:
 
 
 def undo(editor: ExperimentEditor) -> Edit:
-    """The experiment before this one."""
+    """The previous experiment."""
     return Edit(editor.undo(), drops_misfits=True)
 
 
@@ -276,7 +276,7 @@ def redo(editor: ExperimentEditor) -> Edit:
 
 
 def begin_history(editor: ExperimentEditor) -> Edit:
-    """The same experiment with nothing to go back to; `resume_history` takes up the former history again."""
+    """The same experiment with nothing to undo; `resume_history` restores the former history."""
     return Edit(ExperimentEditor(Step(editor.experiment)), None)
 
 
@@ -301,7 +301,7 @@ GIVEN_DROPPED = "Dropped: your translation, because the model chooses the other 
 def dropped_notice(dropped: Sequence[Intervention], *, is_of_former: bool) -> str:
     """A notice of the interventions that the model left out; empty if there are none.
 
-    `is_of_former`: whether a former model had taken them.
+    `is_of_former`: whether the previous model accepted them.
     """
     undo = "With the previous model, undo restores" if is_of_former else ""
     why = f"because {'it does' if len(dropped) == 1 else 'they do'} not fit this model or sentence"
@@ -312,8 +312,8 @@ def kept_notice(experiment: Experiment, previous: Experiment | None) -> str:
     """A sentence on the interventions kept from the previous model; empty if there are none.
 
     Args:
-        experiment: what is asked of the model that is in use now.
-        previous: what undo goes back to. It takes the changes back if they were the last step.
+        experiment: the one requested from the model in use.
+        previous: the one that undo restores. Undo removes the changes if they were the last step.
     """
     if not experiment.interventions:
         return ""

@@ -60,7 +60,7 @@ class Waiting:
     """An answer is awaited. All instances are equal, so a newer question changes no phase.
 
     Attributes:
-        question: what was asked; None if it is not needed.
+        question: the question; None if it is not needed.
     """
 
     question: object = field(default=None, compare=False)
@@ -71,7 +71,7 @@ class Refused:
     """There is no answer.
 
     Attributes:
-        problem: why, and what to do.
+        problem: the reason, and what to do.
     """
 
     problem: str
@@ -103,11 +103,11 @@ class RequestState:
 
     @property
     def problem(self) -> str:
-        """Why there is no answer; empty if there is one, or none was asked for."""
+        """The reason if a request has no answer; else empty."""
         return self.phase.problem if isinstance(self.phase, Refused) else ""
 
     def begin(self, question: object = None) -> None:
-        """An answer was asked for."""
+        """Records that an answer was requested."""
         self._enter(Waiting(question))
 
     def advance(self, progress: Progress | None) -> None:
@@ -116,7 +116,7 @@ class RequestState:
         self.progressed.emit(progress)
 
     def finish(self, problem: str = "") -> None:
-        """The answer has come, or will not; `problem` says why not."""
+        """Ends the wait. A `problem` is the reason for a missing answer."""
         self._enter(Refused(problem) if problem else Idle())
 
     def forget_problem(self) -> None:
@@ -145,7 +145,7 @@ class Current:
     """A result of the model in use: questions can be asked about it.
 
     Attributes:
-        result: what is shown.
+        result: the result shown.
         model: the model that made it; None if it is not known.
     """
 
@@ -189,14 +189,14 @@ class ExperimentState:
         selection: what is chosen and marked on them.
         maps: the maps that follow from result, settings and selection.
         intents: what will be chosen and pinned with the next result.
-        roles: what the heads of these maps do.
+        roles: of the heads of these maps.
         editor: the experiment in use, undo and redo.
         shown: the result on the screen: `Empty`, `Current` or `Stale`.
         request: the answer that is awaited.
         measuring: maps in other measures.
         model: the model in use; None before the first.
         languages_without_model: names of source and target where no model is known.
-        notice: what the last change left out or took over, in a sentence; empty if nothing.
+        notice: a sentence on parts that the last change left out or took over; empty if there are none.
 
     Signals (psygnal):
         experiment_asked(ExperimentRequest): it must be computed; then call `accept` or `refuse`.
@@ -251,14 +251,14 @@ class ExperimentState:
 
     @property
     def original(self) -> Translation | None:
-        """The result with nothing changed; the same as `translation` where nothing is."""
+        """The result without changes; the same as `translation` if nothing is changed."""
         return self.result.original if self.result is not None else None
 
     @property
     def languages(self) -> tuple[str, str]:
         """The names of source and target of what is shown: "German" and "English".
 
-        They are those of the model that made it, also while another one, that is in use by now, translates.
+        They belong to the model that made it, even while another model is translating.
         """
         model, experiment = (
             (self.model, self.experiment) if self.result is None else (self.shown.model, self.result.experiment)
@@ -268,11 +268,11 @@ class ExperimentState:
     # --- the experiment ------------------------------------------------------------------------------------------
 
     def submit(self, intent: Intent, *, asks: bool = True) -> None:
-        """Changes the experiment, and asks for it. One that is shown already is asked for only after a refusal.
+        """Changes the experiment and requests it. An experiment already shown is requested only after a refusal.
 
         Args:
             intent: see `viz_app.state.experiment_editor`.
-            asks: whether it is asked for now; else with `ask_again`. Without a model, nothing is asked for.
+            asks: whether to request it now; else `ask_again` does. Without a model, nothing is requested.
 
         Raises:
             ExperimentError: the change is impossible; nothing was changed.
@@ -289,28 +289,28 @@ class ExperimentState:
             self.ask_again()
 
     def prepare_text(self, text: str) -> None:
-        """Another sentence, asked for once the model in use, or the next one, is asked.
+        """Prepares another sentence, to be requested later from the model in use or the next one.
 
-        A sentence that was never asked for, such as the first example at the start, is nothing to go back to.
+        A sentence that was never requested, such as the first example at the start, leaves nothing to undo.
         """
         before = self.editor
         is_unused = self.result is None and not before.can_undo and not before.experiment.interventions
         self.submit(begin_text(text) if is_unused else edit_text(text), asks=False)
 
     def ask_again(self) -> None:
-        """The same experiment, of the model that is in use now; what does not fit it is dropped."""
+        """Requests the same experiment from the model in use; parts that do not fit are dropped."""
         self._ask(drops_misfits=True, reports_kept=isinstance(self.shown, Stale))
         self.experiment_changed.emit(self.experiment)
 
     def report(self, notice: str) -> None:
-        """Shows something that the user should know about the experiment."""
+        """Shows a notice about the experiment."""
         if notice != self.notice:
             self.notice = notice
             self.notice_changed.emit(notice)
 
     def _ask(self, *, drops_misfits: bool, reports_kept: bool = False) -> None:
         if self.model is None:
-            return  # it is asked for when a model has been opened
+            return  # requested once a model is open
         drops_misfits = drops_misfits or isinstance(self.shown, Stale)
         asked = ExperimentRequest(self.experiment, self.current, drops_misfits, reports_kept)
         self.request.begin(asked)
@@ -319,9 +319,9 @@ class ExperimentState:
     # --- the answer ----------------------------------------------------------------------------------------------
 
     def accept(self, result: ExperimentResult) -> None:
-        """Shows a result. What it left out is named, and no longer asked for.
+        """Shows a result. Parts that it left out are reported and no longer requested.
 
-        Where another model left it out, undo asks for it again: of use once the former model is open again.
+        After a change of model, undo requests these parts again: useful once the previous model is open.
         """
         phase, is_stale = self.request.phase, isinstance(self.shown, Stale)
         asked = phase.question if isinstance(phase, Waiting) else None
@@ -336,10 +336,10 @@ class ExperimentState:
         self._show(result)
 
     def refuse(self, problem: str) -> None:
-        """There is no result: what is shown stays, and its experiment is in use again. The refused one is forgotten.
+        """Handles a refusal. The result shown stays, with its experiment in use; the refused one is forgotten.
 
-        Where nothing of this model is shown yet, the plain sentence is asked for instead; if it was that already,
-        nothing is shown.
+        Without a result of this model, the plain sentence is requested instead. If that was refused, nothing is
+        shown.
         """
         refused, shown = self.experiment, self.current
         plain = Experiment(refused.source_text)
@@ -359,9 +359,9 @@ class ExperimentState:
             self.experiment_changed.emit(self.experiment)
 
     def cancel(self) -> None:
-        """Cancels the request: what is shown stays, and its experiment is in use again.
+        """Cancels the request. The result shown stays, with its experiment in use.
 
-        Where nothing of this model is shown yet, nothing is shown, and the experiment is kept; `ask_again` asks for it.
+        Without a result of this model, nothing is shown, and the experiment is kept for `ask_again`.
         """
         if not self.request.is_running:
             return
@@ -373,7 +373,7 @@ class ExperimentState:
         self.experiment_cancelled.emit()
 
     def show_translation(self, translation: Translation) -> None:
-        """Shows a translation that is there already, with nothing changed."""
+        """Shows an existing translation without changes."""
         self.editor = self.editor.replace(translation.experiment)
         self._show(ExperimentResult.of(translation))
 
@@ -409,7 +409,7 @@ class ExperimentState:
         self.model_changed.emit(model)
 
     def take_roles(self, roles: SampleRoles) -> None:
-        """A sample was measured with the model in use."""
+        """Takes over roles measured over a sample with the model in use."""
         if self.model is not None:
             self.model = replace(self.model, roles=roles)
         if not isinstance(self.shown, Stale):
@@ -421,7 +421,7 @@ class Measuring:
     """Maps in the chosen measure. They are requested when needed; the weights are shown until they arrive.
 
     Attributes:
-        maps: where they are shown.
+        maps: the maps that show them.
         request: the maps that are awaited.
 
     Signals (psygnal):
@@ -472,10 +472,10 @@ class Measuring:
 
 
 class ViewIntents:
-    """Keeps the chosen head and the pinned cell as results change; what does not exist yet is chosen later.
+    """Keeps the chosen head and the pinned cell as results change; missing ones are chosen later.
 
     Attributes:
-        settings, selection, maps: what it applies to.
+        settings, selection, maps: the state it applies to.
     """
 
     def __init__(self, settings: MapViewSettings, selection: MapSelection, maps: MapSource) -> None:
@@ -486,7 +486,7 @@ class ViewIntents:
         settings.events.shown.connect(self._on_shown)
 
     def choose_head(self, head: Head) -> None:
-        """Shows one head, in place of another or of several; one that the maps shown lack, with the next result."""
+        """Shows one head instead of the current ones. If the maps lack it, the next result shows it."""
         self.settings.show_one()
         num_layers, num_heads = self.maps.shape(head.kind)
         is_there = self.maps.result is None or (head.layer < num_layers and head.head < num_heads)
@@ -506,7 +506,7 @@ class ViewIntents:
         """Shows the maps of a result, with the head and the pin that belong to it.
 
         Returns:
-            Which cell could not be pinned, in a sentence; empty if that did not happen.
+            A sentence naming a cell that could not be pinned; else empty.
         """
         before, shown_before = self.maps.result, self.maps.translation
         self.maps.show(result)
@@ -550,11 +550,11 @@ def pair_in(
     """The same two tokens in another translation: at the same positions, or where a comparison of maps pairs them.
 
     Args:
-        after: in whose maps the pair is looked for.
-        before: in whose maps it was pinned.
+        after: the translation to search.
+        before: the translation in which it was pinned.
         kind: of the maps.
         pair: the query and key.
-        label_mode: by which token a query of the decoder is named.
+        label_mode: the token that names a query of the decoder.
 
     Returns:
         None if one of the two tokens has no partner.
@@ -574,7 +574,7 @@ def partner(before: Sequence[str], after: Sequence[str], index: int) -> int | No
 
 
 def query_tokens(translation: Translation, kind: MapKind, label_mode: Literal["read", "predicted"]) -> tuple[str, ...]:
-    """By which token each query of a kind of map is named."""
+    """The token that names each query of a kind of map."""
     if kind == "encoder":
         return translation.source_tokens
     return translation.read_tokens if label_mode == "read" else translation.predicted_tokens

@@ -17,9 +17,9 @@ class HeadRoles:
     """Roles of heads. Pure derivation, remembered for the translation that is shown.
 
     Attributes:
-        maps: whose heads.
-        sample: what the heads of the model that made the maps do over a sample; None if that was not measured: a head's
-            role is then what it does in the sentence shown.
+        maps: the maps of the heads.
+        sample: roles over a sample, of the model that made the maps; None if not measured: roles then describe the
+            sentence shown.
     """
 
     def __init__(self, maps: MapSource) -> None:

@@ -1,4 +1,4 @@
-"""What source and target are called in sentences, and the codes `>>xx<<` that name a target language. No Qt."""
+"""Names of source and target in sentences, and the codes `>>xx<<` of target languages. No Qt."""
 
 from collections.abc import Collection
 
@@ -14,7 +14,7 @@ _OPEN, _CLOSE = ">>", "<<"
 def language_names(run: RunConfig | None) -> tuple[str, str]:
     """Source and target of a run, such as "German" and "English"; neutral words where there are no languages.
 
-    The copy task has none; those of a run whose settings are lost (None), or that did not say, are not known.
+    The copy task has no languages. Those of a run with lost settings (None), or without an entry, are unknown.
     """
     if run is None or run.is_copy_task:
         return NEUTRAL
@@ -26,7 +26,7 @@ def language_names(run: RunConfig | None) -> tuple[str, str]:
 
 
 def languages_of(model: ModelInfo, text: str) -> tuple[str, str]:
-    """The names of source and target of a model; one of several target languages goes by the code in the text."""
+    """The names of source and target of a model; the code in the text selects one of several target languages."""
     source, target = language_names(model.run)
     if not model.target_codes:
         return source, target
@@ -35,17 +35,17 @@ def languages_of(model: ModelInfo, text: str) -> tuple[str, str]:
 
 
 def target_code(model: ModelInfo | None, text: str) -> str | None:
-    """The token `>>xx<<` by which the text says into which language; None if it does not."""
+    """The token `>>xx<<` of the target language in the text; None if it has none."""
     return code_of(text, model.target_codes) if model is not None else None
 
 
 def language_of(code: str) -> str:
-    """What the target of a code such as `>>fra<<` is called: its name, or what stands in the code."""
+    """The name of the target of a code such as `>>fra<<`; the letters of the code if it has none."""
     return language_name(inner_code(code))
 
 
 def inner_code(code: str) -> str:
-    """What stands in a code such as `>>fra<<`: fra."""
+    """The letters of a code such as `>>fra<<`: fra."""
     return code.removeprefix(_OPEN).removesuffix(_CLOSE)
 
 

@@ -45,13 +45,13 @@ class Cache:
 
 
 class MapSource:
-    """Maps of an experiment's result, in the way that the settings ask for. Pure derivation, remembered while it holds.
+    """Maps of an experiment's result, according to the settings. Purely derived, and cached while valid.
 
     Attributes:
         settings, selection: how maps are shown, and which head is chosen.
-        result: whose maps; None while nothing is shown.
+        result: the result with the maps; None while nothing is shown.
         measured: the maps of its translations in the other measures, as far as they are known, by translation.
-        cache: what follows from all of this.
+        cache: values derived from these.
     """
 
     def __init__(self, settings: MapViewSettings, selection: MapSelection) -> None:
@@ -61,7 +61,7 @@ class MapSource:
         self.cache = Cache()
 
     def show(self, result: ExperimentResult | None) -> None:
-        """Another result; what was measured of translations that it keeps stays known."""
+        """Shows another result; measured maps of translations that it keeps stay known."""
         self.result = result
         kept = () if result is None else (result.original, result.changed)
         self.measured = {each: self.measured[each] for each in kept if each in self.measured}
@@ -82,12 +82,12 @@ class MapSource:
 
     @property
     def shown(self) -> ShownMaps:
-        """The maps that are in fact shown: without interventions there is one translation, and one kind of maps."""
+        """The maps really shown: without interventions there is one translation, and one kind of maps."""
         return self.settings.shown if self.result is not None and self.result.is_changed else "changed"
 
     @property
     def translation(self) -> Translation | None:
-        """Whose tokens name the maps: the changed translation, unless the original maps are shown."""
+        """The translation whose tokens name the maps: the changed one, unless the original maps are shown."""
         if self.result is None:
             return None
         return self.result.original if self.shown == "original" else self.result.changed
@@ -97,7 +97,7 @@ class MapSource:
         return self.shown == "difference" and not self.difference_problem(kind)
 
     def difference_problem(self, kind: MapKind) -> str:
-        """Why there is no difference of maps of a kind; empty if there is one."""
+        """The reason if there is no difference of maps of a kind; else empty."""
         found = self._difference(kind)
         return found if isinstance(found, str) else ""
 
@@ -126,7 +126,7 @@ class MapSource:
         return measure if self.lacking_measure() is None else "weight"
 
     def lacking_measure(self) -> Translation | None:
-        """A translation that has to be measured before the chosen measure can be shown; None if there is none."""
+        """A translation that must be measured to show the chosen measure; None if there is none."""
         if self.settings.measure == "weight":
             return None
         return next((each for each in self._translations_shown() if each not in self.measured), None)
@@ -146,7 +146,7 @@ class MapSource:
     # --- labelled maps --------------------------------------------------------------------------------------------
 
     def heads(self, head: Head | None = None) -> list[tuple[int, int]]:
-        """Layer and head of all heads that the large map is made of."""
+        """Layer and head of all heads in the large map."""
         head = head or self.selection.head
         num_layers, num_heads = self.shape(head.kind)
         scope = self.settings.scope
@@ -192,7 +192,7 @@ class MapSource:
         return self.cache.kept(key, make)
 
     def _difference(self, kind: MapKind) -> MapDifference | str:
-        """The difference of all maps of a kind, or a sentence that says why there is none."""
+        """The difference of all maps of a kind, or a sentence on why there is none."""
         result, selection = self.result, self.settings.selection
 
         def make() -> MapDifference | str:

@@ -80,7 +80,7 @@ def measure_note(state: ExperimentState) -> str:
 
 
 def hiding_note(state: ExperimentState) -> str:
-    """One sentence on what is hidden of the large map; empty if that is not asked for."""
+    """One sentence on the tokens hidden in the large map; empty if the settings hide none."""
     settings = state.settings
     view = state.maps.view() if settings.selection.hide else None
     if view is None:
@@ -93,7 +93,7 @@ def hiding_note(state: ExperimentState) -> str:
 
 
 def difference_note(state: ExperimentState) -> str:
-    """One sentence on a difference that is shown, or why there is none; empty if none is asked for."""
+    """One sentence on the difference shown, or why there is none; empty if none is requested."""
     if state.maps.shown != "difference":
         return ""
     problem = state.maps.difference_problem(state.selection.head.kind)
@@ -113,7 +113,7 @@ def value_name(state: ExperimentState) -> str:
 
 @dataclass(frozen=True)
 class CellText:
-    """A cell in words: what is done to its query, what query and key are called, what its value is called and is."""
+    """A cell in words: changes of its query, names of query and key, name and value of the number."""
 
     verb: str
     query: str
@@ -151,7 +151,7 @@ def describe(state: ExperimentState, pair: Pair) -> tuple[str, str] | None:
 def marks_in_words(state: ExperimentState) -> str:
     """The pinned cell or picked tokens in words; empty if there are none.
 
-    Lines after the first say the same in ever fewer words, for where there is no room for all. Each has the value.
+    Lines after the first are ever shorter forms, for use if there is too little room. Each has the value.
     """
     selection = state.selection
     total = query_sum(state)
@@ -168,7 +168,7 @@ def marks_in_words(state: ExperimentState) -> str:
 
 
 def label_tip(view: MapView, band: Band) -> str:
-    """The label of a row or column, and what a click on it does."""
+    """The label of a row or column, and the effect of a click on it."""
     if not band.is_row:
         return f"{view.column_labels[band.index]}\nClick: mark this column here and in all heads."
     return (

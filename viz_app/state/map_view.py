@@ -1,4 +1,4 @@
-"""A labelled map as it is drawn, and the cells, rows and columns that are chosen, pinned and picked on it. No Qt.
+"""A labelled map as drawn, and the cells, rows and columns that are chosen, pinned and picked on it. No Qt.
 
 Query and key are positions in the model's whole map; an entry is an index among the queries or the keys that are shown;
 row and column are places in the drawing. Only this module translates between them.
@@ -266,7 +266,7 @@ class MapSelection:
         hovered_word: a word of the translation under the mouse.
         picked: tokens of which the queries are summed, and which light up in all maps.
         picked_key: a token that was picked as a key.
-        step: the decoding step that is looked at; None for none.
+        step: the current decoding step; None for none.
     """
 
     events: ClassVar[SignalGroupDescriptor] = SignalGroupDescriptor()
@@ -288,14 +288,14 @@ class MapSelection:
         return self.pinned is not None or bool(self.picked.tokens) or bool(self.picked_key.tokens)
 
     def clear_marks(self, *, pinned: Pair | None = None) -> None:
-        """Nothing is hovered, pinned or picked; or this pair alone is pinned."""
+        """Clears everything hovered, pinned and picked, and pins this pair if there is one."""
         self.clear_hovered()
         self.pinned = pinned
         self.picked = PickedTokens()
         self.picked_key = PickedTokens()
 
     def clear_hovered(self) -> None:
-        """Nothing is under the mouse: the large map is about to become another."""
+        """Clears everything hovered, before the large map changes."""
         self.hovered = self.hovered_sum = self.hovered_label = self.hovered_word = None
 
     def choose(self, head: Head) -> None:
@@ -307,7 +307,7 @@ class MapSelection:
         self.head = head
 
     def pin(self, pair: Pair) -> None:
-        """Pins a pair, or lets it go if it is pinned."""
+        """Pins a pair, or unpins it if it is pinned."""
         self.pinned = None if pair == self.pinned else pair
 
     def pick_queries(self, queries: Sequence[int], shift: int, mode: SelectionMode = "alone") -> None:

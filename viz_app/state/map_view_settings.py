@@ -1,6 +1,6 @@
 """Settings of the maps: labels, words, hidden tokens, scale, heads, original or changed. No Qt.
 
-Each option is declared once: its default, its key in the settings file, and what must be redrawn when it changes.
+Each option is declared once: its default, its key in the settings file, and the parts to redraw when it changes.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +31,7 @@ def option(default: Any, *redraws: Redraws, key: str = "", choices: Sequence[obj
 
     Args:
         default: its value until the user chooses another.
-        redraws: what has to be drawn again when it changes.
+        redraws: the parts to redraw when it changes.
         key: of the settings file; empty if it is not remembered.
         choices: the values that make sense; None for a flag.
     """
@@ -60,7 +60,7 @@ SHOWN_MAPS: tuple[ShownMaps, ...] = ("original", "changed", "difference")
 Zoom = float
 """The size of the large map's cells: a height in pixels, or `AUTO` or `FIT`."""
 AUTO: Zoom = -1.0
-"""The whole map where its labels stay legible that way; else cells that are, and the map scrolls."""
+"""The whole map if its labels stay legible; else legible cells, and the map scrolls."""
 FIT: Zoom = 0.0
 """The whole map, however small its cells."""
 MIN_LEGIBLE_PX = 9.0
@@ -77,15 +77,15 @@ class MapViewSettings:
         label_mode: whether a query of the decoder is named by the token read or by the token predicted there.
         scale: "shared": colours run from 0 to 1 everywhere; "layer": up to the largest weight in a layer; "own": up to
             each map's own maximum.
-        hides_wrapping, hides_punctuation: what is left out of the maps; what stays of a query is renormalised.
+        hides_wrapping, hides_punctuation: the tokens left out of the maps; the rest of a query is renormalised.
         merges_words: words instead of pieces.
         measure: the meaning of a cell; if it does not exist or is not known yet, the weight is shown.
-        scope: which heads the large map is made of: the chosen one, all of its layer, all of its kind, or a set.
+        scope: the heads in the large map: the chosen one, all of its layer, all of its kind, or a set.
         combination: mean or maximum of these.
         several: the set, all of one kind.
         shown: the maps of the original translation, of the changed one, or their difference.
         picture: whether the large map is drawn as a heatmap or as lines.
-        zoom: how large the cells of the large map are, see `Zoom`.
+        zoom: the size of the cells of the large map, see `Zoom`.
         line_threshold: lines for less than this part of the last colour's weight are left out.
         order: of the heads in the grid: by layer, by role, or the clearest first.
         shown_role: heads with another role are pale in the grid; None: none is.
@@ -133,7 +133,7 @@ class MapViewSettings:
     def with_changes(self, **changes: Any) -> "MapViewSettings":
         """A copy with other values of some fields, to be read once: it has no signals.
 
-        `dataclasses.replace` would make their signals, of each of which psygnal 0.16 keeps a string for ever.
+        `dataclasses.replace` would make their signals, and psygnal 0.16 keeps a string of each forever.
 
         Raises:
             TypeError: there is no such field.

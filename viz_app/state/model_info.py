@@ -16,16 +16,16 @@ class ModelInfo:
     """An opened checkpoint.
 
     Attributes:
-        name: for people.
+        name: for display.
         path: the checkpoint file, None if it came from none.
         run: the configuration it was trained with.
-        device: where it runs, and why there.
+        device: the one it runs on, and the reason for the choice.
         num_parameters: trainable parameters.
         roles: of its heads over a sample; None if no file with them is next to it.
         digest: of weights and vocabularies; experiment files name models by it.
         vocabulary_sizes: V of source and target.
-        target_codes: tokens that a sentence may begin with to say into which language; empty for one pair.
-        history: how its training went; empty if that is not known.
+        target_codes: tokens at the beginning of a sentence that choose the target language; empty for one pair.
+        history: the course of its training; empty if unknown.
     """
 
     name: str
@@ -68,5 +68,5 @@ class ModelInfo:
 
 
 def heads_in_words(num_heads: int) -> str:
-    """So many heads of a layer: "1 head", "8 heads"."""
+    """The number of heads of a layer in words: "1 head", "8 heads"."""
     return f"{num_heads} {'head' if num_heads == 1 else 'heads'}"

@@ -18,7 +18,7 @@ seconds: the time grows with the square of the length where there are no spaces.
 
 
 def limited(text: str) -> str:
-    """The text, or as much of its beginning as is taken."""
+    """The beginning of the text, at most `MAX_CHARACTERS`."""
     return text[:MAX_CHARACTERS]
 
 
@@ -45,10 +45,10 @@ BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 @lru_cache(maxsize=4096)
 def visible(token: str) -> str:
-    """The token; "U+200B" for a zero-width space, and so for all that consist of nothing visible.
+    """The token; code points such as "U+200B" if it has no visible character.
 
     Args:
-        token: as it is shown elsewhere, perhaps after the mark of a piece.
+        token: as displayed elsewhere, perhaps after the mark of a piece.
     """
     rest = token.removeprefix(CONTINUATION)
     if not rest or not all(map(_is_invisible, rest)):
@@ -112,7 +112,7 @@ def word_spans(translation: Translation) -> dict[Word, Span]:
 
 
 def _spans_of(words: tuple[_Word, ...], translation: Translation) -> dict[Span, _Word]:
-    """Places in the typed text of words that know their first tokens."""
+    """Places in the typed text of words, found by their first tokens."""
     if not words:
         return {}
     spans = {word.start: span for word, span in word_spans(translation).items()}
@@ -187,9 +187,9 @@ class Piece:
 
 
 def changed_pieces(before: Translation, after: Translation) -> tuple[Piece, ...]:
-    """The sentence of `after`, its words that are not in `before` marked, words that only went missing put back.
+    """The sentence of `after`, with new words marked and lost words restored.
 
-    A word that was replaced is shown by the word that replaced it alone.
+    Of a replaced word, only its replacement is shown.
     """
     old, new = [word.text for word in before.target_words], [word.text for word in after.target_words]
     return pieces_of(old, new, after.text)
@@ -210,7 +210,7 @@ def pieces_of(old: Sequence[str], new: Sequence[str], text: str) -> tuple[Piece,
 
     def say(word: str, mark: Mark) -> int:
         start = text.lower().find(word.lower(), position)
-        if start < 0 or len(text.lower()) != len(text):  # not to be found in the sentence: the word as the model has it
+        if start < 0 or len(text.lower()) != len(text):  # not in the sentence: the model's form of the word
             pieces.append(Piece(f" {word}", mark))
             return position
         if start > position:

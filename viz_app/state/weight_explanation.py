@@ -49,7 +49,7 @@ class QueryKeyView:
         tokens: the two, in words.
         row_logits: [M], the scores of all keys of this query as the softmax takes them, divided by the head's
             temperature; −∞ where the mask hides a key.
-        whose: says which of two translations is explained; empty if there is only one.
+        whose: names the explained one of two translations; empty if there is only one.
     """
 
     detail: QueryKeyDetail
@@ -87,9 +87,9 @@ class QueryKeyView:
 
 
 def query_key_view(state: ExperimentState, explanation: WeightExplanation) -> QueryKeyView | str:
-    """The products that give the pinned pair's weight in the translation shown, or a sentence on what is missing.
+    """The products that give the pinned pair's weight in the translation shown, or a sentence on the missing part.
 
-    Of a difference the changed translation is explained.
+    For a difference, the changed translation is explained.
     """
     translation, pair, head = state.maps.translation, state.selection.pinned, state.selection.head
     if translation is None or pair is None:

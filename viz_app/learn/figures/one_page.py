@@ -169,7 +169,7 @@ class OnePageFigure(ChapterFigure):
         stack: the boxes.
         lines: the texts of the table: the parts of the chosen module, or groups of modules, and their sum.
         says: explains the chosen module.
-        measured: the model that is drawn; None while no model is open.
+        measured: the model drawn; None while no model is open.
     """
 
     caption = "The model on one page. Click a box; click it again for the whole"
