@@ -20,7 +20,7 @@ OFFSCREEN_LIBRARIES = {
     "libglib-2.0.so.0": "libglib2.0-0",
     "libgthread-2.0.so.0": "libglib2.0-0",
 }
-"""Shared object to Debian package: what drawing without a screen needs."""
+"""Debian packages by shared object, for drawing without a screen."""
 
 WINDOW_LIBRARIES = OFFSCREEN_LIBRARIES | {
     "libxcb-cursor.so.0": "libxcb-cursor0",
@@ -32,7 +32,7 @@ WINDOW_LIBRARIES = OFFSCREEN_LIBRARIES | {
     "libxcb-render-util.so.0": "libxcb-render-util0",
     "libxcb-shape.so.0": "libxcb-shape0",
 }
-"""Shared object to Debian package: what a window on an X11 desktop needs."""
+"""Debian packages by shared object, for a window on an X11 desktop."""
 
 
 def can_load(library: str) -> bool:
@@ -111,7 +111,7 @@ def prepare_display(*, picture_only: bool) -> str | None:
     A picture needs no screen: without one, Qt draws offscreen.
 
     Returns:
-        Why no window can be opened, for the user; None if one can.
+        A message for the user if no window can be opened; else None.
     """
     if not sys.platform.startswith("linux"):
         return None

@@ -1,7 +1,7 @@
 """Colours, fonts and the small stylesheet of the windows, light and dark.
 
-Widgets that paint themselves read `current_theme()` while they paint; those that keep something made of its colours
-make it again in `changeEvent`, when `is_theme_change` says so. All others follow `Theme.apply`. The look of a
+Widgets that paint themselves read `current_theme()` while they paint; those that cache something made of its colours
+rebuild it in `changeEvent` if `is_theme_change` is true. All others follow `Theme.apply`. The look of a
 label or button follows from its dynamic property "role" (see `set_role`):
 
 - QLabel: "title", "heading", "claim" and "reading" (of a chapter), "sentence", "dense" (a long sentence),
@@ -53,7 +53,7 @@ class Palette:
         grid: lines inside a chart.
         text, muted: text, and secondary text. Both reach 4.5 : 1 on `background`, `panel` and `raised`.
         accent: selection, the first curve, the primary button; `on_accent` is text upon it.
-        warm: what deserves a second look: low probability, the second curve, notes.
+        warm: items that deserve a second look: low probability, the second curve, notes.
         faint_accent: a pale accent: raw values of a smoothed curve.
     """
 
@@ -106,7 +106,7 @@ class Theme:
         name: "light" or "dark".
         palette: its colours.
         base_px: pixel size of body text, scaled.
-        scale: by how much all lengths are larger than at 100%.
+        scale: the factor of all lengths, 1 at 100%.
     """
 
     name: Literal["light", "dark"]
@@ -324,7 +324,7 @@ _current: Theme | None = None
 
 
 def current_theme() -> Theme:
-    """The theme that was applied last; the light one before that."""
+    """The theme applied last; initially the light one."""
     global _current
     if _current is None and QApplication.instance() is not None:
         _current = Theme.light()  # read many times while a page is laid out

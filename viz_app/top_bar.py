@@ -100,7 +100,7 @@ class TopBar(QWidget):
     Attributes:
         tabs: one button for each page.
         model_button: the model in use; its menu opens another.
-        status, device: of the training; where the model runs and why.
+        status, device: the status of the training; the model's device, with the reason for it.
         menu_button: opens the menu of the window.
     """
 

@@ -24,7 +24,7 @@ class BoundedSeries:
 
     Attributes:
         capacity: largest number of points kept; even, at least 4.
-        stride: how many values one point is the mean of, a power of two.
+        stride: the number of values averaged in one point, a power of two.
         last: the latest value; NaN before the first.
     """
 
@@ -85,7 +85,7 @@ class BoundedSeries:
             self._newest.pop()
 
     def since(self, x: float) -> tuple[Points, Points, int]:
-        """Points, [n] each, back to `x` at least (if the curve goes so far), and how many values each is the mean of.
+        """Points, [n] each, back to `x` at least (if the curve goes so far), and the number of values averaged in each.
 
         Single values, if all of these are still kept; else the points of `xy`.
         """
@@ -204,7 +204,7 @@ class RunCurves:
 
     @property
     def num_stale_validations(self) -> int:
-        """How many validations there were since the best one."""
+        """The number of validations since the best one."""
         if self.best is None:
             return 0
         return sum(1 for point in self.validations if point.step > self.best.step)
@@ -226,7 +226,7 @@ def smoothed(values: Points, longest: int, stride: int = 1) -> Points:
 
     Args:
         values: each represents `stride` values.
-        longest: the largest window, in those.
+        longest: the largest window, in these values.
     """
     num = len(values)
     places = np.arange(num)

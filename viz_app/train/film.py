@@ -189,7 +189,7 @@ class FilmStrip(QWidget):
             super().keyPressEvent(event)
 
     def step(self, by: int) -> bool:
-        """Chooses the next frame or the one before; False if no frame is shown."""
+        """Chooses the next or previous frame; False if no frame is shown."""
         shown = self._playback.frame_index
         if shown is not None and 0 <= shown + by < len(self._playback.frames):
             self.frame_chosen.emit(shown + by)
@@ -238,7 +238,7 @@ class FilmStrip(QWidget):
         return map_image(self._playback.map_of(frame), color_table(is_dark=current_theme().is_dark), 1.0, pixels)
 
     def _num_slots(self) -> int:
-        """How many pictures fit."""
+        """The number of pictures that fit."""
         return max(1, (self.width() - 2 * scaled(MARGIN_PX) + scaled(GAP_PX)) // (scaled(PICTURE_PX) + scaled(GAP_PX)))
 
     def _choose_at(self, event: QMouseEvent) -> None:
@@ -268,7 +268,7 @@ class FilmPanel(QFrame):
     Attributes:
         tabs: title, or tabs in a narrow window.
         strip, slider, play_button, heatmap, grid: the parts.
-        kind_menu, layer_menu, head_menu: the head that is shown.
+        kind_menu, layer_menu, head_menu: the head shown.
     """
 
     def __init__(self, state: TrainState) -> None:

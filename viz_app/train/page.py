@@ -45,10 +45,10 @@ class TrainPage(QWidget):
     """Widgets around a `TrainState`.
 
     Attributes:
-        state: all that is shown of the run.
+        state: the run and its film.
         comparison: other runs, drawn in the same charts.
         controller: starts, stops and resumes the training.
-        run_actions: what the buttons do.
+        run_actions: the actions of the buttons.
         form, panel, notice_bar, run_view: the parts of the page; `run_view` is None until there is something to draw.
         all_settings: every setting of the form; None until it is first shown.
 
@@ -108,7 +108,7 @@ class TrainPage(QWidget):
         """Pauses a running training and waits for the threads of this page. For closing the window.
 
         Args:
-            waits_for_training: for as long as `limit_to_end_s`; False if that was done already.
+            waits_for_training: for at most `limit_to_end_s`; False if the caller has waited.
 
         Returns:
             Whether all of them have ended in time.
@@ -224,7 +224,7 @@ class TrainPage(QWidget):
 
 
 def _problem_of(choices: RunChoices) -> str:
-    """Why a run with these numbers could not be started; empty if it could."""
+    """The reason why a run with these numbers cannot start; empty if it can."""
     try:
         choices.run_config()
     except AugenmerkError as error:
@@ -297,7 +297,7 @@ class RunActions(QObject):
         self._controller.extend(self._panel.device, number)
 
     def open_run(self, folder: Path) -> None:
-        """Shows the run in `folder`, or why it cannot be shown."""
+        """Shows the run in `folder`, or the reason why it cannot be shown."""
         try:
             self._panel.leave_form()
             self._controller.open_run(folder, self._source_of_form())
@@ -357,7 +357,7 @@ class RunActions(QObject):
 
 
 class Intro(QFrame):
-    """A panel that lists in numbered steps what Start does with the current settings."""
+    """A numbered list of the steps that Start performs with the current settings."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Translations and attention maps at each validation, and which step is shown. No Qt, no torch.
+"""Translations and attention maps at each validation, and the step shown. No Qt, no torch.
 
 The shown step is the same for the film of attention, the sample translations and the dotted line in the charts.
 """
@@ -27,7 +27,7 @@ class Playback:
         frames: translations of the probe sentence.
         samples: translations of a sample of the validation sentences.
         moment: the step that the user chose; None to follow the newest.
-        maps: the experiment that is shown: that of the frame; its settings and its chosen head are the film's own.
+        maps: the experiment of the frame shown; its settings and its chosen head are the film's own.
 
     Signals (psygnal):
         changed(): frames, samples or the shown step changed.
@@ -76,7 +76,7 @@ class Playback:
 
     @property
     def shown_step(self) -> int | None:
-        """The step that is shown; None while there is none."""
+        """The step shown; None while there is none."""
         steps = self.steps
         if not steps:
             return None
@@ -89,17 +89,17 @@ class Playback:
 
     @property
     def frame_index(self) -> int | None:
-        """Which frame is shown: the last one up to the shown step."""
+        """The number of the frame shown: the last one up to the shown step."""
         return _last_up_to(self.frames, self.shown_step)
 
     @property
     def frame(self) -> FilmFrame | None:
-        """The frame that is shown."""
+        """The frame shown."""
         return None if self.frame_index is None else self.frames[self.frame_index]
 
     @property
     def sample(self) -> SampleTranslated | None:
-        """The sample that is shown: the last one up to the shown step."""
+        """The sample shown: the last one up to the shown step."""
         index = _last_up_to(self.samples, self.shown_step)
         return None if index is None else self.samples[index]
 

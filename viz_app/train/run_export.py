@@ -32,13 +32,13 @@ class RunExport:
 
     Attributes:
         name: of the run.
-        folder: where its steps are recorded; None if nothing is.
+        folder: the folder of its recorded steps; None if there is none.
         curves: of the run.
         charts: those in sight.
         frames: of its film.
-        head: the one that the film shows.
-        view: how its maps are shown.
-        metrics: of every step, if they were read before; else they are read when they are needed.
+        head: that of the film.
+        view: the settings of its maps.
+        metrics: of every step; None to read them when needed.
     """
 
     name: str
@@ -88,7 +88,7 @@ class RunExport:
             csv.writer(file, lineterminator="\n").writerows([(*OF_STEPS, *OF_VALIDATIONS), *rows])
 
     def film(self, heads: FilmHeads, *, has_caption: bool) -> Film | None:
-        """The film of the head that is shown, or of all heads of its layer or kind; None if there is none."""
+        """The film of the head shown, or of all heads of its layer or kind; None if there is none."""
         head = self.head
         if head is None or not self.frames:
             return None
@@ -141,7 +141,7 @@ def _shot(frame: FilmFrame, heads: Sequence[Head], view: MapViewSettings) -> Sho
 
 
 def metric_rows(metrics: StepMetrics | None, curves: RunCurves) -> Iterator[tuple[Cell, ...]]:
-    """The rows, by rising step. A step without a validation, or of which nothing else is known, has empty cells."""
+    """The rows, by rising step. A step has empty cells for a missing validation or unknown metrics."""
     validations = {point.step: point for point in curves.validations}
     columns = [getattr(metrics, name).tolist() for name in OF_STEPS] if metrics is not None else []
     steps: dict[int, tuple[Cell, ...]] = {row[0]: row for row in zip(*columns, strict=True)}

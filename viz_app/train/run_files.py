@@ -30,11 +30,11 @@ class RunOnDisk:
     """A run that can be opened.
 
     Attributes:
-        folder: where it is kept.
+        folder: its folder.
         name: the folder's.
         curves: from its history and its best checkpoints; empty if it has not been validated yet.
         num_epochs: complete epochs.
-        changed: when it was last written.
+        changed: the time of its last change.
         files: settings, state and whether it can be resumed.
         metrics: of every step; None if they were not read.
     """
@@ -107,7 +107,7 @@ def _is_run(folder: Path) -> bool:
 
 
 def _changed(folder: Path) -> float:
-    """When its history was last written; before there is one, its last checkpoint or its settings."""
+    """The time of the last change to its history; without one, to its last checkpoint or its settings."""
     for name in (HISTORY, LAST, RUN_SETTINGS):
         if (folder / name).is_file():
             return (folder / name).stat().st_mtime

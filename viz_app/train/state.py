@@ -51,25 +51,25 @@ class Run:
     """The run on the page at one moment; only its curves grow.
 
     Attributes:
-        status: what the page shows or waits for.
-        request: how it was started or can be resumed; None before the first run, or if its settings are lost.
+        status: the state of the page.
+        request: the one that started it or can resume it; None before the first run, or if its settings are lost.
         folder: of its files; None if there is no run.
         curves: all steps and validations.
         phase: the current activity other than training steps ("Tokenizing 29,000 sentence pairs").
         started: its sizes, once it has begun; else None.
         latest_step: the last step reported; else None.
         best_checkpoint, last_checkpoint: complete files on the disk; else None.
-        finish: how it ended; None while it runs or if it failed.
+        finish: its end; None while it runs or if it failed.
         error: the message for the user if it failed.
         error_details: the traceback of an unexpected error; empty for none.
         proposal: changed settings to continue with after an error; else None.
         resumable_checkpoint: the last good checkpoint after an error with a proposal; None if there is none.
-        save_failure: what could not be written, while the run waits for a decision; else None.
-        stop_request: how the run was stopped by the user; None if it was not.
+        save_failure: the failed save, while the run waits for a decision; else None.
+        stop_request: the user's request to stop the run; None if there was none.
         note: an informational message for the user; empty for none.
         saved_step: the step in the last checkpoint of a run of an earlier session; 0 if not known.
         was_interrupted: whether that run ended without saving, so that the steps after that one are lost.
-        is_complete: whether a run from the disk has come to its end: it can be given more epochs, but not resumed.
+        is_complete: whether a run from the disk is complete: it can get more epochs, but not be resumed.
     """
 
     status: Status = Status.IDLE
@@ -127,7 +127,7 @@ class Run:
 
     @property
     def can_extend(self) -> bool:
-        """Whether it has come to its end, and can be given more epochs."""
+        """Whether it is complete, and can be continued to more epochs."""
         if self.status.is_running or self.last_checkpoint is None:
             return False
         return self.is_complete or (self.finish is not None and self.finish.reason in ("completed", "patience"))
@@ -144,7 +144,7 @@ class Run:
 
     @property
     def is_on_page(self) -> bool:
-        """Whether there is a run, running or with something to show or to continue from."""
+        """Whether there is a run: an active one, or one to show or to resume."""
         if self.status.is_running or self.last_checkpoint is not None:
             return True
         return self.status is Status.VIEWING or (self.status is Status.FINISHED and self.folder is not None)
@@ -209,12 +209,12 @@ class TrainState:
         )
 
     def request_stop(self, how: StopRequest = "keep") -> None:
-        """The user stops the run; it ends after the current batch."""
+        """Records that the user stops the run, which ends after the current batch."""
         if self.run.status.is_running:
             self._set(replace(self.run, status=Status.STOPPING, stop_request=how, save_failure=None))
 
     def answer_failed_save(self) -> None:
-        """The run retries or ends: it no longer waits."""
+        """Records that the run retries or ends, and no longer waits."""
         if self.run.status is Status.WAITING:
             self._set(replace(self.run, status=Status.TRAINING, save_failure=None))
 

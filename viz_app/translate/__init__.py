@@ -1,1 +1,1 @@
-"""The Translate page: what is its own alone."""
+"""The Translate page."""

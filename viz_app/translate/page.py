@@ -31,16 +31,16 @@ class TranslatePage(QWidget):
 
     Attributes:
         controller: computes the experiment.
-        state: the experiment, and how it is shown.
+        state: the experiment, and the settings of its maps.
         sentence, heads, head: the three panels.
-        analysis: the tabs beside them; `analysis_button` opens and closes them, `thumbnails_button` brings back the
-            heads whose place they took.
-        message: takes the place of the maps while there are none; `open_button` and `train_button` offer a model there,
+        analysis: the tabs next to them; `analysis_button` opens and closes them, `thumbnails_button` restores the
+            heads that they replaced.
+        message: replaces the maps while there are none; `open_button` and `train_button` offer a model there,
             `cancel_button` cancels the first translation.
-        stop_analysis: ends what the analysis tab in sight waits for, and says whether there was anything.
-        own_settings: how the user wants maps to be shown; while a lesson shows its scenes, not how these are.
-        step_scene: shows the scene before (-1) or after (1) of a lesson, and says whether one is shown; ← and → walk
-            through heads otherwise.
+        stop_analysis: cancels the work of the visible analysis tab; returns whether there was any.
+        own_settings: the user's map settings, which scenes of a lesson do not change.
+        step_scene: shows the previous (-1) or next (1) scene of a lesson; returns whether one is shown. If not, ← and →
+            step through heads.
 
     Signals:
         failed(Failure): an experiment was refused.
@@ -97,7 +97,7 @@ class TranslatePage(QWidget):
         self.state.prepare_text(self.sentence.input.text)
 
     def ask_new_model(self) -> None:
-        """Asks the model that is in use now for the experiment, or for the sentence that was just typed."""
+        """Requests the experiment, or the sentence just typed, from the model in use."""
         if not self.sentence.input.is_committed:
             self.sentence.input.commit(is_asked=False)
         elif self.state.experiment.source_text.strip():
@@ -120,7 +120,7 @@ class TranslatePage(QWidget):
         self.sentence.fit(self.width(), self.height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Does the command of the page that has this key."""
+        """Runs the page's command for this key."""
         of_page = (command.on(self) for command in (CANCEL_OR_UNPIN, *SCENE_COMMANDS))
         if not run_by_key(event, (*of_page, *(command.on(self.state) for command in HEAD_COMMANDS))):
             super().keyPressEvent(event)
@@ -169,9 +169,9 @@ class TranslatePage(QWidget):
         self.controller.failed.connect(self._on_failed)
 
     def _on_text(self, text: str, is_asked: bool) -> None:
-        """The text settled; `is_asked` if the user asked outright."""
+        """Requests the text; `is_asked`: explicitly, so that an unchanged text is translated again."""
         if self.state.model is None:
-            self.state.prepare_text(text)  # it is asked for when a model has been opened
+            self.state.prepare_text(text)  # requested once a model is open
         elif not text.strip():
             self._show_hint()
         elif is_asked and text == self.state.experiment.source_text:
@@ -190,10 +190,10 @@ class TranslatePage(QWidget):
             veil.cover(isinstance(self.state.shown, Stale))
 
     def _on_failed(self, failure: Failure) -> None:
-        """Says once why there is no answer: in place of the maps, or in the note beside those that stay."""
+        """Reports a failure once: in place of the maps, or in the note next to maps that stay."""
         if (
             self.state.result is None and not self.state.request.is_running
-        ):  # else the plain sentence is asked for instead
+        ):  # else the plain sentence is requested instead
             self._show_hint("" if failure.details else failure.message)
         if failure.details:
             show_failure(self.window(), "The sentence was not translated", failure)
@@ -204,7 +204,7 @@ class TranslatePage(QWidget):
             self._show_hint(self.state.request.problem)
 
     def _show_hint(self, problem: str = "") -> None:
-        """There is nothing to translate, or it cannot be: drops the old translation and says what to do."""
+        """Drops the old translation when there is no new one, and shows what to do."""
         ending = ", or choose an example." if self.sentence.examples.isEnabled() else "."
         hint = f"{typing_hint(self.state)}{ending}"
         self.state.clear()
@@ -232,7 +232,7 @@ class Veil(QWidget):
         self.hide()
 
     def cover(self, is_wanted: bool) -> None:
-        """Lies over the parent, or not."""
+        """Covers the parent, or uncovers it."""
         self.setGeometry(self._covered.rect())
         self.setVisible(is_wanted)
         self.raise_()
@@ -266,8 +266,8 @@ class Arrangement(QSplitter):
         maps: all heads, and one head large.
         analysis: the tabs.
         analysis_button: opens and closes them.
-        thumbnails_button: brings all heads back, where the tabs have taken their place.
-        buttons: both, of which one is shown: where the tabs took the heads' place, closing them is bringing these back.
+        thumbnails_button: restores all heads that the tabs have replaced.
+        buttons: both, one of them shown: closing tabs that replaced the heads restores the heads.
     """
 
     def __init__(
@@ -316,7 +316,7 @@ class Arrangement(QSplitter):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A narrow page has no room for thumbnails beside the tabs, a very narrow one for anything beside the map."""
+        """A narrow page has no room for thumbnails next to the tabs, a very narrow one for anything next to the map."""
         super().resizeEvent(event)
         self._stack(self.width() < scaled(STACKED))
         self._fit()
@@ -359,7 +359,7 @@ class Arrangement(QSplitter):
             self.setSizes(self._sizes_beside[1])
 
     def _fit(self) -> None:
-        """In a narrow page the tabs take the place of the thumbnails: the large map and the texts keep their room."""
+        """On a narrow page the tabs replace the thumbnails: the large map and the texts keep their room."""
         has_room = self.analysis.isHidden() or self.width() >= scaled(NARROW)
         set_visible(self._heads, has_room, focus_to=self._head)
         shown, hidden = self.analysis_button, self.thumbnails_button

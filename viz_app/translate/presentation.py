@@ -30,7 +30,7 @@ KEYS_OF_SCENES = f"← → or Page Up, Page Down scenes · Shift+← → heads �
 
 
 class Presentation(QWidget):
-    """A full screen that shows what the Translate page shows, and acts on the same experiment.
+    """A full screen with the contents of the Translate page, for the same experiment.
 
     Page Up, Page Down, ← and → step through the scenes of the lesson that is open, or without one through the heads.
 
@@ -38,9 +38,9 @@ class Presentation(QWidget):
         step_scene: moves by a number of scenes and returns True; False if no lesson is shown.
         scene_words: number, title and text of the scene; None if no lesson is shown.
         scene: those of a lesson; hidden without one.
-        source, target: the sentence, and the words of the translation; words that a change brought are marked.
-        heatmap, lines: the map, in the way that is chosen on the page.
-        caption: which head it is, and what a row means; `hint` names the keys until one is used.
+        source, target: the sentence, and the words of the translation; new words are marked.
+        heatmap, lines: the map, in the form chosen on the page.
+        caption: the name of the head, and the meaning of a row; `hint` names the keys until one is used.
     """
 
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
@@ -112,7 +112,7 @@ class Presentation(QWidget):
             self.hint.setVisible(False)
 
     def step_head(self, by: int) -> bool:
-        """The next head or the one before, from the end of a layer on to the next layer; False if none are shown."""
+        """Chooses the next or previous head, across layers; False if none are shown."""
         head = self._state.selection.head
         num_layers, num_heads = self._state.maps.shape(head.kind)
         place = head.layer * num_heads + head.head + by

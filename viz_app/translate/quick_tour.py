@@ -22,11 +22,11 @@ SELECTING = ("label_mode", "hides_wrapping", "hides_punctuation", "merges_words"
 
 
 class QuickTour(QFrame):
-    """A line above the sentence. It waits for the first result, and is gone for good once it is left.
+    """A line above the sentence. It waits for the first result, and never returns once it is left.
 
     Attributes:
-        text: the sentence. Enter and → go on while the bar has the keyboard.
-        next_button, skip_button: the next one; none of them any more.
+        text: the sentence. Enter and → show the next one while the bar has the keyboard.
+        next_button, skip_button: shows the next sentence; ends the tour.
         place: of the step, counted from 0.
         has_begun: whether the first sentence was shown.
 
@@ -34,7 +34,7 @@ class QuickTour(QFrame):
         begun(): the first sentence is shown now.
         ended(): the last one was left, or all were skipped.
         learn_wanted(): the reader wants to know more.
-        typing_wanted(): the reader is to type a sentence.
+        typing_wanted(): the reader will type a sentence.
     """
 
     begun = Signal()
@@ -81,13 +81,13 @@ class QuickTour(QFrame):
         self._on_result()
 
     def _stop_listening(self) -> None:
-        """The widget is deleted now, but Python may keep this object for a while: it must hear of no more results."""
+        """Disconnects all signals: Python may keep this object for a while after the widget is deleted."""
         self._state.result_changed.disconnect(self._on_result)
         for name in SELECTING:
             getattr(self._state.settings.events, name).disconnect(self._on_settings)
 
     def _on_settings(self) -> None:
-        """The map has other cells: its figure in the sentence is another."""
+        """Updates the number in the sentence to the new cells of the map."""
         if self.has_begun and self._state.translation is not None:
             self._say()
 
@@ -123,7 +123,7 @@ class QuickTour(QFrame):
     def _say(self) -> None:
         self.text.setText(self._steps[self.place][1]())
 
-    # --- what is shown, and said ------------------------------------------------------------------------------------
+    # --- the sentences ----------------------------------------------------------------------------------------------
 
     @property
     def _translation(self) -> Translation:
@@ -132,7 +132,7 @@ class QuickTour(QFrame):
 
     @property
     def _shown_weights(self) -> MapView:
-        """The weights of the chosen head as the large map shows them: of merged words, and without hidden tokens."""
+        """The weights of the chosen head in the large map: of merged words, and without hidden tokens."""
         view = self._state.maps.with_settings(measure="weight", scope="head", shown="changed").view()
         assert view is not None, "nothing is said before the first result"
         return view

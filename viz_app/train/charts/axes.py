@@ -44,7 +44,7 @@ class ChartAxes:
     """Draws `ChartPicture`s on axes; the artists are kept from one picture to the next.
 
     Attributes:
-        curves: what the latest picture drew over axes and grid, from back to front.
+        curves: the artists of the latest picture over axes and grid, from back to front.
         lines: the artists of the lines, by `ChartLine.key`.
     """
 

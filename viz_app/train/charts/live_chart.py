@@ -27,7 +27,7 @@ class LiveChart(FigureCanvasQTAgg):
     """One pair of axes over training steps, whose curves grow without a full redraw.
 
     Attributes:
-        num_full_draws, num_blits: how often everything, or only the curves, were drawn.
+        num_full_draws, num_blits: the numbers of full redraws and of redraws of the curves alone.
         picture: the current picture; None before the first.
         companion: a chart on the same step axis, whose values are shown under the mouse, too; else None.
 
@@ -171,7 +171,7 @@ class LiveChart(FigureCanvasQTAgg):
         step = self.step_at(place.x())
         values = self.values_at(step)
         if self.companion is not None:
-            values = self.companion.values_at(step) + values  # the last row is the first one shown
+            values = self.companion.values_at(step) + values  # the last row appears first
         if not values or not scaled(_LEFT_PX) <= place.x() <= self.width() - scaled(_RIGHT_PX):
             QToolTip.hideText()
             return

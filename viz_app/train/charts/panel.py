@@ -167,7 +167,7 @@ class ChartPanel(QWidget):
     """A chart of one quantity at a time.
 
     Attributes:
-        choices: what is shown and how.
+        choices: the settings of the chart.
         chart: the chart.
         legend: of the chart; the second chart shows none.
         quantity_menu, scale_menu, smoothing_menu, shown_menu: the menus.
@@ -307,7 +307,7 @@ class ChartPair(QFrame):
 
     @property
     def pictures(self) -> list[ChartPicture]:
-        """The charts as they are now."""
+        """The current charts."""
         return [panel.chart.picture for panel in (self.main, self.second) if panel.chart.picture is not None]
 
     def _draw(self) -> None:

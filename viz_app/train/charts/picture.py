@@ -49,10 +49,10 @@ class ChartSettings:
     """The settings of one chart.
 
     Attributes:
-        quantity: what is plotted.
+        quantity: the plotted one.
         scales: linear or logarithmic, for each quantity.
         smoothing: the window of the running mean.
-        shown: which steps: all, those of this epoch, the last 500 or 5,000, or the range of `zoom`.
+        shown: the steps shown: all, those of this epoch, the last 500 or 5,000, or the range of `zoom`.
         zoom: first and last step, for "zoom".
     """
 
@@ -64,7 +64,7 @@ class ChartSettings:
 
     @property
     def scale(self) -> Scale:
-        """Linear or logarithmic, for the quantity that is shown."""
+        """Linear or logarithmic, for the quantity shown."""
         return self.scales.get(self.quantity, "linear")
 
     @scale.setter
@@ -115,7 +115,7 @@ class ChartPicture:
     """Everything that one chart draws.
 
     Attributes:
-        settings: what it shows and how, at the time of drawing.
+        settings: those of the chart at the time of drawing.
         lines: from back to front.
         x_limits, y_limits: ends of the axes.
         best: (step, value, label) of the best validation, if it is on this chart.
@@ -150,7 +150,7 @@ def picture_of(
     """The picture of `curves`.
 
     Args:
-        curves, choices, num_steps_shown, compared: what is drawn.
+        curves, choices, num_steps_shown, compared: the contents.
         y_before: the value limits of the previous picture of the same kind.
         moment: the step shown in the film.
         is_live: whether values may still come.

@@ -30,7 +30,7 @@ class RunChoices:
 
     Attributes:
         preset: name of the configuration to start from.
-        data_kind: where sentence pairs come from; ignored by the copy presets, which generate their own.
+        data_kind: the source of sentence pairs; ignored by the copy presets, which generate their own.
         data_path: the folder or prepared file; empty if none was chosen yet.
         device: "auto", "cpu", "cuda:0" …
         parent_folder: each run gets a folder of its own in it.
@@ -78,7 +78,7 @@ class RunChoices:
         return value_of(preset(self.preset), name) if self.problem(name) else self._value(name)
 
     def problem(self, name: str) -> str:
-        """Why the typed text is refused; empty if it is not."""
+        """The reason if the typed text is refused; else empty."""
         try:
             self._value(name)
         except ConfigError as error:
@@ -99,7 +99,7 @@ class RunChoices:
         return replace(self, settings=settings | (dict.fromkeys(names, text) if text.strip() else {}))
 
     def with_preset(self, name: str) -> "RunChoices":
-        """Another preset, with its own settings; languages, seed and patience stay, and all that is no setting."""
+        """Another preset with its own settings; languages, seed, patience and all values but settings stay."""
         kept = {setting: text for setting, text in self.settings.items() if setting in _OF_EVERY_PRESET}
         return replace(self, preset=name, settings=kept)
 
@@ -129,7 +129,7 @@ class RunChoices:
 
 
 def rate_name(choices: RunChoices) -> str:
-    """The setting that says how high the rate is: with a Noam schedule a factor of it."""
+    """The setting of the learning rate; with a Noam schedule, its factor."""
     is_noam = choices.value("training.schedule") == "noam"
     return "training.noam_factor" if is_noam else "training.learning_rate"
 
@@ -200,7 +200,7 @@ def schedule_note(run: RunConfig, source: str | Path) -> str:
 
 
 def _steps_per_epoch(run: RunConfig, source: str | Path) -> int:
-    """About how many optimizer steps an epoch has; 0 where that is known only when the data has been read."""
+    """The approximate number of optimizer steps in an epoch; 0 if unknown before the data is read."""
     if source != "multi30k":
         return 0
     training = run.training
@@ -233,7 +233,7 @@ def run_summary_rows(run: RunConfig, source: str | Path, probe: str | None) -> l
 
 
 def whole_number(name: str, text: str, at_least: int) -> int:
-    """The number that was typed. Raises `ConfigError`, which names the field of the form."""
+    """The typed number. Raises `ConfigError`, which names the field of the form."""
     number: int | None
     try:
         number = int(text.strip().replace(",", "").replace(" ", ""))

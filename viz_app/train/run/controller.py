@@ -28,9 +28,9 @@ from augenmerk.viz_app.worker.inference import ANSWER_SECONDS
 from augenmerk.viz_app.worker.training import DRAIN_INTERVAL_MS, TrainingBody, TrainingFailure, TrainingRun
 
 SAVE_SECONDS = 60.0
-"""For the step in hand, or the validation, and a checkpoint of the largest preset; then nothing more is waited for."""
+"""Time limit for the current step or validation, and a checkpoint of the largest preset."""
 DRAWING_SHARE = 0.04
-"""Share of the time that drawing may take: where the processor is busy, training gets the rest."""
+"""Greatest share of the time for drawing: on a busy processor, training gets the rest."""
 _RUNNING_ELSEWHERE = "Another process is training it. Open it again to see its progress."
 
 
@@ -203,7 +203,7 @@ class RunController(QObject):
         return self._training.wait(limit_s)
 
     def _on_events(self, events: list[TrainingEvent]) -> None:
-        """Passes events to the state, and so to the screen; mere steps only as often as the drawing budget allows."""
+        """Passes events to the state, and so to the screen; plain steps only as often as the drawing budget allows."""
         self._pending += events
         if not self._pending:
             return

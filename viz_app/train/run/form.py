@@ -121,7 +121,7 @@ class RunForm(QWidget):
         self.changed.emit()
 
     def edit_settings(self, text: str, *names: str) -> None:
-        """Takes over what was typed for these settings; an empty text restores the preset's values."""
+        """Takes over the typed values of these settings; an empty text restores the preset's values."""
         self._choices = self._choices.with_settings(text, *names)
         self._change()
 
@@ -229,7 +229,7 @@ class RunForm(QWidget):
         """Shows a note about the schedule of this run."""
         try:
             text = schedule_note(self._choices.run_config(), self._choices.source())
-        except AugenmerkError:  # a number is wrong, or no folder was chosen: that is said elsewhere
+        except AugenmerkError:  # a wrong number or a missing folder is reported elsewhere
             text = ""
         self.note.setText(text)
         self.note.setVisible(bool(text))
@@ -320,7 +320,7 @@ class AllSettings(QFrame):
         filter_edit: shows only the settings that contain this text.
         restore_button: resets all settings to the preset.
         close_button: hides all settings.
-        problem: why the settings do not fit together, on a line of its own, so that no row moves.
+        problem: the reason why the settings do not fit together, on a line of its own, so that no row moves.
     """
 
     def __init__(self, form: RunForm) -> None:
@@ -394,7 +394,7 @@ class SettingRow(QWidget):
     Attributes:
         control: a check box, a menu or a field, by the type of the setting.
         restore_button: shown where the setting differs from the preset.
-        problem: what to enter instead of the typed text, to the right of it.
+        problem: advice on a refused text, to the right of it.
     """
 
     def __init__(self, dotted: str, setting: Setting, edit: Edit) -> None:
@@ -432,7 +432,7 @@ class SettingRow(QWidget):
         self._lay_out()
 
     def show_choices(self, choices: RunChoices) -> None:
-        """Shows the value, whether it differs from the preset, and why it is refused."""
+        """Shows the value, any difference from the preset, and the reason for a refusal."""
         name, control = self._dotted, self.control
         original, is_settled = choices.preset_text(name), choices.is_settled(name)
         differs, problem = choices.differs(name), choices.problem(name)
@@ -493,7 +493,7 @@ def entries_of(labels: Mapping[str, str]) -> dict[str, tuple[str, str]]:
 
 
 def show_setting(edit: QLineEdit, choices: RunChoices, *names: str) -> None:
-    """Shows what was typed for these settings in one field, with the preset's value as its placeholder.
+    """Shows the typed values of these settings in one field, with the preset's value as its placeholder.
 
     Settings that were typed differently are shown as the placeholder, joined.
     """

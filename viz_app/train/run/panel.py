@@ -27,7 +27,7 @@ from augenmerk.viz_app.widgets.labels import ElidingLabel
 from augenmerk.viz_app.widgets.layouts import Space, VerticalScrollArea, column_of, row_of
 
 WIDTH_PX, NO_MAX_WIDTH = 316, (1 << 24) - 1
-"""At 100%; what Qt means by no limit."""
+"""At 100%; Qt's value for no limit."""
 
 
 class RunPanel(QFrame):
@@ -39,8 +39,8 @@ class RunPanel(QFrame):
         switch_button: shows the form in place of the run, and the run in place of the form.
         resume_button, pause_button, stop_button, discard_button: of the run; shown when they apply. Resume
             replaces Pause.
-        epochs_edit: how many epochs a finished run is to have, if it is to go on.
-        device_menu: where the run is to continue.
+        epochs_edit: the total number of epochs for continuing a finished run.
+        device_menu: the device for resuming the run.
         open_menu: runs on the disk.
 
     Signals:
@@ -133,12 +133,12 @@ class RunPanel(QFrame):
         self._wants_form = False
 
     def show_message(self, text: str) -> None:
-        """Shows below the buttons why the run cannot be started; empty hides it."""
+        """Shows the reason why the run cannot start, below the buttons; an empty text hides it."""
         self.message.setText(text)
         self.message.setVisible(bool(text))
 
     def show_problem(self, text: str) -> None:
-        """Shows why the run of the form cannot be started, and disables the button; an empty text enables it."""
+        """Shows the reason why the run of the form cannot start, and disables the button; an empty text enables it."""
         self._problem = text
         self.start_button.setEnabled(not text)
         self.start_button.setToolTip(text)
@@ -204,7 +204,7 @@ class RunPanel(QFrame):
         self.switched.emit()
 
     def _repair_focus(self, before: QWidget | None) -> None:
-        """When the focused button disappears, Qt focuses the next one, perhaps “Discard…”: focuses a harmless one."""
+        """Focuses a harmless button when the focused one disappears: Qt would choose the next, perhaps “Discard…”."""
         now = self.window().focusWidget()
         pushed = (self.start_button, self.resume_button, self.extend_button, self.stop_button, self.pause_button)
         is_gone = before in pushed and not (before.isVisibleTo(self) and before.isEnabled())

@@ -26,7 +26,7 @@ class UnfinishedRun:
     """A run that can be resumed.
 
     Attributes:
-        request: how it was started, with the settings changed since.
+        request: the one that started it, with the settings changed since.
         last_checkpoint: to resume from.
         best_checkpoint: None if there was no validation yet.
     """
@@ -69,7 +69,7 @@ def load_choices(settings: "QSettings") -> RunChoices:
 
 
 def save_unfinished(settings: "QSettings", unfinished: UnfinishedRun) -> None:
-    """Saves what a later session needs to resume."""
+    """Saves the data for resuming in a later session."""
     request, best = unfinished.request, unfinished.best_checkpoint
     values = {
         "run": request.run.to_dict(),

@@ -20,12 +20,12 @@ _STOPPING_TEXT: dict[StopRequest, str] = {
 
 @dataclass(frozen=True)
 class Action:
-    """Something that the user can do about a notice.
+    """An action of the user on a notice.
 
     Attributes:
         key: "retry" the save, "end" the run without it, "change" settings as proposed and continue.
         text: on the button.
-        tip: what it does.
+        tip: its effect.
     """
 
     key: Literal["retry", "end", "change"]
@@ -249,7 +249,7 @@ def _finished_notice(run: Run) -> Notice:
     text = f"Epoch {finish.epoch}, step {finish.step:,}, {duration(finish.seconds)}. "
     if math.isfinite(finish.best_validation_loss):
         text += f"Best validation loss {finish.best_validation_loss:.3f} in epoch {finish.best_epoch}. "
-    text = f"{text}{run.note}".rstrip()  # that the curve could not be written, for instance
+    text = f"{text}{run.note}".rstrip()  # for instance about a curve that could not be written
     text = f"{text}\nBest and last checkpoint: {with_tilde(finish.last_checkpoint.parent)}"
     return Notice(heading, text, "plain", run.can_try_model, offers_folder=True)
 
