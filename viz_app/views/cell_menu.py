@@ -1,4 +1,4 @@
-"""The context menu of the large map: what can be done to the head, and to the query under the mouse."""
+"""The context menu of the large map: actions on the head, and on the query under the mouse."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -83,11 +83,11 @@ class RowEditor(QFrame):
 
     Attributes:
         head, query: which row.
-        weights: as they are set here, one for each key that the query sees; they sum to 1.
+        weights: the weights set here, one for each key that the query sees; they sum to 1.
         bars: the keys with their weights.
-        set_button: puts the row into the experiment.
-        reset_button: takes it out again: the row as the model has it.
-        problem: why the row was refused; empty if it was not.
+        set_button: adds the row to the experiment.
+        reset_button: restores the model's row.
+        problem: the reason if the row was refused; else empty.
     """
 
     def __init__(self, state: ExperimentState, head: Head, query: int, parent: QWidget | None = None) -> None:
@@ -138,12 +138,12 @@ class RowEditor(QFrame):
         self.give(index, 1.0)
 
     def give(self, index: int, share: float) -> None:
-        """Gives a key this share; what is left is shared out among the others as they had it before."""
+        """Gives a key this share; the rest is divided among the others in their previous proportions."""
         self.weights = with_share(self.weights, index, share)
         self._show_bars()
 
     def set_row(self) -> None:
-        """Puts the row into the experiment; if it is refused, says why."""
+        """Adds the row to the experiment, or shows the reason for a refusal."""
         try:
             self._state.submit(intervene(AttentionRow(self.head, self.query, tuple(self.weights))))
         except ExperimentError as error:
@@ -154,7 +154,7 @@ class RowEditor(QFrame):
             self.close()
 
     def reset_row(self) -> None:
-        """Takes the row out of the experiment."""
+        """Removes the row from the experiment."""
         if self._row_set is not None:
             self._state.submit(remove(self._row_set))
         self.close()

@@ -51,7 +51,7 @@ EXPLANATION = (
 
 
 class WordChips(QWidget):
-    """Draws one chip for each word, in lines that wrap; pointing at one shows what else the model thought of.
+    """Draws one chip for each word, in lines that wrap; pointing at one shows the model's alternatives.
 
     Words that the original translation does not have are marked. Where the first symbol is given rather than
     predicted (the copy task) it comes first, pale and named as given; its tool tip explains why.
@@ -146,7 +146,7 @@ class WordChips(QWidget):
         self._state.selection.hovered_word = word
 
     def leaveEvent(self, event: QEvent) -> None:
-        """The card goes, unless the mouse went there."""
+        """Hides the card, unless the mouse is on it."""
         if self._hovered is not None:
             self._hovered = None
             self._state.selection.hovered_word = None
@@ -160,7 +160,7 @@ class WordChips(QWidget):
             self._state.selection.pick_word(word, selection_mode_of(event))
 
     def event(self, event: QEvent) -> bool:
-        """The given first symbol says what it is."""
+        """Shows a tool tip for the given first symbol."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             is_on_start = self._start is not None and self._start.contains(event.pos())
             translation = self._state.translation
@@ -199,7 +199,7 @@ class WordChips(QWidget):
             self._paint_bar(painter, place, math.exp(translation.word_log_probability(word)))
 
     def _paint_bar(self, painter: QPainter, place: QRect, probability: float) -> None:
-        """The full width is probability 1; a word the model was not sure of is warm."""
+        """The full width is probability 1; an uncertain word is warm."""
         left, width, y = (
             place.left() + scaled(PADDING),
             place.width() - 2 * scaled(PADDING),
@@ -254,7 +254,7 @@ def _given(translation: Translation) -> str:
 
 
 def given_tip(translation: Translation) -> str:
-    """Why the first symbol is not predicted."""
+    """The reason why the first symbol is not predicted."""
     return (
         f"Given, not predicted: every sequence of the copy task starts with {translation.read_tokens[0]} instead of a "
         "start token."
@@ -288,7 +288,7 @@ class ChipsArea(ContentHeightScrollArea):
 
 NUM_SHOWN = 5
 CLOSE_DELAY_MS = 250
-"""The mouse has so long to come from the word to its card."""
+"""The time for moving the mouse from the word to its card."""
 FORCE_HINT = "Click a word to choose it instead"
 
 
@@ -332,7 +332,7 @@ class AlternativesCard(QFrame):
         self.raise_()
 
     def hide_soon(self) -> None:
-        """Goes away, unless the mouse comes upon it first."""
+        """Hides after a moment, unless the mouse enters it first."""
         self._timer.start()
 
     def enterEvent(self, event: QEnterEvent) -> None:
@@ -340,11 +340,11 @@ class AlternativesCard(QFrame):
         self._timer.stop()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Goes when the mouse does."""
+        """Hides when the mouse leaves it."""
         self.hide()
 
     def hideEvent(self, event: QEvent) -> None:
-        """Nothing is left to be done."""
+        """Stops the timer."""
         self._timer.stop()
         super().hideEvent(event)  # type: ignore[arg-type]
 
@@ -408,13 +408,13 @@ class InterventionChips(QWidget):
     Attributes:
         hint: shown while nothing is changed.
         chips: one button for each intervention, in their order; the last one for a given translation.
-        undo_button, redo_button, reset_button: what they say.
+        undo_button, redo_button, reset_button: for undo, redo, and resetting all changes.
     """
 
     def __init__(
         self, state: ExperimentState, parent: QWidget | None = None, *, undo: Callable[[], None] | None = None
     ) -> None:
-        """`undo`: what the button does; None for the state's own, which knows nothing of text that is being typed."""
+        """`undo`: the action of the button; None for the state's own, which ignores text being typed."""
         super().__init__(parent)
         self._state = state
         self.hint = label("small", wraps=True)
@@ -443,8 +443,8 @@ class InterventionChips(QWidget):
         self.rebuild()
 
     def put_beside(self, widget: QWidget | None) -> None:
-        """Another widget takes the place that the chips leave in their line; None: they have it all again."""
-        self._row.setStretchFactor(self._flow_area, 0 if widget is not None else 1)  # with 0 they get what they need
+        """Puts another widget into the space that the chips leave in their line; None frees it again."""
+        self._row.setStretchFactor(self._flow_area, 0 if widget is not None else 1)  # 0: only the width they need
         if widget is not None:
             take_out(widget)
             self._row.insertWidget(self._row.indexOf(self._flow_area) + 1, widget, 1)
@@ -454,13 +454,13 @@ class InterventionChips(QWidget):
         self._flow_area.set_max_rows(MAX_ROWS_LOW if is_low else MAX_ROWS)
 
     def width_in_one_line(self) -> int:
-        """The width that all chips and buttons need side by side."""
+        """The width of all chips and buttons side by side."""
         buttons = (self.undo_button, self.redo_button, self.reset_button)
         spacing = self._row.spacing() * (len(buttons) + 1)
         return self._flow.sizeHint().width() + sum(button.sizeHint().width() for button in buttons) + spacing
 
     def rebuild(self) -> None:
-        """The experiment, or what is known of it, changed."""
+        """Updates chips and buttons to the experiment."""
         state, experiment = self._state, self._state.experiment
         focused = self.window().focusWidget()
         focused_chip = next((index for index, chip in enumerate(self.chips) if chip is focused), None)
@@ -527,7 +527,7 @@ class _ChipRows(ContentHeightScrollArea):
         return QSize(self._flow.minimumSize().width(), self.height())
 
     def set_max_rows(self, number: int) -> None:
-        """So many are in sight at once."""
+        """Sets the greatest number of rows in sight."""
         if number != self._max_rows:
             self._max_rows = number
             self.fit()
@@ -558,12 +558,13 @@ TIPS: dict[ShownMaps, str] = {
 
 
 class ShownMapsSwitch(QWidget):
-    """Three buttons of which one is pressed; the key D goes from one to the next. Not there while nothing is changed.
+    """Three buttons of which one is pressed; the key D goes from one to the next. Hidden without changes.
 
-    Pressed is what is drawn of the chosen head: where it has no difference, that one is greyed out and says why.
+    The pressed button names the maps drawn. For a head without a difference, its button is disabled and gives the
+    reason.
 
     Attributes:
-        buttons: by what they show.
+        buttons: by the maps that they show.
     """
 
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
@@ -589,7 +590,7 @@ class ShownMapsSwitch(QWidget):
         return self._state.result is not None and self._state.result.is_changed
 
     def rebuild(self) -> None:
-        """Another result, another choice, or another kind of map."""
+        """Updates the buttons to the result, the choice and the kind of map."""
         state, is_changed = self._state, self.is_offered
         self.setVisible(is_changed)
         self._key.setEnabled(is_changed)

@@ -16,7 +16,7 @@ SENTENCE, MAPS, SCENES = "Sentence", "Maps, also in the presentation", "While a 
 
 
 def show_next_maps(state: ExperimentState) -> bool:
-    """Shows the next of original, changed and difference, after the last the first; False if nothing is changed."""
+    """Shows the next of original, changed and difference, in a cycle; False if nothing is changed."""
     if not _is_changed(state):
         return False
     shown = SHOWN_MAPS.index(state.settings.shown)

@@ -1,4 +1,4 @@
-"""Example sentences: the button that offers them, and the gallery, by what they show."""
+"""Example sentences: the button that offers them, and the gallery, by topic."""
 
 import tomllib
 from collections.abc import Sequence
@@ -44,10 +44,10 @@ class Example:
     """A sentence that shows something in the bundled model.
 
     Attributes:
-        group: what it is an example of.
+        group: its topic.
         text: the sentence.
         see: a hint in one line.
-        head: where to look.
+        head: the head to look at.
         target, source: a word of the translation and one of the sentence, the cell of which is pinned.
         is_failure: whether the translation is wrong.
     """
@@ -128,7 +128,7 @@ class GalleryPopup(QFrame):
         self._content = content
 
     def open_below(self, button: QWidget) -> None:
-        """Stands under the button, its right edge at the button's, within the screen."""
+        """Opens below the button, right-aligned with it, within the screen."""
         width, inner = scaled(WIDTH), scaled(WIDTH - BESIDE)
         self._content.setFixedWidth(inner)
         height = min(self._content.heightForWidth(inner) + 4, scaled(MAX_HEIGHT))
@@ -159,13 +159,13 @@ class GalleryPopup(QFrame):
 
 
 class ExamplesMenu(MenuButton):
-    """Offers sentences that suit the model: by what they show, or in a plain list.
+    """Offers sentences that suit the model: by topic, or in a plain list.
 
     Attributes:
         requested_text: the sentence of the command line; no example takes its place.
 
     Signals:
-        explained(str): the example that was chosen is shown, and the notice says what to see there.
+        explained(str): the chosen example is shown; its hint, empty for a wrong translation.
     """
 
     explained = Signal(str)
@@ -181,9 +181,9 @@ class ExamplesMenu(MenuButton):
         state.result_changed.connect(self._point_at_example)
 
     def open_gallery(self) -> None:
-        """The examples by what they show; the one that is chosen is translated, and its head and cell are shown.
+        """Offers the examples by topic; the chosen one is translated, and its head and cell are shown.
 
-        Not while another model is open, of which nothing of it need be true.
+        Not for another model, as the hints may not hold there.
         """
         model = self._state.model
         if model is not None and not model.is_bundled:
@@ -201,7 +201,7 @@ class ExamplesMenu(MenuButton):
         self._state.submit(show_experiment(Experiment(example.text)))
 
     def _point_at_example(self) -> None:
-        """The example's translation has come."""
+        """Shows head and cell of the example once its translation arrives."""
         example, translation = self._shown, self._state.translation
         if example is None or translation is None or translation.experiment != Experiment(example.text):
             return
@@ -244,7 +244,7 @@ class ExamplesMenu(MenuButton):
 
 
 def _button(example: Example) -> QToolButton:
-    """A button with the sentence and, below it, what the example shows."""
+    """A button with the sentence and, below it, the hint."""
     button = flat_button("", "")
     button.setAccessibleName(example.text)
     button.setAccessibleDescription(example.see)

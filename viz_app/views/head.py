@@ -81,21 +81,21 @@ PICTURES = {
 
 
 class HeadPanel(QFrame):
-    """The chosen head, large, with its controls and what its rows mean. It hands keyboard focus to the map.
+    """The chosen head, large, with its controls and the meaning of its rows. It passes keyboard focus to the map.
 
     Attributes:
         heatmap, lines: the map, in two ways of drawing; `map` holds both.
         query_key: explains the pinned weight, over the map.
-        pick_line: what is pinned and picked, in words.
+        pick_line: the pinned cell and picked tokens, in words.
         sizes: the size of the cells, or the threshold of the lines.
-        controls: the names of rows and columns, and which are left out; a low panel shows their menu instead.
+        controls: the names of rows and columns, and the hidden ones; a low panel shows their menu instead.
         switch_button: switches the head off, or on again.
         export_button: for the page to put a menu on.
         measure_menu: the measure of the cells.
         picture_menu: heatmap or lines.
-        scope_menu, combination_menu: the heads in the map, and how they are combined.
-        explain_button, explanation, explanation_text: what am I looking at?
-        title, role, meaning: which head it is, what it does here, and what a row of it means.
+        scope_menu, combination_menu: the heads in the map, and their combination.
+        explain_button, explanation, explanation_text: explain the map.
+        title, role, meaning: the name of the head, its role here, and the meaning of a row.
         cell_menu: the context menu that was opened last, or None.
     """
 
@@ -374,7 +374,7 @@ ENCODER_TIP = "The encoder predicts nothing: its rows are the tokens it reads."
 
 
 class TokenControls(QWidget):
-    """Sets how tokens are named, hidden and merged: in one line, in two where there is no room, or by a menu.
+    """Controls for naming, hiding and merging tokens: in one line, in two if there is no room, or as a menu.
 
     Attributes:
         read_button, predicted_button, hide_wrapping, hide_punctuation, merge_words: the controls.
@@ -480,7 +480,7 @@ class SizeControls(QWidget):
 
 
 LEAST_WORDS = 150
-"""Pixels that the words need; if the buttons leave them less, they have a line of their own."""
+"""Minimum width of the words in pixels; with less room next to the buttons, they have a line of their own."""
 _DIRECT = Qt.FindChildOption.FindDirectChildrenOnly
 LINES_HINT = """Click words at the left to sum their lines (Ctrl, Shift: several)
 Click words at the left to sum their lines
@@ -494,13 +494,13 @@ Click a cell"""
 
 
 class PickLine(QWidget):
-    """Says what is pinned and picked.
+    """Describes the pinned cell and the picked tokens.
 
     Attributes:
         label: the words.
-        clear_button: lets go of all of it.
-        explain_button: shows where the pinned weight comes from.
-        row: the words and these buttons, and what a panel puts beside them.
+        clear_button: clears all of it.
+        explain_button: explains the pinned weight.
+        row: the words, these buttons, and widgets that a panel adds.
     """
 
     def __init__(self, state: ExperimentState, explanation: WeightExplanation, parent: QWidget | None = None) -> None:
@@ -558,9 +558,9 @@ class PickLine(QWidget):
             self.row.insertWidget(1, self.label, 1)
 
     def rebuild(self) -> None:
-        """Something was pinned or picked, or let go, or means something else now."""
+        """Updates words and buttons to the selection and the settings."""
         state, is_lines = self._state, self._state.settings.picture == "lines"
-        parent = self.parentWidget()  # the panel of the map, which hands focus on to the map
+        parent = self.parentWidget()  # the panel of the map, which passes focus to the map
         set_visible(self.clear_button, state.selection.has_marks, focus_to=parent if parent is not None else self)
         self.label.setText(map_text.marks_in_words(state) or (LINES_HINT if is_lines else CELLS_HINT))
         self.explain_button.setVisible(not is_lines)
@@ -571,12 +571,12 @@ MAX_WIDTH, HEIGHT, MIN_HEIGHT = 600, 178, 90
 
 
 class QueryKeyCard(QFrame):
-    """Shows where the pinned weight comes from. Opened with nothing pinned, it waits for a pin; with its pin it closes.
+    """Explains the pinned weight. Opened with nothing pinned, it waits for a pin; it closes when its pin is cleared.
 
     Attributes:
         explanation: whether it is open, and the queries and keys.
         bars: the products.
-        text: what they are, or what is missing.
+        text: their meaning, or the missing part.
 
     Signals:
         rebuilt(): it shows something else, and may need another height.
@@ -612,7 +612,7 @@ class QueryKeyCard(QFrame):
         self.explanation.request.changed.connect(self.rebuild)
 
     def rebuild(self) -> None:
-        """Another pair is pinned, or none; or queries and keys have come."""
+        """Updates the card to the pinned pair, and to its queries and keys."""
         explanation = self.explanation
         parent = self.parentWidget()
         set_visible(self, explanation.is_open, focus_to=parent if parent is not None else self)
@@ -632,7 +632,7 @@ class QueryKeyCard(QFrame):
         self.rebuilt.emit()
 
     def stand_over(self, area: QRect, pinned_y: float | None) -> None:
-        """Takes a place over the map, in the half that the pinned cell is not in."""
+        """Moves over the half of the map without the pinned cell."""
         width = min(scaled(MAX_WIDTH), area.width() - 8)
         height = max(self.heightForWidth(width), scaled(MIN_HEIGHT)) if self.bars.isHidden() else scaled(HEIGHT)
         height = min(height, area.height())
@@ -642,7 +642,7 @@ class QueryKeyCard(QFrame):
         self.raise_()
 
     def _ask(self) -> None:
-        """Asks for the queries and keys of the translation that is shown, unless they are known or asked for."""
+        """Requests the queries and keys of the translation shown, unless they are known or requested."""
         explanation, translation = self.explanation, self._state.maps.translation
         if translation is None or explanation.trace_of(translation) is not None:
             return
@@ -697,7 +697,7 @@ class ProductBars(QWidget):
         return index if x >= scaled(EDGE) and index < count else None
 
     def event(self, event: QEvent) -> bool:
-        """Tool tips tell the factors."""
+        """Tool tips show the factors."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             dimension = self.dimension_at(event.pos().x())
             if self._view is None or dimension is None:

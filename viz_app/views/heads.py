@@ -35,9 +35,9 @@ class HeadsPanel(QFrame):
     """All heads as thumbnails.
 
     Attributes:
-        title: what this is.
+        title: the heading.
         grid: the thumbnails.
-        scale_menu: how far the colours reach.
+        scale_menu: the range of the colours.
         role_menu: the role of the highlighted heads.
         order_menu: their order.
     """
@@ -72,7 +72,7 @@ class HeadsPanel(QFrame):
         self.hint.setText(KEYS_BESIDE_SCENES if is_beside_scenes else KEYS)
 
     def rebuild(self) -> None:
-        """Another result, or other settings: the menus follow."""
+        """Updates the menus to the result and the settings."""
         self.scale_menu.show_choice(self._state.settings.scale)
         self.order_menu.show_choice(self._state.settings.order)
         self._offer_roles()
@@ -81,7 +81,7 @@ class HeadsPanel(QFrame):
         self._state.settings.shown_role = next((role for role in ROLES if role == name), None)
 
     def _offer_roles(self) -> None:
-        """Only roles that some head has; one that was chosen stays."""
+        """Offers only roles that some head has, and the chosen one."""
         roles, shown_role = self._state.roles, self._state.settings.shown_role
         offered, sample = (roles.maps.translation, shown_role, roles.sample), roles.sample
         if offered[0] is self._offered[0] and offered[1] == self._offered[1] and sample is self._offered[2]:

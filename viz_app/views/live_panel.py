@@ -17,10 +17,10 @@ from augenmerk.viz_app.worker.inference import ABOUT_A_RESULT, ExperimentControl
 class LivePanel(QFrame):
     """A column of widgets about one experiment. It asks and draws only while it is in sight.
 
-    Subclasses override what they need of:
+    Subclasses override some of:
 
-    - `refresh`: the panel has come into sight, or another result is shown: ask for what is missing, then draw;
-    - `redraw`: draw what is known; also called after another head was chosen or the theme changed;
+    - `refresh`: the panel has come into sight, or another result is shown: request missing answers, then draw;
+    - `redraw`: draw the known parts; also called after another head was chosen or the theme changed;
     - `forget_result`: another result is shown, or none, in sight or not; questions about the old one are cancelled;
     - `begin_model`: another model answers from now on.
 
@@ -68,15 +68,15 @@ class LivePanel(QFrame):
 
     @property
     def translation_to_ask_about(self) -> Translation | None:
-        """The translation that is shown, if the model in use made it; else nothing can be asked about it."""
+        """The translation shown, if the model in use made it; else None, as it cannot answer questions about it."""
         return self.state.current.changed if self.state.current is not None else None
 
     def refresh(self) -> None:
-        """Asks for what is missing, and draws what there is."""
+        """Requests missing answers, and draws the known parts."""
         self.redraw()
 
     def redraw(self) -> None:
-        """Draws what is known."""
+        """Draws the known parts."""
 
     def forget_result(self) -> None:
         """Another result is shown, or none."""

@@ -54,17 +54,17 @@ class SentencePanel(QFrame):
 
     Attributes:
         input: the sentence to translate.
-        sentence: the translation as a sentence; `edit_button` lets another one be written in its place.
-        original_line: the original translation where it reads otherwise; while one is given, the model's own.
+        sentence: the translation as a sentence; `edit_button` lets the user write another one.
+        original_line: the original translation if it differs; for a given one, the model's own.
         chips: the words of the translation.
-        interventions: what is changed.
-        coverage_notice: that the sentence is unlike what the model was trained on.
-        note: what happened to the text; see `SentenceNotes`.
+        interventions: the changes.
+        coverage_notice: a warning that the sentence is unlike the training data.
+        note: notes on the text; see `SentenceNotes`.
         rows: their places.
         facts: log-probability and time; while a translation takes long, a way to cancel it.
-        shown_switch: original, changed, or difference: which maps are shown.
+        shown_switch: the maps shown: original, changed, or difference.
         examples: the button that holds the example sentences.
-        target_menu: into which language, of a model that knows several.
+        target_menu: the target language of a multilingual model.
 
     Signals:
         escape_pressed(): in the sentence, with nothing to cancel: the keys should go to the heads now.
@@ -98,7 +98,7 @@ class SentencePanel(QFrame):
         self._show_result()
 
     def start_editing(self) -> None:
-        """The translation can be written over."""
+        """Makes the translation editable."""
         if self._state.translation is not None:
             self._show_sentence(True)
             self.sentence.set_editable(True)
@@ -107,7 +107,7 @@ class SentencePanel(QFrame):
             self.edit_button.setToolTip("Stop editing (Esc)")
 
     def stop_editing(self) -> None:
-        """The translation is only read again; one that was given stays, one that was refused goes."""
+        """Ends editing; a given translation stays, a refused one is dropped."""
         self.sentence.set_editable(False)
         self.edit_button.setText("✎ Edit")
         self.edit_button.setToolTip(EDIT_TIP)
@@ -126,11 +126,11 @@ class SentencePanel(QFrame):
             self._state.ask_again()
 
     def redo(self) -> None:
-        """Does again what was undone."""
+        """Redoes the last change that was undone."""
         self._state.submit(redo)
 
     def cancel(self) -> bool:
-        """Cancels a translation that takes long, else maps in another measure; False if neither is said to come."""
+        """Cancels a translation that takes long, else maps in another measure; False if neither is reported."""
         if not self.facts.is_busy:
             return self._state.measuring.cancel()
         self._state.cancel()
@@ -184,9 +184,9 @@ class SentencePanel(QFrame):
             self.escape_pressed.emit()
 
     def _on_experiment(self) -> None:
-        """Another sentence may have come from elsewhere: undone, opened, restored.
+        """Shows a sentence from elsewhere: undone, opened, restored.
 
-        One that was typed and refused stays where it was typed, to be corrected.
+        A typed sentence that was refused stays in the field, to be corrected.
         """
         self._show_languages()
         text, typed = self._state.experiment.source_text, self.input.text
@@ -249,7 +249,7 @@ class SentencePanel(QFrame):
         self.rows.show_target_name(is_shown)
 
     def _show_shares(self) -> None:
-        """Queries were picked or let go: the source words they look at are shaded."""
+        """Shades the source words by their share in the picked queries."""
         result = self._state.result
         if result is None or self.input.text != result.changed.source_text:
             return
@@ -258,7 +258,7 @@ class SentencePanel(QFrame):
         self.input.marker.shade({spans[word]: share for word, share in shares.items() if word in spans and share > 0})
 
     def _show_languages(self) -> None:
-        """The sentence is what the model in use reads; the translation may still be that of the model before."""
+        """Names the languages: the sentence is for the model in use, the translation perhaps by the previous one."""
         state = self._state
         source = state.languages_without_model[0] if state.model is None else language_names(state.model.run)[0]
         self.rows.show_names(source.capitalize(), state.languages[1].capitalize())
@@ -324,7 +324,7 @@ class SentenceRows:
         self.fit_names()
 
     def show_target_name(self, is_beside_sentence: bool) -> None:
-        """Shows the name of the target language beside the sentence, or beside its words."""
+        """Shows the name of the target language next to the sentence, or next to its words."""
         self._target_name.setVisible(is_beside_sentence)
         self._words_name.setText("" if is_beside_sentence else self._target_name.text())
 
@@ -369,7 +369,7 @@ class SentenceRows:
         panel = self._panel
         corner = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight
         policy = panel.original_line.sizePolicy()
-        # beside the chips it takes what they leave; in a line of its own it keeps it: heads must not move from under
+        # next to the chips it takes the rest; in a line of its own it keeps its width: heads must not move from under
         # the mouse that switches them off
         policy.setHorizontalPolicy(QSizePolicy.Policy.Ignored if self.is_folded else QSizePolicy.Policy.Preferred)
         policy.setRetainSizeWhenHidden(not self.is_folded)
@@ -406,7 +406,7 @@ class SentenceRows:
         self._fit_side()
 
     def _fit_side(self) -> None:
-        """Folded, the facts have the same room whatever they say."""
+        """Keeps the room of the facts constant in a folded panel."""
         panel = self._panel
         widest = panel.facts.fontMetrics().horizontalAdvance(WIDEST_FACTS) + scaled(12)
         self._side.setMinimumWidth(widest if self.is_folded else 0)
@@ -441,7 +441,7 @@ class Facts(QLabel):
     """Log-probability and time of the translation; a link cancels one that takes long.
 
     Attributes:
-        is_busy: whether the translation was said to take long.
+        is_busy: whether it reports a long translation.
     """
 
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
@@ -510,7 +510,7 @@ class SentenceNotes:
         self._say()
 
     def _on_text_changed(self, field: SentenceInput) -> None:
-        """There may be room again."""
+        """Removes the note on left-out characters once there is room."""
         if field in self._left_out and len(field.text) < MAX_CHARACTERS:
             del self._left_out[field]
             self._say()
@@ -531,7 +531,7 @@ class SentenceNotes:
 class TargetMenu(ChoiceMenu):
     """The target language of a multilingual model; hidden for all others.
 
-    The sentence begins with the language's code, which is saved, undone and sent on like any other word.
+    The sentence begins with the language's code, which is saved, undone and passed on like any other word.
     """
 
     def __init__(self, state: ExperimentState, field: SentenceInput, parent: QWidget | None = None) -> None:
@@ -603,11 +603,11 @@ def _from_to(before: float, now: float) -> str:
 
 
 class CoverageNotice(QWidget):
-    """Hidden for a sentence that is like the training data, and for models whose file does not tell.
+    """A notice on a sentence unlike the training data. Hidden for others, and for models without information on it.
 
     Attributes:
         label: the notice.
-        button: opens the menu of models; hidden as long as there is none, and no other model is spoken of then.
+        button: opens the menu of models; without a menu, it is hidden and the notice mentions no other model.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -621,12 +621,12 @@ class CoverageNotice(QWidget):
         self.hide()
 
     def offer(self, menu: QMenu) -> None:
-        """The button opens this menu."""
+        """Sets the menu of the button."""
         self.button.setMenu(menu)
         self.button.show()
 
     def show_coverage(self, coverage: Coverage | None) -> None:
-        """Says what there is to say of a sentence."""
+        """Shows the notice on a sentence, if there is one."""
         notice = coverage.notice if coverage is not None else ""
         if coverage is not None and notice and self.button.menu() is None:
             notice = coverage.known

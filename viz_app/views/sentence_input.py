@@ -41,7 +41,7 @@ class SentenceMarks:
         rare: words that are rare in the training data, with their tool tips; underlined by dots.
         respelled: words that were read in another spelling, with their tool tips; underlined by paler dots if they
             are not rare.
-        edited: words that the experiment removes or replaces; their chips say by what. They are struck out.
+        edited: words that the experiment removes or replaces; they are struck out. Chips name the replacements.
     """
 
     unknown: tuple[Span, ...] = ()
@@ -153,7 +153,7 @@ class SentenceInput(QPlainTextEdit):
         text_committed(str, bool): no key was pressed for a moment (False), or the user asked by Enter or by choosing an
             example (True); also when the text is empty.
         escape_pressed(): Escape: the keys should go to the heads now.
-        undo_requested(), redo_requested(): the keys for it; the field itself remembers nothing.
+        undo_requested(), redo_requested(): the keys for it; the field has no history of its own.
         shortened(int): the number of characters that were left out of a text that is too long.
     """
 
@@ -211,13 +211,13 @@ class SentenceInput(QPlainTextEdit):
             self.shortened.emit(len(text) - len(taken))
 
     def commit(self, *, is_asked: bool = True) -> None:
-        """Stops waiting for more keys and tells the text."""
+        """Stops waiting for more keys and reports the text."""
         self._timer.stop()
         self.committed_text = self.text
         self.text_committed.emit(self.text, is_asked)
 
     def cancel(self) -> None:
-        """Stops waiting for more keys and says nothing."""
+        """Stops waiting for more keys without a report."""
         self._timer.stop()
 
     def changeEvent(self, event: QEvent) -> None:
@@ -238,7 +238,7 @@ class SentenceInput(QPlainTextEdit):
         self._fit_height()
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Says of a word with dots why it is marked."""
+        """Shows why a word is marked."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self.marker.marks.tips:
             QToolTip.showText(event.globalPos(), self.marker.tip_at(event.pos()), self.viewport())
             return True
@@ -328,11 +328,11 @@ class TargetLine(SentenceInput):
 
     @property
     def is_editable(self) -> bool:
-        """Whether the user can write in it."""
+        """Whether it is editable."""
         return not self.isReadOnly()
 
     def set_editable(self, is_editable: bool) -> None:
-        """Lets it be written in, or only read."""
+        """Makes it editable or read-only."""
         self.cancel()
         self.setReadOnly(not is_editable)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if is_editable else Qt.FocusPolicy.ClickFocus)
@@ -360,7 +360,7 @@ class TargetLine(SentenceInput):
             self.emphasize(self._emphasized)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """While it is only read, keys belong to the page."""
+        """While it is read-only, keys go to the page."""
         if self.is_editable or any(event.matches(key) for key in KEPT_KEYS):
             super().keyPressEvent(event)
         else:
@@ -374,7 +374,7 @@ class TargetLine(SentenceInput):
             self.edit_wanted.emit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """A line under what can be written in."""
+        """Draws a line under editable text."""
         super().paintEvent(event)
         if self.is_editable:
             painter = QPainter(self.viewport())

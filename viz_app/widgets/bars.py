@@ -31,8 +31,8 @@ class Bar:
         is_new: whether the label has the colour of what is changed.
         is_struck: whether the label is struck through: it is no longer there.
         tip: tool tip; empty for that of the whole list.
-        before: the value in the original, drawn as a tick on the bar; None where there is none to compare with.
-        before_text: it in letters, as `text` is.
+        before: the value in the original, drawn as a tick on the bar; None without one.
+        before_text: this value as text, like `text`.
     """
 
     label: str

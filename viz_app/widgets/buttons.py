@@ -1,4 +1,4 @@
-"""Buttons that open a menu: of commands, or of which one entry is chosen."""
+"""Buttons that open a menu: of commands, or of entries to choose from."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -11,7 +11,7 @@ ARROW_KEYS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
 
 class MenuButton(QToolButton):
-    """Opens its menu at once when it is pressed, and does not look hovered any more when the menu has closed."""
+    """Opens its menu at once when it is pressed, and no longer looks hovered after the menu closes."""
 
     def __init__(self, text: str, tip: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -36,7 +36,7 @@ class ChoiceMenu(MenuButton):
     """Shows the chosen entry; pressing it offers the others.
 
     Args:
-        tip: what is chosen here.
+        tip: the subject of the choice.
         entries: by name, the text on the button and the text in the menu.
         prefix: the text on the button before the entry.
         has_arrow_keys: whether up and down choose the neighbouring entry, and Return opens the menu. Else these keys
@@ -69,7 +69,7 @@ class ChoiceMenu(MenuButton):
         self.set_entries(entries)
 
     def set_entries(self, entries: Mapping[str, tuple[str, str]]) -> None:
-        """Offers other entries, if they are others. Call `show_choice` afterwards."""
+        """Offers these entries, if they differ from the current ones. Call `show_choice` afterwards."""
         if list(entries.items()) == list(self._entries.items()):  # a menu costs more than the maps
             return
         self._entries = dict(entries)

@@ -37,11 +37,11 @@ Key = str | QKeySequence.StandardKey
 
 @dataclass(frozen=True)
 class Command(Generic[PartT_contra]):
-    """Something that can be done to a part of the window, by name or by key.
+    """An action on a part of the window, by name or by key.
 
     Attributes:
-        title: what it does, as menus and the palette name it.
-        act: does it. False: there is nothing to do, and a local key goes on to the next command.
+        title: its name in menus and the palette.
+        act: performs it. False: there is nothing to do, and a local key tries the next command.
         keys: work wherever the keyboard focus is, while the part is on the screen. Other ways to type the first key
             follow it.
         local_keys: work while the part has the keyboard focus.
@@ -95,11 +95,11 @@ class BoundCommand:
         return (self.place is None or self.place.isVisible()) and bool(self.command.is_offered(self.part))
 
     def run(self) -> bool:
-        """Does it. Returns whether there was something to do."""
+        """Runs it. Returns whether there was something to do."""
         return self.command.act(self.part) is not False
 
     def add_to(self, menu: QMenu, text: str = "") -> QAction:
-        """An entry of a menu that does it, with its title or a text of its own. Its keys work without the menu."""
+        """A menu entry that runs it, with its title or a text of its own. Its keys work without the menu."""
         action = menu.addAction(with_keys(text or self.title, self.command))
         action.setToolTip(self.command.tip or self.title)
         action.triggered.connect(lambda _=False: self.run())
@@ -121,7 +121,7 @@ class CommandRegistry:
         self.commands: list[BoundCommand] = []
 
     def add(self, part: PartT, commands: Iterable[Command[PartT]], place: QWidget | None = None) -> list[BoundCommand]:
-        """Makes the commands of a part known, and their keys work: while `place` is on the screen, if one is named."""
+        """Registers the commands of a part. Their keys work while `place`, if given, is on the screen."""
         bound = [BoundCommand(command, part, place) for command in commands]
         self.commands += bound
         for each in bound:
@@ -130,7 +130,7 @@ class CommandRegistry:
         return bound
 
     def run(self, title: str) -> None:
-        """Does the first command with this title."""
+        """Runs the first command with this title."""
         next(each for each in self.commands if each.title == title).run()
 
     def show_palette(self, more: Iterable[BoundCommand] = ()) -> None:
@@ -148,7 +148,7 @@ def add_shortcut(
     keys: Iterable[Key],
     context: Qt.ShortcutContext = Qt.ShortcutContext.WindowShortcut,
 ) -> QShortcut:
-    """Makes keys do a command."""
+    """Binds keys to a command."""
     shortcut = QShortcut(widget)
     shortcut.setContext(context)
     shortcut.setKeys(list(dict.fromkeys(sequence for key in keys for sequence in _sequences(key))))
@@ -157,7 +157,7 @@ def add_shortcut(
 
 
 def run_by_key(event: QKeyEvent, commands: Iterable[BoundCommand]) -> bool:
-    """Does the first command that has the pressed key among its local ones and something to do; False if none has.
+    """Runs the first command with the pressed key as a local key and something to do; False if there is none.
 
     A key that writes nothing, such as an arrow, counts without the modifiers that are held, unless a command names
     them.
@@ -187,7 +187,7 @@ def key_lines(commands: Iterable[Command[Any]]) -> list[tuple[str, list[tuple[st
 
 
 def shown_keys(keys: Iterable[Key]) -> str:
-    """Keys as they are named on the sheet: arrows side by side, others with commas."""
+    """Keys as named on the sheet: arrows side by side, others with commas."""
     names: list[str] = []
     for key in keys:
         before, plus, name = QKeySequence(key).toString(QKeySequence.SequenceFormat.PortableText).rpartition("+")
@@ -204,12 +204,12 @@ def shown_keys(keys: Iterable[Key]) -> str:
 
 
 def with_keys(text: str, command: Command[Any]) -> str:
-    """The text of a menu's entry with the first key of a command beside it."""
+    """The text of a menu entry, followed by the first key of a command."""
     return f"{text}\t{_native(command.keys[0])}" if command.keys else text
 
 
 def _sequences(key: Key) -> list[QKeySequence]:
-    """All that the system means by a standard key; else the key."""
+    """All keys of the system for a standard key; else the key itself."""
     return [QKeySequence(key)] if isinstance(key, str) else QKeySequence.keyBindings(key)
 
 
@@ -224,18 +224,18 @@ def _native(key: Key) -> str:
 
 
 def matching(commands: Sequence[BoundCommand], typed: str) -> list[BoundCommand]:
-    """Commands whose titles hold every word that was typed; those that begin with the first of them come first."""
+    """Commands whose titles contain every typed word; those that begin with the first word come first."""
     words = typed.lower().split()
     found = [command for command in commands if all(word in command.title.lower() for word in words)]
     return sorted(found, key=lambda command: bool(words) and not command.title.lower().startswith(words[0]))
 
 
 class CommandPalette(QDialog):
-    """A field and a list: type some of a name, Enter does the first.
+    """A field and a list: the user types part of a name, and Enter runs the first command.
 
     Attributes:
-        field: what is typed.
-        results: the commands that match, or a line saying that none does.
+        field: the typed text.
+        results: the matching commands, or a line if there are none.
     """
 
     def __init__(self, commands: Sequence[BoundCommand], parent: QWidget | None = None) -> None:
@@ -260,7 +260,7 @@ class CommandPalette(QDialog):
         self._search("")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Arrows walk through the list while one types; Enter does what is chosen."""
+        """Arrows walk through the list while the user types; Enter runs the chosen command."""
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
                 step = 1 if event.key() == Qt.Key.Key_Down else -1
@@ -295,7 +295,7 @@ class ShortcutSheet(QDialog):
     """All keys by group, in up to three columns; it scrolls up and down."""
 
     def __init__(self, groups: Sequence[tuple[str, Sequence[tuple[str, str]]]], parent: QWidget | None = None) -> None:
-        """`groups`: a name, and keys with what they do."""
+        """`groups`: a name, and keys with their actions."""
         super().__init__(parent)
         self.setWindowTitle("Keyboard")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -54,14 +54,14 @@ def ask_what_to_open(
 def ask_where_to_save(
     parent: QWidget, title: str, proposed: Path, act: Callable[[Path], object], formats: Mapping[str, str]
 ) -> QFileDialog:
-    """Opens a dialog that asks where a file goes; `act` gets the place.
+    """Opens a dialog that asks for the path of a new file; `act` gets the path.
 
     Args:
-        parent: what the dialog belongs to.
+        parent: the parent of the dialog.
         title: of the dialog.
         proposed: a folder, or a file without its suffix.
         act: saves.
-        formats: by suffix what each is called; a name without a suffix gets that of the chosen format.
+        formats: their names by suffix; a name without a suffix gets that of the chosen format.
     """
     dialog = QFileDialog(parent, title, str(proposed), ";;".join(formats.values()))
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)

@@ -38,7 +38,7 @@ class Entry:
 
     Attributes:
         terms: the term, then its other forms.
-        text: what it means.
+        text: its meaning.
         formula: one line; empty if none helps.
         chapter: of the Learn page, by its name; empty if none shows it.
     """
@@ -118,8 +118,8 @@ class TermExplainer(QObject):
     names them in the dynamic property "terms" or by a method `terms_at(point)`. If a widget has none, those of its
     parent count. “What is this?” begins with the purpose of the widget: its property "explanation", or its tool tip.
 
-    Qt hands what a widget and those around it have no tip for to their window. So windows alone are watched: a filter
-    of the application would be called for each event of each widget, hundreds of times for each letter typed.
+    Qt passes requests for tips that no widget answers to the window. So only windows are watched: a filter of the
+    application would be called for each event of each widget, hundreds of times for each letter typed.
     """
 
     def __init__(self, open_chapter: Callable[[str], object], parent: QWidget) -> None:
@@ -140,7 +140,7 @@ class TermExplainer(QObject):
             return False
         if kind == QEvent.Type.WhatsThisClicked and isinstance(event, QWhatsThisClickedEvent):
             return self._follow(event.href())
-        # PySide does not know that QueryWhatsThis has a place: it is the mouse's
+        # in PySide QueryWhatsThis has no place: use the mouse's
         place = event.globalPos() if isinstance(event, QHelpEvent) else QCursor.pos()
         widget = watched.childAt(watched.mapFromGlobal(place)) or watched
         if kind == QEvent.Type.ToolTip:
@@ -153,12 +153,12 @@ class TermExplainer(QObject):
         return bool(html)
 
     def _watch_window(self, _before: QWidget | None, now: QWidget | None) -> None:
-        """Dialogs too are watched, from when the keyboard comes to them; to install a filter again changes nothing."""
+        """Watches the window of the focused widget, dialogs too; installing a filter again changes nothing."""
         if now is not None:
             now.window().installEventFilter(self)
 
     def _show_tip(self, widget: QWidget, place: QPoint) -> bool:
-        """Only where the label says so little that its terms are what a tip should tell."""
+        """Shows the terms of a label as a tool tip, if it is short and has none; returns whether it does."""
         if widget.toolTip() or not isinstance(widget, QLabel):
             return False
         entries = entries_in(own_text(widget))
@@ -196,7 +196,7 @@ def own_text(widget: QWidget) -> str:
 
 
 def entries_of(widget: QWidget, place: QPoint | None = None) -> list[Entry]:
-    """The entries for a widget, at a place on the screen if it draws several things; for what it lies in, if none."""
+    """The entries for a widget, at a place on the screen if it draws several things; without any, for its parent."""
     terms_at = getattr(widget, "terms_at", None)
     if place is not None and terms_at is not None and (found := entries_in(terms_at(widget.mapFromGlobal(place)))):
         return found[:MAX_ENTRIES]
@@ -211,7 +211,7 @@ def entries_of(widget: QWidget, place: QPoint | None = None) -> list[Entry]:
 
 
 def explanation_of(widget: QWidget, place: QPoint) -> str:
-    """The text of “What is this?”: what the widget is for, then its terms; empty if there is neither."""
+    """The text of “What is this?”: the purpose of the widget, then its terms; empty if there is neither."""
     what = widget.property("explanation") or widget.toolTip()
     html = what if Qt.mightBeRichText(what) else f"<p>{escape(what)}</p>" if what else ""
     return html + as_html(entries_of(widget, place))

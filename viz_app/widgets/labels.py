@@ -15,7 +15,7 @@ class ElidingLabel(QLabel):
         role: one of the roles of `viz_app.theme`.
         text: the text. Lines after the first are shorter forms of it, longest first: where the first does not fit, the
             longest that does is shown.
-        elide: where it is elided; paths are best elided in the middle.
+        elide: the place of the ellipsis; for paths best the middle.
     """
 
     def __init__(

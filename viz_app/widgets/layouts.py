@@ -73,7 +73,7 @@ def _filled(layout: Box, parts: tuple[Part, ...], spacing: int | None, margins: 
 
 
 def add_parts(layout: QBoxLayout, *parts: Part) -> None:
-    """Adds parts to a row or column that is there already."""
+    """Adds parts to an existing row or column."""
     for part in parts:
         if isinstance(part, int):
             layout.addStretch(part)
@@ -133,7 +133,7 @@ class FlowLayout(QHBoxLayout):
         super().addWidget(widget)
 
     def invalidate(self) -> None:
-        """Something in it has another size."""
+        """Drops the cached sizes."""
         self._sizes = None
         super().invalidate()
 
@@ -180,7 +180,7 @@ class FlowLayout(QHBoxLayout):
         return flow(self._sizes_shown(), width, spacing=spacing, line_spacing=spacing)
 
     def _sizes_shown(self) -> list[QSize]:
-        """Asked for many times while a page is laid out; known until something in it changes."""
+        """The sizes of the visible widgets, cached until one changes: a layout reads them many times."""
         if self._sizes is None:
             self._sizes = [_size(widget) for widget in self._shown()]
         return self._sizes
@@ -205,9 +205,9 @@ def _size(widget: QWidget) -> QSize:
 
 
 class _CurrentPageLayout(QStackedLayout):
-    """Asks the current page alone: what is hidden may be laid out for another width or scale until it is shown.
+    """Uses the current page alone: hidden pages may be laid out for another width or scale until they are shown.
 
-    It asks the widget, not the layout's item: Python's wrapper of an item can outlive the item, and then refers to a
+    It reads the widget, not the layout's item: Python's wrapper of an item can outlive the item, and then refers to a
     widget that Qt creates at the same address.
     """
 
@@ -287,7 +287,7 @@ def set_visible(widget: QWidget, is_visible: bool, focus_to: QWidget) -> None:
 
 
 class _GeometryWatch(QObject):
-    """An event filter that tells when a widget was moved or resized."""
+    """An event filter that reports moves and resizes of a widget."""
 
     def __init__(self, on_change: Callable[[], None], parent: QObject) -> None:
         super().__init__(parent)
@@ -323,7 +323,7 @@ class ScrollArea(QScrollArea):
         the layouts around it.
 
         Args:
-            widget: in the layout of the content; None lets the one go that is kept in sight.
+            widget: in the layout of the content; None forgets the kept one.
             margin: pixels above and below it that stay visible.
         """
         if self._kept is not None:
@@ -334,12 +334,12 @@ class ScrollArea(QScrollArea):
             self._scroll_to_kept()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Less may be seen now."""
+        """Keeps the widget in sight."""
         super().resizeEvent(event)
         self._scroll_to_kept()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Lets the kept widget go."""
+        """Forgets the kept widget."""
         super().hideEvent(event)
         if not event.spontaneous():
             self.keep_in_sight(None)
@@ -404,11 +404,11 @@ class ContentHeightScrollArea(VerticalScrollArea):
         super().__init__(content, parent)
 
     def fit(self) -> None:
-        """Call it when the content changed. Width, font and style are followed without."""
+        """Call it when the content changed; it follows width, font and style automatically."""
         self.setFixedHeight(max(1, min(self.content_height(), self._max_height())))
 
     def content_height(self) -> int:
-        """The height that the content needs at this width."""
+        """The height of the content at this width."""
         return self._content.heightForWidth(self.width())
 
     def resizeEvent(self, event: QResizeEvent) -> None:

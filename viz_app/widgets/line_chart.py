@@ -37,7 +37,7 @@ class LineChart(QWidget):
     """Draws curves, axes, a legend, and a line at the mouse with the values there.
 
     Attributes:
-        curves: what is drawn.
+        curves: those drawn.
         hovered: the place on the x axis under the mouse; None if there is none.
         top_px: height above the area for legend and title of the value axis, at 100%.
     """
@@ -64,7 +64,7 @@ class LineChart(QWidget):
         """Draws these, four at most.
 
         Args:
-            curves: what is drawn.
+            curves: those to draw.
             x_range, y_range: the ends of the axes; None for those of the curves.
         """
         self.curves = tuple(curves)
@@ -102,7 +102,7 @@ class LineChart(QWidget):
         return ticks(*self._range("x")), ticks(*self._range("y"))
 
     def values_at(self, x: float) -> list[float]:
-        """The value of each curve, between its points; NaN beside a curve that begins later or ends earlier."""
+        """The value of each curve, between its points; NaN outside a curve."""
         return [float(np.interp(x, curve.x, curve.y, left=np.nan, right=np.nan)) for curve in self.curves]
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
@@ -113,7 +113,7 @@ class LineChart(QWidget):
         self.update()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Nothing is under the mouse."""
+        """Hides the values under the mouse."""
         self.hovered = None
         self.update()
 

@@ -30,10 +30,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Failure:
-    """Why something did not work, for people.
+    """A failure, described for the user.
 
     Attributes:
-        message: what happened, and what to do.
+        message: the problem, and what to do.
         details: the traceback of an unexpected error; empty for one the user can correct.
     """
 
@@ -132,7 +132,7 @@ class ModelFreeJob(ABC):
 
 @dataclass(frozen=True, eq=False)
 class ExperimentJob:
-    """Computes an experiment and its baseline; see `Translator.compare`. The shown result saves work as a draft."""
+    """Computes an experiment and its baseline; see `Translator.compare`. The result shown saves work as a draft."""
 
     asked: ExperimentRequest
     scope: ClassVar[JobScope] = "experiment"
@@ -145,7 +145,7 @@ class ExperimentJob:
             original=known.original if known is not None else None,
             own=(known.own or known.original) if known is not None else None,
             drops_misfits=self.asked.drops_misfits,
-            draft=known.changed if known is not None else None,  # while the user types, nearly right
+            draft=known.changed if known is not None else None,  # nearly right while the user types
             should_stop=should_stop,
         )
 
@@ -361,7 +361,7 @@ class InferenceWorker(QObject):
     """Answers `Request`s in a thread of its own; their callbacks run in the GUI thread.
 
     If a model cannot be opened, or is superseded meanwhile, the previous one stays in use. A request gives way to
-    anything more urgent and then continues. Outcomes of requests that are over are dropped here, and nowhere else.
+    more urgent ones and then continues. Outcomes of requests that are over are dropped here, and nowhere else.
     """
 
     _outcome_ready = Signal()
@@ -405,7 +405,7 @@ class InferenceWorker(QObject):
             del request  # so that owners of answered requests can be freed
 
     def _handle(self, request: Request) -> None:
-        """Answers one request, or puts back what is left of it."""
+        """Answers one request, or puts its rest back."""
         try:
             value = self._answer(request)
         except JobInterrupted as interruption:

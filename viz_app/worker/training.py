@@ -32,7 +32,7 @@ redrawing takes many turns."""
 
 @dataclass(frozen=True)
 class TrainingFailure(Failure):
-    """Why a training failed.
+    """A failure of a training.
 
     Attributes:
         proposal: other settings to continue with, or None.
