@@ -34,7 +34,7 @@ class MemoryLimit:
 
 
 def memory_limit() -> MemoryLimit | None:
-    """Of the machine, its container, or this process (`ulimit -v`); None if none is known.
+    """The limit of the machine, its container, or this process (`ulimit -v`); None if none is known.
 
     All memory of the machine counts, including what other processes use at the moment.
     """

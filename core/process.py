@@ -1,4 +1,4 @@
-"""What a program sets for its own process: threads and kernels of PyTorch, heap, garbage collector, standard streams.
+"""Settings of a program's own process: threads and kernels of PyTorch, heap, garbage collector, standard streams.
 
 Only entry points call these functions. Importing the library changes nothing: the process belongs to the program that
 imports it. Settings of the user have precedence. torch is imported only where a docstring says so.
@@ -28,7 +28,7 @@ from pathlib import Path
 
 SPIN_COUNT = 20_000
 BUSY_SPIN_COUNT = 0
-"""Of a process that starts on a busy machine. On an idle one it would take a fifth more time."""
+"""Spin count of a process that starts on a busy machine. On an idle one it would take a fifth more time."""
 SPIN_VARIABLE = "GOMP_SPINCOUNT"
 POLICY_VARIABLE = "OMP_WAIT_POLICY"
 NUMBER_VARIABLE = "OMP_NUM_THREADS"
@@ -37,7 +37,7 @@ KERNELS = 64
 """A step of `copy-task-small`, always of the same shapes, uses 54; with half as many it takes a third longer."""
 KERNELS_VARIABLE = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
 _M_ARENA_MAX = -8
-"""Of mallopt, in glibc's malloc.h."""
+"""A parameter of mallopt, from glibc's malloc.h."""
 _STREAMS = (("stdin", os.O_RDONLY, "r"), ("stdout", os.O_RDONLY, "w"), ("stderr", os.O_WRONLY, "w"))
 """Names, and the modes that the null device gets in their place. Input is at its end and messages are lost. Results
 cannot be written, which is reported like a full disk, because a command without output has not done its job."""
@@ -61,7 +61,7 @@ def tune_process() -> None:
 
 
 def spinning() -> str:
-    """How threads wait for each other in this process and why, for the log."""
+    """The way threads wait for each other in this process, with the reason, for the log."""
     return _notes.get("spinning") or "Waiting threads spin as PyTorch's OpenMP has it: `tune_process` was not called"
 
 

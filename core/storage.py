@@ -78,7 +78,7 @@ def read_text(path: Path | str, max_bytes: int | None = None) -> str:
 def atomic_path(target: Path | str, *, durable: bool = True) -> Iterator[Path]:
     """Yields a temporary path next to `target`; renames it to `target` when the block ends without an error.
 
-    The folder is made if it is missing. If the block raises, the temporary file is removed and `target` is as before.
+    The folder is made if it is missing. If the block raises, the temporary file is removed and `target` is unchanged.
     A symbolic link stays, and what it points to is written.
 
     Args:
@@ -87,8 +87,8 @@ def atomic_path(target: Path | str, *, durable: bool = True) -> Iterator[Path]:
             after may leave the file empty.
 
     Raises:
-        StorageError: the folder or the file cannot be written (no permission, no space, not a folder), or `target` is
-            there and no regular file, but a device for instance.
+        StorageError: the folder or the file cannot be written (no permission, no space, not a folder), or `target`
+            is not a regular file but, for instance, a device.
     """
     target = _file_behind(Path(target))
     try:
@@ -113,7 +113,7 @@ def atomic_path(target: Path | str, *, durable: bool = True) -> Iterator[Path]:
 
 
 def check_writable(target: Path | str) -> None:
-    """Whether a file could be written to `target` now, tried before work whose result is to go there.
+    """Check that a file can be written to `target`, before work whose result will go there.
 
     Raises:
         StorageError: its folder cannot be made or written, or `target` is a folder, a device or a pipe.
@@ -129,7 +129,7 @@ def check_writable(target: Path | str) -> None:
 
 @contextmanager
 def writable(target: Path | str) -> Iterator[None]:
-    """Around work whose result is to go to `target`: tried before, and folders made for it go again if it fails.
+    """A context for work whose result will go to `target`: checks it first; removes the folders it made on failure.
 
     Raises:
         StorageError: as `check_writable`.

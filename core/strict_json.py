@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 MAX_DIGITS = 20
-"""Of a whole number: more than any index, count or setting has, and few enough to be cheap."""
+"""Maximum digits of a whole number: more than any index, count or setting has, and few enough to be cheap."""
 _MAX_SHOWN = 60
 _MAX_SHOWN_BITS = 200
 _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -56,7 +56,7 @@ class Field:
         return {name: Field(value, path_of_member(self.path, name)) for name, value in self.value.items()}
 
     def any_members(self, max_members: int) -> dict[str, "Field"]:
-        """The fields of an object with whatever names."""
+        """The fields of an object, with any names."""
         if not isinstance(self.value, dict):
             self.refuse("an object { … }")
         if len(self.value) > max_members:
@@ -162,7 +162,7 @@ def _decoded(data: bytes) -> str:
 
 
 def _check_nesting(text: str, max_depth: int, max_containers: int | None) -> None:
-    """By counting brackets outside strings, so that no input can exhaust the stack or, by empty lists, the memory."""
+    """Counts brackets outside strings, so that no input can exhaust the stack or, by empty lists, the memory."""
     depth = count = 0
     for found in _STRING_OR_BRACKET.finditer(text):
         mark = found.group()

@@ -20,7 +20,7 @@ from augenmerk.core.storage import atomic_path, open_file
 from augenmerk.core.strict_json import Field, parse, shown
 
 KEY = "augenmerk"
-"""Of the description in the file's metadata."""
+"""The key of the description in the file's metadata."""
 MAX_HEADER_BYTES = 32_000_000
 """Vocabularies of a million words fit."""
 MAX_DEPTH = 16
@@ -166,7 +166,7 @@ def write_tensor_file(
 
 @contextmanager
 def open_foreign_tensors(path: Path, framework: Literal["pt", "numpy"]) -> Iterator[Any]:
-    """Opens a safetensors file as the library does, whatever bytes its name has.
+    """Opens a safetensors file as the library does; its name may contain any bytes.
 
     Raises:
         OSError: it cannot be read, or is no regular file.
@@ -186,7 +186,7 @@ def _opened(file: BinaryIO, path: Path | str, framework: Literal["pt", "numpy"])
 def _name_of(file: BinaryIO, path: Path | str) -> Path | str:
     """A name of the open file for the library: on Linux it means that very file, even if another one replaces it.
 
-    There a name may be of any bytes, too, and the library wants UTF-8.
+    A name may also contain any bytes there, while the library requires UTF-8.
     """
     own = Path(f"/proc/self/fd/{file.fileno()}")
     return own if own.exists() else path

@@ -106,7 +106,7 @@ class Aligner:
     Attributes:
         layer: counted from 0; None for the mean of all heads of all layers.
         head: counted from 0; None for the mean of all heads of the layer, or where the measure has one map a layer.
-        label_mode: whether row t stands for the token read at step t, or for the one predicted.
+        label_mode: whether row t belongs to the token read at step t, or to the one predicted.
         measure: the measure of the map's cells.
         kind: of the maps; only cross-attention links the two sentences.
     """

@@ -15,7 +15,7 @@ share. The share of token j measures how much nearer its part brings the sum to 
 
     c_ij ∝ max(0, ‖y_i‖₁ − ‖y_i − T_i(x_j)‖₁),    Σ_j c_ij = 1.
 
-In the decoder's cross-attention the residual connection is a separate part, which stands for the prefix. The shares
+In the decoder's cross-attention the residual connection is a separate part, which represents the prefix. The shares
 are multiplied from layer to layer (rollout). Feed-forward networks and final norms work on each position alone and move
 no share; they may change how much of a share survives, but this method does not measure that.
 """
@@ -100,7 +100,7 @@ def contributions_of(
 ) -> Contributions:
     """ALTI+ for one pair, read by teacher forcing. Not thread-safe with other uses of the model.
 
-    The prefix of the first token is `<sos>` alone; its share stands for information that depends on no target word.
+    The prefix of the first token is `<sos>` alone; its share is information that depends on no target word.
     The translation's experiment applies: heads that are off contribute nothing, and rows that were set are used as set.
 
     Args:

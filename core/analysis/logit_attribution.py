@@ -34,7 +34,7 @@ class LogitParts(ReadOnlyArrays):
 
     Attributes:
         translation: the translation with these T steps.
-        rivals: for each step, the most probable token besides the predicted one.
+        rivals: for each step, the most probable token other than the predicted one.
         differences: [T], in nats: the logarithm of the ratio of both probabilities; positive if the predicted token is
             more probable.
         embedding: [T], from the token that is read and its position.
@@ -199,7 +199,7 @@ def _parts_of_heads(attention: AttentionPass) -> Tensor:
 
 
 def _rivals(logits: Tensor, predicted: Tensor, rules: DecodingRules) -> Tensor:
-    """The most probable allowed token besides the predicted one: [T]."""
+    """The most probable allowed token other than the predicted one: [T]."""
     allowed = logits.clone()
     for step in range(len(allowed)):
         allowed[step, list(rules.forbidden_at(step))] = float("-inf")

@@ -74,7 +74,7 @@ class HeadProfiles(ReadOnlyArrays):
 
     @property
     def previous_share(self) -> FloatArray:
-        """[L, H], weight on the token before."""
+        """[L, H], weight on the previous token."""
         return self.distances[..., REACH - 1]
 
     @property
@@ -84,7 +84,7 @@ class HeadProfiles(ReadOnlyArrays):
 
     @property
     def next_share(self) -> FloatArray:
-        """[L, H], weight on the token after."""
+        """[L, H], weight on the next token."""
         return self.distances[..., REACH + 1]
 
 
@@ -251,7 +251,7 @@ def _distances(
 
 
 def _coverage(rows: FloatArray, is_word: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> FloatArray:
-    """Different words that are the largest of some row, over as many as could be: [L, H]."""
+    """Different words with the largest weight of some row, over the largest possible number: [L, H]."""
     num_possible = min(int(is_word.sum()), rows.shape[-2])
     if not num_possible:
         return np.zeros(rows.shape[:2], dtype=np.float32)
@@ -395,7 +395,7 @@ def read_sample_roles(checkpoint: Path | None) -> SampleRoles | None:
 
 
 def _role(name: str) -> Role:
-    """Raises `KeyError` for a name that is none."""
+    """The role of this name. Raises `KeyError` if there is none."""
     return {role: role for role in ROLES}[name]  # type: ignore[index]
 
 

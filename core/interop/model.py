@@ -312,9 +312,9 @@ def check_target(target: Path, sources: Iterable[str | Path | None]) -> None:
         sources: files and folders that are read: the model, a folder with a corpus. Names at Hugging Face and None are
             ignored.
 
-    StorageError: it cannot be written; it is one of the sources or a file in one, under any name; or an import
-        would look for a folder's weights in it.
-            weights would be looked for in it.
+    Raises:
+        StorageError: it cannot be written; it is one of the sources or a file in one, under any name; or an import
+            would look for a folder's weights in it.
     """
     check_writable(target)
     real = Path(os.path.realpath(target))

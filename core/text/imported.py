@@ -38,7 +38,7 @@ _UNSPACED = re.compile(
 
 @dataclass(frozen=True)
 class Piece:
-    """A piece and the part of the line it stands for."""
+    """A piece and its part of the line."""
 
     text: str
     start: int
@@ -234,10 +234,10 @@ def pieces_of_text(reader: sentencepiece.SentencePieceProcessor, text: str, posi
 
 
 def word_ranges(pieces: Sequence[str]) -> list[tuple[int, int]]:
-    """Which pieces make a word: half-open ranges that cover all pieces.
+    """The pieces of each word: half-open ranges that cover all pieces.
 
-    A word begins with a piece that has SentencePiece's mark. Punctuation at either end of it is a word by itself, in
-    the middle (don't, 3.5) it is not. Pieces in scripts without spaces are words.
+    A word begins with a piece that has SentencePiece's mark. Punctuation at either end is a separate word; in the
+    middle (don't, 3.5) it is not. Pieces in scripts without spaces are words.
     """
     starts = [place for place, piece in enumerate(pieces) if place == 0 or piece.startswith(WORD_MARK)]
     ranges: list[tuple[int, int]] = []
@@ -453,7 +453,7 @@ class JoeyNMTCodec(ForeignCodec):
     Args:
         language: its code; "und" if it is not known.
         vocabulary: tokens and ids.
-        level: what a line is cut into.
+        level: the units that a line is split into.
         model: a serialized SentencePiece model, for that level.
         codes: the merges of subword-nmt, for that level.
         separator: of subword-nmt.

@@ -43,7 +43,7 @@ def iterator_batches(
 
     For training `BucketIterator` shuffles the pairs and cuts them into pools of a hundred batches. It sorts a pool by
     length only if `sort_within_batch` is True. Left unset, as in notebook 6 of pytorch-seq2seq, that is False for
-    training: the pairs of a batch are then drawn at random, whatever the iterator's name says.
+    training: the pairs of a batch are then drawn at random, despite the iterator's name.
 
     The iterator of 2018 sorts by source length, then by target length. Its pools are a hundred times `batch_size`
     *pairs*, also where `batch_size` counts tokens: with 12,000 tokens, 1.2 million pairs.

@@ -19,7 +19,7 @@ _LINE_BREAKS = {ord(character): " " for character in "\n\r\t\v\f\x85\u2028\u2029
 
 @dataclass(frozen=True)
 class EncodedWord:
-    """A word of a text and the ids that stand for it.
+    """A word of a text and its ids.
 
     Attributes:
         text: as typed, case folded.
@@ -68,7 +68,7 @@ class TextCodec:
         case: how letter case is folded.
         vocabulary: tokens and ids.
         subwords: splits words into pieces; None for a vocabulary of whole words.
-        spelling: restores that of the training data before words become ids; None to read them as they are.
+        spelling: restores that of the training data before words become ids; None to read them unchanged.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class TextCodec:
 
     @property
     def specials(self) -> frozenset[str]:
-        """The tokens that do not stand for a word."""
+        """The tokens that are not words."""
         return frozenset(self.vocabulary.tokens[token_id] for token_id in self.vocabulary.special_ids)
 
     @cached_property

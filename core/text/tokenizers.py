@@ -172,7 +172,7 @@ class WordRules:
         return found
 
     def _of_case(self, pieces: list[Piece]) -> list[Piece]:
-        """The tokens of the case that these together are; they themselves if a space between them makes them none."""
+        """The tokens of the case that `pieces` form; `pieces` themselves if a space between them prevents that."""
         has_space = pieces[-1].has_space
         text = "".join(piece.text + " " * piece.has_space for piece in pieces)
         case = self._cases.get(text[: len(text) - has_space])
@@ -217,9 +217,9 @@ def _read(language: str) -> tuple[dict[str, str], dict[str, list[str]]]:
 
 
 MAX_CHARACTERS = 20_000
-"""Of a text that someone typed, wherever one can be typed: twice what a thousand words have."""
+"""Maximum length of a typed text: twice that of a thousand words."""
 MAX_WORD_CHARACTERS = 1_000
-"""Between two spaces: spaCy takes time that grows with the square of it, two seconds for 5,000 opening brackets."""
+"""Maximum length between two spaces: spaCy takes quadratic time, two seconds for 5,000 opening brackets."""
 _LONG_WORD = re.compile(rf"\S{{{MAX_WORD_CHARACTERS + 1}}}")
 
 

@@ -12,9 +12,9 @@ from augenmerk.core.text.legacy import vocabulary_tokens
 UNKNOWN, PADDING, START, END = "<unk>", "<pad>", "<sos>", "<eos>"
 SPECIALS = (UNKNOWN, PADDING, START, END)
 STARTS, ENDS = frozenset((START, PADDING, "<s>")), frozenset((END, "</s>"))
-"""Labels of what a decoder reads first, and of what ends a sentence; Marian's begin with `<pad>`, end with `</s>`."""
+"""Labels of tokens that start and end a target; Marian's begin with `<pad>` and end with `</s>`."""
 MARKS = frozenset((*SPECIALS, "<blank>")) | STARTS | ENDS
-"""All labels that stand for no word."""
+"""All labels that are not words."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -45,7 +45,7 @@ class Vocabulary:
 
     @cached_property
     def special_ids(self) -> frozenset[int]:
-        """Ids that stand for no word. A start token that is a symbol of its task (the copy task) is a word."""
+        """Ids that are not words. A start token that is a symbol of its task (the copy task) is a word."""
         marks = (self.padding_id, self.end_id, self.unknown_id)
         start = self.start_id if self.tokens[self.start_id] in STARTS else None
         return frozenset(mark for mark in (*marks, start) if mark is not None)

@@ -70,8 +70,8 @@ class WordCounts:
     def joined(self, later: "WordCounts") -> "WordCounts | None":
         """Of a model that learned from two corpora: the larger count of each word, as common sentences are unknown.
 
-        What is unusual is so for the larger corpus, whose counts most of these are. The kind is that of both, or
-        of the one that has all words of the other as often. None if the different words are too many to be kept.
+        The threshold for unusual sentences is that of the larger corpus. The kind is that of both, or of the corpus
+        that has all words of the other as often. None if there are too many different words.
         """
         least = max(self.least, later.least)
         counts = {
@@ -181,7 +181,7 @@ def _mean_log(numbers: Sequence[int]) -> float | None:
 
 
 def _num_shared(before: bytes, word: bytes) -> int:
-    """Bytes that both begin with."""
+    """The length of the common prefix, in bytes."""
     shared = 0
     for one, other in zip(before[:_SHARED_LIMIT], word, strict=False):
         if one != other:
@@ -203,7 +203,7 @@ def _decompressed(packed: bytes) -> bytes:
 
 
 def _unpacked(data: bytes, num_words: int, least: int) -> Iterable[tuple[str, int]]:
-    """Words and counts. Raises `ValueError` where they contradict each other or what is said of them."""
+    """Words and counts. Raises `ValueError` where they contradict each other or their description."""
     words: list[str] = []
     position, before = 0, b""
     for _ in range(num_words):
@@ -255,7 +255,7 @@ class SpellingRestorer:
     knows as in training.
 
     Attributes:
-        replacements: typed letters, and the letter they may stand for.
+        replacements: typed letters, and the letter they may replace.
         counts: those of all words of the training data.
     """
 
@@ -279,7 +279,7 @@ class SpellingRestorer:
         counts = self.counts.counts
         if word in counts:
             return word
-        parts = self._places.split(word)  # every second one may stand for a letter
+        parts = self._places.split(word)  # every second part may replace a letter
         if not 1 <= len(parts) // 2 <= MAX_PLACES:
             return word
         choices = [(part, self.replacements[part]) if index % 2 else (part,) for index, part in enumerate(parts)]

@@ -10,8 +10,7 @@ translations; the larger α, the longer they become. Hugging Face transformers d
 default α = 1 compares means: only α = 0 is the same there and here. JoeyNMT's beam search never chooses padding, and
 its greedy search may; here the greedy rule of an imported model holds for both.
 
-Shape legend: `core.model`; besides, N sentences that are still
-searched, R hypotheses (rows) of each, C candidates for each.
+Shape legend: `core.model`, and N sentences still searched, R hypotheses (rows) of each, C candidates for each.
 """
 
 import math
@@ -39,14 +38,14 @@ class _Sentence:
 
     Attributes:
         limit: the largest number of tokens.
-        ended: hypotheses that came to their end, with their scores, in the order they ended.
+        ended: finished hypotheses with their scores, in the order of their ends.
     """
 
     limit: int
     ended: list[tuple[float, list[int]]] = field(default_factory=list)
 
     def best_ended(self) -> tuple[float, list[int]]:
-        """The one with the highest score; of equals, the first. Minus infinity and nothing if there is none."""
+        """The finished hypothesis with the highest score, the first of equals; minus infinity and [] without any."""
         return max(self.ended, key=lambda ended: ended[0], default=(-math.inf, []))
 
 
@@ -56,7 +55,7 @@ class _Candidates:
 
     Attributes:
         scores: log-probabilities, [N, C]; minus infinity where there is none.
-        parents: which of its sentence's rows each goes on from, [N, C].
+        parents: the row of its sentence that each one continues, [N, C].
         tokens: its last token, [N, C].
     """
 
@@ -74,8 +73,8 @@ class BeamStep:
     """The hypotheses after one step of the search for one sentence.
 
     Attributes:
-        live: ids and log-probability of the hypotheses that go on, best first.
-        ended: the same of those that came to their end at this step, the end token included.
+        live: ids and log-probability of the hypotheses that continue, best first.
+        ended: the same of those that ended at this step, the end token included.
     """
 
     live: tuple[tuple[tuple[int, ...], float], ...]
@@ -85,7 +84,7 @@ class BeamStep:
     def of(
         cls, candidates: _Candidates, live: _Candidates, prefixes: Tensor, end_id: int | None, beam: int
     ) -> "BeamStep":
-        """Of the only sentence that is searched; `prefixes` [1, R, T] begin with the start token."""
+        """The step of the only sentence searched; `prefixes` [1, R, T] begin with the start token."""
 
         def hypotheses(found: _Candidates, count: int) -> list[tuple[tuple[int, ...], float]]:
             rows = zip(found.scores[0].tolist(), found.parents[0].tolist(), found.tokens[0].tolist(), strict=True)
@@ -124,17 +123,17 @@ def beam_search(  # noqa: PLR0913 - all but the first six have defaults
         model: in evaluation mode.
         encoding: of B sources.
         max_steps: for each source the largest number of tokens to choose.
-        rules: start, end and forbidden tokens. Where they force the end at the limit, what lives there ends with it,
-            and its probability does not count, as in Hugging Face transformers.
+        rules: start, end and forbidden tokens. If they force the end at the limit, live hypotheses get an end token,
+            whose probability does not count, as in Hugging Face transformers.
         beam: the beam size, K ≥ 1.
         length_penalty: α ≥ 0 of Wu et al. 2016, see above.
-        forced: for each source its forced tokens by step: no hypothesis goes on with another one there. Their
-            probabilities count as the model gives them.
+        forced: for each source its forced tokens by step, with which every hypothesis continues. Their probabilities
+            count as the model gives them.
         should_stop: called before each step.
         on_step: receives the hypotheses after each step; for one source only.
 
     Returns:
-        For each source the chosen ids, the end token included if it came.
+        For each source the chosen ids, including the end token if there is one.
 
     Raises:
         TranslationStoppedError: `should_stop` returned True.
@@ -213,7 +212,7 @@ def _rank(logits: Tensor, forbidden: Tensor, scores: Tensor, count: int) -> _Can
 def _require_numbers(
     model: Model, encoding: Encoding, candidates: _Candidates, prefixes: Tensor, sources: Sequence[int]
 ) -> None:
-    """Raises `NonFiniteError` if a best score is NaN, as any logit makes it that is NaN or infinite."""
+    """Raises `NonFiniteError` if a best score is NaN, which any NaN or infinite logit causes."""
     is_missing = candidates.scores[:, 0].isnan()
     if is_missing.any():
         place = int(is_missing.nonzero()[0])
@@ -223,9 +222,9 @@ def _require_numbers(
 
 
 def _largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """The `count` largest of each row of [N, V] and where they stand; of equals the leftmost, as `argmax` does.
+    """The `count` largest of each row of [N, V] and their places; the leftmost of equals, as in `argmax`.
 
-    `topk` leaves open which of equals it takes, so that their order could depend on the machine.
+    `topk` leaves the order of equals open, so results could depend on the machine.
     """
     best, places = values.topk(min(count + 1, values.size(1)))
     if best.size(1) > count and bool((best[:, -1] == best[:, -2]).any()):  # equals on both sides of the edge: rare
@@ -244,7 +243,7 @@ def _keep_ended(
     beam: int,
     length_penalty: float,
 ) -> None:
-    """Puts those of the first `beam` candidates that end among the finished ones of their sentences."""
+    """Adds those of the first `beam` candidates that end to the finished hypotheses of their sentences."""
     if end_id is None:
         return
     first_scores = candidates.scores[:, :beam]
@@ -283,8 +282,8 @@ def _extend(prefixes: Tensor, live: _Candidates) -> Tensor:
 def _is_done(sentence: _Sentence, num_tokens: int, leader: float, beam: int, length_penalty: float) -> bool:
     """Whether to stop, with `leader` the log-probability of the best live hypothesis.
 
-    It can only lose log-probability, and at the limit divides it by the largest length penalty: no live hypothesis
-    can reach a higher score than that.
+    The leader can only lose log-probability, and the length penalty is largest at the limit. No live hypothesis can
+    exceed the resulting score.
     """
     if num_tokens >= sentence.limit or len(sentence.ended) >= beam:
         return True

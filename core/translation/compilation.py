@@ -27,7 +27,7 @@ class CompiledExperiment:
     """An experiment in a model's own terms.
 
     Attributes:
-        experiment: as asked for.
+        experiment: as requested.
         source: ready for the encoder, words removed and replaced.
         given: the target to be read; None if the model chooses one.
         changes: of attention heads.
@@ -59,7 +59,7 @@ class CompiledExperiment:
 def compile_experiment(
     experiment: Experiment, typed: EncodedSource, codecs: CodecPair, run_config: RunConfig, rules: DecodingRules
 ) -> CompiledExperiment:
-    """Checks an experiment against a model and says it in its ids. Heads are checked where the model is at hand.
+    """Checks an experiment against a model and expresses it in the model's ids. Heads are checked later.
 
     Args:
         experiment: what to compile.
@@ -89,7 +89,7 @@ def forced_ids(experiment: Experiment, target_codec: TextCodec, rules: DecodingR
 
 
 def max_steps(source_length: int, run_config: RunConfig, rules: DecodingRules) -> int:
-    """The most tokens that are chosen for S source ids: what the rules say, else enough for any sane translation.
+    """The largest number of tokens for S source ids: that of the rules, else enough for any sane translation.
 
     Exactly the source's length where nothing marks the end.
     """
@@ -115,7 +115,7 @@ def sentence_changes(experiment: Experiment) -> SentenceChanges:
 
 
 def interventions_of(model: Transformer, experiment: Experiment) -> Interventions | None:
-    """The same as a model's passes over this one sentence take it; None if nothing is changed.
+    """The same changes in the form for a model's passes over this one sentence; None if nothing is changed.
 
     Raises:
         AnalysisError: the model has no such head.
@@ -153,9 +153,9 @@ def forced_word(step: int, text: str, codec: TextCodec) -> tuple[ForcedToken, ..
 
     Args:
         step: where the word begins.
-        text: a token that no word can be mistaken for (`<eos>` to end the sentence; with subwords `▁dog`, or `·ing`
-            for a later piece of a word), or else a word as people write it. With subwords, `dog` is the word, though
-            the vocabulary may hold a later piece of that name.
+        text: an unambiguous token (`<eos>` to end the sentence; with subwords `▁dog`, or `·ing` for a later piece of
+            a word), or a word as people write it. With subwords, `dog` is the word, even if the vocabulary has a later
+            piece of that name.
         codec: of the target.
 
     Raises:

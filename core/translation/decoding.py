@@ -8,8 +8,8 @@ are. From there a new draft is made step by step, until it meets the old one or 
 (Stern et al. 2018, "Blockwise Parallel Decoding for Deep Autoregressive Models"; Xia et al. 2023, "Speculative
 Decoding").
 
-Whatever the draft, every token of the result is the best one of its row in the pass that describes the result, under
-all interventions, without forbidden tokens, the lowest id of equals. A draft only affects the time.
+A draft only affects the time: for any draft, every token of the result is the best one of its row in the pass that
+describes the result, under all interventions, without forbidden tokens, the lowest id of equals.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ from augenmerk.core.text.vocabulary import Vocabulary
 from augenmerk.core.translation.result import TranslationStoppedError
 
 ForcedIds = Mapping[int, int]
-"""Ids that are chosen whatever the model prefers, by decoding step."""
+"""Ids chosen by the caller instead of the model, by decoding step."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class DecodingRules:
         max_steps: the most tokens of a translation, the end token included; None for a limit by the source's length.
         steps_per_source_token: that limit, for each source token; None for a generous one.
         min_steps: tokens that are chosen before the end token may be.
-        forces_end: whether the last of them is the end token, whatever the model prefers.
+        forces_end: whether the end token is forced at the last possible step.
     """
 
     start_id: int
@@ -85,7 +85,7 @@ class DecodingRules:
         return (*self.forbidden_ids, self.end_id)
 
     def forced_ends(self, limits: Sequence[int], forced: Sequence[ForcedIds]) -> Sequence[ForcedIds]:
-        """`forced` with the end token at each source's last step, where these rules ask for it."""
+        """`forced` with the end token at each source's last step, if these rules force it."""
         if not self.forces_end or self.end_id is None:
             return forced
         end_id = self.end_id
@@ -110,7 +110,7 @@ def greedy_search(
         forced: for each source its forced tokens by step.
 
     Returns:
-        For each source the chosen ids, the end token included if it came.
+        For each source the chosen ids, including the end token if there is one.
 
     Raises:
         NonFiniteError: the model's logits are not finite.
@@ -153,7 +153,7 @@ def greedy_search(
 
 
 _MAX_GOING_ON = 0.85
-"""Share of rows that still go on at which the others are left out: moving all that is cached takes time, too."""
+"""Largest share of unfinished rows at which finished ones are removed: moving the cached values takes time, too."""
 
 
 def best_tokens(logits: Tensor) -> Tensor:
@@ -226,16 +226,16 @@ def only(forbidden: Tensor, forced: Sequence[ForcedIds], sources: Sequence[int],
 
 
 def batches_by_length(lengths: Sequence[int], batch_size: int) -> Iterable[list[int]]:
-    """Indices in groups of like length, the longest first, so that little is padded."""
+    """Indices in groups of similar length, the longest first, so that little is padded."""
     order = sorted(range(len(lengths)), key=lambda index: lengths[index], reverse=True)
     for first in range(0, len(order), batch_size):
         yield order[first : first + batch_size]
 
 
 MEETING_LENGTH = 2
-"""Tokens that a new draft must have in common with the old one to go on like it."""
+"""Tokens that a new draft must have in common with the old one to continue with it."""
 MIN_REST = 3
-"""Tokens that the old draft must still have there: making fewer step by step is quicker than failing once."""
+"""Tokens that the old draft must have left there: making fewer step by step is faster than failing once."""
 
 
 NEAR_TIE = 0.025
@@ -268,7 +268,7 @@ class TargetPass:
     """A target and the pass over it.
 
     Attributes:
-        ids: T of them, the end token included if it came.
+        ids: T of them, including the end token if there is one.
         output, row: the pass, and the row of this sentence in its batch. Positions after T are meaningless.
     """
 
@@ -292,14 +292,14 @@ class _Sentence:
     """
 
     def __init__(self, index: int, request: DecodeRequest, num_tokens: int, end_id: int | None) -> None:
-        is_known = all(0 <= token < num_tokens for token in request.draft)  # not so if it is from another model
+        is_known = all(0 <= token < num_tokens for token in request.draft)  # false for ids of another model
         self.index, self.limit, self.forced, self.last = index, request.limit, request.forced, request.last
         self.old = list(request.draft) if is_known else []
         self.draft = _fitted(self.old, self.limit, self.forced, end_id)
         self.num_right = 0
 
     def ends(self, end_id: int | None) -> bool:
-        """Whether nothing comes after the draft."""
+        """Whether the draft is at its end."""
         return len(self.draft) >= self.limit or (bool(self.draft) and self.draft[-1] == end_id)
 
     def meets_old(self, end_id: int | None) -> bool:
@@ -328,7 +328,7 @@ def verified_greedy(
 
     Args:
         model: in evaluation mode.
-        encoding: of the sources, with its maps if the results are to have some.
+        encoding: of the sources, with maps if the results need them.
         requests: one for each source.
         rules: start, end and forbidden tokens.
         need_maps: whether the passes hold maps.
@@ -366,7 +366,7 @@ def verified_greedy(
 
 
 def _fitted(draft: Sequence[int], limit: int, forced: ForcedIds, end_id: int | None) -> list[int]:
-    """The draft with what is forced, up to its end or the limit."""
+    """The draft with its forced tokens, up to its end or the limit."""
     ids = [forced.get(step, token) for step, token in enumerate(draft[:limit])]
     return ids[: ids.index(end_id) + 1] if end_id in ids else ids
 
@@ -401,7 +401,7 @@ class _Guesses:
 
     Attributes:
         forbidden: see `forbidding`.
-        near_tie: logits that are less apart are a near-tie; as they were at the first step, 0 before it.
+        near_tie: logits that are less apart are a near-tie; set at the first step, 0 before it.
     """
 
     forbidden: ForbiddenTokens
@@ -410,8 +410,8 @@ class _Guesses:
     def next_tokens(self, read: Tensor, state: State) -> list[int]:
         """The guessed id of each of B rows.
 
-        A near-tie of a single sentence is decided by the model: a wrong guess would cost a whole pass, and all steps
-        behind it. Of several sentences each pass is shared, and a step by the model would be made for all.
+        The model decides a near-tie of a single sentence: a wrong guess would cost a whole pass and all steps after it.
+        Several sentences share each pass, and a step by the model would run for all of them.
         """
         if not state.has_guesses:
             return self._exact(read, state)
@@ -439,7 +439,7 @@ def _best(logits: Tensor) -> list[int]:
 
 
 def _goes_on(sentence: _Sentence, step: int, token: int, end_id: int | None) -> bool:
-    """Puts the token at the end of the draft, and tells whether another one is wanted there."""
+    """Appends the token to the draft. Returns whether the draft needs another one."""
     if step < len(sentence.draft):  # this sentence is known further than others of its batch
         return True
     sentence.draft.append(sentence.forced.get(step, token))

@@ -1,8 +1,8 @@
-"""An experiment: a sentence, how its translation is found, and what is changed on the way. No torch here.
+"""An experiment: a sentence, its decoding method, and interventions. No torch here.
 
-Besides model and device, an `Experiment` names everything that determines a `Translation`. Its interventions are
+An `Experiment` contains everything that determines a `Translation`, except model and device. Its interventions are
 independent of each other: each concerns a head, a row of attention, a decoding step or a source word, and none of
-these twice. All counting starts at 0; `str` counts from 1, as people are shown it.
+these twice. All counting starts at 0; `str` counts from 1, for display.
 """
 
 import itertools
@@ -26,7 +26,7 @@ MAX_INDEX = 100_000
 """No step, row or place can lie beyond it: far above any model's number of positions."""
 SHARES_TOLERANCE = 1e-9
 _LONE_SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT CHARACTER}")
-"""Left of broken bytes by a terminal or clipboard."""
+"""Characters that a terminal or clipboard leaves in place of broken bytes."""
 
 KindOfIntervention = TypeVar("KindOfIntervention")
 
@@ -57,7 +57,7 @@ class Beam:
     """Beam search; see `core.translation.beam`.
 
     Attributes:
-        size: how many partial translations are kept at each step.
+        size: number of partial translations kept at each step.
         length_penalty: α of Wu et al. 2016.
 
     Raises:
@@ -91,7 +91,7 @@ Output = Greedy | Beam | GivenTarget
 
 @dataclass(frozen=True)
 class SourceWordRemoved:
-    """A source word is left out; the ids of all other words stay as they are.
+    """A source word is left out; the ids of all other words stay unchanged.
 
     Attributes:
         place: of the word in the sentence as typed.
@@ -108,11 +108,11 @@ class SourceWordRemoved:
 
 @dataclass(frozen=True)
 class SourceWordReplaced:
-    """Another word, or several, in the place of a source word; the ids of all others stay as they are.
+    """Another word, or several, in place of a source word; the ids of all others stay unchanged.
 
     Attributes:
         place: of the word in the sentence as typed.
-        text: what is read there instead, or `<unk>` for the token of unknown words.
+        text: the text read instead, or `<unk>` for the token of unknown words.
     """
 
     place: int
@@ -135,7 +135,7 @@ class HeadScaled:
     """The output of a head is multiplied by a factor; 0 switches it off (Michel et al. 2019, equation 2).
 
     Attributes:
-        head: which.
+        head: the head.
         factor: any finite number; 1 changes nothing.
     """
 
@@ -157,16 +157,16 @@ class HeadScaled:
 
 @dataclass(frozen=True)
 class AttentionRow:
-    """One row of attention weights that a head uses in place of what its softmax gives.
+    """One row of attention weights that a head uses instead of those of its softmax.
 
     Attributes:
-        head: which.
+        head: the head.
         row: the position of the query: a source token for the encoder, a decoding step otherwise.
         weights: of each key that the query sees: all S source tokens, or the `row + 1` target tokens read so far
             (decoder). Given as any numbers of 0 or more, and scaled to sum to 1.
 
     Raises:
-        ExperimentError: they are no weights, or not as many as a query of the decoder sees.
+        ExperimentError: they are not weights, or not as many as a query of the decoder sees.
     """
 
     head: Head
@@ -192,7 +192,7 @@ class SoftmaxTemperature:
     """The scores of a head are divided by a temperature before the softmax (Hinton et al. 2015, equation 1).
 
     Attributes:
-        head: which.
+        head: the head.
         temperature: above 1 makes its weights more even, below 1 sharper; 1 changes nothing.
     """
 
@@ -216,8 +216,8 @@ class SoftmaxTemperature:
 class CausalMaskLifted:
     """Every query of the decoder's self-attention sees all target tokens that are read, later ones too.
 
-    It needs a given target: while the model chooses its tokens, there are no later ones to be seen. Rows of attention
-    that are set stay as they are set, later tokens having weight 0.
+    This needs a given target: while the model chooses its tokens, there are no later ones. Rows of attention that are
+    set stay unchanged, with weight 0 for later tokens.
     """
 
     def __str__(self) -> str:
@@ -226,10 +226,10 @@ class CausalMaskLifted:
 
 @dataclass(frozen=True)
 class ForcedToken:
-    """A token is chosen at a decoding step, whatever the model prefers. It may be the one that ends the sentence.
+    """A token that is set at a decoding step, independent of the model's choice. It may end the sentence.
 
     Attributes:
-        step: which.
+        step: the step.
         token: as in the target vocabulary.
     """
 
@@ -298,13 +298,12 @@ def in_canonical_order(interventions: Iterable[AnyIntervention]) -> tuple[AnyInt
 
 @dataclass(frozen=True)
 class Experiment:
-    """Everything besides model and device that determines a translation.
+    """Everything that determines a translation, except model and device.
 
     Attributes:
         source_text: as typed.
-        output: how the target is found.
-        interventions: what is changed, in canonical order (source words, heads, temperatures, rows, the mask, steps),
-            whatever order was given.
+        output: the decoding method, or a given target.
+        interventions: in canonical order: source words, heads, temperatures, rows, the mask, steps.
 
     Raises:
         ExperimentError: two interventions change the same thing; a token is forced while the target is given, or the
@@ -382,7 +381,7 @@ class Experiment:
         return tuple(each for each in self.interventions if isinstance(each, wanted))
 
     def with_interventions(self, *added: Intervention) -> "Experiment":
-        """With these too; each takes the place of one that changes the same thing.
+        """The experiment with these interventions added; each replaces one that changes the same thing.
 
         Raises:
             ExperimentError: two of those added change the same thing, a token would be forced in a given target, or the
@@ -392,11 +391,11 @@ class Experiment:
         return replace(self, interventions=(*(e for e in self.interventions if site_of(e) not in sites), *added))
 
     def without(self, *removed: Intervention) -> "Experiment":
-        """Without these; those that are not there are passed over."""
+        """The experiment without these interventions; missing ones are ignored."""
         return replace(self, interventions=tuple(each for each in self.interventions if each not in removed))
 
     def edited(self, source_text: str) -> "Experiment":
-        """Another sentence: what concerns whole heads is kept; what belongs to words, rows and steps is dropped.
+        """The experiment with another sentence. Changes to whole heads stay; those to words, rows and steps are lost.
 
         A given target belongs to its sentence too: the model translates the new one greedily.
         """
@@ -405,7 +404,7 @@ class Experiment:
 
 
 def shares_of(weights: Sequence[float]) -> tuple[float, ...]:
-    """Weights scaled to sum to 1. Those that do so already stay as they are, to the last bit.
+    """Weights scaled to sum to 1. Weights that already do so stay unchanged, to the last bit.
 
     Raises:
         ExperimentError: they are not numbers of 0 or more, at least one of them above 0.
@@ -463,7 +462,7 @@ def _as_text(text: str, name: str) -> str:
 
 
 def writable(text: str) -> str:
-    """The text with a sign in the place of each lone surrogate, which no tokenizer and no file takes."""
+    """The text with a replacement for each lone surrogate, which no tokenizer and no file accepts."""
     return text.translate(_LONE_SURROGATES)
 
 

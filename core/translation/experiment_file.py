@@ -106,11 +106,11 @@ def experiment_from_json(values: object, path: str = "experiment") -> Experiment
     """The experiment that `experiment_to_json` described.
 
     Args:
-        values: of whatever kind.
-        path: where they stand, for the message.
+        values: any JSON value.
+        path: its path, for messages.
 
     Raises:
-        ExperimentError: they describe no experiment; the message names the field by its path.
+        ExperimentError: it does not describe an experiment; the message names the field by its path.
     """
     try:
         return _experiment(Field(values, path))
@@ -206,10 +206,10 @@ FileKind = Literal["experiment", "checkpoint", "unknown"]
 
 @dataclass(frozen=True)
 class ModelReference:
-    """Which model an experiment was made with.
+    """The model that an experiment was made with.
 
     Attributes:
-        name: for people, no path: what stands before a slash or backslash is dropped.
+        name: for people; not a path: everything before a slash or backslash is dropped.
         digest: of weights and vocabularies, see `core.checkpoint.file`; 64 hexadecimal digits.
     """
 
@@ -227,7 +227,7 @@ class SavedExperiment:
 
     Attributes:
         experiment: the sentence, its output, its interventions.
-        model: which it was made with.
+        model: the model it was made with.
         view: settings of the window by name, which only the window interprets: texts, finite numbers, true, false,
             None, and short tuples of these.
     """
@@ -247,7 +247,7 @@ class Scene:
     Attributes:
         title: one line, not empty.
         text: what to see, in a sentence; one line, may be empty.
-        saved: the experiment, and how it is shown.
+        saved: the experiment and its display.
         question: for the worksheet, in one line; empty if there is none.
     """
 
@@ -259,7 +259,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class Lesson:
-    """Scenes in an order.
+    """A sequence of scenes.
 
     Attributes:
         title: one line, not empty.
@@ -277,8 +277,8 @@ def write_experiment_file(saved: SavedExperiment, path: Path | str, *, durable: 
     """Writes the file, atomically; `durable` as in `atomic_path`.
 
     Raises:
-        ExperimentFileError: it would be too large, or hold what could not be read back.
-        StorageError: the file cannot be written; an older one stays as it was.
+        ExperimentFileError: it would be too large, or could not be read back.
+        StorageError: the file cannot be written; an older one stays intact.
     """
     data = to_bytes(saved)
     with atomic_path(path, durable=durable) as temporary:
@@ -289,8 +289,8 @@ def write_lesson_file(lesson: Lesson, path: Path | str) -> None:
     """Writes the file, atomically.
 
     Raises:
-        ExperimentFileError: it has no scene, would be too large, or hold what could not be read back.
-        StorageError: the file cannot be written; an older one stays as it was.
+        ExperimentFileError: it has no scene, would be too large, or could not be read back.
+        StorageError: the file cannot be written; an older one stays intact.
     """
     data = to_bytes(lesson)
     if not lesson.scenes:
@@ -375,12 +375,12 @@ def from_bytes(data: bytes, path: Path | str, *kinds: str) -> Document:
 
 
 def kind_of_file(path: Path | str) -> FileKind:
-    """The kind of a file by its content, not its name; the reader of that kind reports what is wrong.
+    """The kind of a file by its content, not its name; the reader of that kind reports errors.
 
-    A lesson counts as an experiment here; `read_document` tells them apart.
+    A lesson counts as an experiment here; `read_document` distinguishes them.
 
     Raises:
-        ExperimentFileError: it is missing, no ordinary file, or may not be read.
+        ExperimentFileError: it is missing, not a regular file, or not readable.
     """
     head = _head_of(Path(path), 4096)
     if len(head) > 8 and head[8:9] == b"{" and int.from_bytes(head[:8], "little") <= _MAX_CHECKPOINT_HEADER:
@@ -492,8 +492,8 @@ def to_python(experiment: Experiment, checkpoint: Path | str | None = None) -> s
 
     Args:
         experiment: any.
-        checkpoint: the file of the model. The bundled one, by its path or as None, is not named: its path belongs to
-            this machine.
+        checkpoint: the file of the model. The bundled one, by its path or as None, is omitted: its path belongs to this
+            machine.
     """
     interventions = [_in_python(each) for each in experiment.interventions]
     names = {"Experiment", "Translator", type(experiment.output).__name__}
@@ -530,7 +530,7 @@ def _in_python(value: object) -> str:
 
 
 def _text_in_python(text: str) -> str:
-    """As `repr`, but in double quotes wherever that needs no escaping."""
+    """As `repr`, but in double quotes if that needs no escaping."""
     literal = repr(text)
     return f'"{literal[1:-1]}"' if literal[0] == "'" and '"' not in text else literal
 
@@ -557,7 +557,7 @@ def to_command(experiment: Experiment, checkpoint: Path | str | None = None) -> 
     if not is_bundled_model(checkpoint):
         options += _option("--checkpoint", str(checkpoint))
     text = experiment.source_text
-    if text == "-":  # as an argument it would mean standard input, so that is what it is given by
+    if text == "-":  # as an argument it would mean standard input, so the text comes from there
         words, before = ["-", *options], "printf %s - | "
     elif text.startswith("-"):
         words, before = [*options, "--", text], ""
@@ -569,7 +569,7 @@ def to_command(experiment: Experiment, checkpoint: Path | str | None = None) -> 
 
 
 def _option(name: str, value: str) -> list[str]:
-    """As two words, or as one where the value would be taken for an option itself."""
+    """An option and its value as two words, or as one if the value looks like an option."""
     return [f"{name}={value}"] if value.startswith("-") else [name, value]
 
 

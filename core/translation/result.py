@@ -29,9 +29,9 @@ class RareWord:
 
     Attributes:
         text: as the model reads it.
-        count: how often the training data had it.
+        count: occurrences in the training data.
         start, end: half-open range of its tokens in `Translation.source_tokens`.
-        pieces: what the model reads in its place.
+        pieces: the pieces that the model reads.
         is_unknown: whether the vocabulary does not know all of it.
         is_exact: whether `count` is the number itself; else the most it can be.
     """
@@ -62,7 +62,7 @@ class RareWord:
 
 @dataclass(frozen=True)
 class RespelledWord:
-    """A source word that was read in another spelling, because the training data have that one alone.
+    """A source word read in another spelling, because the training data contain only that one.
 
     Attributes:
         text: as typed, case folded.
@@ -89,7 +89,7 @@ class Coverage:
         rare_words: in the order of the sentence.
         is_unlike_training: whether most of its words are rare, or they are rarer together than those of nearly all
             training sentences, as in another language.
-        kind: what kind of text the training data were, see `WordCounts`; empty if it is not known.
+        kind: the kind of text in the training data, see `WordCounts`; empty if unknown.
         respelled_words: in the order of the sentence; one of them is rare if the spelling that was read is.
     """
 
@@ -189,11 +189,11 @@ class Translation:
     """The result of an experiment: a sentence, its translation, and what the model did at each step.
 
     Row t of a decoder or cross map is computed while the decoder reads `read_tokens[t]` and predicts
-    `predicted_tokens[t]`. Everything is as the experiment's interventions made it: a row of attention that was set
-    stands in the maps as it was used, a head that is switched off shows its weights, though its output is not used.
+    `predicted_tokens[t]`. All values include the effects of the interventions. Maps contain rows as they were set, and
+    the weights of heads that are switched off, although their outputs are not used.
 
     Attributes:
-        experiment: what was asked for.
+        experiment: the request.
         text: the translation as a sentence for people (cased, detokenized).
         source_tokens: the S tokens the encoder reads, wrapping tokens included.
         read_tokens: the T tokens the decoder reads, the start token first.
@@ -204,8 +204,8 @@ class Translation:
         target_words: the words of the translation, wrapping tokens left out.
         unknown_source_positions: indices into `source_tokens` that the vocabulary does not know.
         ignored_text: the end of the source that did not fit into the model's positions; empty if all of it did.
-        notes: sentences that tell the reader about unknown words, text left out, a length limit reached.
-        attention: of every layer and head; None if it was not asked for (see `maps`).
+        notes: sentences for the reader on unknown words, text left out, or a length limit.
+        attention: of every layer and head; None if it was not requested (see `maps`).
         seconds: wall time from text to result.
         source_ids, read_ids, predicted_ids: the ids of these tokens in the model's vocabularies.
         source_places: for each of `source_words` its place among the words as typed.
@@ -261,7 +261,7 @@ class Translation:
 
     @property
     def maps(self) -> AttentionMaps:
-        """The attention of every layer and head. Raises `AnalysisError` if it was not asked for."""
+        """The attention of every layer and head. Raises `AnalysisError` if it was not requested."""
         if self.attention is None:
             raise AnalysisError(
                 f"The translation of {self.source_text[:60]!r} was computed without attention maps. Ask for them: "
@@ -294,10 +294,10 @@ class ExperimentResult:
         changed: the result under the experiment's interventions.
         original: that of its baseline: the same sentence and output, nothing changed. The same object as `changed` if
             the experiment has no interventions.
-        original_log_probabilities: natural logs of the probabilities of the tokens of `original` as the model gives
-            them under the interventions: what these cost the old translation. T values.
+        original_log_probabilities: natural logs of the probabilities of the tokens of `original` under the
+            interventions, T values.
         own: while a target is given, the model's own greedy translation of the unchanged sentence; else None.
-        dropped: interventions that were asked for, but do not fit this model or sentence, and were left out.
+        dropped: requested interventions that were left out because they do not fit this model or sentence.
     """
 
     changed: Translation

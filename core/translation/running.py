@@ -59,7 +59,7 @@ NUM_ALTERNATIVES = 10
 CORPUS_BATCH = 192
 """Sentences that are translated side by side without maps."""
 _MAX_LOGITS = 2**27
-"""Of all positions of a batch: a plain model computes them at each step."""
+"""Maximum number of logits of a batch: a plain model computes those of all positions at each step."""
 
 
 @dataclass(frozen=True)
@@ -193,14 +193,14 @@ class Runner:
         is_joint = vocabulary is self._codec.vocabulary
         return last if is_joint and source.ids.count(last) == 1 else None
 
-    # --- what people see ----------------------------------------------------------------------------------------------
+    # --- text for people ----------------------------------------------------------------------------------------------
 
     def hypothesis(self, chosen: Sequence[int]) -> Hypothesis:
         """The translation with these ids."""
         return Hypothesis(self._codec.text_of(chosen), tuple(word.text for word in self._codec.decode(chosen)))
 
     def _chosen_target(self, chosen: Sequence[int], limit: int) -> EncodedTarget:
-        """The ids that the model chose, with a note if it did not come to an end."""
+        """The ids that the model chose, with a note if the translation did not end."""
         words = tuple(self._codec.decode(chosen))
         notes: tuple[str, ...] = ()
         if self._rules.end_id is not None and chosen[-1] != self._rules.end_id:

@@ -56,11 +56,11 @@ class Translator:
     Every method respects hooks on `model`: docs/hooks.md lists which modules are called, and how often.
 
     Attributes:
-        checkpoint: where the model comes from, its settings and history included. Its source codec restores the
-            spelling of the training data in what is typed, where that is known: see `TextCodec.restoring_spelling`.
+        checkpoint: the model's checkpoint, with settings and history. Its source codec restores the spelling of the
+            training data in typed text, if that is known: see `TextCodec.restoring_spelling`.
         name: for people.
         path: the file, or None for a model that was not loaded from one.
-        device: where it runs, and why there.
+        device: the device and the reason for it.
         run_config: the settings that the model was made and trained with.
         rules: start, end and forbidden tokens of its decoder.
     """
@@ -92,7 +92,7 @@ class Translator:
 
         Raises:
             CheckpointError: the file cannot be used.
-            DeviceError: the device is not here.
+            DeviceError: this machine has no such device.
         """
         chosen = bundled_model_path() if path is None else Path(path)
         if path is None and not chosen.exists():
@@ -103,13 +103,13 @@ class Translator:
         return cls(load_checkpoint(chosen), choose_device(device), chosen)
 
     def current_model(self) -> Model:
-        """The form of `model` that computes fastest what it computes now. For the length of one call of a user."""
+        """The fastest form of `model` in its present state. For one call of a user."""
         if not self._compiler.is_for(self.model):
             self._compiler = Compiler(self.model)
         return self._compiler.current()
 
     def warm_up(self) -> None:
-        """Loads what the first sentence would have to wait for: the rules that cut it into words."""
+        """Loads in advance the rules that split sentences into words."""
         self.checkpoint.codecs.source.encode_text("")
 
     @property
@@ -120,12 +120,12 @@ class Translator:
 
     @cached_property
     def digest(self) -> str:
-        """Of weights and vocabularies: tells the model apart from others, wherever its file lies."""
+        """The digest of weights and vocabularies, which identifies the model independent of its file."""
         return model_digest(self.checkpoint)
 
     @property
     def target_codes(self) -> tuple[str, ...]:
-        """Tokens `>>xx<<` that a source may begin with to say into which language to translate; empty for one pair."""
+        """Tokens `>>xx<<` that select the target language at the start of a source; empty for one language pair."""
         return self.checkpoint.codecs.source.target_codes
 
     @property
@@ -143,8 +143,8 @@ class Translator:
         """The result of one experiment: translation, probabilities, alternatives, and the maps of every head.
 
         Args:
-            experiment: what to translate, how, and what to change on the way.
-            draft: what the result may be like. It is found faster then, and is the same to rounding.
+            experiment: sentence, decoding method and interventions.
+            draft: a guess at the result, which speeds up the search. The result is the same to rounding.
             should_stop: called before each decoding step, and before a given target is read.
 
         Raises:
@@ -165,14 +165,14 @@ class Translator:
         draft: Translation | None = None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> ExperimentResult:
-        """An experiment's result beside that of its baseline.
+        """An experiment's result next to that of its baseline.
 
         Args:
-            experiment: what to translate, how, and what to change on the way.
+            experiment: sentence, decoding method and interventions.
             original: the result of its baseline by this model, if it is known.
             own: while a target is given, the model's own greedy translation of the sentence, if it is known.
             drops_misfits: leave out interventions that do not fit this model or sentence instead of refusing them all.
-            draft: what the result may be like: see `run`. Left out, the original.
+            draft: a guess at the result, see `run`; by default the original.
             should_stop: called before each decoding step.
 
         Raises:
@@ -206,15 +206,15 @@ class Translator:
         draft: Translation | None = None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> Iterator[Translation]:
-        """The results of many different experiments, in their order; those of like length are computed side by side.
+        """The results of many different experiments, in their order; those of similar length are computed side by side.
 
-        Experiments are taken, and results held, `EXPERIMENT_WINDOW` at a time, so that memory is bounded however many
-        there are. Besides rounding, each result is that of `run`.
+        Experiments are taken, and results held, `EXPERIMENT_WINDOW` at a time, which bounds memory for any number of
+        them. Except for rounding, each result is that of `run`.
 
         Args:
-            experiments: as they are, or compiled before (see `compile`) by someone who wants to see errors one by one.
+            experiments: compiled or not; compile them first (see `compile`) to get errors one by one.
             need_maps: whether results hold attention maps; without them it is quicker.
-            draft: what all results may be like, as those of changes to one sentence are: see `run`.
+            draft: a guess at all results, for instance for changes to one sentence; see `run`.
             should_stop: called before each decoding step, and before given targets are read.
 
         Raises:
@@ -247,7 +247,7 @@ class Translator:
         return compiled
 
     def check(self, experiment: Experiment) -> None:
-        """Refuses what fits no sentence: heads that the model has not, tokens that its vocabulary has not.
+        """Refuses interventions that fit no sentence: heads that the model lacks, tokens missing from its vocabulary.
 
         Raises:
             ExperimentError: a forced token can never be chosen.
@@ -299,8 +299,7 @@ class Translator:
     ) -> list[tuple[float, ...]]:
         """Natural logs of the probabilities of the tokens of `translation`, T values for each experiment.
 
-        They are those that the model gives after reading the experiment's source, with its heads and rows changed;
-        its output and its forced tokens say nothing here.
+        The model reads the experiment's source, with its heads and rows changed. Output and forced tokens are ignored.
 
         Args:
             translation: of this model, or of one with the same target vocabulary.
@@ -386,7 +385,7 @@ class Translator:
 def _for_typed_text(checkpoint: Checkpoint) -> Checkpoint:
     """The same model, whose source codec reads words as the training data spell them.
 
-    Those of a checkpoint and of a corpus read words as they are, so losses in training are not those of restored text.
+    The codecs of a checkpoint and of a corpus read words unchanged, so training losses are not those of restored text.
     """
     codecs = checkpoint.codecs
     return replace(checkpoint, codecs=replace(codecs, source=codecs.source.restoring_spelling(checkpoint.word_counts)))

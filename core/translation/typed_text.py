@@ -28,13 +28,13 @@ class EncodedSource:
     Attributes:
         text: as typed; broken characters are replaced.
         ids: what the encoder reads, wrapping tokens included.
-        labels: the same for people; an unknown word stands as it was typed.
+        labels: the same for people; an unknown word is shown as typed.
         words: ranges of the words in `ids`, with what was typed.
         encoded: the same words with what was read.
         places: for each of them its place among the words as typed; as long as nothing is edited, 0, 1, 2, …
         unknown_positions: indices into `ids` that the vocabulary does not know.
         ignored_text: the end of the text that did not fit.
-        notes: what the reader should know.
+        notes: notes for the reader.
     """
 
     text: str
@@ -49,7 +49,7 @@ class EncodedSource:
 
 
 def encode_source(text: str, codec: TextCodec, run: RunConfig) -> EncodedSource:
-    """Tokenizes and numericalizes a text; what does not fit into the model's positions is left out and said.
+    """Tokenizes and numericalizes a text; text beyond the model's positions is left out, with a note.
 
     Raises:
         TextError: empty or only white space, more than `MAX_WORDS` words, or too little that the model can read.
@@ -90,7 +90,7 @@ def _fewest_words(codec: TextCodec) -> int:
 
 
 def without_marks(word: EncodedWord, codec: TextCodec) -> EncodedWord:
-    """The word; without its ids, as one that cannot be read, if someone typed the name of a special token."""
+    """The word; without ids, as an unreadable one, if its text is the name of a special token."""
     marks = codec.vocabulary.special_ids - {codec.vocabulary.unknown_id}
     return replace(word, ids=(), labels=(), unknown=()) if marks.intersection(word.ids) else word
 
@@ -106,7 +106,7 @@ def _notes_on_form(text: str, found: Sequence[EncodedWord], kept: Sequence[Encod
 
 
 def _notes_on_code(found: Sequence[EncodedWord], codec: TextCodec) -> list[str]:
-    """Of a model with several target languages, whether the text says which."""
+    """A note if the model has several target languages and the text names none."""
     codes = codec.target_codes
     if not codes or any(word.text in codes for word in found):
         return []
@@ -308,10 +308,10 @@ class EncodedTarget:
 
     Attributes:
         ids: T of them, the end token last if there is one.
-        labels: the same for people; an unknown word that was given stands as it was typed.
+        labels: the same for people; an unknown word that was given is shown as typed.
         words: ranges of decoding steps.
         text: the sentence for people.
-        notes: what the reader should know.
+        notes: notes for the reader.
     """
 
     ids: tuple[int, ...]
