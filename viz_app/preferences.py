@@ -78,7 +78,7 @@ class ImportedModels:
         self._settings = settings
 
     def file_of(self, source: str | Path) -> Path | None:
-        """The checkpoint of an imported model; None if there is none, or the file is gone."""
+        """The checkpoint of an imported model; None if there is none, or the file is missing."""
         path = self._files.get(str(source))
         return Path(path) if path is not None and Path(path).is_file() else None
 

@@ -171,7 +171,7 @@ class TopBar(QWidget):
     def _fit(self) -> None:
         """Hides the name of the app in a narrow bar, and the device and the model's sizes if there is no room.
 
-        The result depends on widths alone, not on what is hidden now, so the following layout changes nothing.
+        The result depends on widths alone, not on the parts hidden now, so the following layout changes nothing.
         """
         is_narrow = self.width() < scaled(NARROW)
         row = self.layout()

@@ -1,4 +1,4 @@
-"""Experiment and lesson files, checked for what the window can show; the view as values of a file. No Qt."""
+"""Experiment and lesson files, checked for contents that the window can show; the view as values of a file. No Qt."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields

@@ -198,7 +198,7 @@ def as_table(view: MapView, delimiter: str = ",") -> str:
     """Values with labels, as drawn: the first line names the columns, each other line begins with its row's.
 
     Args:
-        view: values and labels; where there is no value, its cell is empty.
+        view: values and labels; cells without a value are empty.
         delimiter: between two cells.
     """
     text = io.StringIO()
@@ -275,7 +275,7 @@ def import_matplotlib() -> None:
 
 
 class Saving:
-    """Writes files. Where there is no map, no file about maps is written.
+    """Writes files; without a map, none about maps.
 
     Attributes:
         source: the contents in view.

@@ -46,14 +46,14 @@ GRID_COLOR, HATCH_COLOR = "#d8dbe0", "#9aa0a8"
 
 @dataclass(frozen=True, eq=False)
 class SceneMap:
-    """The printed contents of a scene besides its text.
+    """The printed contents of a scene, except its text.
 
     Attributes:
         drawing: the map, as the window would show it, without the cell that the scene points to.
         measure: the meaning of a cell.
         meaning: the meaning of a row.
         translation: in words.
-        is_share: whether its numbers are shares of what a query gives, from 0 to 1.
+        is_share: whether its numbers are shares of a query's weight, from 0 to 1.
         other_model: the name of the model that computed the map, if the scene was made with another one; else empty.
     """
 
@@ -191,7 +191,7 @@ def _table(scene_map: SceneMap) -> str:
 
 
 def _notes(scene: Scene, scene_map: SceneMap | None) -> list[str]:
-    """The experiment besides its sentence: the place to look at, the changes, the translation."""
+    """The experiment without its sentence: the place to look at, the changes, the translation."""
     experiment, view = scene.saved.experiment, scene.saved.view
     notes = []
     match view.get("head"):

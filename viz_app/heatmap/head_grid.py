@@ -59,7 +59,7 @@ class GridLayout:
         places: of every thumbnail, in reading order; none of folded kinds.
         headers: of each kind's title.
         lines: a place and a name at the left of each line of thumbnails.
-        left: where thumbnails begin.
+        left: the left edge of the thumbnails.
         thumbnail: size of one.
         size: of all of it.
     """
@@ -458,7 +458,7 @@ class HeadGrid(QWidget):
         return next((kind for kind, place in headers if place.contains(point)), None)
 
     def terms_at(self, point: QPoint) -> str:
-        """The terms of what is drawn at a point, for `viz_app.widgets.explain`."""
+        """The terms of the part drawn at a point, for `viz_app.widgets.explain`."""
         head, kind = self.head_at(point), self.header_at(point)
         if head is not None:
             return f"head {head.kind}"
@@ -500,7 +500,7 @@ class HeadGrid(QWidget):
         self.setCursor(Qt.CursorShape.PointingHandCursor if can_click else Qt.CursorShape.ArrowCursor)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """No frame once the mouse is gone."""
+        """Removes the frame under the mouse."""
         self._hover(None)
 
     def event(self, event: QEvent) -> bool:

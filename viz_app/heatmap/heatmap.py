@@ -359,7 +359,7 @@ def _room(size: QSize, margins: _Margins) -> QSizeF:
 
 
 def _cell(view: MapView, size: QSize, margins: _Margins, zoom: Zoom, theme: Theme) -> QPointF:
-    """Square, or up to twice as wide as high where many rows would make the map a narrow band."""
+    """A square, or up to twice as wide if many rows would make the map a narrow band."""
     room = _room(size, margins)
     width, height = room.width() / len(view.column_labels), room.height() / len(view.row_labels)
     legible, widest = theme.scaled(MIN_LEGIBLE_PX), theme.scaled(MAX_NARROW_CELL)
@@ -389,7 +389,7 @@ def _in_sight(offset: float, window: float, cell: float, content: float) -> rang
 VALUE_GAP = 8
 """Pixels between a cell and the box with its value."""
 BESIDE_TEXT = 22
-"""Pixels of such a box that its text leaves free, left and right together."""
+"""Free pixels next to the text of such a box, left and right together."""
 
 
 @dataclass
@@ -428,7 +428,7 @@ class HeatmapPainter:
 
     @cached_property
     def cells(self) -> QRect:
-        """The window: where neither a label nor the colour bar is touched."""
+        """The window, without labels and colour bar."""
         return self.layout.window.adjusted(-2, 0, 2, 2).toAlignedRect()
 
     @cached_property
@@ -844,7 +844,7 @@ class Heatmap(LargeMap):
         selection.hovered = pair
 
     def leaveEvent(self, event: QEvent) -> None:
-        """No cross-hair once the mouse is gone; a pinned cell stays."""
+        """Removes the cross-hair; a pinned cell stays."""
         self._state.selection.hovered = None
         self._state.selection.hovered_sum = None
 

@@ -375,7 +375,7 @@ class ChapterView(QWidget):
         QTimer.singleShot(0, self, self._share_height)
 
     def _share_height(self) -> None:
-        """Gives each figure an equal part of the page's height; next to a map, of what its smallest size leaves."""
+        """Gives each figure an equal part of the page's height, after the smallest size of a map if there is one."""
         self._fit_heights()
         height = self._figure_area.height() - scaled(GAP) * (len(self.figures) - 1)
         if self._is_stacked:

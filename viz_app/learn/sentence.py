@@ -133,7 +133,7 @@ class OwnSentence:
 
     def _check_language(self) -> None:
         if self._is_unchecked and (problem := self.language_problem):
-            self._state.prepare_text(FIRST_EXAMPLE)  # the model is asked next
+            self._state.prepare_text(FIRST_EXAMPLE)  # for the next request
             self._end_check(problem)
         self.changed.emit()
 

@@ -131,7 +131,7 @@ class ImportDialog(QDialog):
         source_edit, target_language_edit: codes or English names of the languages, if the files do not name them.
         precision: the number of bits stored per weight, and the size of the file.
         target: the file to write.
-        import_button, cancel_button: begins; stops what runs, or closes.
+        import_button, cancel_button: begins; stops a running job, or closes.
         status, progress: the current step, and its progress.
         problem: the reason why it was not imported.
 
@@ -197,7 +197,7 @@ class ImportDialog(QDialog):
         else:
             self._form.setRowVisible(self.heads_edit, True)
             self._form.setRowVisible(self.data, True)
-            with suppress(OSError):  # it is gone: the import reports that
+            with suppress(OSError):  # if it is missing, the import reports that
                 self._offer_precisions(precision_entries(source.stat().st_size, None))
 
     def _show_about(self) -> None:

@@ -230,7 +230,7 @@ def toggle_head(head: Head) -> Intent:
 
 
 def force(step: int, *tokens: str) -> Intent:
-    """Chooses tokens of the vocabulary from a step on. Where the target is given, the model decodes again."""
+    """Forces tokens of the vocabulary from a step on. A given target is dropped, and the model decodes again."""
 
     def edit(editor: ExperimentEditor) -> Edit:
         experiment = editor.experiment

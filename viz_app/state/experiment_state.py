@@ -41,7 +41,7 @@ class Progress:
     Attributes:
         done, total: counts of what `text` names; the total is 0 if unknown.
         text: a few words.
-        partial: what is known so far, or None.
+        partial: the answer so far, or None.
     """
 
     done: int
@@ -172,7 +172,7 @@ class ExperimentRequest:
         experiment: to be computed.
         known: the result that is shown, if the same model made it.
         drops_misfits: whether interventions that do not fit are left out rather than refused.
-        reports_kept: whether the answer is accompanied by what this model took over from the former one.
+        reports_kept: whether the answer comes with a notice on parts kept from the previous model.
     """
 
     experiment: Experiment
@@ -186,9 +186,9 @@ class ExperimentState:
 
     Attributes:
         settings: how maps are shown.
-        selection: what is chosen and marked on them.
+        selection: the chosen head, and the marks on the maps.
         maps: the maps that follow from result, settings and selection.
-        intents: what will be chosen and pinned with the next result.
+        intents: the head and the cell to choose and pin with the next result.
         roles: of the heads of these maps.
         editor: the experiment in use, undo and redo.
         shown: the result on the screen: `Empty`, `Current` or `Stale`.
@@ -241,22 +241,22 @@ class ExperimentState:
 
     @property
     def current(self) -> ExperimentResult | None:
-        """The result shown, if the model in use made it; else None: nothing can be asked about it."""
+        """The result shown, if the model in use made it and can answer questions about it; else None."""
         return self.shown.result if isinstance(self.shown, Current) else None
 
     @property
     def translation(self) -> Translation | None:
-        """The result under the interventions, which text and tables show; None while there is none."""
+        """The translation with the interventions, for text and tables; None while there is none."""
         return self.result.changed if self.result is not None else None
 
     @property
     def original(self) -> Translation | None:
-        """The result without changes; the same as `translation` if nothing is changed."""
+        """The translation without interventions; the same as `translation` if there are none."""
         return self.result.original if self.result is not None else None
 
     @property
     def languages(self) -> tuple[str, str]:
-        """The names of source and target of what is shown: "German" and "English".
+        """The names of source and target of the result shown: "German" and "English".
 
         They belong to the model that made it, even while another model is translating.
         """
@@ -565,7 +565,7 @@ def pair_in(
 
 
 def partner(before: Sequence[str], after: Sequence[str], index: int) -> int | None:
-    """The index in `after` of a token of `before`; None if it is gone."""
+    """The index in `after` of a token of `before`; None if it is missing."""
     if index >= len(before):
         return None
     if index < len(after) and before[index] == after[index]:

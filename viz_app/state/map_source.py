@@ -227,7 +227,7 @@ def new_entries(found: MapDifference, changed: LabelledMap) -> tuple[frozenset[i
 
 
 def selected(selection: Selection, maps: FloatArray, translation: Translation, kind: MapKind) -> LabelledMap:
-    """Labelled, merged, hidden; nothing is hidden where nothing would be left: a sentence of punctuation alone."""
+    """The labelled map, merged and with hidden tokens. If no token would be left, as in “...”, none is hidden."""
     labelled = selection.apply(maps, translation, kind)
     if not labelled.weights.size:
         labelled = replace(selection, hide=frozenset()).apply(maps, translation, kind)

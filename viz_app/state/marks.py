@@ -116,7 +116,7 @@ def word_of_query(state: ExperimentState, query: int) -> Word | None:
 def lit_queries(state: ExperimentState, kind: MapKind) -> tuple[int, ...]:
     """The queries of a kind of map that belong to pinned and picked tokens.
 
-    Where the pinned query is none of this kind (the encoder, while a cross map is pinned) it is the pinned key.
+    Without a pinned query of this kind (the encoder, while a cross map is pinned) it is the pinned key.
     """
     queries = [*_pinned_queries(state), state.selection.picked]
     found = {query for each in queries for query in _queries(state, kind, each.side, each.tokens)}

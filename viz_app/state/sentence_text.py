@@ -58,7 +58,7 @@ def visible(token: str) -> str:
 
 
 def breakable(text: str) -> str:
-    """The text with places in its very long words where a line may break: else a label grows as wide as the word.
+    """The text with break points in its very long words: otherwise a label grows as wide as the word.
 
     For labels, which show nothing there; not for text that is copied or read by a program.
     """
@@ -204,7 +204,7 @@ def new_words(before: Translation, after: Translation) -> frozenset[Word]:
 
 
 def pieces_of(old: Sequence[str], new: Sequence[str], text: str) -> tuple[Piece, ...]:
-    """`text`, which is made of the words `new`, marked by what is not in `old`; see `changed_pieces`."""
+    """The pieces of `text`, which consists of the words `new`, compared with `old`; see `changed_pieces`."""
     pieces: list[Piece] = []
     position = 0
 

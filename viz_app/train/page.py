@@ -434,7 +434,7 @@ def steps_of(choices: RunChoices) -> list[tuple[str, str]]:
 
 
 class DevicesJob(ModelFreeJob):
-    """Finds the devices of this machine: importing torch takes seconds. Also imports what the charts need."""
+    """Finds the devices of this machine: importing torch takes seconds. Also imports matplotlib for the charts."""
 
     def work(self, progress: Tell, should_stop: ShouldStop) -> dict[str, str]:
         """See `find_devices`."""

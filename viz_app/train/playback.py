@@ -142,7 +142,7 @@ class Playback:
     def _show_frame(self) -> None:
         """Shows the frame of the shown step; with the first one of a run, its clearest head unless one was chosen.
 
-        That head stays: a film shows what one head learns.
+        That head stays: a film shows the learning of one head.
         """
         frame = self.frame
         if frame is None:

@@ -21,7 +21,7 @@ WIDE_PX = 1180
 class RunView(QWidget):
     """Charts, film and translations. In a narrow window film and translations share one area, with tabs.
 
-    Where the height is less than their smallest heights together, they scroll.
+    If their smallest heights do not fit, they scroll.
 
     Attributes:
         charts, film, samples: the parts.
@@ -47,7 +47,7 @@ class RunView(QWidget):
         splitter.setChildrenCollapsible(False)
         splitter.addWidget(self.charts)
         splitter.addWidget(below)
-        splitter.setSizes([1000, 1000])  # halves, whatever the hints are
+        splitter.setSizes([1000, 1000])  # halves, independent of the hints
         self.parts = VerticalScrollArea(splitter)
         column_of(self.parts, within=self)
         self._fit()

@@ -27,7 +27,7 @@ VEIL_OPACITY = 0.6
 
 
 class TranslatePage(QWidget):
-    """Shows one `ExperimentState`; its parts subscribe to what they draw.
+    """Shows one `ExperimentState`; its parts subscribe to their contents.
 
     Attributes:
         controller: computes the experiment.
@@ -115,7 +115,7 @@ class TranslatePage(QWidget):
         set_visible(self._arrangement, False, focus_to=self.sentence.input)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A small page shows fewer lines of the sentences."""
+        """Shows fewer lines of the sentences on a small page."""
         super().resizeEvent(event)
         self.sentence.fit(self.width(), self.height())
 
@@ -126,7 +126,7 @@ class TranslatePage(QWidget):
             super().keyPressEvent(event)
 
     def cancel_or_unpin(self) -> None:
-        """Cancels a translation or an analysis that takes long; else unpins what is pinned."""
+        """Cancels a translation or an analysis that takes long; else unpins."""
         if not (self.sentence.cancel() or self.stop_analysis()):
             self.state.selection.clear_marks()
 

@@ -174,4 +174,4 @@ PRESENTATION_COMMANDS = (
     ),
     Command[Presentation]("Back to the window", Presentation.close, local_keys=("Esc", "F5"), group=_GROUP),
 )
-"""Besides those of heads, maps and scenes."""
+"""Keys in addition to those of heads, maps and scenes."""

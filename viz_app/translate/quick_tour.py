@@ -242,7 +242,7 @@ def _share_of(shown: MapView, pair: Pair) -> float | None:
 
 
 def _word_at(translation: Translation, pair: Pair) -> tuple[str, str]:
-    """The words that a cell belongs to; the tokens, where it is no word's."""
+    """The words of a cell; its tokens if it belongs to no word."""
     targets = [word.text for word in translation.target_words if word.start <= pair.query < word.end]
     sources = [word.text for word in translation.source_words if word.start <= pair.key < word.end]
     return (

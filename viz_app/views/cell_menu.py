@@ -22,12 +22,12 @@ from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, column_of, row
 class CellMenu(QMenu):
     """Pins the cell under the mouse, sets the row it is in, switches the head off or on.
 
-    Rows are set in the changed translation, and of one head: where several heads are shown, none can be. Where the
-    original maps are shown, the row of the same token in the changed ones is set, if there is one. A row of a word made
+    Rows are set in the changed translation, for a single head. With several heads shown, no row can be set. With the
+    original maps shown, the row of the same token in the changed ones is set, if there is one. A row of a word made
     of several tokens offers each of them.
 
     Attributes:
-        editor: the window in which a row is being set; None before it is asked for.
+        editor: the window for setting a row; None before the first request.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class CellMenu(QMenu):
         place: QPoint,
         parent: QWidget | None = None,
     ) -> None:
-        """`place`: on the screen, where a row's editor opens."""
+        """`place`: the point on the screen for a row's editor."""
         super().__init__(parent)
         self._state, self._place = state, place
         self.editor: RowEditor | None = None

@@ -37,7 +37,7 @@ from augenmerk.viz_app.widgets.layouts import (
     take_out,
 )
 
-INSET = 3  # where the text of the lines above begins
+INSET = 3  # the left edge of the text above
 SPACING = 6
 PADDING = 7
 BAR_HEIGHT = 3
@@ -53,8 +53,8 @@ EXPLANATION = (
 class WordChips(QWidget):
     """Draws one chip for each word, in lines that wrap; pointing at one shows the model's alternatives.
 
-    Words that the original translation does not have are marked. Where the first symbol is given rather than
-    predicted (the copy task) it comes first, pale and named as given; its tool tip explains why.
+    Words that the original translation does not have are marked. A first symbol that is given rather than predicted
+    (the copy task) comes first, pale and named as given; its tool tip gives the reason.
     """
 
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
@@ -90,7 +90,7 @@ class WordChips(QWidget):
         self._is_dense = is_dense
 
     def rebuild(self) -> None:
-        """The translation or the width changed."""
+        """Updates the chips to the translation and the width."""
         self.card.hide()
         self._hovered = None
         translation, original = self._state.translation, self._state.original
@@ -401,7 +401,7 @@ HINT_WITHOUT_HEADS = "Try it: point at a word to choose another, or edit the tra
 
 
 class InterventionChips(QWidget):
-    """One line while there are few interventions; it wraps where there are many.
+    """The interventions as chips: one line for a few, several lines for many.
 
     Keyboard focus stays here when the chip or button that has it goes: on the next chip, or on undo or redo.
 
@@ -601,7 +601,7 @@ class ShownMapsSwitch(QWidget):
         self.buttons[shown_now].setChecked(True)
         self.buttons["difference"].setEnabled(not problem)
         for shown, button in self.buttons.items():
-            button.ensurePolished()  # or its width is another one before it is first painted
+            button.ensurePolished()  # otherwise its width changes at the first painting
             reason = problem if shown == "difference" else ""
             button.setToolTip(f"{reason or TIPS[shown]}\n{NEXT_MAPS.tip_with_keys()}")
 

@@ -257,7 +257,7 @@ class HeadPanel(QFrame):
         self.heatmap.zoom_about(QPointF(self.heatmap.rect().center()), num_steps)
 
     def _place_card(self) -> None:
-        """Moves the explanation of the pinned weight to where it does not cover the cell."""
+        """Moves the explanation of the pinned weight away from the cell."""
         if self.query_key.explanation.is_open:
             pinned = self._state.selection.pinned
             cell = self.heatmap.cell_rect(pinned) if pinned is not None else None
@@ -320,7 +320,7 @@ class HeadPanel(QFrame):
         self.explanation.fit()
 
     def _fit_header(self, width: int, is_low: bool) -> None:
-        """Puts name and tools into one line, or into two where there is no room.
+        """Puts name and tools into one line, or into two if there is no room.
 
         The texts about the head do not count: the map stays in place when a head is switched off.
         """

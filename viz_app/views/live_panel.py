@@ -15,7 +15,7 @@ from augenmerk.viz_app.worker.inference import ABOUT_A_RESULT, ExperimentControl
 
 
 class LivePanel(QFrame):
-    """A column of widgets about one experiment. It asks and draws only while it is in sight.
+    """A column of widgets about one experiment. It requests answers and draws only while it is in sight.
 
     Subclasses override some of:
 
@@ -25,7 +25,7 @@ class LivePanel(QFrame):
     - `begin_model`: another model answers from now on.
 
     Attributes:
-        stops_when_left: whether leaving the panel cancels its question; the panel asks again when it is back.
+        stops_when_left: whether leaving the panel cancels its request; returning to the panel repeats it.
         follows_style: whether a new theme needs no `redraw`, because the style sheet covers all of it.
         state: the experiment that is shown.
         controller: answers questions about it.
@@ -87,12 +87,12 @@ class LivePanel(QFrame):
     def ask(
         self, job: Job, on_result: Callable[[Any], object], *, on_partial: Callable[[Any], object] | None = None
     ) -> None:
-        """Asks the worker on behalf of `request`; the previous question is cancelled."""
+        """Submits a job to the worker for `request`; the previous one is cancelled."""
         self.cancel()
         self._asked = self.controller.ask(job, self.request, on_result, on_partial=on_partial)
 
     def cancel(self) -> None:
-        """Cancels the question."""
+        """Cancels the request."""
         if self._asked is not None and not self._asked.is_over:
             self._asked.cancel()
             self.request.finish()

@@ -157,7 +157,7 @@ class SentencePanel(QFrame):
         super().showEvent(event)
         self.rows.fit_names()
 
-    # --- what changes ---------------------------------------------------------------------------------------------
+    # --- changes --------------------------------------------------------------------------------------------------
 
     def _connect(self) -> None:
         state = self._state
@@ -276,7 +276,7 @@ class SentencePanel(QFrame):
 
 
 class SentenceRows:
-    """Places the parts of a `SentencePanel`: each in a row of its own, or folded, where there is little room.
+    """Places the parts of a `SentencePanel`: each in a row of its own, or folded if there is little room.
 
     Attributes:
         is_folded: whether the words replace the sentence.

@@ -1,4 +1,4 @@
-"""The field for the sentence: grows from one line to a few, asks for a translation a moment after the last key."""
+"""The field for the sentence: grows from one line to a few, requests a translation a moment after the last key."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -143,7 +143,7 @@ def _marked(
 
 
 class SentenceInput(QPlainTextEdit):
-    """Plain text of at most `MAX_CHARACTERS`; Enter asks at once.
+    """Plain text of at most `MAX_CHARACTERS`; Enter requests the translation at once.
 
     Attributes:
         committed_text: the last one that was reported by `text_committed`.
@@ -196,7 +196,7 @@ class SentenceInput(QPlainTextEdit):
         return self.toPlainText()
 
     def set_text(self, text: str, _checked: bool = False) -> None:
-        """Replaces the text as if typed, and asks for its translation at once."""
+        """Replaces the text as if typed, and requests its translation at once."""
         self.show_text(text)
         self.commit()
 
@@ -312,7 +312,7 @@ KEPT_KEYS = (QKeySequence.StandardKey.Copy, QKeySequence.StandardKey.SelectAll)
 
 
 class TargetLine(SentenceInput):
-    """A sentence that breaks anywhere rather than run out of its line; it scrolls where it has many lines.
+    """A sentence that breaks anywhere rather than run out of its line; many lines scroll.
 
     Signals:
         edit_wanted(): a double click.

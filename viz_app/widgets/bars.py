@@ -28,7 +28,7 @@ class Bar:
         text: at the right.
         is_lit: whether the label is highlighted.
         is_changed: whether the bar has the warning colour: set by the user, or notable.
-        is_new: whether the label has the colour of what is changed.
+        is_new: whether the label has the colour of changed items.
         is_struck: whether the label is struck through: it is no longer there.
         tip: tool tip; empty for that of the whole list.
         before: the value in the original, drawn as a tick on the bar; None without one.

@@ -110,7 +110,7 @@ class CommandRegistry:
     """The commands of a window.
 
     Args:
-        window: where their keys work, and their palette opens.
+        window: the window of their keys and their palette.
 
     Attributes:
         commands: those of all parts that were added.

@@ -99,7 +99,7 @@ def flow(
         available_width: of a line.
         spacing: between two places of a line.
         line_spacing: between two lines.
-        inset: where each line begins.
+        inset: the beginning of each line.
     """
     places, x, y, line_height = [], inset, 0, 0
     for size in sizes:
@@ -142,7 +142,7 @@ class FlowLayout(QHBoxLayout):
         return Qt.Orientation(0)
 
     def hasHeightForWidth(self) -> bool:
-        """The narrower, the higher."""
+        """True: a narrower layout is higher."""
         return True
 
     def heightForWidth(self, width: int) -> int:
@@ -266,7 +266,7 @@ def labelled_row(name: QWidget, content: QWidget, button: QWidget) -> QHBoxLayou
 
 
 def take_out(widget: QWidget) -> None:
-    """Takes a widget out of the layout it is in, before it is put into another one.
+    """Takes a widget out of its layout, before it is put into another one.
 
     Qt would do that itself, but Python's wrapper of the layout's item would stay, and later refer to a widget that Qt
     creates at the same address.
@@ -372,7 +372,7 @@ class VerticalScrollArea(ScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """See `takes_keys`. Where all of it is in sight, the area around it is scrolled."""
+        """See `takes_keys`. If all of it is in sight, the area around it scrolls instead."""
         if not self._takes_keys:
             event.ignore()
             return

@@ -15,7 +15,7 @@ class Table(QTableWidget):
     """Rows of texts under headings; numbers sort as numbers.
 
     Signals:
-        row_chosen(int): the original index of a row, whatever the sort order.
+        row_chosen(int): the original index of a row, independent of the sort order.
     """
 
     row_chosen = Signal(int)

@@ -81,7 +81,7 @@ class Job(Protocol):
                 the job, or `TranslationStoppedError` to start over: something more urgent waits.
 
         Raises:
-            AugenmerkError: there is no answer; the message says why.
+            AugenmerkError: there is no answer; the message gives the reason.
         """
         ...
 
@@ -341,7 +341,7 @@ def _outdates(answered: Request, other: Request) -> bool:
 
 
 ANSWER_SECONDS = 3.0
-"""The longest wait for a thread to end; after that the process goes on without it."""
+"""The longest wait for a thread to end; after that the process continues without it."""
 THREAD_PREFIX = "augenmerk-"
 """Prefix of the names of all threads of the window, so that one still running is found at exit."""
 Loader = Callable[[Path | None, str], OpenTranslator]

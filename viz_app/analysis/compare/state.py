@@ -68,7 +68,7 @@ class SecondModel:
 
 Question = Literal["sentence", "checkpoint"]
 READS_FIRST = "Use the first translation for both"
-"""The choice of what the second checkpoint reads."""
+"""The label of the choice that forces the first translation on the second."""
 MUCH_LEFT_OUT = 0.05
 
 

@@ -318,7 +318,7 @@ class CompareTab(AnalysisTab):
         self._connect()
 
     def forget_result(self) -> None:
-        """Another result is shown, or none."""
+        """Forgets the comparison, and a sentence that the user has not typed."""
         self.comparing.forget_result()
         if not self.sentence.isModified():
             self.sentence.clear()

@@ -1,1 +1,1 @@
-"""The share of the source in each output word, and what depends on each source word."""
+"""The share of the source in each output word, and the effect of each source word."""

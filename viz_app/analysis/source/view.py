@@ -158,7 +158,7 @@ class SourceTab(AnalysisTab):
         self.source.follow_result()
 
     def forget_result(self) -> None:
-        """The findings belong to the previous translation."""
+        """Forgets the findings of the previous translation."""
         self.source.follow_result()
 
     def refresh(self) -> None:

@@ -50,7 +50,7 @@ class ForceWordJob:
 
     Attributes:
         experiment: the experiment that they join, without a given target.
-        step: where the word begins.
+        step: the first step of the word.
         text: as typed.
     """
 
@@ -149,7 +149,7 @@ class TokenLine(QWidget):
             self.clicked.emit(index)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """The pointer shows what can be clicked."""
+        """Changes the pointer over clickable chips."""
         is_on_chip = self.index_at(event.position().toPoint()) is not None
         self.setCursor(Qt.CursorShape.PointingHandCursor if is_on_chip else Qt.CursorShape.ArrowCursor)
 

@@ -23,7 +23,7 @@ function unpack(text) {
   return numbers;
 }
 
-/** What a number stands for; NaN for a token without a partner in the original. */
+/** The value of a stored number; NaN for a token without a partner in the original. */
 function valueOf(found, number) {
   if (!found.signed) return number * found.top / LARGEST;
   return number === MISSING ? NaN : (number - ZERO) / ZERO * found.top;
@@ -74,7 +74,7 @@ function current() {
   return { found, map: headMap(modes, state.mode, state.layer, state.head) };
 }
 
-/** What is marked on one head's map. */
+/** The marks on the map of one head. */
 function marksOf(found, layer, head, pinned) {
   return Object.assign({ changed: found.changed, pinned }, found.marks[layer][head]);
 }

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # torch belongs to the worker thread
 
 NUM_CANDIDATES = 4
 BEAM = Beam(4, 0.0)
-"""Compares plain probabilities: the result is more probable, whatever its length."""
+"""Compares plain probabilities: the result is more probable at any length."""
 MIN_CELL, MAX_CELL, CELL_PADDING, CELL_HEIGHT, GAP, ROW_GAP = 28, 100, 9, 30, 4, 5
 """A column is as wide as its widest token."""
 HEADER, EDGE, LINE_GAP = 18, 8, 8
@@ -42,7 +42,7 @@ class Chip:
     Attributes:
         step: its column, counted from 0.
         rank: its row.
-        token: what it shows.
+        token: its text.
         color: of frame and text.
         share: length of a bar at its bottom, from 0 to 1; None for no bar.
         parent: index of the chip that is connected with it.

@@ -91,7 +91,7 @@ def boxes_of(config: ModelConfig, side: Side, num_tokens: int) -> tuple[Box, ...
 
 
 def about(module: Module, config: ModelConfig, rows: tuple[SizeRow, ...]) -> str:
-    """A description of a module and of what determines its size."""
+    """A description of a module and of the settings that determine its size."""
     shared = next((row.shared_with for row in rows if row.module == module and row.shared_with is not None), None)
     match module:
         case "source embedding" | "target embedding":
@@ -128,7 +128,7 @@ def _activation(config: ModelConfig) -> str:
 
 
 OWN, OPEN = "this page's model", "open model"
-"""Names of choices, besides those of presets."""
+"""Names of choices other than presets."""
 MAX_LENGTH = 1_000
 SIDES: tuple[Side, ...] = ("encoder", "decoder")
 EDGE, BETWEEN, MAX_BOX, FRAME_SIDE = 36, 52, 250, 9

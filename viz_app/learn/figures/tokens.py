@@ -56,7 +56,7 @@ class TokensFigure(ChapterFigure):
     def _draw(self, factor: float) -> None:
         for side in self.sides:
             self.column.removeWidget(side)
-            side.hide()  # at once: what is deleted later is drawn until then
+            side.hide()  # at once: deletion happens later
             side.deleteLater()
         self.sides = []
         if (translation := self.translation) is None:

@@ -96,7 +96,7 @@ class LiveChart(FigureCanvasQTAgg):
         self.draw_idle()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Draws what changed while the chart was hidden."""
+        """Draws changes made while the chart was hidden."""
         super().showEvent(event)
         if self._background is None:
             self.draw_idle()

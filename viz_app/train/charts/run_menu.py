@@ -47,7 +47,7 @@ class RunMenu(MenuButton):
 
         Args:
             runs: to choose from.
-            parent_folder: where “Other folder…” begins.
+            parent_folder: the folder in which “Other folder…” begins.
             shown: the run on the page, which is listed, but cannot be chosen.
             has_published: whether the published curve is offered.
         """

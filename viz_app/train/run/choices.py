@@ -146,7 +146,7 @@ def new_run_folder(parent: Path, name: str, now: Callable[[], datetime] = dateti
 
 
 def _exists(path: Path) -> bool:
-    """Whether the path exists; False if it may not be read (starting the run will report that)."""
+    """Whether the path exists; False if it cannot be read (starting the run will report that)."""
     try:
         return path.exists()
     except OSError:

@@ -116,7 +116,7 @@ def _load_texts(settings: "QSettings", key: str) -> dict[str, str]:
 
 
 def load_unfinished(settings: "QSettings") -> UnfinishedRun | None:
-    """The run that can be resumed; None if there is none, or its checkpoint is gone."""
+    """The run that can be resumed; None if there is none, or its checkpoint is missing."""
     text = str(settings.value(_PREFIX + "unfinished", "") or "")
     try:
         values = cast(dict[str, Any], json.loads(text)) if text else {}
