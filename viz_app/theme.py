@@ -366,8 +366,8 @@ def set_role(widget: QWidget, role: str) -> None:
 def style_sheet_set_aside() -> Iterator[None]:
     """Within the block, new widgets are not styled; the style sheet is applied once at its end.
 
-    Under a style sheet Qt restyles a widget and its children each time it gets another parent, which takes three
-    quarters of the time to make a window. Not for part of a visible window, which would be restyled twice. Also a
+    Under a style sheet Qt restyles a widget and its children for each new parent: three quarters of the time to make
+    a window. Not for part of a visible window, which would be restyled twice. Also a
     decorator.
     """
     app = QApplication.instance()

@@ -1,8 +1,8 @@
 """All maps of one translation as one HTML file: no network, no other file, a small script of its own. No Qt.
 
-Weights travel as whole numbers from 0 to 65,535 (one part in 65,535 of the largest), differences as numbers from 0 to
-65,534 with 0 in the middle and 65,535 for missing values, base64 in the page; a reader may choose kind, layer and
-head, how rows are labelled and how colours are scaled, and read every value.
+The page holds weights as base64 of whole numbers from 0 to 65,535 (one part in 65,535 of the largest). Differences use
+0 to 65,534, with 0 in the middle, and 65,535 for missing values. Readers can choose kind, layer and head, the labels of
+rows and the scale of colours, and read every value.
 """
 
 import base64

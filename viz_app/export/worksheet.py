@@ -1,7 +1,7 @@
 """A lesson as a worksheet: sentences, maps and questions with space to write, without the scenes' texts. No Qt.
 
-The map of a scene is printed with it, as an SVG drawing within the page, or as a table of percentages in Markdown; the
-cell that the scene points to is not marked.
+The map of a scene is an SVG drawing within the page, or a table of percentages in Markdown. The pinned cell
+is not marked.
 """
 
 import html

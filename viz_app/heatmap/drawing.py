@@ -2,7 +2,7 @@
 
 The colour tables are our own: "paper" for weights in light themes, "ember" in dark ones, and a diverging pair for
 differences. Lightness is linear in OKLab (Björn Ottosson, "A perceptual color space for image processing", 2020), so
-equal steps of weight look equally far apart and the tables survive printing in grey; hue and chroma follow a few
+equal steps of weight look equally far apart, and the tables survive printing in grey. Hue and chroma follow a few
 anchors. Weight 0 is close to the ground of the theme, weight 1 stands out most.
 """
 
@@ -80,8 +80,8 @@ def _ramp(lightness: tuple[float, float], *anchors: tuple[float, float, float]) 
 def _signed(ground: float, end: float) -> NDArray[np.uint8]:
     """Blue below 0, the ground of the theme at 0, orange above, [255, 3].
 
-    Both arms have the same lightness at the same distance from 0, and differ in the one pair of hues that all common
-    kinds of colour-blindness keep apart.
+    Both arms have the same lightness at the same distance from 0. All common kinds of colour-blindness keep their two
+    hues apart.
     """
     below = _ramp((ground, end), (0.0, 258, 0.0), (0.3, 258, 0.07), (1.0, 258, 0.15))
     above = _ramp((ground, end), (0.0, 55, 0.0), (0.3, 58, 0.07), (1.0, 50, 0.14))

@@ -87,7 +87,7 @@ class MatrixPicture:
 
     Attributes:
         matrices: at least one.
-        style: how they are drawn.
+        style: their look.
         width: in pixels.
         theme: for its fonts.
     """

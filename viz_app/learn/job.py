@@ -68,7 +68,7 @@ class HeadPoint:
 
     Attributes:
         head: the head.
-        clarity: how clearly it points in this sentence, from 0 to 1.
+        clarity: of its map in this sentence, from 0 to 1.
         cost: the loss in log-probability of the translation without the head; below 0 it gains.
     """
 

@@ -82,7 +82,7 @@ class RequestState:
 
     Attributes:
         phase: `Idle`, `Waiting` or `Refused`.
-        progress: how far the answer is; None before the first report.
+        progress: of the answer; None before the first report.
 
     Signals (psygnal):
         changed(phase): there is another phase.
@@ -185,7 +185,7 @@ class ExperimentState:
     """An experiment: the request to the model and its answer.
 
     Attributes:
-        settings: how maps are shown.
+        settings: of the maps.
         selection: the chosen head, and the marks on the maps.
         maps: the maps that follow from result, settings and selection.
         intents: the head and the cell to choose and pin with the next result.

@@ -48,7 +48,7 @@ class MapSource:
     """Maps of an experiment's result, according to the settings. Purely derived, and cached while valid.
 
     Attributes:
-        settings, selection: how maps are shown, and which head is chosen.
+        settings, selection: of the maps; the chosen head.
         result: the result with the maps; None while nothing is shown.
         measured: the maps of its translations in the other measures, as far as they are known, by translation.
         cache: values derived from these.

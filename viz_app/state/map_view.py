@@ -1,7 +1,7 @@
 """A labelled map as drawn, and the cells, rows and columns that are chosen, pinned and picked on it. No Qt.
 
-Query and key are positions in the model's whole map; an entry is an index among the queries or the keys that are shown;
-row and column are places in the drawing. Only this module translates between them.
+Query and key are positions in the model's whole map. An entry is an index among the queries or the keys shown.
+Row and column are places in the drawing. Only this module translates between them.
 """
 
 from collections.abc import Collection, Iterable, Sequence

@@ -82,7 +82,7 @@ class RowEditor(QFrame):
     """The row of one query of a head, as weights that can be changed: at first those of the changed maps.
 
     Attributes:
-        head, query: which row.
+        head, query: the row.
         weights: the weights set here, one for each key that the query sees; they sum to 1.
         bars: the keys with their weights.
         set_button: adds the row to the experiment.

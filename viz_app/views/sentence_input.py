@@ -150,8 +150,8 @@ class SentenceInput(QPlainTextEdit):
         marker: marks words of the text.
 
     Signals:
-        text_committed(str, bool): no key was pressed for a moment (False), or the user asked by Enter or by choosing an
-            example (True); also when the text is empty.
+        text_committed(str, bool): False after a pause in typing, True after Enter or the choice of an example; the text
+            may be empty.
         escape_pressed(): Escape: the keys should go to the heads now.
         undo_requested(), redo_requested(): the keys for it; the field has no history of its own.
         shortened(int): the number of characters that were left out of a text that is too long.

@@ -57,8 +57,8 @@ class HeadsState:
     Attributes:
         state: the current experiment, whose head scalings apply while a sample is measured.
         question: the choice between importance and behaviour.
-        sample: which sentences.
-        num_sentences: how many of them at most.
+        sample: the choice of sentences.
+        num_sentences: their greatest number.
         importance, behaviour: the results so far; None before the first.
     """
 

@@ -46,7 +46,7 @@ class ImportanceJob:
     """The loss on a sample with each head off. Continues after an interruption.
 
     Attributes:
-        choice, num_sentences: which sentences, and how many at most.
+        choice, num_sentences: the sentences, and their greatest number.
         scalings: heads that are scaled or off throughout.
         target_code: the token `>>xx<<` of the target language, for a model of several; None if the sentences have it.
         passes: the passes over the sample that are left; None before the first.
@@ -187,7 +187,7 @@ class HeadsTab(AnalysisTab):
     Attributes:
         heads: the state.
         question_buttons: importance, and behaviour.
-        sample_menu: which sentences.
+        sample_menu: the choice of sentences.
         job: starts and cancels the measurement.
         cells: the importance of each head. A click switches the head off, or on again.
         table: the behaviour. A click on a row chooses the head.

@@ -68,8 +68,8 @@ class SourceWord:
         place: of the word.
         text: of the word.
         edit: the experiment's change of the word; None if there is none.
-        change: the change of the translation's log-probability if the word, or its replacement, is removed, in nats;
-            None if the word is removed already, or the change is unknown.
+        change: the change of the translation's log-probability without the word or its replacement, in nats; None if
+            the word is removed already, or the change is unknown.
         without: the translation after that; None if it is unknown.
         before: the change in the original; None if nothing is changed, or it is unknown.
     """

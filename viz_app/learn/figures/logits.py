@@ -36,7 +36,7 @@ class LayersFigure(MatrixFigure):
     translation itself, has cells.
 
     Attributes:
-        says: what the decoder would predict at the cell under the mouse.
+        says: the decoder's prediction at the cell under the mouse.
     """
 
     caption = "If the decoder stopped here: the probability of the word it predicts in the end"

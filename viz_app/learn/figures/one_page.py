@@ -56,7 +56,7 @@ def boxes_of(config: ModelConfig, side: Side, num_tokens: int) -> tuple[Box, ...
 
     Args:
         config: the model.
-        side: which stack.
+        side: the stack.
         num_tokens: V of this side.
     """
     embedding: Module
