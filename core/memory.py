@@ -43,7 +43,7 @@ def memory_limit() -> MemoryLimit | None:
 
 
 def gigabytes(num_bytes: float) -> str:
-    """For people, in units of 10⁹ bytes: "1.5 GB"."""
+    """A size for people, in units of 10⁹ bytes: "1.5 GB"."""
     return f"{num_bytes / 1e9:,.1f} GB"
 
 

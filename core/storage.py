@@ -159,7 +159,7 @@ def _file_behind(target: Path) -> Path:
     """`target`, or the file that it points to if it is a symbolic link: a rename would put a file in the link's place.
 
     Raises:
-        StorageError: what is there is no regular file; a rename would put one in its place too.
+        StorageError: `target` is not a regular file; a rename would put one in its place too.
     """
     mode: int | None = None
     try:

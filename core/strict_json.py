@@ -106,11 +106,11 @@ def parse(data: bytes, *, max_depth: int, max_containers: int | None = None, all
     Args:
         data: UTF-8. The caller bounds its length.
         max_depth: of lists and objects within each other.
-        max_containers: how many lists and objects there may be; None for any number.
+        max_containers: the largest number of lists and objects; None for any number.
         allow_not_finite: whether NaN and Infinity are numbers, as Python writes them.
 
     Raises:
-        JsonError: it is no such text.
+        JsonError: it is not such a text.
     """
     text = _decoded(data)
     _check_nesting(text, max_depth, max_containers)

@@ -81,7 +81,7 @@ class TensorFile:
         Args:
             kind: name of the format.
             newest: the highest version that can be read.
-            wanted: what the file should be, for a message: "prepared data. Choose …".
+            wanted: the expected kind of file, for a message: "prepared data. Choose …".
 
         Raises:
             UnsuitableFileError: it is of another kind or a newer version.
@@ -133,8 +133,8 @@ def open_tensor_file(path: Path | str, framework: Literal["pt", "numpy"]) -> Ite
     """Opens the file; tensors are read as those of `framework`.
 
     Raises:
-        OSError: it cannot be read, or is no regular file.
-        ValueError: it is no such file, or its description is no JSON text.
+        OSError: it cannot be read, or is not a regular file.
+        ValueError: it is not a safetensors file, or its description is not a JSON text.
     """
     with open_file(path) as file:
         header_bytes = int.from_bytes(file.read(8), "little")
@@ -169,8 +169,8 @@ def open_foreign_tensors(path: Path, framework: Literal["pt", "numpy"]) -> Itera
     """Opens a safetensors file as the library does; its name may contain any bytes.
 
     Raises:
-        OSError: it cannot be read, or is no regular file.
-        TensorFileError: it is no such file.
+        OSError: it cannot be read, or is not a regular file.
+        TensorFileError: it is not a safetensors file.
     """
     with open_file(path) as whole, _opened(whole, path, framework) as file:
         yield file

@@ -78,7 +78,7 @@ class Checkpoint:
         progress: numbers needed to resume; empty in a file for translation only.
         written_by: version of Augenmerk.
         decoding: the model's own decoding settings.
-        origin: where an imported model comes from; None for one that was trained here.
+        origin: the origin of an imported model; None for one that was trained here.
         word_counts: counts of the source words in the training data; None in files of earlier versions, and for models
             whose training data are not known or have no words.
     """

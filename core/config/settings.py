@@ -89,7 +89,7 @@ class Setting:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The names that it can have; empty if it is no choice."""
+        """The names that it can have; empty if it is not a choice."""
         return next((get_args(kind) for kind in self.kinds if get_origin(kind) is Literal), ())
 
     def accepts(self, value: object) -> bool:

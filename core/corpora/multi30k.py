@@ -85,9 +85,9 @@ def download(
     file and after each chunk (32 KiB at most).
 
     Args:
-        cache_folder: where the folder `multi30k` is created; None for the user's cache.
+        cache_folder: the parent of the folder `multi30k`; None for the user's cache.
         base_url: URL of the folder with the files.
-        files: what to download, with sizes and digests.
+        files: the files to download, with sizes and digests.
         on_progress: called at the start of each file and after each chunk.
         should_stop: whether to stop now.
 

@@ -109,7 +109,7 @@ def prepare(
 
     Args:
         name: for people.
-        config: how text becomes ids.
+        config: the settings for turning text into ids.
         train, validation: the splits.
         on_phase: called with a description of each phase.
         kind: of text, see `kind_of_text`.

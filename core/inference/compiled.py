@@ -154,7 +154,7 @@ class CachedState:
         return self._read(tokens, self.compiled.decoder)
 
     def guess(self, tokens: Tensor) -> Tensor:
-        """As `read`, but approximate. `read_all` corrects the state."""
+        """Like `read`, but approximate. `read_all` corrects the state."""
         return self._read(tokens, self.compiled.guessing or self.compiled.decoder)
 
     def _read(self, tokens: Tensor, decoder: "Decoder") -> Tensor:
@@ -163,7 +163,7 @@ class CachedState:
         return decoder.output(states)[:, 0]
 
     def read_all(self, target: Tensor, *, need_maps: bool = False) -> ModelOutput:
-        """Teacher forcing of the ids [B, T]; `read` then goes on from any `step` up to T."""
+        """Teacher forcing of the ids [B, T]; `read` then continues from any `step` up to T."""
         self.step = 0
         mask = self.compiled.model.target_mask(target, self.interventions)
         states, decoder_maps, cross_maps = self.compiled.decoder.read(target, self, mask, need_maps)
@@ -182,7 +182,7 @@ class CachedState:
             self.interventions = self.interventions.select(rows)
 
     def reorder(self, rows: Tensor) -> None:
-        """As `select`, where each row takes the place of one with the same source."""
+        """Like `select`, where each row takes the place of one with the same source."""
         if not torch.equal(rows, torch.arange(len(rows))):
             for cache in self.layers:
                 cache.reorder(rows, self.step)

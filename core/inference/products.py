@@ -73,7 +73,7 @@ class RoundedProduct:
 
     Args:
         weight, bias: [M, N] and [M].
-        reduce_range: whether the matrix is rounded to 7 bits instead of 8; None for what the processor needs.
+        reduce_range: whether the matrix is rounded to 7 bits instead of 8; None lets the processor decide.
     """
 
     def __init__(self, weight: Tensor, bias: Tensor | None, *, reduce_range: bool | None = None) -> None:

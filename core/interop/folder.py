@@ -213,7 +213,7 @@ class ModelFolder:
             raise ModelImportError(f"{path}: {error} Use another copy.") from error
 
     def settings(self, name: str) -> Section:
-        """The settings in a JSON file; none if there is no such file. Raises `ModelImportError`."""
+        """The settings in a JSON file; none without the file. Raises `ModelImportError`."""
         fields = self.read_json(name) if self.has(name) else {}
         return Section(self.path / name, "", {name: field.value for name, field in fields.items()})
 

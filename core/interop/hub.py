@@ -164,7 +164,7 @@ def _remote_file(file: Any) -> _RemoteFile:
 
 
 def _weights_of(repository: str, files: Mapping[str, _RemoteFile]) -> list[_RemoteFile]:
-    """The files with the weights: safetensors where there is a choice, in parts if there is no whole."""
+    """The files with the weights: safetensors where there is a choice; in parts if there is no single file."""
     for name in _WEIGHTS:
         if name in files:
             return [files[name]]

@@ -30,7 +30,7 @@ CONFIG = "config.yaml"
 _MEMBER = "model_state"
 _ACTIVATIONS: dict[str, Activation] = {"relu": "relu", "gelu": "gelu", "swish": "swish"}
 _SPECIALS = {"unk": "<unk>", "pad": "<pad>", "bos": "<s>", "eos": "</s>"}
-"""In the order of their ids."""
+"""The special tokens in the order of their ids."""
 _NUM_POSITIONS = 5000
 _LAYER_NAMES = LayerNames(
     attentions=("src_src_att", "trg_trg_att", "src_trg_att"),
@@ -249,7 +249,7 @@ class JoeyNMTModel(FolderModel):
         told = PurePath(section.text("voc_file", name).replace("\\", "/")).name
         name = told if told and self.folder.has(told) else name
         tokens = list(dict.fromkeys([*self._marks, *self.folder.read_text(name).splitlines()]))
-        for place, known in ((1, STARTS), (2, STARTS), (3, ENDS)):  # what the window knows special tokens by
+        for place, known in ((1, STARTS), (2, STARTS), (3, ENDS)):  # labels of special tokens in the window
             shown = list(_SPECIALS.values())[place]
             if tokens[place] not in known and shown not in tokens:
                 tokens[place] = shown

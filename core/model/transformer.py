@@ -97,11 +97,11 @@ class DecoderState:
         return self.read_all(prefix).logits[:, -1].clone()  # a hook may keep the logits, and searches write to these
 
     def guess(self, tokens: Tensor) -> Tensor:
-        """As `read`, but may be approximate. `read_all` corrects the state."""
+        """Like `read`, but may be approximate. `read_all` corrects the state."""
         return self.read(tokens)
 
     def read_all(self, target: Tensor, *, need_maps: bool = False) -> ModelOutput:
-        """Teacher forcing of the ids [B, T]; `read` then goes on from any `step` up to T."""
+        """Teacher forcing of the ids [B, T]; `read` then continues from any `step` up to T."""
         self.prefix, self.step = target, target.size(1)
         return self.model.decode(self.encoding, target, need_maps=need_maps)
 
@@ -110,7 +110,7 @@ class DecoderState:
         self.encoding, self.prefix = self.encoding.select(rows), self.prefix[rows]
 
     def reorder(self, rows: Tensor) -> None:
-        """As `select`, where each row takes the place of one with the same source."""
+        """Like `select`, where each row takes the place of one with the same source."""
         self.prefix = self.prefix[rows]
 
     def restarted(self) -> "DecoderState":
@@ -458,7 +458,7 @@ def non_finite(model: Transformer, encoding: Encoding, row: int, read_ids: Seque
         model: in evaluation mode.
         encoding: of the sources.
         row: the sentence.
-        read_ids: what the decoder read, the start token first.
+        read_ids: the ids that the decoder read, the start token first.
     """
     places: list[str] = []
 

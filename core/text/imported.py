@@ -106,7 +106,7 @@ class MarianCodec(ForeignCodec):
         vocabulary: tokens and ids.
         reads: a serialized SentencePiece model, which cuts lines into pieces.
         writes: another one, which joins pieces to lines; None for the same.
-        cleans_up: whether spaces before punctuation are taken out of what is written.
+        cleans_up: whether spaces before punctuation are removed from the output.
     """
 
     def __init__(

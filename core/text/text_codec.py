@@ -65,7 +65,7 @@ class TextCodec:
     Args:
         language: spaCy's code.
         tokenizer: splits a line into words.
-        case: how letter case is folded.
+        case: the folding of letter case.
         vocabulary: tokens and ids.
         subwords: splits words into pieces; None for a vocabulary of whole words.
         spelling: restores that of the training data before words become ids; None to read them unchanged.
@@ -94,7 +94,7 @@ class TextCodec:
         whole words, where other words are unknown, as in the published systems.
 
         Args:
-            counts: how often the training data contain each word; None if unknown.
+            counts: counts of the words in the training data; None if unknown.
         """
         spelling = None if self.subwords is None else SpellingRestorer.of_language(self.language, counts)
         if spelling is None:

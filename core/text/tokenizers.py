@@ -139,7 +139,7 @@ class WordRules:
     # --- cases that the patterns cut apart ------------------------------------------------------------------------
 
     def _case_sequences(self) -> dict[str, list[tuple[str, ...]]]:
-        """By first token, the tokens of each case that the patterns would cut: they are sought among all tokens."""
+        """The tokens of each case that the patterns would cut, by first token: they are sought among all tokens."""
         found: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
         for text in sorted(self._cases):
             if (
@@ -278,7 +278,7 @@ def _without_long_words(lines: Iterable[str]) -> Iterator[str]:
 
 Rules = Callable[[str], list[Piece]]
 _idle_rules: defaultdict[str, list[Rules]] = defaultdict(list)
-"""By language, equal rules that are free at the moment."""
+"""Equal rules that are free at the moment, by language."""
 
 
 @contextmanager

@@ -40,7 +40,7 @@ class Vocabulary:
 
     @cached_property
     def ids(self) -> dict[str, int]:
-        """From token to id."""
+        """Ids by token."""
         return {token: index for index, token in enumerate(self.tokens)}
 
     @cached_property

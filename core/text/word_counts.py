@@ -68,7 +68,7 @@ class WordCounts:
         return cls(found.counts, kind, least, found._unusual_below(sentences))
 
     def joined(self, later: "WordCounts") -> "WordCounts | None":
-        """Of a model that learned from two corpora: the larger count of each word, as common sentences are unknown.
+        """The counts for a model of two corpora: the larger count of each word, because they may share sentences.
 
         The threshold for unusual sentences is that of the larger corpus. The kind is that of both, or of the corpus
         that has all words of the other as often. None if there are too many different words.

@@ -103,7 +103,7 @@ class CheckpointManager:
     Args:
         session: the run.
         lock: of the run's folder.
-        device: where it runs.
+        device: the device and the reason for it.
         choices: the choices for the device with their reasons, one sentence each.
         on_event: called with each saved checkpoint and each failed save.
         on_save_failed: decides after a failed save.

@@ -14,7 +14,7 @@ _BYTES_OF_NUMBER = 4
 _COPIES_IN_TRAINING = 4
 """Weights, gradients, and Adam's two averages."""
 MIN_ADDRESS_SPACE = 600_000_000
-"""For libraries, threads, a corpus and a first step, in addition to the model: 400 to 600 MB were measured."""
+"""Bytes for libraries, threads, a corpus and a first step, in addition to the model: 400 to 600 MB were measured."""
 _FEWEST_TOKENS = 5
 """The smallest vocabulary: four special tokens and a word."""
 
@@ -67,7 +67,7 @@ def check_memory_for_training(
 
     Args:
         config: its shape.
-        device: where it will be trained.
+        device: the device for the training.
         num_source_tokens, num_target_tokens: of the vocabularies; left out, the smallest there can be.
 
     Raises:

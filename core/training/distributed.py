@@ -132,7 +132,7 @@ SINGLE_PROCESS = World()
 
 
 def is_distributed() -> bool:
-    """Whether torchrun started this process as one of several. Raises `ConfigError` if WORLD_SIZE is no number."""
+    """Whether torchrun started this process as one of several. Raises `ConfigError` if WORLD_SIZE is not a number."""
     return bool(os.environ.get("WORLD_SIZE")) and _number_in_environment("WORLD_SIZE") > 1
 
 

@@ -62,7 +62,7 @@ def compile_experiment(
     """Checks an experiment against a model and expresses it in the model's ids. Heads are checked later.
 
     Args:
-        experiment: what to compile.
+        experiment: the experiment.
         typed: its source text, encoded.
         codecs, run_config, rules: of the model.
 
@@ -152,7 +152,7 @@ def forced_word(step: int, text: str, codec: TextCodec) -> tuple[ForcedToken, ..
     """The tokens that write a word from a step on: one, or several for a word of several pieces.
 
     Args:
-        step: where the word begins.
+        step: the first step of the word.
         text: an unambiguous token (`<eos>` to end the sentence; with subwords `▁dog`, or `·ing` for a later piece of
             a word), or a word as people write it. With subwords, `dog` is the word, even if the vocabulary has a later
             piece of that name.

@@ -183,7 +183,7 @@ class ForbiddenTokens:
         return self.early if step < self.min_steps else self.later
 
     def add_to(self, logits: Tensor) -> Tensor:
-        """`logits` [B, T, V] of the first T steps with what is forbidden at each."""
+        """`logits` [B, T, V] of the first T steps, with minus infinity for tokens that are forbidden at each."""
         allowed = logits + self.later
         if self.min_steps:
             allowed[:, : self.min_steps] += self.early
@@ -286,7 +286,7 @@ class _Sentence:
     """The state of one sentence.
 
     Attributes:
-        draft: what the next pass reads.
+        draft: the input of the next pass.
         num_right: the number of its tokens that are known to be right.
         last: a token after which the end is guessed, without a step; None once that was wrong.
     """

@@ -184,7 +184,7 @@ SAVED_FIELDS = ("experiment", "view", "model")
 SUFFIX = ".augenmerk"
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 10
-"""Of nested lists and objects. An experiment needs six, a lesson eight."""
+"""Maximum depth of nested lists and objects. An experiment needs six, a lesson eight."""
 MAX_NAME_CHARACTERS = 255
 MAX_SCENES = 100
 MAX_TITLE_CHARACTERS = 120
@@ -246,7 +246,7 @@ class Scene:
 
     Attributes:
         title: one line, not empty.
-        text: what to see, in a sentence; one line, may be empty.
+        text: one line, may be empty.
         saved: the experiment and its display.
         question: for the worksheet, in one line; empty if there is none.
     """
@@ -391,7 +391,7 @@ def kind_of_file(path: Path | str) -> FileKind:
 
 
 def _head_of(path: Path, num_bytes: int) -> bytes:
-    """At most `num_bytes` from the beginning of an ordinary file; others are refused before they can block."""
+    """At most `num_bytes` from the beginning of a regular file; others are refused before they can block."""
     advice = f"Choose an experiment (*{SUFFIX}) or a checkpoint (*.safetensors)."
     try:
         with open_file(path) as file:
@@ -530,7 +530,7 @@ def _in_python(value: object) -> str:
 
 
 def _text_in_python(text: str) -> str:
-    """As `repr`, but in double quotes if that needs no escaping."""
+    """Like `repr`, but in double quotes if that needs no escaping."""
     literal = repr(text)
     return f'"{literal[1:-1]}"' if literal[0] == "'" and '"' not in text else literal
 

@@ -180,13 +180,13 @@ class Alternative:
 
     @property
     def probability(self) -> float:
-        """From 0 to 1."""
+        """The probability, from 0 to 1."""
         return math.exp(self.log_probability)
 
 
 @dataclass(frozen=True, eq=False)
 class Translation:
-    """The result of an experiment: a sentence, its translation, and what the model did at each step.
+    """The result of an experiment: a sentence, its translation, and the numbers of each step.
 
     Row t of a decoder or cross map is computed while the decoder reads `read_tokens[t]` and predicts
     `predicted_tokens[t]`. All values include the effects of the interventions. Maps contain rows as they were set, and

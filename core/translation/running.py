@@ -259,7 +259,7 @@ class Runner:
         )
 
     def _alternatives(self, log_probabilities: Tensor, ids: Tensor) -> tuple[tuple[Alternative, ...], ...]:
-        """For each of T steps its best tokens, of which these are [T, N]."""
+        """The best tokens of each of T steps, given their ids [T, N]."""
         labels, tokens = self._codec.labels, self._codec.vocabulary.tokens
         return tuple(
             tuple(Alternative(labels[token], value, tokens[token]) for token, value in zip(chosen, values, strict=True))

@@ -392,7 +392,7 @@ def _for_typed_text(checkpoint: Checkpoint) -> Checkpoint:
 
 
 def _misfits(translator: Translator, experiment: Experiment) -> tuple[Intervention, ...]:
-    """The interventions that a model refuses, source edits first: what the others must fit depends on them."""
+    """The interventions that a model refuses, source edits first, because the others depend on them."""
     kept = experiment.baseline
     misfits: list[Intervention] = []
     for intervention in experiment.interventions:

@@ -27,7 +27,7 @@ class EncodedSource:
 
     Attributes:
         text: as typed; broken characters are replaced.
-        ids: what the encoder reads, wrapping tokens included.
+        ids: the encoder's input, wrapping tokens included.
         labels: the same for people; an unknown word is shown as typed.
         words: ranges of the words in `ids`, with what was typed.
         encoded: the same words with what was read.
@@ -293,7 +293,7 @@ def cover(source: EncodedSource, counts: WordCounts | None) -> Coverage | None:
 
 
 def _is_unlike_training(source: EncodedSource, rare: list[RareWord], counts: WordCounts) -> bool:
-    """Repeated words count once; numbers and marks say nothing about a language."""
+    """Whether the words are unlike the training data. Repeated words count once; numbers and marks do not count."""
     different = {word.spelling for word in source.encoded if has_letters(word.spelling)}
     num_rare = len(different.intersection(word.text for word in rare))
     if num_rare < FEWEST_RARE_WORDS:
