@@ -163,12 +163,12 @@ class ModelFolder:
         """The path of a regular file in the folder.
 
         Raises:
-            ModelImportError: it is missing, no regular file, or lies outside the folder.
+            ModelImportError: it is missing, not a regular file, or lies outside the folder.
         """
         path = self.path / name
         if "\0" in name or len(name.encode()) > _MAX_NAME_BYTES:  # the system would refuse to look for it
             raise ModelImportError(
-                f"{self.path} refers to the file {name[:60]!r}…, which is no name of a file. Use another copy."
+                f"{self.path} refers to the file {name[:60]!r}…, which is not a valid file name. Use another copy."
             )
         if Path(name).is_absolute() or ".." in Path(name).parts:
             raise ModelImportError(
@@ -181,13 +181,11 @@ class ModelFolder:
             )
         if not path.exists():
             if path.is_symlink():
-                raise ModelImportError(
-                    f"{path} is a link that leads to no file ({path.readlink()}). Copy the file into the folder."
-                )
+                raise ModelImportError(f"{path} is a broken link ({path.readlink()}). Copy the file into the folder.")
             found = ", ".join(self.names()[:12]) or "nothing"
             raise ModelImportError(f"{path} is missing; the folder holds {found}. Fetch the missing file.")
         if not path.is_file():
-            raise ModelImportError(f"{path} is no regular file. Use another copy.")
+            raise ModelImportError(f"{path} is not a regular file. Use another copy.")
         return path
 
     def read_bytes(self, name: str, max_bytes: int) -> bytes:
@@ -225,7 +223,7 @@ class ModelFolder:
             values = yaml.load(data.decode("utf-8"), _PlainLoader)
         except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
             reason = kind_of_other_file(path) or " ".join(str(error).split())[:200]
-            raise ModelImportError(f"{path} is no YAML text with plain values ({reason}). Use another copy.") from error
+            raise ModelImportError(f"{path} is not plain YAML text ({reason}). Use another copy.") from error
         return Section.of(path, Field(values))
 
     def read_text(self, name: str) -> str:
@@ -238,7 +236,7 @@ class ModelFolder:
             return data.decode("utf-8")
         except UnicodeDecodeError as error:
             raise ModelImportError(
-                f"{path} is no text: the byte after the first {error.start:,} is not UTF-8. Use another copy."
+                f"{path} is not a text file: the byte at offset {error.start:,} is not UTF-8. Use another copy."
             ) from error
 
     def read_sentencepiece(self, name: str) -> bytes:
@@ -254,7 +252,7 @@ class ModelFolder:
             sentencepiece.SentencePieceProcessor(model_proto=model)
         except Exception as error:  # sentencepiece passes on any error of its C++ code
             raise ModelImportError(
-                f"{path} is no complete SentencePiece model ({str(error).strip()[:120]}). Use another copy."
+                f"{path} is not a complete SentencePiece model ({str(error).strip()[:120]}). Use another copy."
             ) from error
         return model
 

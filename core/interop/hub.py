@@ -132,7 +132,7 @@ def _ask(repository: str, revision: str | None) -> tuple[str, Mapping[str, _Remo
         info = api.model_info(repository, revision=revision, files_metadata=True, timeout=_CONNECT_TIMEOUT_S)
     except errors.GatedRepoError as error:
         raise ModelImportError(
-            f"{repository} is only given to those who have asked for it. Ask for it on its page, log in with "
+            f"{repository}: access is restricted. Request access on its page, log in with "
             "huggingface-cli, and try again; or import a folder."
         ) from error
     except (errors.RepositoryNotFoundError, errors.RevisionNotFoundError, errors.HFValidationError) as error:
@@ -242,7 +242,7 @@ def _stream(url: str, start: int, should_stop: Callable[[], bool]) -> Iterator[b
         with requests.get(url, stream=True, timeout=(_CONNECT_TIMEOUT_S, _READ_TIMEOUT_S), headers=headers) as response:
             if response.status_code not in (requests.codes.ok, requests.codes.partial_content):
                 raise ModelImportError(
-                    f"{url} answered {response.status_code} {response.reason} in place of the file. {_ADVICE}"
+                    f"{url} answered {response.status_code} {response.reason} instead of the file. {_ADVICE}"
                 )
             if start and response.status_code == requests.codes.ok:
                 yield None
@@ -251,7 +251,7 @@ def _stream(url: str, start: int, should_stop: Callable[[], bool]) -> Iterator[b
                     raise ImportStoppedError
                 yield piece
     except requests.RequestException as error:  # an `OSError`, which must not look like one of writing
-        raise ModelImportError(f"The download of {url} broke off. {_ADVICE}") from error
+        raise ModelImportError(f"The download of {url} was interrupted. {_ADVICE}") from error
 
 
 def _check(file: _RemoteFile, part: Path, url: str) -> None:
@@ -260,7 +260,9 @@ def _check(file: _RemoteFile, part: Path, url: str) -> None:
     if file.num_bytes is None:
         return
     if size < file.num_bytes:
-        raise ModelImportError(f"The download of {url} broke off after {size:,} of {file.num_bytes:,} bytes. {_ADVICE}")
+        raise ModelImportError(
+            f"The download of {url} was interrupted after {size:,} of {file.num_bytes:,} bytes. {_ADVICE}"
+        )
     digest = hashlib.sha256() if file.sha256 else hashlib.sha1(f"blob {size}\0".encode(), usedforsecurity=False)
     with part.open("rb") as content:
         while piece := content.read(2**20):
@@ -269,6 +271,6 @@ def _check(file: _RemoteFile, part: Path, url: str) -> None:
     if size != file.num_bytes or expected not in (None, digest.hexdigest()):
         part.unlink()
         raise ModelImportError(
-            f"What came from {url} is not the file that was announced: its digest is another. It was thrown away. "
-            "Perhaps a proxy or a log-in page answered; try again."
+            f"The file from {url} has the wrong checksum and was deleted. A proxy or login page may have answered; try "
+            "again."
         )

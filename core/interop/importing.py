@@ -84,7 +84,7 @@ def recognize(
             raise ModelImportError(f"{source} has no config.json and no {CONFIG}; it holds {found}. {_CHOOSE}")
         return MarianModel(folder, options)
     if not source.is_file():
-        raise ModelImportError(f"{source} is no regular file. {_CHOOSE}")
+        raise ModelImportError(f"{source} is not a regular file. {_CHOOSE}")
     return _recognize_file(source, options, should_stop)
 
 
@@ -113,10 +113,10 @@ def _recognize_file(source: Path, options: ImportOptions, should_stop: Callable[
         return read_annotated(source, weights, options)
     if any(name.startswith("model.encoder.layers.") for name in weights):
         raise ModelImportError(
-            f"{source} holds weights of Hugging Face transformers alone. Choose the folder with config.json, "
-            f"vocab.json, source.spm and target.spm as well: perhaps {source.parent}."
+            f"{source} holds only weights of Hugging Face transformers. Choose the folder with config.json, "
+            f"vocab.json, source.spm and target.spm: perhaps {source.parent}."
         )
     if "model.source_embedding.tokens.weight" in weights:
-        raise ModelImportError(f"{source} is one of Augenmerk's own checkpoints already. Open it as it is.")
+        raise ModelImportError(f"{source} is already an Augenmerk checkpoint. Open it directly.")
     shown = ", ".join(sorted(weights)[:3])
-    raise ModelImportError(f"{source} holds the weights of a model that is not known here ({shown}, …). {_CHOOSE}")
+    raise ModelImportError(f"{source} holds the weights of an unknown model ({shown}, …). {_CHOOSE}")

@@ -157,7 +157,7 @@ class JoeyNMTModel(FolderModel):
             section = self._settings if name == "initializer" else self._encoder if found[0] != 1 else self._decoder
             raise section.refused(
                 name,
-                f"left out with pre-norm: it multiplies residuals by {found[0]:.3g} in the encoder and {found[1]:.3g} "
+                f"unset with pre-norm: it multiplies residuals by {found[0]:.3g} in the encoder and {found[1]:.3g} "
                 "in the decoder",
                 "This model cannot be read.",
             )
@@ -175,7 +175,7 @@ class JoeyNMTModel(FolderModel):
             if symbols.values.get(name):
                 raise symbols.refused(
                     name,
-                    "left out: models that are prompted, or told a language by a tag, are not read",
+                    "unset: models with prompts or language tags are not supported",
                     "This model cannot be read.",
                 )
         for token_id, name in enumerate(_SPECIALS):
@@ -194,18 +194,18 @@ class JoeyNMTModel(FolderModel):
         section = self._data.section(side)
         if section.flag("has_prompt"):
             raise section.refused(
-                "has_prompt", "false: models that are prompted are not read", "This model cannot be read."
+                "has_prompt", "false: models with prompts are not supported", "This model cannot be read."
             )
         cutting = section.section("tokenizer_cfg", {})
         if cutting.text("pretokenizer", "none").lower() != "none":
             raise cutting.refused("pretokenizer", '"none": no other is supported', "This model cannot be read.")
         level: Level = "word"
         model = codes = None
-        told = section.choice("level", None, "word", "char", "bpe")
+        cut_by = section.choice("level", None, "word", "char", "bpe")
         file = self.folder.path
-        if told == "char":
+        if cut_by == "char":
             level = "char"
-        elif told == "bpe":
+        elif cut_by == "bpe":
             kind = "tokenizer_type" if "tokenizer_type" in section.values else "bpe_type"
             if section.choice(kind, "sentencepiece", "sentencepiece", "subword-nmt") == "sentencepiece":
                 level, name = "sentencepiece", self._named(cutting, "model_file")
@@ -246,8 +246,8 @@ class JoeyNMTModel(FolderModel):
     def _read_vocabulary(self, side: _Side, section: Section) -> Vocabulary:
         """The special tokens, then the other tokens of the file, each once."""
         name = f"{side}_vocab.txt"
-        told = PurePath(section.text("voc_file", name).replace("\\", "/")).name
-        name = told if told and self.folder.has(told) else name
+        listed = PurePath(section.text("voc_file", name).replace("\\", "/")).name
+        name = listed if listed and self.folder.has(listed) else name
         tokens = list(dict.fromkeys([*self._marks, *self.folder.read_text(name).splitlines()]))
         for place, known in ((1, STARTS), (2, STARTS), (3, ENDS)):  # labels of special tokens in the window
             shown = list(_SPECIALS.values())[place]
@@ -312,7 +312,7 @@ class JoeyNMTModel(FolderModel):
             if self._settings.flag(setting) and not torch.equal(weights[name], target):
                 raise ModelImportError(
                     f"{self._checkpoint}: {name} is not the same matrix as trg_embed.lut.weight, although "
-                    f"{CONFIG} says so ({setting}). Use files that belong together."
+                    f"{CONFIG} ties them ({setting}). Use files that belong together."
                 )
 
 
@@ -324,8 +324,8 @@ def _known_sections(config: Section) -> tuple[Section, Section]:
         raise ModelImportError(
             f"{config.file} has no section {missing[0]}; it holds {found}. Choose the folder of a JoeyNMT 2 model."
         )
-    told = config.values.get("joeynmt_version", "2")
-    version = str(told) if isinstance(told, str | float) else shown(told)
+    reported = config.values.get("joeynmt_version", "2")
+    version = str(reported) if isinstance(reported, str | float) else shown(reported)
     data = config.section("data")
     if version.split(".")[0] != "2" or isinstance(data.values.get("src"), str):
         raise ModelImportError(
@@ -368,13 +368,11 @@ def _decoding_config(testing: Section) -> tuple[DecodingConfig, tuple[str, ...]]
         beam = 1
     if beam > 1:
         penalty = max(testing.number("beam_alpha", testing.number("alpha", -1, -1e9, 1e9), -1e9, 1e9), 0)
-        notes.append(f"beam_alpha: a length penalty of {penalty:g} is to be asked for")
+        notes.append(f"beam_alpha: set the length penalty to {penalty:g} yourself")
     limit = testing.whole("max_output_length", -1, -(10**9), _MOST_STEPS)
     least = testing.whole("min_output_length", 1, 0, _MOST_STEPS)
     if 0 < limit < least:
-        notes.append(
-            f"min_output_length = {least} is above max_output_length = {limit}: no translation comes to an end"
-        )
+        notes.append(f"min_output_length = {least} is above max_output_length = {limit}: no translation can end")
     forbids_unknown = not testing.flag("generate_unk", True)
     config = DecodingConfig(
         forbidden_ids=(0, 2)
@@ -392,7 +390,7 @@ def _only_tensors(path: Path, found: Mapping[str, object]) -> dict[str, Tensor]:
     weights = {name.removeprefix("module."): value for name, value in found.items() if isinstance(value, Tensor)}
     others = [name for name, value in found.items() if not isinstance(value, Tensor)]
     if others:
-        raise ModelImportError(f"{path}: {others[0]} in {_MEMBER} is no tensor. Use another copy.")
+        raise ModelImportError(f"{path}: {others[0]} in {_MEMBER} is not a tensor. Use another copy.")
     return weights
 
 

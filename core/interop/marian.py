@@ -264,12 +264,12 @@ class _Settings:
             notes.append(f"forced_eos_token_id = {forced!r} is not applied")
         max_length, num_new = settings.get("max_length"), settings.get("max_new_tokens")
         # a length counts the start token
-        name, told, least = ("max_length", max_length, 2) if num_new is None else ("max_new_tokens", num_new, 1)
+        name, longest, least = ("max_length", max_length, 2) if num_new is None else ("max_new_tokens", num_new, 1)
         limit = None
-        if type(told) is int and least <= told < _MOST_STEPS + least:  # a bool is no number here
-            limit = told + 1 - least
-        elif told is not None:
-            notes.append(f"{name} = {told!r} is not applied")
+        if type(longest) is int and least <= longest < _MOST_STEPS + least:  # a bool is not a number here
+            limit = longest + 1 - least
+        elif longest is not None:
+            notes.append(f"{name} = {longest!r} is not applied")
         beam = settings.get("num_beams")
         if beam is not None and not (isinstance(beam, int) and 1 <= beam <= _MOST_BEAMS):
             notes.append(f"num_beams = {beam!r} is not applied")

@@ -58,14 +58,14 @@ def read_pickled(
         should_stop: called repeatedly.
 
     Raises:
-        ModelImportError: the file is damaged, is of another kind, holds code or anything else that is no tensor, or
+        ModelImportError: the file is damaged, is of another kind, holds code or anything else that is not a tensor, or
             asks for too much memory or time.
         ImportStoppedError: `should_stop` returned True.
     """
     if not is_pytorch_file(path):
         raise ModelImportError(
-            f"{path} is {kind_of_other_file(path) or 'no PyTorch file: it does not begin as torch.save writes'}. Use "
-            "a PyTorch file that holds only the weights of a model."
+            f"{path} is {kind_of_other_file(path) or 'not a PyTorch file: it does not begin as torch.save writes'}. "
+            "Use a PyTorch file that holds only the weights of a model."
         )
     with tempfile.TemporaryDirectory(prefix="augenmerk-import-") as folder:
         status, said = _run_child(path, Path(folder), member, time_limit_s, should_stop)
@@ -270,11 +270,11 @@ def _flattened(value: Any, tensors: dict[str, Tensor], seen: dict[tuple[Any, ...
     if isinstance(value, Mapping):
         items = [[key, _flattened(item, tensors, seen, depth + 1)] for key, item in value.items()]
         if not all(isinstance(key, str | int) for key, _ in items):
-            raise _RefusedError("a name in it is no text")
+            raise _RefusedError("a name in it is not text")
         return {"dictionary": [[str(key), item] for key, item in items]}
     if isinstance(value, list | tuple):
         return {"list": [_flattened(item, tensors, seen, depth + 1) for item in value]}
-    raise _RefusedError(f"it holds a {type(value).__name__}, which is no tensor")
+    raise _RefusedError(f"it holds a {type(value).__name__}, which is not a tensor")
 
 
 def _planted(tree: Any, tensors: Mapping[str, Tensor]) -> Any:

@@ -258,7 +258,7 @@ def _vocabularies_do_not_fit(
 def _lines_of(folder: Path, split_names: Sequence[str], language: str) -> list[str]:
     """The lines of the first of these splits that is in a folder, plain or gzip. Raises `ModelImportError`."""
     if not folder.is_dir():
-        raise ModelImportError(f"{folder} is no folder. {DATA_NEEDED}")
+        raise ModelImportError(f"{folder} is not a folder. {DATA_NEEDED}")
     for name in split_names:
         for file in (f"{name}.{language}", f"{name}.{language}.gz"):
             if (folder / file).is_file():

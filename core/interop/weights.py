@@ -66,8 +66,8 @@ def read_state_dict(path: Path, should_stop: Callable[[], bool]) -> dict[str, Te
     others = [name for name, value in found.items() if not isinstance(value, Tensor)]
     if others or not found:
         raise ModelImportError(
-            f"{path} holds {others[0] if others else 'nothing'}, which is no tensor. Choose a state dict, "
-            "which holds names with tensors."
+            f"{path} holds {others[0] if others else 'nothing'}, which is not a tensor. Choose a state dict, "
+            "which maps names to tensors."
         )
     return {name.removeprefix("module."): value for name, value in found.items()}
 

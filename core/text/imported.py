@@ -224,7 +224,7 @@ def pieces_of_text(reader: sentencepiece.SentencePieceProcessor, text: str, posi
     """The pieces of a text that begins at `position` of its line, without the spaces before them."""
     if not text:
         return []
-    cut = reader.encode(text, return_type="offset_mapping")  # "proto" would need protobuf, which is no dependency
+    cut = reader.encode(text, return_type="offset_mapping")  # "proto" would need protobuf, which is not a dependency
     found = []
     for piece, (start, end) in zip(cut["pieces"], cut["offsets"], strict=True):
         while start < end and text[start].isspace():
@@ -579,9 +579,9 @@ class JoeyNMTCodec(ForeignCodec):
         if values["level"] not in get_args(Level):
             raise ValueError(f"the level is {values['level']!r}, which is not known")
         if not isinstance(values["separator"], str) or not isinstance(values["codes"], str | None):
-            raise TypeError("the merges or their separator are no text")
+            raise TypeError("the merges or their separator are not text")
         if not isinstance(values["lowercase"], bool) or not isinstance(values["normalizes"], bool):
-            raise TypeError("whether lines are lower-cased and normalized is not told by true or false")
+            raise TypeError("lowercase and normalizes must be true or false")
         return cls(
             language,
             vocabulary,

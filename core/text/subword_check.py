@@ -53,7 +53,7 @@ def check_model(model: bytes, *, is_own: bool = False) -> None:
     if len(pieces) != num_pieces:
         raise ValueError("two pieces are the same")
     if num_unknown != 1:
-        raise ValueError(f"it has {num_unknown} pieces for what is unknown, not one")
+        raise ValueError(f"it has {num_unknown} unknown-word pieces, not one")
     if not 1 < num_pieces <= MAX_PIECES:
         raise ValueError(f"it has {num_pieces:,} pieces, not from 2 to {MAX_PIECES:,}")
 
@@ -68,7 +68,7 @@ def _check_normalizer(data: bytes, *, may_have_table: bool) -> None:
     for number, kind, value in message_fields(data):
         if number == _TABLE and value:
             if kind != _BYTES or not isinstance(value, bytes) or not may_have_table:
-                raise ValueError("its table for normalizing is no bytes" if may_have_table else "it normalizes text")
+                raise ValueError("its normalization table is not bytes" if may_have_table else "it normalizes text")
             _check_table(value)
 
 
@@ -81,19 +81,19 @@ def _check_table(table: bytes) -> None:
     size = int.from_bytes(table[:4], "little")
     texts = table[4 + size :]
     if len(table) < 4 or size % 4 or not size or 4 + size >= len(table):
-        raise ValueError("its table for normalizing is cut off")
+        raise ValueError("its normalization table is cut off")
     if texts[-1]:
-        raise ValueError("the last text of its table for normalizing has no end")
+        raise ValueError("the last text of its normalization table has no end")
     texts.decode("utf-8")
     units = np.frombuffer(table, dtype="<u4", count=size // 4, offset=4)
     is_node = units >> 31 == 0
     offsets = (units >> 10) << ((units & 512) >> 6)
     bases = (np.arange(len(units), dtype=np.uint32) ^ offsets)[is_node]
     if bool(((bases | 255) >= len(units)).any()):
-        raise ValueError("its table for normalizing points out of itself")
+        raise ValueError("its normalization table points outside itself")
     values = units[bases[(units[is_node] >> 8) & 1 == 1]] & 0x7FFFFFFF
     if bool((values >= len(texts)).any()):
-        raise ValueError("its table for normalizing points behind its texts")
+        raise ValueError("its normalization table points past the end of its texts")
 
 
 def _piece(index: int, data: bytes) -> tuple[bytes, int]:
@@ -107,12 +107,12 @@ def _piece(index: int, data: bytes) -> tuple[bytes, int]:
     text.decode("utf-8")
     kind, score = values.get(_SCORE, (_FIXED32, bytes(4)))
     if kind != _FIXED32 or not isinstance(score, bytes) or not math.isfinite(struct.unpack("<f", score)[0]):
-        raise ValueError(f"the score of piece {index} is no finite number")
+        raise ValueError(f"the score of piece {index} is not a finite number")
     kind, piece_type = values.get(_TYPE, (_VARINT, _NORMAL))
     if kind != _VARINT or not isinstance(piece_type, int) or not _NORMAL <= piece_type <= _BYTE:
         raise ValueError(f"piece {index} is of the type {piece_type!r}, which is not known")
     if piece_type == _BYTE and not _BYTE_PIECE.fullmatch(text):
-        raise ValueError(f"piece {index} is to stand for a byte, and is {text!r}")
+        raise ValueError(f"piece {index} must name a byte, but is {text!r}")
     return text, piece_type
 
 

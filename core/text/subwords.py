@@ -167,7 +167,7 @@ class Subwords:
     def from_text(cls, text: str) -> "Subwords":
         """The inverse of `to_text`. Raises `ValueError`, `TypeError` or `RuntimeError` if it is damaged."""
         if not isinstance(text, str):
-            raise TypeError("the subwords are no text")
+            raise TypeError("the subwords are not text")
         model = base64.b64decode(text, validate=True)
         if not model:
             raise ValueError("the subwords are empty")

@@ -91,7 +91,7 @@ class Vocabulary:
     def from_dict(cls, values: dict[str, Any]) -> "Vocabulary":
         """The inverse of `to_dict`. Raises `ValueError`, `TypeError` or `KeyError` if it is damaged."""
         if not isinstance(values["tokens"], list):
-            raise TypeError("the tokens are no list")
+            raise TypeError("the tokens are not a list")
         vocabulary = cls(**{**values, "tokens": tuple(values["tokens"])})
         if not all(isinstance(token, str) for token in vocabulary.tokens) or len(vocabulary.ids) != len(vocabulary):
             raise ValueError("the tokens are not different words")
@@ -106,11 +106,11 @@ class Vocabulary:
         marks = [self.padding_id, self.start_id, *optional]
         for mark in marks:
             if isinstance(mark, bool) or not isinstance(mark, int):
-                raise TypeError(f"{mark!r} is no id")
+                raise TypeError(f"{mark!r} is not an id")
             if mark not in range(len(self)):
-                raise ValueError(f"{mark!r} is the id of no token")
+                raise ValueError(f"{mark!r} is not the id of a token")
         of_meaning = [self.padding_id, *optional]  # padding may also be what starts a sentence
         if len(set(of_meaning)) != len(of_meaning) or self.start_id in optional:
             raise ValueError("two special tokens have the same id")
         if len(self.special_ids) == len(self):
-            raise ValueError("there is no word beside the special tokens")
+            raise ValueError("it contains only special tokens")

@@ -301,11 +301,11 @@ class TestSubwords:
     @pytest.mark.parametrize(
         ("piece", "problem"),
         [
-            ([(1, 2, b""), (2, 5, bytes(4))], "no text"),
+            ([(1, 2, b""), (2, 5, bytes(4))], "has no text"),
             ([(1, 2, b"\xff\xfe"), (2, 5, bytes(4))], "damaged"),
-            ([(1, 2, b"x" * 5_000), (2, 5, bytes(4))], "no text"),
-            ([(1, 2, b"xq"), (2, 5, b"\x00\x00\xc0\x7f")], "no finite number"),
-            ([(1, 2, b"xq"), (2, 5, bytes(4)), (3, 0, 6)], "stand for a byte"),
+            ([(1, 2, b"x" * 5_000), (2, 5, bytes(4))], "has no text"),
+            ([(1, 2, b"xq"), (2, 5, b"\x00\x00\xc0\x7f")], "not a finite number"),
+            ([(1, 2, b"xq"), (2, 5, bytes(4)), (3, 0, 6)], "must name a byte"),
         ],
         ids=["empty", "no UTF-8", "too long", "not finite", "of bytes"],
     )

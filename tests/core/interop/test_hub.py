@@ -184,9 +184,9 @@ def test_progress_is_told_for_every_file(hub: Hub, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ignores_ranges", [False, True])
-def test_a_download_goes_on_where_it_broke_off(hub: Hub, tmp_path: Path, ignores_ranges: bool) -> None:
+def test_an_interrupted_download_resumes(hub: Hub, tmp_path: Path, ignores_ranges: bool) -> None:
     hub.break_after, hub.ignores_ranges = 300_000, ignores_ranges
-    with pytest.raises(ModelImportError, match=r"broke off.*try again: what has arrived is kept"):
+    with pytest.raises(ModelImportError, match=r"was interrupted.*try again: what has arrived is kept"):
         fetch(NAME, cache_folder=tmp_path)
     kept = next((tmp_path / "hub").rglob(".model.safetensors.part"))
     arrived = kept.stat().st_size
@@ -213,10 +213,10 @@ def test_a_cancelled_download_is_resumed(hub: Hub, tmp_path: Path) -> None:
     assert (folder / "model.safetensors").read_bytes() == hub.files["model.safetensors"]
 
 
-def test_what_is_not_what_was_announced_is_thrown_away(hub: Hub, tmp_path: Path) -> None:
+def test_a_file_with_a_wrong_checksum_is_deleted(hub: Hub, tmp_path: Path) -> None:
     for name in ("vocab.json", "model.safetensors"):
         hub.spoiled = {name}
-        with pytest.raises(ModelImportError, match=f"{name} is not the file that was announced"):
+        with pytest.raises(ModelImportError, match=f"{name} has the wrong checksum and was deleted"):
             fetch(NAME, cache_folder=tmp_path)
         assert not list((tmp_path / "hub").rglob(f"*{name}*"))
     hub.spoiled = set()
@@ -272,7 +272,7 @@ def test_an_older_revision_does_not_become_the_newest(
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")  # nobody is there
     assert fetch(NAME, cache_folder=tmp_path) == newest
     assert fetch(NAME, OLDER, cache_folder=tmp_path) == older
-    (older[0].parent / f"{OLDER}.whole").unlink()  # as after a download that broke off
+    (older[0].parent / f"{OLDER}.whole").unlink()  # as after an interrupted download
     with pytest.raises(ModelImportError, match="cannot be reached"):
         fetch(NAME, OLDER, cache_folder=tmp_path)
 

@@ -133,7 +133,7 @@ def test_an_index_with_what_can_be_no_name_of_a_file_is_refused(folder: Path, na
     (folder / "model.safetensors").unlink()
     index = {"weight_map": {"model.shared.weight": name}}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
-    with pytest.raises(ModelImportError, match=r"refers to the file .* which is no name of a file"):
+    with pytest.raises(ModelImportError, match=r"refers to the file .* which is not a valid file name"):
         recognize(folder)
 
 
@@ -269,7 +269,7 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda folder: change(folder / "generation_config.json", suppress_tokens=7),
         r"generation_config\.json: suppress_tokens is 7; it must be a list",
     ),
-    "an end that is no id": (
+    "an end that is not an id": (
         lambda folder: change(folder / "generation_config.json", eos_token_id=9999),
         r"generation_config\.json: eos_token_id is 9999; it must be the id of one of 171 tokens",
     ),
@@ -279,17 +279,17 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a link to nothing": (
         lambda folder: ((folder / "vocab.json").unlink(), (folder / "vocab.json").symlink_to("gone.json")),
-        r"vocab\.json is a link that leads to no file \(gone\.json\)",
+        r"vocab\.json is a broken link \(gone\.json\)",
     ),
     "a link to itself": (
         lambda folder: ((folder / "vocab.json").unlink(), (folder / "vocab.json").symlink_to("vocab.json")),
-        r"vocab\.json is a link that leads to no file \(vocab\.json\)",
+        r"vocab\.json is a broken link \(vocab\.json\)",
     ),
     "an spm whose table points anywhere": (
         lambda folder: (folder / "source.spm").write_bytes(
             (folder / "source.spm").read_bytes() + b"\x1a\x0c\x12\x0a\x04\x00\x00\x00\xff\xfe\xff\x7f\x61\x00"
         ),
-        r"source\.spm is no complete SentencePiece model \(its table for normalizing points out of itself\)",
+        r"source\.spm is not a complete SentencePiece model \(its normalization table points outside itself\)",
     ),
     "vocabulary without an id": (
         lambda folder: (change(folder / "vocab.json", **{_token(folder, 17): None}),),
@@ -328,13 +328,13 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "truncated spm": (
         lambda folder: os.truncate(folder / "source.spm", 0),
-        r"source\.spm is no complete SentencePiece model",
+        r"source\.spm is not a complete SentencePiece model",
     ),
     "an spm of noise": (
         lambda folder: (folder / "target.spm").write_bytes(b"nonsense" * 100),
-        r"target\.spm is no complete SentencePiece model",
+        r"target\.spm is not a complete SentencePiece model",
     ),
-    "padding that is no id": (
+    "padding that is not an id": (
         lambda folder: change(folder / "config.json", pad_token_id=171),
         r"config\.json: pad_token_id is 171; it must be the id of one of 171 tokens",
     ),
@@ -610,7 +610,7 @@ def test_a_file_out_of_the_folder_names_the_folder(folder: Path) -> None:
 
 def test_our_own_file_needs_no_import(folder: Path, tmp_path: Path) -> None:
     save_checkpoint(import_model(folder).checkpoint, tmp_path / "own.safetensors")
-    with pytest.raises(ModelImportError, match="own checkpoints already"):
+    with pytest.raises(ModelImportError, match="is already an Augenmerk checkpoint"):
         recognize(tmp_path / "own.safetensors")
 
 

@@ -160,7 +160,7 @@ def test_a_model_is_imported_and_used(folder: Path, tmp_path: Path, capsys: pyte
     assert "tiny-de-en (JoeyNMT 2), German to English" in said.out
     assert "licence cc-by-4.0" in said.out
     assert "no_repeat_ngram_size = 4 is not applied" in said.err
-    assert "a length penalty of 1 is to be asked for" in said.err
+    assert "set the length penalty to 1 yourself" in said.err
     checkpoint = load_checkpoint(tmp_path / "out.safetensors")
     assert checkpoint.origin == Origin("joeynmt", "tiny-de-en", "", "cc-by-4.0")
     assert checkpoint.decoding == DecodingConfig(forbidden_ids=(2,), steps_per_source_token=1.5, min_steps=1, beam=5)
@@ -184,7 +184,7 @@ def test_translations_that_cannot_end_are_told_of(folder: Path) -> None:
     with pickles_read_here():
         assert not import_model(folder).summary.notes
     change(folder, "testing.max_output_length", 11)
-    told = "min_output_length = 12 is above max_output_length = 11: no translation comes to an end"
+    told = "min_output_length = 12 is above max_output_length = 11: no translation can end"
     with pickles_read_here():
         assert import_model(folder).summary.notes == (told,)
 
@@ -314,7 +314,7 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
             change(folder, "data.src.level", "bpe"),
             change(folder, "data.src.tokenizer_cfg.model_file", "src_vocab.txt"),
         ),
-        r"src_vocab\.txt is no complete SentencePiece model",
+        r"src_vocab\.txt is not a complete SentencePiece model",
     ),
     "a vocabulary of a pointer": (
         lambda folder: (folder / "src_vocab.txt").write_text("version https://git-lfs.github.com/spec/v1\n"),
@@ -322,7 +322,7 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a vocabulary of bytes": (
         lambda folder: (folder / "src_vocab.txt").write_bytes(b"ein\n\xff\n"),
-        r"src_vocab\.txt is no text: the byte after the first 4",
+        r"src_vocab\.txt is not a text file: the byte at offset 4",
     ),
     "a recurrent encoder": (
         lambda folder: change(folder, "model.encoder.type", "recurrent"),
@@ -350,11 +350,11 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "settings with code": (
         lambda folder: (folder / "config.yaml").write_text("data: !!python/object/apply:os.system ['true']\n"),
-        r"config\.yaml is no YAML text with plain values \(could not determine a constructor for the tag",
+        r"config\.yaml is not plain YAML text \(could not determine a constructor for the tag",
     ),
     "settings without an end": (
         lambda folder: (folder / "config.yaml").write_text("[" * 50_000),
-        r"config\.yaml is no YAML text with plain values",
+        r"config\.yaml is not plain YAML text",
     ),
     "a list for settings": (
         lambda folder: (folder / "config.yaml").write_text("- data\n"),
@@ -378,11 +378,11 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a residual weight with pre-norm": (
         lambda folder: change(folder, "model.decoder.alpha", 1.5),
-        r"model\.decoder\.alpha is 1\.5; it must be left out .* residuals by 1 in the encoder and 1\.5 in the decoder",
+        r"model\.decoder\.alpha is 1\.5; it must be unset .* residuals by 1 in the encoder and 1\.5 in the decoder",
     ),
     "deep pre-norm": (
         lambda folder: change(folder, "model.initializer", "xavier_normal"),
-        r"model\.initializer is 'xavier_normal'; it must be left out .* residuals by 1\.01 in the encoder and 1\.57",
+        r"model\.initializer is 'xavier_normal'; it must be unset .* residuals by 1\.01 in the encoder and 1\.57",
     ),
     "two widths": (
         lambda folder: change(folder, "model.decoder.hidden_size", 64),
@@ -418,7 +418,7 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "language tags": (
         lambda folder: change(folder, "data.special_symbols.lang_tags", ["<de>", "<en>"]),
-        r"data\.special_symbols\.lang_tags is a list of 2 items; it must be left out: models that are prompted",
+        r"data\.special_symbols\.lang_tags is a list of 2 items; it must be unset: models with prompts or language",
     ),
     "another order of ids": (
         lambda folder: change(folder, "data.special_symbols.pad_id", 0),
@@ -466,9 +466,9 @@ SPOILED_WEIGHTS: dict[str, tuple[Callable[[Path], object], str]] = {
         spoil_weights(lambda weights: weights["src_embed.lut.weight"].fill_(math.nan)),
         r"src_embed\.lut\.weight is not finite",
     ),
-    "a weight that is no tensor": (
+    "a weight that is not a tensor": (
         spoil_weights(lambda weights: weights.update(more={"a": 1})),
-        r"more in model_state is no tensor",
+        r"more in model_state is not a tensor",
     ),
     "weights alone": (
         lambda folder: torch.save(torch.load(folder / "best.ckpt")["model_state"], folder / "best.ckpt"),

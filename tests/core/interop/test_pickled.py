@@ -104,8 +104,8 @@ def test_the_lines_that_convert_a_whole_model_do_convert_it(tmp_path: Path, is_a
             "a pointer of Git LFS, not the file itself",
         ),
         (b"<!DOCTYPE html>\n<html>", "a web page, not a file of a model"),
-        (b'{"weights": []}', "no PyTorch file: it does not begin as torch.save writes"),
-        (b"\x1b[31m", "no PyTorch file: it does not begin as torch.save writes"),
+        (b'{"weights": []}', "not a PyTorch file: it does not begin as torch.save writes"),
+        (b"\x1b[31m", "not a PyTorch file: it does not begin as torch.save writes"),
         (b"", "empty"),
     ],
 )

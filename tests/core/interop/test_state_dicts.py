@@ -194,7 +194,7 @@ def test_vocabularies_that_do_not_fit_are_refused(data: Path, tmp_path: Path) ->
             import_file(path, tmp_path)
         with pytest.raises(
             ModelImportError,
-            match=r"gone is no folder\. Its vocabularies are not in the file\. Name the Multi30k folder",
+            match=r"gone is not a folder\. Its vocabularies are not in the file\. Name the Multi30k folder",
         ):
             import_file(path, tmp_path / "gone")
         for num_heads in (5, 0):

@@ -52,7 +52,7 @@ def test_models_of_every_kind_are_let_through(options: dict[str, object]) -> Non
 
 
 def with_table(change: Callable[[bytearray], object]) -> bytes:
-    """The model with its table for normalizing changed."""
+    """The model with its normalization table changed."""
     fields = split_message(trained())
     for place, (number, wire, value) in enumerate(fields):
         if number == NORMALIZER:
@@ -84,25 +84,25 @@ def leaf(table: bytearray) -> int:
 
 DAMAGED: dict[str, tuple[Callable[[], bytes], str]] = {
     "cut off": (lambda: trained()[:-7], "cut off"),
-    "empty": (lambda: b"", "0 pieces for what is unknown"),
+    "empty": (lambda: b"", "0 unknown-word pieces"),
     "piece is no UTF-8": (lambda: with_pieces(lambda piece: piece.__setitem__(0, (1, 2, b"\xff"))), "utf-8"),
-    "piece is empty": (lambda: with_pieces(lambda piece: piece.__setitem__(0, (1, 2, b""))), "no text"),
+    "piece is empty": (lambda: with_pieces(lambda piece: piece.__setitem__(0, (1, 2, b""))), "has no text"),
     "piece twice": (lambda: with_pieces(lambda piece: piece.__setitem__(0, (1, 2, b"<s>"))), "the same"),
-    "score is no number": (
+    "score is not a number": (
         lambda: with_pieces(lambda piece: piece.__setitem__(1, (2, 5, b"\x00\x00\xc0\x7f"))),
-        "no finite number",
+        "not a finite number",
     ),
     "type is not known": (lambda: with_pieces(lambda piece: piece.append((3, 0, 9))), "type 9"),
-    "second unknown": (lambda: with_pieces(lambda piece: piece.append((3, 0, 2))), "2 pieces for what is unknown"),
-    "byte without a number": (lambda: with_pieces(lambda piece: piece.append((3, 0, 6))), "stand for a byte"),
+    "second unknown": (lambda: with_pieces(lambda piece: piece.append((3, 0, 2))), "2 unknown-word pieces"),
+    "byte without a number": (lambda: with_pieces(lambda piece: piece.append((3, 0, 6))), "must name a byte"),
     "self-test": (lambda: trained() + b"\x22\x02\x0a\x00", "field 4"),
-    "table points out of itself": (
+    "table points outside itself": (
         lambda: with_table(lambda table: table.__setitem__(slice(4, 8), b"\x00\xfe\xff\x7f")),
-        "points out of itself",
+        "points outside itself",
     ),
-    "table points behind its texts": (
+    "table points past its texts": (
         lambda: with_table(lambda table: table.__setitem__(slice(leaf(table), leaf(table) + 4), b"\xff\xff\xff\xff")),
-        "behind its texts",
+        "past the end of its texts",
     ),
     "table claims to be longer": (
         lambda: with_table(lambda table: table.__setitem__(slice(0, 4), b"\xf0\xff\xff\x7f")),
@@ -123,6 +123,6 @@ def test_a_damaged_model_in_a_file_of_ours_is_refused() -> None:
     vocabulary = Vocabulary(("</s>", "<unk>", "a", "<pad>"), padding_id=3, start_id=3, end_id=0, unknown_id=1)
     stored = MarianCodec("de", vocabulary, trained()).to_dict()
     assert MarianCodec.from_dict("de", stored).vocabulary == vocabulary
-    stored["writes"] = base64.b64encode(DAMAGED["table points out of itself"][0]()).decode()
-    with pytest.raises(ValueError, match="points out of itself"):
+    stored["writes"] = base64.b64encode(DAMAGED["table points outside itself"][0]()).decode()
+    with pytest.raises(ValueError, match="points outside itself"):
         MarianCodec.from_dict("de", stored)
