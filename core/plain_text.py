@@ -8,7 +8,7 @@ _FORBIDDEN = re.compile(
 )
 """Control characters but tab and line feed, which terminals act on and XML refuses; line and paragraph separators;
 signs that turn the direction of writing, which hide what is there; the byte-order mark, which some readers drop and
-matplotlib's PDF files cannot hold; and what is no character at all."""
+matplotlib's PDF files cannot hold; and noncharacters."""
 _LINE_BREAKS = re.compile("[\t\n]")
 
 

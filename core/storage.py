@@ -38,7 +38,7 @@ def open_file(path: Path | str) -> io.BufferedReader:
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
         if not stat.S_ISREG(mode):
-            raise NotARegularFileError(errno.EINVAL, "it is a device, a pipe or a socket, no regular file", str(path))
+            raise NotARegularFileError(errno.EINVAL, "it is a device, a pipe or a socket", str(path))
         return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)

@@ -59,7 +59,7 @@ class Origin:
         """The origin that `asdict` gave. Raises `TypeError` if `values` are damaged."""
         names = {field.name for field in fields(cls)}
         if not isinstance(values, dict) or not all(isinstance(value, str) for value in values.values()):
-            raise TypeError(f"the origin is {values!r}, which is no description of one")
+            raise TypeError(f"the origin is {values!r}, which is not a description of an origin")
         return cls(**{name: value for name, value in values.items() if name in names})
 
 
@@ -284,14 +284,14 @@ def _described(path: Path, description: dict[str, Any]) -> Checkpoint:
     try:
         for name in ("corpus", "corpus_digest", "written_by"):
             if not isinstance(description.get(name, ""), str):
-                raise TypeError(f"{name} is {shown(description[name])}, which is no text")
+                raise TypeError(f"{name} is {shown(description[name])}, which is not text")
         if not isinstance(description["history"], list) or not isinstance(description.get("progress", {}), dict):
-            raise TypeError("history or progress is of another kind")
+            raise TypeError("history is not a list, or progress is not a dictionary")
         run = RunConfig.from_dict(description["run"])
         codecs = CodecPair.from_dict(run.data, description["codecs"])
         decoding = DecodingConfig.from_dict(description.get("decoding", {}))
         if max(decoding.forbidden_ids or (0,)) >= len(codecs.target.vocabulary):
-            raise ValueError("a forbidden token has the id of none")
+            raise ValueError("the id of a forbidden token is out of range")
         return Checkpoint(
             run=run,
             codecs=codecs,
@@ -329,7 +329,7 @@ def _read_word_counts(path: Path, file: TensorFile, description: dict[str, Any],
         return None
     try:
         if run.is_copy_task:
-            raise ValueError("symbols of the copy task are no words")
+            raise ValueError("symbols of the copy task are not words")
         if "word_counts" not in description:
             raise ValueError("their description is missing")
         packed = file.read_row(_COUNTS, "U8", MAX_PACKED_BYTES)

@@ -46,9 +46,9 @@ class EpochRecord:
             if name == "bleu" and value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, int | float):
-                raise TypeError(f"{name} is {shown(value)}, which is no number")
+                raise TypeError(f"{name} is {shown(value)}, which is not a number")
             if name in ("epoch", "step") and not isinstance(value, int):
-                raise TypeError(f"{name} is {value!r}, which is no whole number")
+                raise TypeError(f"{name} is {value!r}, which is not a whole number")
             if isinstance(value, int) and not 0 <= value <= _MAX_COUNT:
                 raise ValueError(f"{name} is {shown(value)}, which is out of range")
         return cls(**values)

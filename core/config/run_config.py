@@ -42,7 +42,7 @@ _ADDED_LATER = frozenset(
 """Settings that are missing from complete files of earlier versions."""
 _HEADER = (
     "# A run of Augenmerk. To repeat it: augenmerk train --config FILE.toml --data … --out …\n"
-    "# What is left out is as in the preset named here.\n"
+    "# Settings not listed keep the preset's values.\n"
 )
 
 

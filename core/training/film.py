@@ -105,7 +105,7 @@ def read_frame(path: Path) -> FilmFrame:
             header = file.described(FORMAT_NAME, FORMAT_VERSION, "a frame of a film")
             kinds = ("encoder", "decoder", "cross")
             if any(file.tensors[kind].dtype != "F16" for kind in kinds):
-                raise ValueError("maps that are no 16-bit floats")
+                raise ValueError("the maps are not 16-bit floats")
             arrays = {kind: file.read(kind) for kind in kinds}
         return FilmFrame(
             epoch=int(header["epoch"]),

@@ -501,7 +501,7 @@ def progress_of(values: Mapping[str, Any], history: Sequence[EpochRecord]) -> Pr
     for name, value in values.items():
         is_count = isinstance(getattr(Progress, name, None), int)
         if isinstance(value, bool) or not isinstance(value, int if is_count else int | float):
-            raise TypeError(f"{name} is {shown(value)}, which is no {'whole ' if is_count else ''}number")
+            raise TypeError(f"{name} is {shown(value)}, which is not a {'whole ' if is_count else ''}number")
         if not (1 if name == "epoch" else 0) <= value <= _LARGEST_COUNT and name != "best_validation_loss":
             raise ValueError(f"{name} is {shown(value)}, which is out of range")
     return Progress(**values, history=list(history))

@@ -183,5 +183,5 @@ def _open(path: Path, flags: int) -> io.FileIO:
     descriptor = os.open(path, flags, 0o666)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(f"{path} is no regular file")
+        raise OSError(f"{path} is not a regular file")
     return io.FileIO(descriptor, "r+" if flags & os.O_RDWR else "r")

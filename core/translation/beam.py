@@ -248,7 +248,7 @@ def _keep_ended(
         return
     first_scores = candidates.scores[:, :beam]
     is_ended = (candidates.tokens[:, :beam] == end_id) & (first_scores > -math.inf)
-    num_tokens = prefixes.size(2)  # the start token is no part of a hypothesis, the end token is
+    num_tokens = prefixes.size(2)  # the start token is not part of a hypothesis, the end token is
     for place, rank in is_ended.nonzero().tolist():
         parent = candidates.parents[place, rank]
         score = float(first_scores[place, rank]) / length_penalty_of(num_tokens, length_penalty)

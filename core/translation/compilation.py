@@ -142,7 +142,7 @@ def _id_of(forced: ForcedToken, codec: TextCodec, rules: DecodingRules) -> int:
         )
     if token_id in rules.forbidden_ids:
         raise ExperimentError(
-            f"The token {forced.token!r} forced at step {forced.step + 1} can never be chosen: it is no part of a "
+            f"The token {forced.token!r} forced at step {forced.step + 1} can never be chosen: it never occurs in a "
             "translation. Choose another."
         )
     return token_id

@@ -314,7 +314,7 @@ def to_bytes(document: Document) -> bytes:
     try:
         data = (json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode("utf-8")
         if _read(data, kind) != document:
-            raise JsonError("It would not be read back as it is.")
+            raise JsonError("It could not be read back unchanged.")
     except (ValueError, TypeError) as error:
         if isinstance(error, UnicodeEncodeError):
             error = JsonError("A text holds an invalid character (lone surrogate).")

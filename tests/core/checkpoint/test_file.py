@@ -231,7 +231,7 @@ class TestWordCounts:
         run = preset("copy-task-small")
         description = run_with().to_dict() | {"data": run.data.to_dict()}
         rewrite(path, run=description, checksums=...)
-        assert "symbols of the copy task are no words" in refusal(path) or "damaged" in refusal(path)
+        assert "symbols of the copy task are not words" in refusal(path) or "damaged" in refusal(path)
 
 
 class TestRefusals:
