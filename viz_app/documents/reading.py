@@ -188,7 +188,7 @@ _READERS: dict[str, Callable[[object], object]] = {
     "several": _several,
     "zoom": _zoom,
 }
-"""Entries of a view that are no options: each function returns the value, or raises `ExperimentFileError`."""
+"""Entries of a view that are not options: each function returns the value, or raises `ExperimentFileError`."""
 
 
 def is_experiment(path: Path) -> bool:

@@ -229,7 +229,7 @@ class ImportDialog(QDialog):
         self.status.hide()
         self.import_button.setEnabled(True)
         if summary.misses_languages:
-            self._show_languages("its code, such as de, or its English name; the files do not say it")
+            self._show_languages("its code, such as de, or its English name; the files do not name it")
             for code, edit in zip(summary.languages, (self.source_edit, self.target_language_edit), strict=True):
                 edit.setText("" if code == UNDETERMINED else code)
         (self.source_edit if summary.misses_languages else self.import_button).setFocus()  # Enter imports
@@ -541,7 +541,7 @@ class HubDialog(ImportDialog):
         self.import_button.setText("Open" if name is not None and self._imported_before(name) else "Import")
         is_pair_unknown = name is not None and _PAIR.search(name) is None
         if self.source_edit.isHidden() == is_pair_unknown:
-            self._show_languages("its code or English name, if the files do not say it" if is_pair_unknown else "")
+            self._show_languages("its code or English name, if the files do not name it" if is_pair_unknown else "")
             self._fit()
         file_name = name.rpartition("/")[2] if name is not None else "model"
         self.target.propose(free_target(self._preferences, name, file_name))

@@ -26,10 +26,10 @@ _CONFIGS = ("config.json", "config.yaml")
 
 
 def foreign_source(path: Path) -> Path | None:
-    """The file or folder to import when `path` is opened; None if it is no model of another project.
+    """The file or folder to import when `path` is opened; None if it is not a model of another project.
 
     A file of a Hugging Face or JoeyNMT folder represents its folder. The model may still be unreadable. A folder
-    named like an experiment is no model: it is refused as an experiment.
+    named like an experiment is not a model: it is refused as an experiment.
     """
     if path.is_dir():
         return path if path.suffix != SUFFIX else None

@@ -141,7 +141,7 @@ class MapViewSettings:
         found = object.__new__(type(self))
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         if unknown := changes.keys() - values.keys():
-            raise TypeError(f"{sorted(unknown)} are no fields of {type(self).__name__}")
+            raise TypeError(f"{sorted(unknown)} are not fields of {type(self).__name__}")
         vars(found).update(values | changes)  # past `__setattr__`, which makes the signals
         return found
 

@@ -496,7 +496,7 @@ class SentenceNotes:
             event.connect(self._say)
 
     def expect_plain(self, notice: str) -> None:
-        """A notice that is no warning: it is shown in quiet colours."""
+        """A notice that is not a warning: it is shown in quiet colours."""
         self._plain = notice
 
     def _on_shortened(self, field: SentenceInput, num_characters: int) -> None:

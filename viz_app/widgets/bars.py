@@ -198,7 +198,7 @@ class BarList(QWidget):
 
 
 def _said(bar: Bar) -> str:
-    return f"{bar.label} {bar.text}" + (f" (was {bar.before_text})" if bar.before_text else "")
+    return f"{bar.label} {bar.text}" + (f" (original: {bar.before_text})" if bar.before_text else "")
 
 
 class ProgressLine(QProgressBar):

@@ -208,7 +208,7 @@ class SourceTab(AnalysisTab):
         self._shares_title.setText(
             "share of the source\n"
             + (f"{percent(mean)} on average" if mean is not None else WAITING if findings is None else "")
-            + (f" (was {percent(before)})" if mean is not None and before is not None else "")
+            + (f" (original: {percent(before)})" if mean is not None and before is not None else "")
         )
         if findings is None and translation is not None:
             self.shares.show_bars([Bar(word.text, 0.0, WAITING) for word in translation.target_words])

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # torch belongs to the worker thread
 
 NUM_IN_TIP = 5
 POINT_AT_CELL = "Point at a cell to see what the decoder would predict there."
-WAITING_FOR_ANSWER = "Answer the question, and the layers before the last are drawn too."
+WAITING_FOR_ANSWER = "Answer the question to see the earlier layers."
 
 
 class LayersFigure(MatrixFigure):
@@ -148,7 +148,7 @@ class WordPartsFigure(ChapterFigure):
             return
         for step, button in enumerate(self.words):
             button.setChecked(step == self.step)
-        self.says.setText(f"{said_of(parts, self.step)}{said_of_before(parts, self._unchanged, self.step)}")
+        self.says.setText(f"{lead_text(parts, self.step)}{lead_text_before(parts, self._unchanged, self.step)}")
         _show_parts(self.all_parts, parts_of(parts, self.step), "together")
         heads = heads_of(parts, self.step)
         self.shown_heads = tuple(head for head, _ in heads[:NUM_HEADS_SHOWN])
@@ -174,7 +174,7 @@ class WordPartsFigure(ChapterFigure):
         self.state.intents.choose_head(self.shown_heads[index])
 
 
-def said_of(parts: "LogitParts", step: int) -> str:
+def lead_text(parts: "LogitParts", step: int) -> str:
     """The word's lead over its rival, as a logit difference and as a ratio of probabilities."""
     difference = float(parts.differences[step])
     word, rival = plain((parts.translation.predicted_tokens[step], parts.rivals[step].token))
@@ -187,7 +187,7 @@ def said_of(parts: "LogitParts", step: int) -> str:
     )
 
 
-def said_of_before(parts: "LogitParts", unchanged: "LogitParts | None", step: int) -> str:
+def lead_text_before(parts: "LogitParts", unchanged: "LogitParts | None", step: int) -> str:
     """The word's lead over the same rival without changes; empty if the two cannot be compared."""
     if (
         unchanged is None

@@ -94,7 +94,7 @@ class CompareMenu(RunMenu):
         preset = run.request.run.preset if run.request is not None else ""
         is_notebook = preset == "notebook" or (run.folder is not None and run.folder.name.startswith("notebook"))
         has_published = is_notebook and not self._comparison.contains(PUBLISHED)
-        shown = run.folder if not runs else None  # the run on the page is no run to compare with
+        shown = run.folder if not runs else None  # the run on the page is not one to compare with
         self.offer(runs, parent, shown=shown, has_published=has_published)
 
     def _steps_per_epoch(self) -> int:

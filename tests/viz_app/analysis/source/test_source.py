@@ -317,7 +317,7 @@ def test_the_original_stands_beside_as_ticks(words_tab: SourceTab, qtbot: QtBot)
     assert [bar.before for bar in words_tab.shares.bars] == [each.before for each in source.shares()]
     assert [bar.is_new for bar in words_tab.shares.bars] == [each.before is None for each in source.shares()]
     assert all(bar.before_text for bar in words_tab.words.bars)
-    assert f"(was {percent(np.mean(old[:-1]))})" in words_tab._shares_title.text()
+    assert f"(original: {percent(np.mean(old[:-1]))})" in words_tab._shares_title.text()
 
 
 def test_what_it_asked_ends_when_it_is_left_and_is_asked_again_when_it_is_back(
