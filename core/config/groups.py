@@ -362,7 +362,7 @@ class TrainingConfig(Settings, owner="training"):
         "teachers",
         "Digests of the teachers, separated by spaces; their distributions are averaged. augenmerk train --teacher "
         "sets them.",
-        values="digests of models, separated by spaces, 64 hexadecimal digits each",
+        values="space-separated digests of models (64 hexadecimal digits each)",
         fits=lambda text: text.split() and all(map(is_digest, text.split())),
     )
     initial_model: str | None = setting(

@@ -248,8 +248,13 @@ def write_around(figure: Figure, title: str, lines: Sequence[str]) -> None:
 
 def wrapped_caption(caption: str, width: float) -> list[str]:
     """A caption in lines that fit into this width in inches."""
-    letter = 1.05 * _width_inches(f"{caption}n", CAPTION_POINTS) / (len(caption) + 1)
-    return textwrap.wrap(caption, max(int((width - MARGIN_INCHES) / letter), 20))
+    room = width - MARGIN_INCHES
+    num_letters = int(room * (len(caption) + 1) / _width_inches(f"{caption}n", CAPTION_POINTS))
+    lines = textwrap.wrap(caption, max(num_letters, 1))
+    while num_letters > 1 and any(_width_inches(line, CAPTION_POINTS) > room for line in lines):
+        num_letters -= 1
+        lines = textwrap.wrap(caption, num_letters)
+    return lines
 
 
 def _width_inches(text: str, points: float, weight: str = "normal") -> float:

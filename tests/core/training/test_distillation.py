@@ -138,9 +138,9 @@ def test_what_cannot_teach_is_refused_before_anything_is_written(tmp_path: Path,
     [
         ({"distillation": 1.0}, "distillation is 1.0. Use a number of at least 0 and less than 1"),
         ({"distillation": 0.5, "r_drop": 2.0}, "Set one of the two to 0"),
-        ({"teachers": ""}, "digests of models, separated by spaces"),
-        ({"teachers": 5}, "digests of models, separated by spaces"),
-        ({"teachers": "0" * 64 + " 12"}, "separated by spaces, 64 hexadecimal digits each"),
+        ({"teachers": ""}, "space-separated digests of models"),
+        ({"teachers": 5}, "space-separated digests of models"),
+        ({"teachers": "0" * 64 + " 12"}, "space-separated digests of models"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, object], message: str) -> None:

@@ -95,6 +95,15 @@ def test_any_text_can_be_drawn_without_a_warning(tmp_path: Path, text: str, endi
     assert len(list(tmp_path.iterdir())) == 2
 
 
+@pytest.mark.parametrize("caption", ["一二三四五六七八九十" * 5 + " iiii" * 30, "WWWW " * 30 + "iiii " * 30])
+def test_every_line_of_a_caption_fits_into_the_picture(caption: str) -> None:
+    figure = map_figure(replace(_picture(), caption=caption))
+    width = figure.bbox.width
+    lines = [text for text in figure.texts if text.get_text() and text.get_text() in caption]
+    assert len(lines) >= 2
+    assert all(text.get_window_extent().x1 <= width for text in lines)
+
+
 @pytest.mark.figures
 def test_a_character_is_drawn_in_an_installed_font_that_has_it(tmp_path: Path) -> None:
     arc = "\u2312"  # not in DejaVu Sans; matplotlib brings it along in another font

@@ -226,6 +226,8 @@ LEAST_BARS = 130
 """Minimum height of candidates and row, in pixels."""
 OTHER_PREFIX = "At this step the original reads other tokens or has ended, so there is no comparison."
 TICKS = "Ticks on the bars: the original."
+IN_SHORT = "Click a candidate to force it. Click a bar to set the row."
+"""The explanation in a low tab."""
 NO_ROW = "Choose a head of the decoder or of cross-attention to see and set the row of this step."
 
 
@@ -304,7 +306,7 @@ class StepsTab(AnalysisTab):
         """In a low panel the candidates get lines of the tokens and of the explanation."""
         super().resizeEvent(event)
         self.tokens_area.set_low(self.is_low)
-        self.explanation.setVisible(not self.is_low)
+        self.explanation.setText(IN_SHORT if self.is_low else self.meaning)
 
     def redraw(self) -> None:
         """Shows the current step."""
