@@ -95,7 +95,7 @@ def test_any_text_can_be_drawn_without_a_warning(tmp_path: Path, text: str, endi
     assert len(list(tmp_path.iterdir())) == 2
 
 
-@pytest.mark.parametrize("caption", ["一二三四五六七八九十" * 5 + " iiii" * 30, "WWWW " * 30 + "iiii " * 30])
+@pytest.mark.parametrize("caption", ["Щ" * 60 + " iiii" * 30, "WWWW " * 30 + "iiii " * 30])
 def test_every_line_of_a_caption_fits_into_the_picture(caption: str) -> None:
     figure = map_figure(replace(_picture(), caption=caption))
     width = figure.bbox.width
