@@ -203,7 +203,7 @@ def as_table(view: MapView, delimiter: str = ",") -> str:
     """
     text = io.StringIO()
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(["query \\ key", *map(one_line, view.column_labels)])
+    writer.writerow(map(one_line, view.table_header))
     for label, row in zip(view.row_labels, view.values.tolist(), strict=True):
         writer.writerow([one_line(label), *("" if math.isnan(value) else f"{value:.8g}" for value in row)])
     return text.getvalue()

@@ -278,7 +278,7 @@ def large_map(state: ExperimentState, caption: str = "") -> Drawing | None:
         title=map_text.title(state),
         caption=caption,
         marks=marks_of_large_map(state, view),
-        strip=Strip(total.weights[None, :], total.short_title, total.name) if total is not None else None,
+        strip=total.strip if total is not None else None,
     )
 
 

@@ -131,6 +131,19 @@ class MapView:
         """The queries of a row, or the keys of a column."""
         return (self.labelled.queries if band.is_row else self.labelled.keys).positions[band.index]
 
+    @property
+    def table_header(self) -> tuple[str, ...]:
+        """The first line of a table of the values: the corner, then the columns."""
+        return "query \\ key", *self.column_labels
+
+    def sum_of(self, queries: Iterable[int]) -> "QuerySum | None":
+        """The sum of these queries of a map [Q, M]; None if all of them, or all keys, are hidden."""
+        rows = sorted({self._rows[query] for query in queries if query in self._rows})
+        if not rows or not self.column_labels:
+            return None
+        names = tuple(self.row_labels[row] for row in rows)
+        return QuerySum(sum_queries(self.labelled, rows).weights[0], names, self.column_labels)
+
     def bands(self, queries: Iterable[int] = (), keys: Iterable[int] = ()) -> list[Band]:
         """The rows of these queries and the columns of these keys, in order; hidden ones are left out."""
         rows = {self._rows[query] for query in queries if query in self._rows}
@@ -204,12 +217,6 @@ class QuerySum:
     query_labels: tuple[str, ...]
     key_labels: tuple[str, ...]
 
-    @classmethod
-    def of(cls, view: MapView, rows: Sequence[int]) -> "QuerySum":
-        """The sum of these rows of a map [Q, M]; at least one is needed."""
-        names = tuple(view.row_labels[row] for row in rows)
-        return cls(sum_queries(view.labelled, rows).weights[0], names, view.column_labels)
-
     @property
     def name(self) -> str:
         """The row, or the number of rows."""
@@ -224,9 +231,10 @@ class QuerySum:
         return self.name if len(rows) == 1 else f"{self.name}: {' + '.join(rows[:NUM_NAMED])}{more}"
 
     @property
-    def short_title(self) -> str:
-        """The label of the strip with the sum."""
-        return self.query_labels[0] if len(self.query_labels) == 1 else f"Σ {len(self.query_labels)} rows"
+    def strip(self) -> Strip:
+        """The sum as it is drawn along the columns."""
+        label = self.query_labels[0] if len(self.query_labels) == 1 else f"Σ {len(self.query_labels)} rows"
+        return Strip(self.weights[None, :], label, self.name)
 
     @property
     def sentences(self) -> list[str]:

@@ -138,8 +138,7 @@ def query_sum(state: ExperimentState) -> QuerySum | None:
     view = state.maps.view() if picked.tokens else None
     if view is None or state.maps.is_signed(state.selection.head.kind):
         return None
-    rows = view.bands(_queries(state, state.selection.head.kind, picked.side, picked.tokens))
-    return QuerySum.of(view, [band.index for band in rows]) if rows and len(view.labelled.keys) else None
+    return view.sum_of(_queries(state, state.selection.head.kind, picked.side, picked.tokens))
 
 
 def key_shares(state: ExperimentState, side: Side) -> dict[Word, float]:
