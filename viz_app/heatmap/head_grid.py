@@ -382,7 +382,7 @@ class HeadGrid(QWidget):
         self.setAccessibleDescription("Arrow keys step through heads and layers; O switches the chosen head off or on.")
         for changed in (state.result_changed, state.measuring.changed, state.roles_changed):
             changed.connect(self.rebuild)
-        state.experiment_changed.connect(lambda _: self.update())
+        state.experiment_changed.connect(self.update, max_args=0)
         on_redraw(state.settings, ("maps", "grid"), self.rebuild)
         for mark in ("head", "pinned", "picked", "picked_key"):
             getattr(state.selection.events, mark).connect(self.update, max_args=0)
