@@ -197,7 +197,7 @@ PRESETS: dict[str, RunConfig] = {
     for run in (
         RunConfig(
             preset="multi30k",
-            description="Our own: joint BPE, tied embeddings; first stage of the bundled model.",
+            description="The bundled model's first stage: one subword vocabulary (BPE), tied embeddings.",
             model=ModelConfig(
                 feed_forward_width=1024,
                 dropout=0.25,

@@ -55,7 +55,7 @@ class QuickTour(QFrame):
         set_role(self.text, "reading")
         self.next_button = QPushButton()
         set_role(self.next_button, "primary")
-        self.skip_button = flat_button("Skip", "Close this, for good")
+        self.skip_button = flat_button("Skip", "Close the tour. The menu ☰ offers it again.")
         self.next_button.clicked.connect(self.go_on)
         for command in QUICK_TOUR_COMMANDS:
             inside = Qt.ShortcutContext.WidgetWithChildrenShortcut  # a button would take arrows

@@ -20,7 +20,7 @@ SCALES = {
     "own": ("each its own", "Each head: the last colour is its largest weight"),
 }
 ANY_ROLE = "any"
-KEYS = """← → heads   ↑ ↓ layers   O on/off   (from the sentence: Esc first, or hold Alt)
+KEYS = """← → heads   ↑ ↓ layers   O on/off   (while typing: Esc first, or hold Alt)
 ← → heads   ↑ ↓ layers   O on/off"""
 KEYS_BESIDE_SCENES = """Alt ← → heads   ↑ ↓ layers   O on/off   (← → scenes of the lesson)
 Alt ← → heads   ↑ ↓ layers   O on/off"""

@@ -29,7 +29,7 @@ class TokensFigure(ChapterFigure):
         sides: a widget for each sentence.
     """
 
-    caption = "What the model reads and writes: words, tokens, ids"
+    caption = "Input and output of the model: words, tokens, ids"
     follows_style = True
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
