@@ -272,6 +272,8 @@ class Opening:
                 self._restore()
             if self._restored is None:
                 self._show_example()
+            else:
+                self._window.session.restore_result(path)
         page.sentence.input.setFocus()
 
     def _restore(self) -> None:
@@ -287,11 +289,12 @@ class Opening:
         self._page.begin(next(iter(example_sentences()), ""))
 
     def _on_loading(self, name: str) -> None:
-        if self._loader.model is None:
-            self._bar.show_model(f"opening {name}…", "")
-            self._page.show_message(f"Opening {name}…")
-        else:
+        if self._loader.model is not None:
             self._bar.show_device(f"opening {name}…")
+            return
+        self._bar.show_model(f"opening {name}…", "")
+        if self._state.result is None:
+            self._page.show_message(f"Opening {name}…")
 
     def _on_import_offered(self, name: str) -> None:
         if self._loader.model is None:
@@ -315,6 +318,7 @@ class Opening:
 
     def _on_load_failed(self, failure: Failure, is_in_dialog: bool) -> None:
         if self._loader.model is None:
+            self._state.clear()  # a result of the last session
             self._bar.show_model("no model", "")
             text = "No model is open. Open a checkpoint, or train a model." if is_in_dialog else failure.message
             self._page.show_message(text, offers_models=True)
@@ -402,6 +406,7 @@ class ShutdownSequence:
         if self._has_ended:
             return
         self.save()
+        self._window.session.keep_result()
         self._has_ended = True
         self._poll_timer.stop()
         self._window.hide()

@@ -225,6 +225,11 @@ class Preferences:
         return self._folder(user_state_path("augenmerk")) / "session.augenmerk"
 
     @property
+    def last_result_path(self) -> Path:
+        """The file of the result that the last session ended with."""
+        return self.session_path.with_name("last-result.txt")
+
+    @property
     def models_folder(self) -> Path:
         """The folder of imported models: next to the settings if these are a file."""
         return self._folder(user_data_path("augenmerk", appauthor=False)) / "models"

@@ -118,6 +118,14 @@ def experiment_from_json(values: object, path: str = "experiment") -> Experiment
         raise ExperimentError(f"{error} Correct this field.") from error
 
 
+def intervention_from_json(values: object) -> Intervention:
+    """The intervention that `part_to_json` described. Raises `ExperimentError`."""
+    try:
+        return _part(Field(values, "intervention"), _INTERVENTIONS)
+    except JsonError as error:
+        raise ExperimentError(f"{error} Correct this field.") from error
+
+
 def _experiment(field: Field) -> Experiment:
     members = field.members("source_text", "output", "interventions")
     interventions = tuple(_part(each, _INTERVENTIONS) for each in members["interventions"].items(MAX_INTERVENTIONS))

@@ -1,16 +1,19 @@
-"""The experiment on the screen, kept until the next start."""
+"""The experiment on the screen and its result, kept until the next start."""
 
 import logging
+from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer
 
 from augenmerk.core.errors import AugenmerkError
+from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.storage import write_text
 from augenmerk.core.translation.experiment_file import read_experiment_file, write_experiment_file
+from augenmerk.viz_app.documents.last_result import read_last_result, write_last_result
 from augenmerk.viz_app.documents.reading import apply_view, check_length, check_view, saved_experiment
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import open_experiment
-from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.experiment_state import ExperimentState, Stale
 from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS
 
 KEEP_MS = 3_000
@@ -50,7 +53,7 @@ class KeptSession(QObject):
 
     def _keep_soon(self) -> None:
         """Saves soon; results that follow within seconds, as the user types, are saved once."""
-        if self._state.result is not None and not self.timer.isActive():
+        if self._state.current is not None and not self.timer.isActive():
             self.timer.start()
 
     def restore(self) -> bool:
@@ -75,6 +78,29 @@ class KeptSession(QObject):
         apply_view(self._state, saved.view)
         self._state.submit(open_experiment(saved.experiment, forgets_history=True))
         return True
+
+    def keep_result(self) -> None:
+        """Saves the result on the screen, unless the next start reopens another model."""
+        model, result = self._state.model, self._state.current
+        if model is None or model.path is None or result is None or self._preferences.is_stand_in(model.path):
+            return
+        try:
+            write_last_result(self._preferences.last_result_path, result, model)
+        except (AugenmerkError, OSError) as error:
+            logger.info("The result was not kept: %s", error)
+
+    def restore_result(self, model_path: Path | None) -> None:
+        """Shows the previous session's result if it is that of the restored experiment with this model.
+
+        Any other file is ignored, and replaced at the end of the session.
+        """
+        try:
+            result, model = read_last_result(self._preferences.last_result_path, model_path or bundled_model_path())
+        except (AugenmerkError, OSError, LookupError, TypeError, ValueError) as error:
+            logger.info("No result of the last session is shown: %s", error)
+            return
+        if result.experiment == self._state.experiment:
+            self._state.show(Stale(result, model, is_outdated=False))
 
     def earlier_sentence(self) -> str:
         """The sentence kept by an older version; empty if there is none or it is too long, which sets it aside."""

@@ -138,6 +138,7 @@ class Empty:
 
     result: ClassVar[None] = None
     model: ClassVar[None] = None
+    is_outdated: ClassVar[bool] = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,14 +152,21 @@ class Current:
 
     result: ExperimentResult
     model: ModelInfo | None = None
+    is_outdated: ClassVar[bool] = False
 
 
 @dataclass(frozen=True, eq=False)
 class Stale:
-    """A result of an earlier model, until the one in use has answered; attributes are as of `Current`."""
+    """A result of an earlier model or session, until the model in use has answered.
+
+    Attributes:
+        result, model: as of `Current`.
+        is_outdated: whether the model in use is another one; the result of the last session waits for its own.
+    """
 
     result: ExperimentResult
     model: ModelInfo | None = None
+    is_outdated: bool = True
 
 
 Shown: TypeAlias = Empty | Current | Stale
@@ -299,7 +307,7 @@ class ExperimentState:
 
     def ask_again(self) -> None:
         """Requests the same experiment from the model in use; parts that do not fit are dropped."""
-        self._ask(drops_misfits=True, reports_kept=isinstance(self.shown, Stale))
+        self._ask(drops_misfits=True, reports_kept=self.shown.is_outdated)
         self.experiment_changed.emit(self.experiment)
 
     def report(self, notice: str) -> None:
@@ -323,17 +331,17 @@ class ExperimentState:
 
         After a change of model, undo requests these parts again: useful once the previous model is open.
         """
-        phase, is_stale = self.request.phase, isinstance(self.shown, Stale)
+        phase, is_outdated = self.request.phase, self.shown.is_outdated
         asked = phase.question if isinstance(phase, Waiting) else None
         self.request.finish()
-        reported = [dropped_notice(result.dropped, is_of_former=is_stale)]
+        reported = [dropped_notice(result.dropped, is_of_former=is_outdated)]
         if result.dropped:
-            self.editor = (self.editor.push if is_stale else self.editor.fit)(result.experiment)
+            self.editor = (self.editor.push if is_outdated else self.editor.fit)(result.experiment)
         if isinstance(asked, ExperimentRequest) and asked.reports_kept:
             reported.append(kept_notice(result.experiment, self.editor.previous))
         if any(reported):
             self.report(" ".join(filter(None, (self.notice, *reported))))
-        self._show(result)
+        self.show(Current(result, self.model))
 
     def refuse(self, problem: str) -> None:
         """Handles a refusal. The result shown stays, with its experiment in use; the refused one is forgotten.
@@ -375,7 +383,7 @@ class ExperimentState:
     def show_translation(self, translation: Translation) -> None:
         """Shows an existing translation without changes."""
         self.editor = self.editor.replace(translation.experiment)
-        self._show(ExperimentResult.of(translation))
+        self.show(Current(ExperimentResult.of(translation), self.model))
 
     def clear(self) -> None:
         """Shows nothing."""
@@ -384,12 +392,12 @@ class ExperimentState:
         self.selection.clear_marks()
         self.result_changed.emit(self.shown)
 
-    def _show(self, result: ExperimentResult) -> None:
-        """Keeps the chosen head if it exists; without a choice, takes the cross head that points most clearly."""
-        self.shown = Current(result, self.model)
-        if self.model is not None:
-            self.roles.sample = self.model.roles
-        problem = self.intents.show(result)
+    def show(self, shown: Current | Stale) -> None:
+        """Shows a result. Keeps the chosen head if it exists; without a choice, takes the clearest cross head."""
+        self.shown = shown
+        if shown.model is not None:
+            self.roles.sample = shown.model.roles
+        problem = self.intents.show(shown.result)
         if problem:
             self.report(" ".join(filter(None, (self.notice, problem))))
         self.measuring.restart()
@@ -403,8 +411,11 @@ class ExperimentState:
             self.report("")  # about the previous model; a notice from before the first one is about the sentence
         self.model = model
         self.editor = self.editor.restored()
-        if not isinstance(self.shown, Empty):
-            self.shown = Stale(self.shown.result, self.shown.model)
+        shown = self.shown
+        if not isinstance(shown, Empty):
+            is_same = shown.model is not None and shown.model.digest == model.digest
+            is_outdated = isinstance(shown, Current) or shown.is_outdated or not is_same
+            self.shown = Stale(shown.result, shown.model, is_outdated)
         self.intents.begin_model()
         self.model_changed.emit(model)
 
@@ -510,7 +521,7 @@ class ViewIntents:
         """
         before, shown_before = self.maps.result, self.maps.translation
         self.maps.show(result)
-        if before is None or before.changed is not result.changed:
+        if before is None or not _has_same_tokens(before.changed, result.changed):
             self.selection.clear_marks(pinned=self._kept_pin(shown_before))
         selection = self.selection
         head_next, self._head_next = self._head_next, None
@@ -542,6 +553,12 @@ class ViewIntents:
         result = self.maps.result
         if result is not None and self.selection.pinned is not None and "original" in (shown, before):
             self.selection.pinned = self._kept_pin(result.original if before == "original" else result.changed)
+
+
+def _has_same_tokens(before: Translation, after: Translation) -> bool:
+    """Whether marks on the maps of one translation hold for those of the other."""
+    names = "experiment", "source_tokens", "predicted_tokens"
+    return all(getattr(before, name) == getattr(after, name) for name in names)
 
 
 def pair_in(

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QSplitter, QWidget
 from augenmerk.viz_app.export.saving import ExportSource
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import edit_text, open_experiment
-from augenmerk.viz_app.state.experiment_state import Stale
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.theme import GAP, current_theme, scaled
 from augenmerk.viz_app.views.commands import HEAD_COMMANDS, MAPS, SCENE_COMMANDS, TOGGLE_ANALYSIS
@@ -187,7 +186,7 @@ class TranslatePage(QWidget):
 
     def _show_whether_outdated(self) -> None:
         for veil in self._veils:
-            veil.cover(isinstance(self.state.shown, Stale))
+            veil.cover(self.state.shown.is_outdated)
 
     def _on_failed(self, failure: Failure) -> None:
         """Reports a failure once: in place of the maps, or in the note next to maps that stay."""

@@ -1,0 +1,123 @@
+"""The result on the screen when the window closes: the first picture of the next start needs no torch.
+
+A text file: the SHA-256 of the rest in hexadecimal digits, then the dataclasses as JSON, arrays in base64.
+"""
+
+import hashlib
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from augenmerk.core import __version__
+from augenmerk.core.config import RunConfig
+from augenmerk.core.storage import atomic_path, read_bytes
+from augenmerk.core.translation.experiment import Experiment, Intervention
+from augenmerk.core.translation.experiment_file import (
+    experiment_from_json,
+    experiment_to_json,
+    intervention_from_json,
+    part_to_json,
+)
+from augenmerk.core.translation.result import ExperimentResult
+from augenmerk.viz_app.state.model_info import ModelInfo
+
+MAX_BYTES = 16_000_000
+"""Longer translations are not kept: writing them would delay closing."""
+_DIGITS = 64
+_READERS: dict[Any, Callable[[Any], Any]] = {
+    Experiment: experiment_from_json,
+    Intervention: intervention_from_json,
+    RunConfig: RunConfig.from_dict,
+    Path: Path,
+}
+
+
+def write_last_result(path: Path, result: ExperimentResult, model: ModelInfo) -> None:
+    """Writes a result of a model that was read from a file, atomically; one that is too large removes the file.
+
+    Raises:
+        StorageError: the file cannot be written.
+        OSError: the file of the model has disappeared.
+    """
+    assert model.path is not None
+    stored = _to_json(result) | ({} if result.is_changed else {"changed": None})
+    content = json.dumps({"key": _key(model.path), "result": stored, "model": model}, default=_to_json).encode("ascii")
+    if len(content) + _DIGITS > MAX_BYTES:
+        path.unlink(missing_ok=True)
+        return
+    with atomic_path(path, durable=False) as temporary:
+        temporary.write_bytes(_checksum(content) + content)
+
+
+def read_last_result(path: Path, model_path: Path) -> tuple[ExperimentResult, ModelInfo]:
+    """The result that this version wrote for this file of a model, and the model.
+
+    Raises:
+        OSError: one of the files is missing or cannot be read.
+        AugenmerkError, LookupError, TypeError, ValueError: the file is damaged, of another version or another model.
+    """
+    data = read_bytes(path, MAX_BYTES)
+    checksum, content = data[:_DIGITS], data[_DIGITS:]
+    if checksum != _checksum(content):
+        raise ValueError("it is damaged")
+    values = json.loads(content)
+    if values["key"] != _key(model_path):
+        raise ValueError("it is of another model or version")
+    stored = values["result"]
+    result = _from_json(ExperimentResult, stored | {"changed": stored["changed"] or stored["original"]})
+    if stored["changed"] is None:
+        result = replace(result, changed=result.original)
+    return result, _from_json(ModelInfo, values["model"])
+
+
+def _checksum(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode("ascii")
+
+
+def _key(model_path: Path) -> list[str | int]:
+    """Version, and the file of the model as it is now: reading all of it would take as long as a translation."""
+    status = model_path.stat()
+    return [__version__, str(model_path.absolute()), status.st_size, status.st_mtime_ns]
+
+
+def _to_json(value: Any) -> Any:
+    """Values that JSON has, for a value that it lacks; those in them may be missing too."""
+    if isinstance(value, np.ndarray):
+        return {"shape": value.shape, "data": b64encode(value.astype("<f4").tobytes()).decode("ascii")}
+    if isinstance(value, Experiment):
+        return experiment_to_json(value)
+    if isinstance(value, Intervention):
+        return part_to_json(value)
+    if isinstance(value, RunConfig):
+        return value.to_dict()
+    if isinstance(value, Path):
+        return str(value)
+    return {each.name: getattr(value, each.name) for each in fields(value)}
+
+
+def _from_json(kind: Any, value: Any) -> Any:
+    """The value of this type that `_to_json` wrote. Raises as `read_last_result`."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if kind in _READERS:
+        return _READERS[kind](value)
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = get_type_hints(kind)
+        return kind(**{name: _from_json(hints[name], each) for name, each in value.items()})
+    if NoneType in arguments:
+        return None if value is None else _from_json(arguments[0], value)
+    if origin is np.ndarray:
+        return np.frombuffer(b64decode(value["data"]), "<f4").reshape(value["shape"])
+    if origin is dict:
+        return {_from_json(arguments[0], key): _from_json(arguments[1], each) for key, each in value.items()}
+    if origin is tuple:
+        kinds = [arguments[0]] * len(value) if arguments[1:] == (...,) else arguments
+        return tuple(_from_json(each, item) for each, item in zip(kinds, value, strict=True))
+    if not (value in arguments if origin is Literal else type(value) in ((int, float) if kind is float else (kind,))):
+        raise TypeError(f"{value!r} is not {kind}")
+    return value
