@@ -356,6 +356,7 @@ class Opening:
 
     def _show_model(self, info: ModelInfo) -> None:
         self._bar.show_model(info.summary, info.device_summary)
+        self._bar.model_button.set_device(f"Device: {info.device.name}, {info.device.reason}")
 
 
 def _cannot_read(model: ModelInfo) -> str:

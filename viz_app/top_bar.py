@@ -100,7 +100,7 @@ class TopBar(QWidget):
     Attributes:
         tabs: one button for each page.
         model_button: the model in use; its menu opens another.
-        status, device: the status of the training; the model's device, with the reason for it.
+        status, device: the status of the training; the model's device.
         menu_button: opens the menu of the window.
     """
 

@@ -64,6 +64,7 @@ def test_the_window_opens_with_a_translated_sentence(make_window: MakeWindow) ->
     assert page.head.heatmap.isVisible()
     assert "model · 3 + 3 layers · 8 heads" in window.top_bar.model_button.text()
     assert window.top_bar.device.text() == "CPU"
+    assert "cpu, no CUDA device found" in window.top_bar.model_button.toolTip()
 
 
 @pytest.mark.heavy
