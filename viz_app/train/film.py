@@ -433,7 +433,7 @@ class FilmPanel(QFrame):
         menus = self.kind_menu, self.layer_menu, self.head_menu
         head = row_of(self.tabs, Space(8), (self.probe, 1), *menus, spacing=4)
         transport = row_of(self.play_button, (self.slider, 1), spacing=10)
-        left = column_of(self.strip, transport, self.moment, self.text, (self.area, 1), spacing=4)
+        left = column_of(self.strip, transport, self.moment, self.text, (self.area, 1), 0, spacing=4)
         right = column_of((self.heatmap, 1), self.meaning, spacing=2)
         film = QWidget()
         row_of((left, 5), (right, 5), spacing=PANEL_MARGIN, within=film)

@@ -175,5 +175,6 @@ def test_a_low_panel_has_no_thumbnails_instead_of_cut_ones(panel: FilmPanel, qtb
     panel.setFixedHeight(240)  # as low as the smallest window makes it
     qtbot.waitUntil(lambda: not panel.area.isVisible())
     assert panel.head_menu.isVisible(), "heads are chosen by the menus"
+    qtbot.waitUntil(lambda: panel.text.y() - panel.moment.geometry().bottom() < 10)  # the lines stay together
     panel.setFixedHeight(420)
     qtbot.waitUntil(panel.area.isVisible)
