@@ -157,7 +157,7 @@ def _decoded(data: bytes) -> str:
         return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise JsonError(
-            f"The byte {data[error.start]:#04x} after the first {error.start:,} is not UTF-8. Save it as UTF-8."
+            f"It is not UTF-8: byte {error.start + 1:,} is {data[error.start]:#04x}. Save it as UTF-8."
         ) from error
 
 

@@ -577,7 +577,7 @@ class JoeyNMTCodec(ForeignCodec):
         """The inverse of `to_dict`. Raises `ValueError`, `TypeError`, `KeyError` or `RuntimeError` if it is damaged."""
         vocabulary = _stored_vocabulary(values)
         if values["level"] not in get_args(Level):
-            raise ValueError(f"the level is {values['level']!r}, which is not known")
+            raise ValueError(f"the level {values['level']!r} is unknown")
         if not isinstance(values["separator"], str) or not isinstance(values["codes"], str | None):
             raise TypeError("the merges or their separator are not text")
         if not isinstance(values["lowercase"], bool) or not isinstance(values["normalizes"], bool):

@@ -38,7 +38,7 @@ def check_model(model: bytes, *, is_own: bool = False) -> None:
     num_pieces = num_unknown = 0
     for number, kind, value in message_fields(model):
         if kind != _BYTES or not isinstance(value, bytes):
-            raise ValueError(f"it holds a field {number} of kind {kind}, which is not known")
+            raise ValueError(f"it has an unknown field {number} of kind {kind}")
         if number == _PIECES:
             text, piece_type = _piece(num_pieces, value)
             pieces.add(text)
@@ -49,7 +49,7 @@ def check_model(model: bytes, *, is_own: bool = False) -> None:
         elif number == _NORMALIZER or (number == _DENORMALIZER and not is_own):
             _check_normalizer(value, may_have_table=not is_own)
         elif number != _SELF_TEST or value or is_own:  # the library would run a self-test, and knows no other fields
-            raise ValueError(f"it holds a field {number}, which is not known")
+            raise ValueError(f"it has an unknown field {number}")
     if len(pieces) != num_pieces:
         raise ValueError("two pieces are the same")
     if num_unknown != 1:
@@ -61,7 +61,7 @@ def check_model(model: bytes, *, is_own: bool = False) -> None:
 def _check_model_type(trainer: bytes, known: Collection[int]) -> None:
     for number, kind, value in message_fields(trainer):
         if number == _MODEL_TYPE and (kind != _VARINT or value not in known):
-            raise ValueError(f"it is of the kind {value!r}, which is not known")
+            raise ValueError(f"its kind {value!r} is unknown")
 
 
 def _check_normalizer(data: bytes, *, may_have_table: bool) -> None:
@@ -100,7 +100,7 @@ def _piece(index: int, data: bytes) -> tuple[bytes, int]:
     """Text and type of a piece: UTF-8, with a finite score. Raises `ValueError`."""
     values = {number: (kind, value) for number, kind, value in message_fields(data)}
     if not values.keys() <= {_TEXT, _SCORE, _TYPE}:
-        raise ValueError(f"piece {index} has a field that is not known")
+        raise ValueError(f"piece {index} has an unknown field")
     kind, text = values.get(_TEXT, (_BYTES, b""))
     if kind != _BYTES or not isinstance(text, bytes) or not 0 < len(text) <= MAX_PIECE_BYTES or b"\0" in text:
         raise ValueError(f"piece {index} has no text of at most {MAX_PIECE_BYTES:,} bytes")
@@ -110,7 +110,7 @@ def _piece(index: int, data: bytes) -> tuple[bytes, int]:
         raise ValueError(f"the score of piece {index} is not a finite number")
     kind, piece_type = values.get(_TYPE, (_VARINT, _NORMAL))
     if kind != _VARINT or not isinstance(piece_type, int) or not _NORMAL <= piece_type <= _BYTE:
-        raise ValueError(f"piece {index} is of the type {piece_type!r}, which is not known")
+        raise ValueError(f"piece {index} has the unknown type {piece_type!r}")
     if piece_type == _BYTE and not _BYTE_PIECE.fullmatch(text):
         raise ValueError(f"piece {index} must name a byte, but is {text!r}")
     return text, piece_type
@@ -131,7 +131,7 @@ def message_fields(data: bytes) -> Iterator[tuple[int, int, FieldValue]]:
         elif kind in (_FIXED32, _FIXED64):
             size = 4 if kind == _FIXED32 else 8
         else:
-            raise ValueError(f"the subwords hold a field of kind {kind}, which is not known")
+            raise ValueError(f"the subwords have a field of the unknown kind {kind}")
         if position + size > len(data):
             raise ValueError("the subwords are cut off")
         yield number, kind, data[position : position + size]

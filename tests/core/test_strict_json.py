@@ -9,7 +9,7 @@ from augenmerk.core.strict_json import JsonError, parse
 WRONG = {
     "empty": (b"  \n", "is empty"),
     "UTF-16": ("{}".encode("utf-16"), "UTF-16"),
-    "no UTF-8": (b'{"a": "\xff"}', "0xff after the first 7 is not UTF-8"),
+    "no UTF-8": (b'{"a": "\xff"}', "not UTF-8: byte 8 is 0xff"),
     "cut off": (b'{"a": [1, 2', "not complete JSON"),
     "two values": (b"{} {}", "not complete JSON"),
     "single quotes": (b"{'a': 1}", "not complete JSON"),

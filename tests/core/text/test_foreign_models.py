@@ -92,7 +92,7 @@ DAMAGED: dict[str, tuple[Callable[[], bytes], str]] = {
         lambda: with_pieces(lambda piece: piece.__setitem__(1, (2, 5, b"\x00\x00\xc0\x7f"))),
         "not a finite number",
     ),
-    "type is not known": (lambda: with_pieces(lambda piece: piece.append((3, 0, 9))), "type 9"),
+    "type is not known": (lambda: with_pieces(lambda piece: piece.append((3, 0, 9))), "the unknown type 9"),
     "second unknown": (lambda: with_pieces(lambda piece: piece.append((3, 0, 2))), "2 unknown-word pieces"),
     "byte without a number": (lambda: with_pieces(lambda piece: piece.append((3, 0, 6))), "must name a byte"),
     "self-test": (lambda: trained() + b"\x22\x02\x0a\x00", "field 4"),
