@@ -61,13 +61,16 @@ class ImportanceJob:
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> "HeadImportance":
         """See `Job.run`."""
+        from augenmerk.core.model.transformer import all_heads  # torch: only in the thread
+
         job = self if self.passes is not None else self._begun(translator, should_stop)
         assert job.passes is not None
-        found = shown = None
+        found, shown, num_heads = None, None, len(all_heads(translator.model))
         for done, total, found in job.passes:
             num_read = found.num_sentences if found is not None else 0
+            text, num_off = f"{num_read} of {job.num_sentences} sentences", done % (num_heads + 1)
             partial, shown = found if found is not shown else None, found
-            progress(Progress(done, total, f"{num_read} of {job.num_sentences} sentences", partial))
+            progress(Progress(done, total, f"{text} · head {num_off} of {num_heads}" if num_off else text, partial))
             if done < total and should_stop():
                 raise JobInterrupted(job)
         assert found is not None

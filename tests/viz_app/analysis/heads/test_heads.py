@@ -93,6 +93,10 @@ def test_batches_add_up_to_the_whole_sample(
         2 * BATCH_SIZE,
         NUM,
     ]
+    num_heads = sum(each.size for each in (found.encoder, found.decoder, found.cross))
+    assert partial[0].text == f"0 of {NUM} sentences"
+    assert partial[7].text == f"0 of {NUM} sentences · head 7 of {num_heads}", "within a batch, too"
+    assert partial[-1].text == f"{NUM} of {NUM} sentences"
 
 
 @pytest.mark.heavy
