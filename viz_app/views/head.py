@@ -245,7 +245,7 @@ class HeadPanel(QFrame):
         is_changed = state.result is not None and state.result.is_changed
         if is_changed and (shown == "original" or state.maps.is_signed(head.kind)):
             forms = *forms_of_title(" · ".join((*parts, shown)), head.kind), *forms[2:]
-        self.title.setText("\n".join(forms))
+        self._forms = forms
         self.switch_button.setText(SWITCH_TEXTS[is_off])
         self.switch_button.setVisible(is_one_head)
         has_role = state.result is not None and is_one_head and state.roles.sample is not None
@@ -329,7 +329,10 @@ class HeadPanel(QFrame):
         layout.invalidate()
         beside_tools = width - self._tools.sizeHint().width()
         is_split = beside_tools < scaled(LEAST_NAME if is_low else LEAST_NAME_AND_ROLE)
-        self.role.setVisible(bool(self.role.text()) and (is_split or beside_tools >= scaled(LEAST_NAME + ROLE_WIDTH)))
+        role, has_room_for_role = self.role.text(), is_split or beside_tools >= scaled(LEAST_NAME + ROLE_WIDTH)
+        self.role.setVisible(bool(role) and has_room_for_role)
+        with_role = (f"{self._forms[0]} · {role}",) if role and not has_room_for_role else ()
+        self.title.setText("\n".join((*with_role, *self._forms)))
         has_room = (width if is_split else beside_tools) >= scaled(LEAST_NAME_AND_ROLE + QUESTION_WIDTH)
         arrow = "▾" if self.explain_button.isChecked() else "▸"
         self.explain_button.setText(f"{QUESTION if has_room else '?'} {arrow}")

@@ -9,9 +9,10 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QCheckBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from augenmerk.core.analysis.roles import SampleRoles
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, HeadScaled
-from augenmerk.core.translation.result import ExperimentResult, Translation
+from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.heatmap.head_grid import lacks_difference
 from augenmerk.viz_app.state.experiment_editor import intervene, show_experiment
@@ -168,6 +169,21 @@ def test_in_a_low_panel_the_tools_stand_beside_a_short_name(
         "that it is a difference, the switch says"
     )
     assert "difference" in panel.title.toolTip() or "difference" in panel.title.shown_text()
+
+
+def test_the_title_has_the_role_in_its_tool_tip_where_there_is_no_room_beside_it(
+    panel: HeadPanel, state: ExperimentState, qtbot: QtBot
+) -> None:
+    shapes = {kind: state.maps.shape(kind) for kind in MAP_KINDS}
+    roles = {kind: (("self",) * heads,) * layers for kind, (layers, heads) in shapes.items()}
+    state.take_roles(SampleRoles(roles, "9 pairs"))
+    assert panel.role.isVisible()
+    assert "self" not in panel.title.text()
+    panel.resize(632, 495)
+    qtbot.wait(20)
+    assert not panel.role.isVisible()
+    assert panel.title.shown_text() == "Cross 1·1"
+    assert panel.title.toolTip() == "Cross-attention · layer 1 · head 1 · self"
 
 
 def test_without_split_words_there_is_nothing_to_merge(panel: HeadPanel, state: ExperimentState) -> None:
