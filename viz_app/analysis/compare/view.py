@@ -262,8 +262,8 @@ TEXTS_TIP = (
     "log-probability with the second sentence or checkpoint"
 )
 READS_FIRST_TIP = (
-    "The second sentence or checkpoint reads the first translation (teacher forcing). The rows are then equal, and "
-    "the maps differ only in where the model looks"
+    "The second sentence or checkpoint reads the first translation (teacher forcing) instead of making its own. The "
+    "rows are then equal, and the maps differ only in where the model looks"
 )
 
 
