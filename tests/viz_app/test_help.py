@@ -468,6 +468,20 @@ def test_the_sheet_of_keys_needs_no_sideways_scrolling(
     window.appearance.set_scale(100)
 
 
+@pytest.mark.heavy
+def test_the_sheet_of_keys_is_no_wider_than_it_has_to_be(make_window: MakeWindow) -> None:
+    window = make_window()
+    widths = []
+    for size in ((1440, 2000), (1440, 700)):
+        window.resize(*size)
+        window.commands.run("Keyboard shortcuts")
+        sheet = window.findChildren(ShortcutSheet)[-1]
+        assert sheet.height() < window.height()
+        widths.append(sheet.width())
+        sheet.close()
+    assert widths[0] < 700 < widths[1] < 1100, "one column where it fits, else two"
+
+
 def test_the_palette_says_that_nothing_matches(qtbot: QtBot) -> None:
     dialog = CommandPalette([Command[None]("Open a model", print).on(None)])
     qtbot.addWidget(dialog)

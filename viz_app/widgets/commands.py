@@ -292,7 +292,7 @@ class CommandPalette(QDialog):
 
 
 class ShortcutSheet(QDialog):
-    """All keys by group, in up to three columns; it scrolls up and down."""
+    """All keys by group, in the fewest columns that fit the window's height; it scrolls up and down."""
 
     def __init__(self, groups: Sequence[tuple[str, Sequence[tuple[str, str]]]], parent: QWidget | None = None) -> None:
         """`groups`: a name, and keys with their actions."""
@@ -301,11 +301,10 @@ class ShortcutSheet(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setSizeGripEnabled(False)
         room = (parent.window() if parent is not None else self).size()
-        for num_columns in range(MAX_COLUMNS, 0, -1):
-            content = _in_columns(groups, num_columns)
-            size = content.sizeHint()
-            if size.width() <= room.width():
-                break
+        contents = [_in_columns(groups, num_columns) for num_columns in range(1, MAX_COLUMNS + 1)]
+        narrow = [each for each in contents if each.sizeHint().width() <= room.width()] or contents[:1]
+        content = next((each for each in narrow if each.sizeHint().height() <= room.height()), narrow[-1])
+        size = content.sizeHint()
         column_of(VerticalScrollArea(content, takes_keys=True), within=self)
         beside = scaled(SCROLL_BAR_WIDTH) if size.height() > room.height() else 0
         self.resize(min(size.width() + beside, room.width()), min(size.height(), room.height()))
