@@ -199,19 +199,19 @@ class NaiveModel:
         num_heads = self.config.num_heads if kind == "encoder" else self.config.decoder_heads
         head_width = width // num_heads
         weight, bias = self.parameters[f"{name}.in_proj_weight"], self.parameters[f"{name}.in_proj_bias"]
+
+        def project(states: Tensor, which: int) -> tuple[Tensor, ...]:
+            rows = slice(which * width, (which + 1) * width)
+            return (states @ weight[rows].T + bias[rows]).split(head_width, dim=-1)
+
+        projected = zip(project(queries_of, 0), project(keys_of, 1), project(keys_of, 2), strict=True)
+        is_later = torch.ones(len(queries_of), len(keys_of), dtype=torch.bool).triu(diagonal=1)
         outputs, maps = [], []
-        for number in range(num_heads):
+        for number, (queries, keys, values) in enumerate(projected):
             head = Head(kind, layer, number)
-
-            def project(states: Tensor, which: int, first: int = number * head_width) -> Tensor:
-                rows = slice(which * width + first, which * width + first + head_width)
-                return states @ weight[rows].T + bias[rows]
-
-            queries, keys, values = project(queries_of, 0), project(keys_of, 1), project(keys_of, 2)
             scores = queries @ keys.T / math.sqrt(head_width) / self.temperatures.get(head, 1.0)
             if kind == "decoder" and not self.sees_future:
-                for position in range(len(scores)):
-                    scores[position, position + 1 :] = -math.inf
+                scores = scores.masked_fill(is_later, -math.inf)
             weights = scores.softmax(dim=-1)
             for each in self.rows:
                 if each.head == head and each.row < len(weights):
