@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import numpy as np
-from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from augenmerk.core.translation.result import FloatArray, Word
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixStyle
@@ -38,22 +38,12 @@ class TokensFigure(ChapterFigure):
         self._fitted_to = (0, 0)
 
     def fit(self) -> None:
-        """Draws again if the height or the theme has changed."""
-        fitted_to = self.available_height, current_theme().base_px
-        if fitted_to != self._fitted_to:
-            self._fitted_to = fitted_to
-            self.redraw()
+        """Sizes the letters again if the height or the theme has changed."""
+        if (self.available_height, current_theme().base_px) != self._fitted_to:
+            self._size_letters()
 
     def redraw(self) -> None:
         """Shows the sentence with the largest letters that fit."""
-        for factor in FACTORS if self.available_height else FACTORS[-1:]:
-            self._draw(factor)
-            width = self.width() - 2 * scaled(PANEL_MARGIN)
-            taken = sum(side.heightForWidth(width) for side in self.sides) + scaled(AROUND_SIDES)
-            if taken <= self.available_height:
-                return
-
-    def _draw(self, factor: float) -> None:
         for side in self.sides:
             self.column.removeWidget(side)
             side.hide()  # at once: deletion happens later
@@ -69,45 +59,60 @@ class TokensFigure(ChapterFigure):
             strict=True,
         ):
             side = QWidget()
-            flow = FlowLayout(round(scaled(WORD_GAP) * factor), side)
-            for widget in (_label("muted", name, factor), *_columns(words, tokens, ids, factor)):
+            flow = FlowLayout(scaled(WORD_GAP), side)
+            for widget in (label("muted", name), *_columns(words, tokens, ids)):
                 flow.addWidget(widget)
             self.sides.append(side)
             self.column.addWidget(side)
+        self._size_letters()
+
+    def _size_letters(self) -> None:
+        self._fitted_to = self.available_height, current_theme().base_px
+        width = self.width() - 2 * scaled(PANEL_MARGIN)
+        for factor in FACTORS if self.available_height else FACTORS[-1:]:
+            for side in self.sides:
+                side.setStyleSheet(_letters(factor))
+                for part in side.findChildren(QWidget):
+                    part.updateGeometry()  # at once: Qt announces new sizes level by level, later
+                flow = side.layout()
+                assert isinstance(flow, FlowLayout)
+                flow.setSpacing(round(scaled(WORD_GAP) * factor))
+            if sum(side.heightForWidth(width) for side in self.sides) + scaled(AROUND_SIDES) <= self.available_height:
+                return
 
 
-def _label(role: str, text: str, factor: float) -> QLabel:
-    """A label with letters enlarged by a factor."""
-    shown = label(role)
-    shown.setText(text)
-    if factor != 1.0:
-        shown.ensurePolished()
-        shown.setStyleSheet(f"font-size: {round(shown.font().pixelSize() * factor)}px")
-    return shown
+def _letters(factor: float) -> str:
+    """A style sheet that enlarges the labels of words, tokens and ids by a factor."""
+    if factor == 1.0:
+        return ""
+    theme = current_theme()
+    body, large, small = theme.pixel_size("body"), theme.pixel_size("large"), theme.pixel_size("small")
+    sizes = {"muted": body, "sentence": large, "accent": body, "small": small}
+    return " ".join(f'QLabel[role="{role}"] {{ font-size: {round(size * factor)}px }}' for role, size in sizes.items())
 
 
-def _columns(words: tuple[Word, ...], tokens: tuple[str, ...], ids: tuple[int, ...], factor: float) -> list[QWidget]:
+def _columns(words: tuple[Word, ...], tokens: tuple[str, ...], ids: tuple[int, ...]) -> list[QWidget]:
     """One for each word, and for each token that belongs to none."""
     columns, place = [], 0
     while place < len(tokens):
         word = next((word for word in words if word.start == place), None)
         end = word.end if word is not None else place + 1
-        columns.append(_column(word.text if word is not None else "", tokens[place:end], ids[place:end], factor))
+        columns.append(_column(word.text if word is not None else "", tokens[place:end], ids[place:end]))
         place = end
     return columns
 
 
-def _column(word: str, tokens: tuple[str, ...], ids: tuple[int, ...], factor: float) -> QWidget:
+def _column(word: str, tokens: tuple[str, ...], ids: tuple[int, ...]) -> QWidget:
     column = QWidget()
     grid = QGridLayout(column)
     scales(grid.setContentsMargins, 4, 2, 4, 2)
     grid.setHorizontalSpacing(8)
     grid.setVerticalSpacing(1)
-    title = _label("sentence" if word else "muted", word or "mark", factor)
+    title = label("sentence" if word else "muted", word or "mark")
     grid.addWidget(title, 0, 0, 1, len(tokens))
     for place, (token, token_id) in enumerate(zip(tokens, ids, strict=True)):
         for row, (role, text) in enumerate((("accent", token), ("small", str(token_id))), start=1):
-            grid.addWidget(_label(role, text, factor), row, place)
+            grid.addWidget(label(role, text), row, place)
     column.setToolTip(" + ".join(tokens) if len(tokens) > 1 else "")
     return column
 
