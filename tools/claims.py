@@ -218,7 +218,7 @@ def of_chapters(translator: Translator) -> Iterator[Claim]:
     shared = model.tied_embeddings
     yield claim("model", "shares no matrix", lambda: (f"tied embeddings: {shared}", shared == "none"))
     wraps = translator.run_config.data.wrap_source
-    yield claim("words", "The German sentence has them because it had them in training", lambda: (str(wraps), wraps))
+    yield claim("words", "The German sentence has them too, as in training", lambda: (str(wraps), wraps))
     yield claim("training", "in the bundled model to zero", lambda: _rate_at_the_end(translator))
     smoothing = preset("annotated-2022").training.label_smoothing
     yield claim(
