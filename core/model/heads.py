@@ -1,4 +1,4 @@
-"""Names of attention heads. No torch here: a window can name heads before torch is imported."""
+"""Names of attention heads and feed-forward networks. No torch here: a window names them before torch is imported."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -38,3 +38,33 @@ class Head:
     def short_name(self) -> str:
         """“cross 2·5”: layer 2, head 5."""
         return f"{self.kind} {self.layer + 1}·{self.head + 1}"
+
+
+Side = Literal["encoder", "decoder"]
+
+
+@dataclass(frozen=True, order=True)
+class Network:
+    """One feed-forward network of a Transformer.
+
+    Attributes:
+        side: encoder or decoder.
+        layer: counted from 0.
+    """
+
+    side: Side
+    layer: int
+
+    def __str__(self) -> str:
+        """The network for display, counted from 1."""
+        return f"{self.side} layer {self.layer + 1} feed-forward"
+
+    @property
+    def title(self) -> str:
+        """The same as a heading."""
+        return f"Feed-forward network · {self.side} layer {self.layer + 1}"
+
+    @property
+    def short_name(self) -> str:
+        """“feed-forward decoder 3”."""
+        return f"feed-forward {self.side} {self.layer + 1}"
