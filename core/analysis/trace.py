@@ -65,8 +65,8 @@ class QueryKeyDetail(ReadOnlyArrays):
         head: the head.
         query, key: positions of the two tokens: row and column of the map.
         query_vector, key_vector: [K] each; the query as projected, not yet divided by √K.
-        products: [K], query · key / √K of each dimension; they sum to `logit`.
-        logit: the attention score of this pair (Vaswani et al. 2017, equation 1).
+        products: [K], query · key / √K of each dimension; they sum to `score`.
+        score: the attention score of this pair, before the softmax (Vaswani et al. 2017, equation 1).
         temperature: the divisor of this head's scores before the softmax, by default 1.
         weight: the resulting weight; 0 if the mask hides the key.
         is_visible: whether the mask lets the query see the key.
@@ -78,7 +78,7 @@ class QueryKeyDetail(ReadOnlyArrays):
     query_vector: FloatArray
     key_vector: FloatArray
     products: FloatArray
-    logit: float
+    score: float
     weight: float
     is_visible: bool
     temperature: float = 1.0
@@ -116,7 +116,7 @@ def query_key_detail(trace: Trace, head: Head, query: int, key: int) -> QueryKey
         query_vector=query_vector,
         key_vector=key_vector,
         products=products,
-        logit=float(products.sum(dtype=np.float64)),
+        score=float(products.sum(dtype=np.float64)),
         weight=float(heads.weights[(*place, query, key)]),
         is_visible=head.kind != "decoder" or key <= query or trace.lifts_mask,
         temperature=float(heads.temperatures[place]),

@@ -77,7 +77,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--query-key",
         nargs=3,
         metavar=("HEAD", "QUERY", "KEY"),
-        help="add the products that make up one weight: a head, and the positions of query and key, counted from 1",
+        help="add the products that make up one weight, and the attention score, their sum: a head, and the positions "
+        "of query and key, counted from 1",
     )
     parser.add_argument(
         "--source-share",
@@ -206,8 +207,9 @@ def numbers_of_sentence(translator: "Translator", translation: "Translation", op
         }
     if options.query_key:
         detail = query_key_detail(trace, *_cell(*options.query_key))
-        for name in ("query_vector", "key_vector", "products", "logit", "weight"):
+        for name in ("query_vector", "key_vector", "products", "score", "weight"):
             numbers[f"query_key_{name}"] = np.array(getattr(detail, name))
+        numbers["query_key_logit"] = numbers["query_key_score"]  # its former name, for readers of older files
     return numbers
 
 

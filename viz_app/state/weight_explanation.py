@@ -1,5 +1,6 @@
 """The origin of the pinned pair's weight: query times key, dimension by dimension. No Qt, no torch."""
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,6 +12,10 @@ from augenmerk.core.analysis.trace import QueryKeyDetail, Trace, query_key_detai
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.state.experiment_state import ExperimentState, RequestState
+
+SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+SCORE_DECIMALS = 4
+"""Enough for the exponential of a score to have four correct digits."""
 
 
 @dataclass
@@ -47,14 +52,14 @@ class QueryKeyView:
     Attributes:
         detail: of one query and one key token.
         tokens: the two, in words.
-        row_logits: [M], the scores of all keys of this query as the softmax takes them, divided by the head's
-            temperature; −∞ where the mask hides a key.
+        row_scores: [M], the attention scores of all keys of this query as the softmax takes them, divided by the
+            head's temperature; −∞ where the mask hides a key.
         whose: names the explained one of two translations; empty if there is only one.
     """
 
     detail: QueryKeyDetail
     tokens: str
-    row_logits: NDArray[np.float64]
+    row_scores: NDArray[np.float64]
     whose: str = ""
 
     @property
@@ -64,17 +69,20 @@ class QueryKeyView:
 
     @property
     def sentence(self) -> str:
-        """The meaning of the numbers, and the step from the logit to the weight."""
-        detail, width = self.detail, len(self.detail.products)
-        sums = f"Σ of {width} products qᵢ·kᵢ / √{width} = logit {number(detail.logit)}."
+        """The meaning of the numbers, and the step from the score to the weight, to be checked by calculator."""
+        detail, width, temperature = self.detail, len(self.detail.products), self.detail.temperature
+        score = number(detail.score, SCORE_DECIMALS)
+        sums = f"Σ of {width} products qᵢ·kᵢ / √{width} = attention score {score}."
         biases = " ".join(filter(None, ("q and k include their biases; nothing else is added.", self.whose)))
         if not detail.is_visible:
             return f"{sums} The mask hides this key from the query: its weight is 0. {biases}"
-        whole = float(np.logaddexp.reduce(self.row_logits))
-        score = number(detail.logit) + ("" if detail.temperature == 1 else f" / {detail.temperature:g}")
-        softmax = f"exp({score} − {number(whole)}) = weight {detail.weight:.3f}"
-        tempered = "" if detail.temperature == 1 else f" at temperature {detail.temperature:g}"
-        return f"{sums} Softmax over the keys{tempered}: {softmax}. {biases}"
+        visible = self.row_scores[np.isfinite(self.row_scores)]
+        scores = f"exp(scores of {len(visible)} keys)"
+        if temperature != 1:
+            score, scores = f"{score} / {temperature:g}", f"exp(scores of {len(visible)} keys / {temperature:g})"
+        power, total = np.exp(detail.score / temperature), np.exp(visible).sum()
+        softmax = f"exp({score}) / Σ {scores} = {_digits(power)} / {_digits(total)} = weight {detail.weight:.3f}"
+        return f"{sums} Softmax: {softmax}. {biases}"
 
     def tip(self, dimension: int) -> str:
         """One product in words."""
@@ -108,17 +116,17 @@ def query_key_view(state: ExperimentState, explanation: WeightExplanation) -> Qu
         return explanation.request.problem or "Reading queries and keys…"
     detail = query_key_detail(trace, head, pair.query, pair.key)
     keys = trace.of_kind(head.kind).keys[head.layer, head.head]
-    logits = (keys.astype(np.float64) @ detail.query_vector.astype(np.float64)) / np.sqrt(len(detail.query_vector))
-    logits /= detail.temperature
+    scores = (keys.astype(np.float64) @ detail.query_vector.astype(np.float64)) / np.sqrt(len(detail.query_vector))
+    scores /= detail.temperature
     if head.kind == "decoder" and not trace.lifts_mask:
-        logits[pair.query + 1 :] = -np.inf
+        scores[pair.query + 1 :] = -np.inf
     query, key = _tokens(state, translation)
     whose = ""
     if state.maps.shown == "difference":
         whose = "This explains the weight of the changed translation, not the difference."
     elif state.maps.shown == "original":
         whose = "This explains the weight of the original translation."
-    return QueryKeyView(detail, f"{query} → {key}", logits, whose)
+    return QueryKeyView(detail, f"{query} → {key}", scores, whose)
 
 
 def _tokens(state: ExperimentState, translation: Translation) -> tuple[str, str]:
@@ -131,3 +139,11 @@ def _tokens(state: ExperimentState, translation: Translation) -> tuple[str, str]
     if mode == "predicted":
         return f"predicting {translation.predicted_tokens[pair.query]}", key
     return f"reading {translation.read_tokens[pair.query]}", key
+
+
+def _digits(value: float) -> str:
+    """A positive number with five significant digits: 16,828 or 9.1188·10⁻⁴."""
+    exponent = math.floor(math.log10(value))
+    if -3 <= exponent < 7:
+        return f"{value:,.{max(0, 4 - exponent)}f}"
+    return f"{value / 10.0**exponent:.4f}·10{str(exponent).translate(SUPERSCRIPT)}"

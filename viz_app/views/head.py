@@ -673,7 +673,7 @@ EDGE, RIGHT = 4, 64
 
 
 class ProductBars(QWidget):
-    """K bars, up or down from zero; the line ends at the logit."""
+    """K bars, up or down from zero; the line ends at the attention score."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -711,7 +711,7 @@ class ProductBars(QWidget):
         return super().event(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Bars, the zero line, the running sum, the logit."""
+        """Bars, the zero line, the running sum, the score."""
         view, theme = self._view, current_theme()
         if view is None:
             return
@@ -742,7 +742,7 @@ class ProductBars(QWidget):
         painter.setFont(theme.font("small"))
         painter.setPen(theme.color("text"))
         end = min(max(points[-1].y() + 4, 12.0), self.height() - 4.0)
-        text = f"Σ {number(view.detail.logit)}"
+        text = f"Σ {number(view.detail.score)}"
         painter.drawText(QPointF(points[-1].x() + 7, end), text)
 
     def _step(self) -> float:

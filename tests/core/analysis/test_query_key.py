@@ -1,4 +1,4 @@
-"""The products of each dimension against the logits that the model's own parameters give."""
+"""The products of each dimension against the scores that the model's own parameters give."""
 
 import math
 
@@ -28,7 +28,7 @@ def trace(model: Transformer) -> Trace:
     return trace_pair(model, SOURCE, READ)
 
 
-def logit_by_hand(model: Transformer, head: Head, query: int, key: int) -> float:
+def score_by_hand(model: Transformer, head: Head, query: int, key: int) -> float:
     """From the parameters and the layer's inputs, in double precision."""
     module = attentions_of(model)[head.kind][head.layer]
     caught = []
@@ -48,32 +48,32 @@ def logit_by_hand(model: Transformer, head: Head, query: int, key: int) -> float
 
 @pytest.mark.parametrize("head", [Head("encoder", 1, 3), Head("decoder", 2, 0), Head("cross", 0, 2)], ids=str)
 @pytest.mark.parametrize(("query", "key"), [(3, 0), (2, 2), (1, 3)])
-def test_products_sum_to_the_logit(model: Transformer, trace: Trace, head: Head, query: int, key: int) -> None:
+def test_products_sum_to_the_score(model: Transformer, trace: Trace, head: Head, query: int, key: int) -> None:
     detail = query_key_detail(trace, head, query, key)
     assert detail.products.shape == (HEAD_WIDTH,)
-    assert detail.products.sum() == pytest.approx(detail.logit, abs=1e-5)
-    assert detail.logit == pytest.approx(logit_by_hand(model, head, query, key), abs=1e-5)
+    assert detail.products.sum() == pytest.approx(detail.score, abs=1e-5)
+    assert detail.score == pytest.approx(score_by_hand(model, head, query, key), abs=1e-5)
 
 
 @pytest.mark.parametrize("head", [Head("encoder", 1, 3), Head("decoder", 2, 0), Head("cross", 0, 2)], ids=str)
-def test_the_softmax_of_the_logits_is_the_row_of_the_map(trace: Trace, head: Head) -> None:
+def test_the_softmax_of_the_scores_is_the_row_of_the_map(trace: Trace, head: Head) -> None:
     row = [query_key_detail(trace, head, 2, key) for key in range(trace.of_kind(head.kind).weights.shape[-1])]
-    powers = np.array([math.exp(detail.logit) if detail.is_visible else 0.0 for detail in row])
+    powers = np.array([math.exp(detail.score) if detail.is_visible else 0.0 for detail in row])
     np.testing.assert_allclose([detail.weight for detail in row], powers / powers.sum(), atol=1e-5)
 
 
-def test_a_key_in_the_future_has_a_logit_but_no_weight(trace: Trace) -> None:
+def test_a_key_in_the_future_has_a_score_but_no_weight(trace: Trace) -> None:
     detail = query_key_detail(trace, Head("decoder", 0, 0), 1, 3)
     assert (detail.weight, detail.is_visible) == (0, False)
-    assert detail.logit != 0
+    assert detail.score != 0
 
 
-def test_a_temperature_divides_the_logits_before_the_softmax(model: Transformer) -> None:
+def test_a_temperature_divides_the_scores_before_the_softmax(model: Transformer) -> None:
     head = Head("cross", 1, 2)
     interventions = compile_interventions(model, [SentenceChanges(temperatures={head: 4.0})])
     trace = trace_pair(model, SOURCE, READ, interventions)
     row = [query_key_detail(trace, head, 2, key) for key in range(len(SOURCE))]
-    powers = np.array([math.exp(detail.logit / 4) for detail in row])
+    powers = np.array([math.exp(detail.score / 4) for detail in row])
     np.testing.assert_allclose([detail.weight for detail in row], powers / powers.sum(), atol=1e-5)
     assert {detail.temperature for detail in row} == {4.0}
     assert query_key_detail(trace, Head("cross", 1, 1), 2, 0).temperature == 1
@@ -83,7 +83,7 @@ def test_without_the_causal_mask_the_future_has_weight(model: Transformer) -> No
     interventions = compile_interventions(model, [SentenceChanges(lifts_mask=True)])
     trace = trace_pair(model, SOURCE, READ, interventions)
     row = [query_key_detail(trace, Head("decoder", 0, 0), 1, key) for key in range(len(READ))]
-    powers = np.array([math.exp(detail.logit) for detail in row])
+    powers = np.array([math.exp(detail.score) for detail in row])
     np.testing.assert_allclose([detail.weight for detail in row], powers / powers.sum(), atol=1e-5)
     assert all(detail.is_visible and detail.weight > 0 for detail in row)
 

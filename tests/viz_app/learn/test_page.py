@@ -203,7 +203,8 @@ def test_query_key_and_value_of_the_pinned_pair_stand_in_numbers(
         )
     product = float(query @ key)
     weight = translation.maps.cross[head.layer, head.head, pinned.query, pinned.key]
-    assert f"= {product:.2f};  q·k / √32 = {product / 32**0.5:.2f} → softmax → {weight:.3f}" in figure.equation.text()
+    assert f"= {product:.2f};  attention score q·k / √32 = " in figure.equation.text()
+    assert f"= {product / 32**0.5:.2f} → softmax → {weight:.3f}" in figure.equation.text()
     line = figure.table.line_of(pinned.key).center()
     assert figure.table.tip_at(QPointF(150, line.y())).startswith("k of schneidet, 32 numbers:")
     assert figure.table.tip_at(QPointF(figure.table.width() - 20, line.y())).startswith("weight · v of schneidet")

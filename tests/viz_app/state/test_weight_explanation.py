@@ -1,14 +1,17 @@
 """The products of query and key behind the pinned weight, by a real model of a few dimensions."""
 
+import math
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from augenmerk.core.analysis.trace import QueryKeyDetail
 from augenmerk.core.config import preset
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.experiment import AttentionRow, Experiment, GivenTarget, HeadScaled
+from augenmerk.core.translation.experiment import AttentionRow, Experiment, GivenTarget, HeadScaled, SoftmaxTemperature
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair
@@ -49,22 +52,58 @@ def view_of(state: ExperimentState, translator: Translator) -> QueryKeyView:
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
-def test_products_sum_to_the_logit_and_its_softmax_is_the_weight(
+def test_products_sum_to_the_score_and_its_softmax_is_the_weight(
     state: ExperimentState, translator: Translator, kind
 ) -> None:
     state.intents.choose_head(Head(kind, 1, 1))
     state.selection.pin(Pair(3, 2))
     view = view_of(state, translator)
-    assert view.running[-1] == pytest.approx(view.detail.logit, abs=1e-5)
-    assert view.row_logits[2] == pytest.approx(view.detail.logit, abs=1e-5)
-    weights = np.exp(view.row_logits - np.logaddexp.reduce(view.row_logits))
+    assert view.running[-1] == pytest.approx(view.detail.score, abs=1e-5)
+    assert view.row_scores[2] == pytest.approx(view.detail.score, abs=1e-5)
+    weights = np.exp(view.row_scores - np.logaddexp.reduce(view.row_scores))
     assert state.translation is not None
     np.testing.assert_allclose(weights, state.translation.maps.of_kind(kind)[1, 1, 3], atol=1e-5)
     assert f"{view.detail.weight:.3f}" in view.sentence
     assert "dimension 1:" in view.tip(0)
 
 
-def test_a_masked_key_has_a_logit_and_no_weight(state: ExperimentState, translator: Translator) -> None:
+@pytest.mark.parametrize("temperature", [1.0, 0.5, 4.0])
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_a_calculator_gives_the_numbers_of_the_sentence(translator: Translator, kind, temperature: float) -> None:
+    head = Head(kind, 1, 1)
+    changes = () if temperature == 1 else (SoftmaxTemperature(head, temperature),)
+    state = state_of(translator, Experiment(SENTENCE, GIVEN, changes))
+    state.intents.choose_head(head)
+    for key in range(4):
+        state.selection.pinned = Pair(3, key)
+        sentence = view_of(state, translator).sentence.replace("−", "-").replace(",", "")
+        divided = "" if temperature == 1 else rf" / {temperature:g}"
+        found = re.search(
+            rf"attention score (\S+)\. Softmax: exp\((\S+){divided}\) / Σ exp\(scores of (\d+) keys{divided}\) = "
+            r"(\S+) / (\S+) = weight (0\.\d{3}|1\.000)\. ",
+            sentence,
+        )
+        assert found is not None, sentence
+        score, typed, num_keys, power, total, weight = map(float, found.groups())
+        assert score == typed
+        assert power == pytest.approx(math.exp(score / temperature), rel=2e-4)
+        assert power / total == pytest.approx(weight, abs=6e-4)
+        assert state.translation is not None
+        assert num_keys == (4 if kind == "decoder" else state.translation.maps.of_kind(kind).shape[-1])
+
+
+@pytest.mark.parametrize(
+    ("score", "shown"),
+    [(9.7308, "exp(9.7308) / Σ exp(scores of 2 keys) = 16,828 / 16,830 = "), (-12.5, "= 3.7267·10⁻⁶ / 1.1353 = ")],
+)
+def test_large_and_small_exponentials_are_shown_with_five_digits(score: float, shown: str) -> None:
+    vectors = np.array([score], dtype=np.float32), np.ones(1, dtype=np.float32)
+    detail = QueryKeyDetail(Head("cross", 0, 0), 0, 0, *vectors, vectors[0], score, 0.5, is_visible=True)
+    other = math.log(2.0) if score > 0 else math.log(1.1353)
+    assert shown in QueryKeyView(detail, "", np.array([score, other])).sentence
+
+
+def test_a_masked_key_has_a_score_and_no_weight(state: ExperimentState, translator: Translator) -> None:
     state.intents.choose_head(Head("decoder", 0, 0))
     state.selection.pin(Pair(1, 3))
     view = view_of(state, translator)

@@ -206,7 +206,7 @@ def equation_of(steps: WeightSteps, key: int) -> str:
     products, score = steps.products(key), float(steps.scores[key])
     first = " + ".join(number(value) if value >= 0 else f"({number(value)})" for value in map(float, products[:2]))
     divisor = f"√{len(products)}" if steps.temperature == 1 else f"(√{len(products)} · {steps.temperature:g})"
-    found = f"q·k = {first} + … = {number(float(products.sum()))};  q·k / {divisor} = "
+    found = f"q·k = {first} + … = {number(float(products.sum()))};  attention score q·k / {divisor} = "
     if math.isinf(score):
         return f"{found}… hidden by the mask: −∞ → softmax → 0"
     return f"{found}{number(score)} → softmax → {float(steps.weights[key]):.3f}"
@@ -305,8 +305,7 @@ class WeightTable(QWidget):
             return
         painter, last = QPainter(self), len(self._tokens)
         painter.setFont(theme.font("small"))
-        divisor = "√K" if steps.temperature == 1 else f"√K/{steps.temperature:g}"
-        headings = ("", "query · keys k", f"score q·k/{divisor}", "weight", "weight · value v")
+        headings = ("", "query · keys k", "attention score", "weight", "weight · value v")
         for cell, heading in zip(self._cells(-2), headings, strict=True):
             self._paint_text(painter, cell, heading, "muted", Qt.AlignmentFlag.AlignLeft)
         small = self._fitting(theme.font("small"))
