@@ -20,11 +20,11 @@ from augenmerk.core.corpora.batches import Batch, collate, validation_batches
 from augenmerk.core.corpora.prepared import EncodedPairs, encode_lines, encode_pairs
 from augenmerk.core.errors import CorpusError
 from augenmerk.core.inference.compiled import Model, plain_form
-from augenmerk.core.model.transformer import compile_head_factors, require_finite
+from augenmerk.core.model.transformer import compile_factors, require_finite
 from augenmerk.core.text.codec import fold_case, split_lines
 from augenmerk.core.text.legacy import bleu
 from augenmerk.core.text.tokenizers import SpacyTokenizer, make_tokenizer, rules_for
-from augenmerk.core.translation.experiment import DEFAULT_LENGTH_PENALTY, HeadScaled
+from augenmerk.core.translation.experiment import DEFAULT_LENGTH_PENALTY, Scaling, factors_of
 from augenmerk.core.translation.running import Hypothesis
 from augenmerk.core.translation.translator import Translator
 
@@ -109,7 +109,7 @@ def evaluate(
     *,
     beam: int = 1,
     length_penalty: float = DEFAULT_LENGTH_PENALTY,
-    scalings: Sequence[HeadScaled] = (),
+    scalings: Sequence[Scaling] = (),
 ) -> tuple[CorpusScores, list[Hypothesis]]:
     """Translate `sources`, optionally with a beam and scaled heads, and score the result.
 
@@ -217,20 +217,20 @@ class CorpusLoss:
         return math.exp(min(self.token_weighted, 700.0))
 
 
-def corpus_loss(model: Model, batches: Iterable[Batch], scalings: Sequence[HeadScaled] = ()) -> CorpusLoss:
+def corpus_loss(model: Model, batches: Iterable[Batch], scalings: Sequence[Scaling] = ()) -> CorpusLoss:
     """The model's loss over `batches`, without dropout. The mode of the model is restored.
 
     Raises:
         AnalysisError: a scaled head does not exist.
     """
-    factors = {scaling.head: scaling.factor for scaling in scalings}
+    factors = factors_of(scalings)
     plain = plain_form(model)
     was_training = plain.training
     plain.eval()
     sums, counts = [], []
     with torch.inference_mode():
         for batch in batches:
-            interventions = compile_head_factors(plain, factors, len(batch.source))
+            interventions = compile_factors(plain, factors, len(batch.source))
             encoding = model.encode(batch.source, interventions=interventions)
             logits = model.decode(encoding, batch.target[:, :-1]).logits
             loss = functional.cross_entropy(
@@ -250,7 +250,7 @@ def corpus_loss(model: Model, batches: Iterable[Batch], scalings: Sequence[HeadS
 
 
 def reference_loss(
-    translator: Translator, sources: Sequence[str], references: Sequence[str], scalings: Sequence[HeadScaled] = ()
+    translator: Translator, sources: Sequence[str], references: Sequence[str], scalings: Sequence[Scaling] = ()
 ) -> CorpusLoss | None:
     """The loss of `references`, teacher-forced, in the batches of the model's own training settings.
 
@@ -259,7 +259,7 @@ def reference_loss(
 
     Args:
         sources, references: of the same length.
-        scalings: heads that are scaled or off.
+        scalings: heads and networks that are scaled or off.
 
     Returns:
         The loss over the pairs that fit into the model's positions; None if there is none.
@@ -290,12 +290,10 @@ def reference_loss(
 
     loss = corpus_loss(translator.current_model(), batches(), scalings)
     if not math.isfinite(loss.token_weighted):
-        factors = {scaling.head: scaling.factor for scaling in scalings}
+        factors = factors_of(scalings)
         for batch in batches():
             with torch.inference_mode():
-                encoding = model.encode(
-                    batch.source, interventions=compile_head_factors(model, factors, len(batch.source))
-                )
+                encoding = model.encode(batch.source, interventions=compile_factors(model, factors, len(batch.source)))
                 read = batch.target[:, :-1]
                 require_finite(model, encoding, read, model.decode(encoding, read).logits)
     return loss

@@ -18,6 +18,7 @@ from safetensors.torch import save_file
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     CausalMaskLifted,
+    FeedForwardScaled,
     ForcedToken,
     HeadScaled,
     Intervention,
@@ -123,6 +124,7 @@ CHANGES: dict[type, tuple[str, ...]] = {
     SourceWordRemoved: ("--remove-word", "2"),
     SourceWordReplaced: ("--replace-word", "2=Kinder"),
     HeadScaled: ("--scale-head", "cross:2:5=0.5"),
+    FeedForwardScaled: ("--feed-forward-off", "decoder:2"),
     SoftmaxTemperature: ("--temperature", "cross:2:5=2"),
     AttentionRow: ("--set-row", "cross:2:5:1=0,1,0,0,0,0,0,0"),
     CausalMaskLifted: ("--lift-mask", "--target", "Two dogs play in snow."),

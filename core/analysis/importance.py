@@ -14,10 +14,10 @@ from torch.nn import functional
 from augenmerk.core.corpora.batches import pad
 from augenmerk.core.errors import AnalysisError, TextError
 from augenmerk.core.inference.compiled import Model, plain_form
-from augenmerk.core.model.heads import Head
-from augenmerk.core.model.transformer import Encoding, all_heads, attentions_of, compile_head_factors, require_finite
+from augenmerk.core.model.heads import Head, Network
+from augenmerk.core.model.transformer import Encoding, all_heads, attentions_of, compile_factors, require_finite
 from augenmerk.core.translation.decoding import batches_by_length
-from augenmerk.core.translation.experiment import HeadScaled
+from augenmerk.core.translation.experiment import Scaling, factors_of
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, ReadOnlyArrays
 from augenmerk.core.translation.translator import Translator
 from augenmerk.core.translation.typed_text import encode_source, encode_target
@@ -36,7 +36,7 @@ class HeadImportance(ReadOnlyArrays):
             head helps.
         num_sentences, num_tokens: of the sample.
         num_skipped: pairs that the model refused.
-        scalings: heads that were scaled or off.
+        scalings: heads and networks that were scaled or off.
     """
 
     loss: float
@@ -46,7 +46,7 @@ class HeadImportance(ReadOnlyArrays):
     num_sentences: int
     num_tokens: int
     num_skipped: int
-    scalings: tuple[HeadScaled, ...] = ()
+    scalings: tuple[Scaling, ...] = ()
 
     def of_kind(self, kind: MapKind) -> FloatArray:
         """[L, H] of one kind."""
@@ -63,7 +63,7 @@ def head_importance(
     sources: Sequence[str],
     targets: Sequence[str],
     *,
-    scalings: Sequence[HeadScaled] = (),
+    scalings: Sequence[Scaling] = (),
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> HeadImportance:
     """Read a sample by teacher forcing, with the whole model and with each head off.
@@ -71,7 +71,7 @@ def head_importance(
     Args:
         translator: provides the model.
         sources, targets: sentence pairs as plain text. Pairs that the model refuses are skipped.
-        scalings: heads that are scaled or off in all passes.
+        scalings: heads and networks that are scaled or off in all passes.
         on_progress: called with the number of finished passes over a batch and their total.
 
     Raises:
@@ -86,7 +86,7 @@ def head_importance(
 
 
 def importance_by_pass(
-    translator: Translator, sources: Sequence[str], targets: Sequence[str], scalings: Sequence[HeadScaled] = ()
+    translator: Translator, sources: Sequence[str], targets: Sequence[str], scalings: Sequence[Scaling] = ()
 ) -> Iterator[tuple[int, int, HeadImportance | None]]:
     """`head_importance` in steps, so that it can pause before every pass over a batch, and after the last.
 
@@ -97,7 +97,7 @@ def importance_by_pass(
     model, plain = translator.current_model(), translator.model
     pairs = _encode_pairs(translator, sources, targets)
     groups = list(batches_by_length([len(predicted) for _, predicted in pairs], BATCH_SIZE))
-    factors, heads = {scaling.head: scaling.factor for scaling in scalings}, all_heads(plain)
+    factors, heads = factors_of(scalings), all_heads(plain)
     done, total, found = 0, len(groups) * (len(heads) + 1), None
     num_sentences = num_tokens = 0
     loss, sums = 0.0, {kind: np.zeros((len(each), each[0].num_heads)) for kind, each in attentions_of(plain).items()}
@@ -140,27 +140,27 @@ def _read_batch(
     translator: Translator,
     model: Model,
     pairs: Sequence[tuple[tuple[int, ...], tuple[int, ...]]],
-    factors: Mapping[Head, float],
+    factors: Mapping[Head | Network, float],
 ) -> _Batch:
     plain, device = translator.model, translator.device.name
     start_id = translator.checkpoint.codecs.target.vocabulary.start_id
     source = pad([source for source, _ in pairs], plain.padding_id).to(device)
     predicted = pad([predicted for _, predicted in pairs], plain.padding_id).to(device)
     read = pad([(start_id, *predicted[:-1]) for _, predicted in pairs], plain.padding_id).to(device)
-    encoding = model.encode(source, interventions=compile_head_factors(plain, factors, len(source)))
+    encoding = model.encode(source, interventions=compile_factors(plain, factors, len(source)))
     return _Batch(source, read, predicted, encoding)
 
 
 @torch.inference_mode()
-def _loss(model: Model, batch: _Batch, factors: Mapping[Head, float], off: Head | None) -> float:
+def _loss(model: Model, batch: _Batch, factors: Mapping[Head | Network, float], off: Head | None) -> float:
     """Cross-entropy in nats, summed over all real tokens, with one more head off.
 
     The sources are encoded again if the head is one of the encoder.
     """
     plain, encoding = plain_form(model), batch.encoding
     if off is not None:
-        interventions = compile_head_factors(plain, {**factors, off: 0.0}, len(batch.source))
-        if off.kind == "encoder":
+        interventions = compile_factors(plain, {**factors, off: 0.0}, len(batch.source))
+        if off.side == "encoder":
             encoding = model.encode(batch.source, interventions=interventions)
         else:
             encoding = encoding.with_interventions(interventions)

@@ -25,7 +25,7 @@ from augenmerk.core.errors import AnalysisError, TextError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import open_file, read_text, write_text
-from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
+from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy, Scaling
 from augenmerk.core.translation.result import (
     MAP_KINDS,
     FloatArray,
@@ -96,7 +96,7 @@ class SampleProfiles:
         encoder, decoder, cross: the heads of each kind.
         num_sentences: sentences read.
         num_skipped: sentences that the model refused.
-        scalings: heads that were scaled or off.
+        scalings: heads and networks that were scaled or off.
     """
 
     encoder: HeadProfiles
@@ -104,7 +104,7 @@ class SampleProfiles:
     cross: HeadProfiles
     num_sentences: int
     num_skipped: int
-    scalings: tuple[HeadScaled, ...] = ()
+    scalings: tuple[Scaling, ...] = ()
 
     def of_kind(self, kind: MapKind) -> HeadProfiles:
         """The heads of one kind."""
@@ -115,11 +115,11 @@ class HeadProfiler:
     """Sums the statistics of heads, sentence by sentence.
 
     Attributes:
-        scalings: heads that are scaled or off in all of them.
+        scalings: heads and networks that are scaled or off in all of them.
         num_sentences, num_skipped: sentences that were read, and those that the model refused.
     """
 
-    def __init__(self, scalings: Sequence[HeadScaled] = ()) -> None:
+    def __init__(self, scalings: Sequence[Scaling] = ()) -> None:
         self.scalings = tuple(scalings)
         self.num_sentences = self.num_skipped = 0
         self._sums = {kind: _Sums() for kind in MAP_KINDS}
@@ -183,7 +183,7 @@ def profile_heads(
     sources: Sequence[str],
     targets: Sequence[str] | None = None,
     *,
-    scalings: Sequence[HeadScaled] = (),
+    scalings: Sequence[Scaling] = (),
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> SampleProfiles:
     """The averages of each head over a sample; see `HeadProfiler.read`.

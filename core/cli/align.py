@@ -20,16 +20,16 @@ from augenmerk.core.analysis.selection import LABEL_MODES
 from augenmerk.core.cli.lines import print_notes, show_progress
 from augenmerk.core.cli.options import (
     add_checkpoint,
-    add_head_scalings,
+    add_scalings,
     load_translator,
     parse_head,
-    read_head_scalings,
+    read_scalings,
 )
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import write_text
-from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
+from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy, Scaling
 from augenmerk.core.translation.experiment_file import part_to_json
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default="weight",
         help="with --head: the measure to link by (default: %(default)s)",
     )
-    add_head_scalings(parser)
+    add_scalings(parser)
     parser.add_argument("--gold", type=Path, metavar="FILE", help="pairs aligned by hand (default: the shipped ones)")
     parser.add_argument(
         "--ibm-1",
@@ -92,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
             f"--head {options.head} cannot align words: only heads of cross-attention connect the two sentences. "
             "Choose one, such as cross:2:5."
         )
-    scalings = read_head_scalings(options)
+    scalings = read_scalings(options)
     translator = load_translator(options)
     if options.text is not None:
         _print_links(translator, scalings, options)
@@ -103,7 +103,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _rank(translator: "Translator", scalings: Sequence[HeadScaled], options: argparse.Namespace) -> "AlignerRanking":
+def _rank(translator: "Translator", scalings: Sequence[Scaling], options: argparse.Namespace) -> "AlignerRanking":
     from augenmerk.core.analysis.alignment_ranking import rank_aligners
 
     gold = read_gold(options.gold)
@@ -128,7 +128,7 @@ def _other_baselines(gold: tuple[GoldPair, ...], options: argparse.Namespace) ->
     return {IBM_1_NAME: found}
 
 
-def _as_table(ranking: "AlignerRanking", scalings: Sequence[HeadScaled]) -> str:
+def _as_table(ranking: "AlignerRanking", scalings: Sequence[Scaling]) -> str:
     lines = [
         f"Alignment error rate, in percent, of {len(ranking.scores)} aligners: chosen on {ranking.num_choosing} pairs, "
         f"reported on {ranking.num_reporting} others."
@@ -150,7 +150,7 @@ def _row(score: "AlignerScore") -> str:
     )
 
 
-def _as_json(ranking: "AlignerRanking", scalings: Sequence[HeadScaled]) -> dict[str, Any]:
+def _as_json(ranking: "AlignerRanking", scalings: Sequence[Scaling]) -> dict[str, Any]:
     return {
         "interventions": [part_to_json(each) for each in scalings],
         "pairs_choosing": ranking.num_choosing,
@@ -180,7 +180,7 @@ def _score_as_json(score: "AlignerScore") -> dict[str, Any]:
     return ({"name": score.name} if score.aligner is None else _aligner_as_json(score.aligner)) | halves
 
 
-def _print_links(translator: "Translator", scalings: tuple[HeadScaled, ...], options: argparse.Namespace) -> None:
+def _print_links(translator: "Translator", scalings: tuple[Scaling, ...], options: argparse.Namespace) -> None:
     """Print each word of the translation with the source word linked to it."""
     from augenmerk.core.analysis.alignment_ranking import Aligner, align
 

@@ -40,7 +40,7 @@ from augenmerk.core.errors import AnalysisError, ConfigError, NonFiniteError
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.storage import atomic_path, write_text
-from augenmerk.core.translation.experiment import Experiment, HeadScaled
+from augenmerk.core.translation.experiment import Experiment, Scaling
 from augenmerk.core.translation.experiment_file import part_to_json
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def _all_numbers(translator: "Translator", translation: "Translation", options: 
     if options.compare is not None:
         numbers |= _comparison(translator, translation, options)
     if options.sample is not None or options.statistics is not None:
-        numbers |= _statistics(translator, translation.experiment.head_scalings, options)
+        numbers |= _statistics(translator, translation.experiment.scalings, options)
     for name, array in numbers.items():
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise NonFiniteError(f"“{name}”")
@@ -282,7 +282,7 @@ def _comparison(translator: "Translator", translation: "Translation", options: a
     """Differences of the attention weights, independent of the measure of the maps."""
     from augenmerk.core.analysis.comparing import difference
 
-    other = translator.run(Experiment(options.compare, interventions=translation.experiment.head_scalings))
+    other = translator.run(Experiment(options.compare, interventions=translation.experiment.scalings))
     selection = Selection(options.rows, options.words, frozenset(options.hide))
     numbers: Numbers = {"compared_with": np.array(other.source_text), "compared_translation": np.array(other.text)}
     for kind in ATTENTION_KINDS:
@@ -298,7 +298,7 @@ def _comparison(translator: "Translator", translation: "Translation", options: a
     return numbers
 
 
-def _statistics(translator: "Translator", scalings: Sequence[HeadScaled], options: argparse.Namespace) -> Numbers:
+def _statistics(translator: "Translator", scalings: Sequence[Scaling], options: argparse.Namespace) -> Numbers:
     """Statistics, roles and (if requested) importance of every head over the sample, with the given scalings."""
     from augenmerk.core.analysis.roles import profile_heads, roles_of
 

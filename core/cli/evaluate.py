@@ -10,10 +10,10 @@ from augenmerk.core.cli.lines import show_progress
 from augenmerk.core.cli.options import (
     add_beam,
     add_checkpoint,
-    add_head_scalings,
+    add_scalings,
     load_translator,
     read_beam,
-    read_head_scalings,
+    read_scalings,
 )
 from augenmerk.core.storage import check_writable, write_text
 from augenmerk.core.translation.experiment_file import part_to_json
@@ -28,7 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reference", type=Path, required=True, metavar="FILE", help="their translations")
     parser.add_argument("--json", action="store_true", help="print the scores as JSON")
     parser.add_argument("--hypotheses", type=Path, metavar="FILE", help="write the translations here, one per line")
-    add_head_scalings(parser)
+    add_scalings(parser)
     add_beam(parser)
     add_checkpoint(parser)
 
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     from augenmerk.core.corpora.parallel import read_line_pairs
 
     read_beam(options)  # fails before anything is loaded
-    scalings = read_head_scalings(options)
+    scalings = read_scalings(options)
     if options.hypotheses:
         check_writable(options.hypotheses)
     sources, references = read_line_pairs(options.source, options.reference)

@@ -2,12 +2,13 @@
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from augenmerk.core.cli.command import shown
 from augenmerk.core.errors import ConfigError, ExperimentError
-from augenmerk.core.model.heads import ATTENTION_KINDS, Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head, Network
 from augenmerk.core.process import collector_paused
 from augenmerk.core.strict_json import MAX_DIGITS
 from augenmerk.core.translation.experiment import (
@@ -17,12 +18,14 @@ from augenmerk.core.translation.experiment import (
     Beam,
     CausalMaskLifted,
     Experiment,
+    FeedForwardScaled,
     ForcedToken,
     GivenTarget,
     Greedy,
     HeadScaled,
     Intervention,
     Output,
+    Scaling,
     SoftmaxTemperature,
     SourceWordRemoved,
     SourceWordReplaced,
@@ -92,22 +95,18 @@ def read_beam(options: argparse.Namespace) -> tuple[int, float]:
     return beam, length_penalty
 
 
-def add_head_scalings(parser: argparse.ArgumentParser) -> None:
-    """Add `--head-off` (and `--off`, its former name) and `--scale-head`."""
-    for name, text in (
-        ("--head-off", "switch heads off; cross:2:5 is layer 2, head 5 of cross-attention"),
-        ("--off", argparse.SUPPRESS),
-    ):
-        parser.add_argument(
-            name,
-            dest="head_off",
-            nargs="+",
-            action="extend",
-            type=parse_head,
-            default=[],
-            metavar="HEAD",
-            help=text,
-        )
+def add_scalings(parser: argparse.ArgumentParser) -> None:
+    """Add the options that switch off or scale heads and feed-forward networks; `--off` is a former name."""
+    switch_off = partial(parser.add_argument, nargs="+", action="extend", default=[])
+    head_off = partial(switch_off, dest="head_off", type=parse_head, metavar="HEAD")
+    head_off("--head-off", help="switch heads off; cross:2:5 is layer 2, head 5 of cross-attention")
+    head_off("--off", help=argparse.SUPPRESS)
+    switch_off(
+        "--feed-forward-off",
+        type=parse_network,
+        metavar="LAYER",
+        help="switch feed-forward networks off; decoder:2 is the one of decoder layer 2",
+    )
     _add_repeatable(
         parser,
         "--scale-head",
@@ -117,11 +116,20 @@ def add_head_scalings(parser: argparse.ArgumentParser) -> None:
         lambda head, factor: HeadScaled(parse_head(head), _number(factor)),
         "multiply the output of a head by a factor, such as cross:2:5=0.5; repeatable, like the options below",
     )
+    _add_repeatable(
+        parser,
+        "--scale-feed-forward",
+        "LAYER=FACTOR",
+        "a layer and a factor",
+        "decoder:2=0.5",
+        lambda network, factor: FeedForwardScaled(parse_network(network), _number(factor)),
+        "multiply the output of the feed-forward network of a layer by a factor, such as decoder:2=0.5",
+    )
 
 
 def add_interventions(parser: argparse.ArgumentParser) -> None:
     """Add every option that changes what the model does with a sentence."""
-    add_head_scalings(parser)
+    add_scalings(parser)
     _add_repeatable(
         parser,
         "--temperature",
@@ -187,9 +195,10 @@ def add_interventions(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_head_scalings(options: argparse.Namespace) -> tuple[HeadScaled, ...]:
-    """The values of the options of `add_head_scalings`. Raises `ExperimentError` if a head is named twice."""
-    return in_canonical_order([*map(HeadScaled, options.head_off), *options.scale_head])
+def read_scalings(options: argparse.Namespace) -> tuple[Scaling, ...]:
+    """The values of the options of `add_scalings`. Raises `ExperimentError` if a head or network is named twice."""
+    off = (*map(HeadScaled, options.head_off), *map(FeedForwardScaled, options.feed_forward_off))
+    return in_canonical_order([*off, *options.scale_head, *options.scale_feed_forward])
 
 
 def read_interventions(options: argparse.Namespace, target_codec: "TextCodec") -> tuple[Intervention, ...]:
@@ -203,7 +212,7 @@ def read_interventions(options: argparse.Namespace, target_codec: "TextCodec") -
     words = [token for step, text in options.force for token in forced_word(step, text, target_codec)]
     edits = (*options.remove_word, *options.replace_word)
     mask = (CausalMaskLifted(),) if options.lift_mask else ()
-    heads = (*read_head_scalings(options), *options.temperature, *options.set_row)
+    heads = (*read_scalings(options), *options.temperature, *options.set_row)
     return (*edits, *heads, *mask, *words, *options.force_token)
 
 
@@ -238,6 +247,23 @@ def parse_head(text: str) -> Head:
             + (". Put the sentence before this option." if " " in text else "")
         )
     return Head(kind, layer, head)
+
+
+def parse_network(text: str) -> Network:
+    """The network named side:layer, counted from 1. Raises `argparse.ArgumentTypeError`."""
+    name, _, layer = text.partition(":")
+    side = next((known for known in SIDES if known == name), None)
+    try:
+        index = parse_index(layer)
+    except ValueError:
+        side = None
+    if side is None:
+        raise argparse.ArgumentTypeError(
+            f"{shown(text)} is not a feed-forward network. Write side:layer, such as decoder:2, with a side of "
+            f"{' or '.join(SIDES)} and a number from 1"
+            + (". Put the sentence before this option." if " " in text else "")
+        )
+    return Network(side, index)
 
 
 def parse_index(text: str) -> int:

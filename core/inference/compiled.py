@@ -22,8 +22,15 @@ from torch.nn.modules import module as of_all_modules
 from augenmerk.core.inference.products import ExactProduct, Product, RoundedProduct, has_rounded_products
 from augenmerk.core.model.attention import MultiHeadAttention
 from augenmerk.core.model.interventions import NO_CHANGES, AttentionChanges, Interventions
-from augenmerk.core.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual, TokenAndPosition
-from augenmerk.core.model.transformer import DecoderState, Encoding, ModelOutput, Transformer, decoder_changes
+from augenmerk.core.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual, TokenAndPosition, scaled
+from augenmerk.core.model.transformer import (
+    DecoderState,
+    Encoding,
+    ModelOutput,
+    Transformer,
+    decoder_changes,
+    encoder_changes,
+)
 
 PLAIN_VARIABLE = "AUGENMERK_PLAIN"
 """With "1" in this environment variable, every translation calls the modules of the plain model."""
@@ -63,8 +70,8 @@ class CompiledTransformer:
         mask = self.model.source_mask(source)
         states, maps, is_padded = self._embed_source(source, 0), [], not bool(mask.all())
         for index, layer in enumerate(self._encoder_layers):
-            changes = None if interventions is None else interventions.of("encoder", index)
-            states, layer_maps = layer.read(states, mask if is_padded else None, changes, need_maps)
+            changes, factor = encoder_changes(interventions, index)
+            states, layer_maps = layer.read(states, mask if is_padded else None, changes, factor, need_maps)
             maps.append(layer_maps)
         return Encoding(
             source, self._encoder_norm(states), mask if is_padded else None, _stacked(maps, need_maps), interventions
@@ -232,11 +239,16 @@ class _EncoderLayer:
         self._feed_forward = _FeedForward(layer.feed_forward, layer.feed_forward_residual, multiply)
 
     def read(
-        self, states: Tensor, mask: Tensor | None, changes: AttentionChanges | None, need_maps: bool
+        self,
+        states: Tensor,
+        mask: Tensor | None,
+        changes: AttentionChanges | None,
+        factor: Tensor | None,
+        need_maps: bool,
     ) -> tuple[Tensor, Tensor | None]:
         queries, keys, values = self._attention.project(states).unbind()
         states, maps = self._attention.attend(states, queries, keys, values, mask, changes, need_maps)
-        return self._feed_forward.add_to(states), maps
+        return self._feed_forward.add_to(states, factor), maps
 
 
 class _DecoderLayer:
@@ -248,7 +260,7 @@ class _DecoderLayer:
     def read(
         self, states: Tensor, cache: LayerCache, index: int, state: CachedState, mask: Tensor | None, need_maps: bool
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-        self_changes, cross_changes = decoder_changes(state.interventions, index)
+        self_changes, cross_changes, factor = decoder_changes(state.interventions, index)
         first, length = state.step, states.size(1)
         parts = self._own.project(states)  # [3, B, H, T, K]
         cache.past.narrow(3, first, length).copy_(parts[1:])
@@ -258,7 +270,7 @@ class _DecoderLayer:
         states, cross_maps = self._cross.attend(
             states, queries, keys, values, state.source_mask, cross_changes, need_maps, first
         )
-        return self._feed_forward.add_to(states), self_maps, cross_maps
+        return self._feed_forward.add_to(states, factor), self_maps, cross_maps
 
 
 class _Attention:
@@ -330,10 +342,10 @@ class _FeedForward:
         self._activate = network.activate
         self._norm, self._is_pre = _plain_norm(residual.norm), residual.is_pre
 
-    def add_to(self, states: Tensor) -> Tensor:
-        """The residual stream [B, T, D] after this network."""
+    def add_to(self, states: Tensor, factor: Tensor | None) -> Tensor:
+        """The residual stream [B, T, D] after this network, whose output is multiplied by `factor` [B, 1, 1]."""
         inner = self._expand(self._norm(states) if self._is_pre else states)
-        states = states + self._contract(self._activate(inner))
+        states = states + scaled(self._contract(self._activate(inner)), factor)
         return states if self._is_pre else self._norm(states)
 
 

@@ -10,6 +10,8 @@ KIND_TITLES: dict[AttentionKind, str] = {
     "decoder": "Decoder self-attention",
     "cross": "Cross-attention",
 }
+Side = Literal["encoder", "decoder"]
+SIDES: tuple[Side, ...] = ("encoder", "decoder")
 
 
 @dataclass(frozen=True, order=True)
@@ -39,8 +41,10 @@ class Head:
         """“cross 2·5”: layer 2, head 5."""
         return f"{self.kind} {self.layer + 1}·{self.head + 1}"
 
-
-Side = Literal["encoder", "decoder"]
+    @property
+    def side(self) -> Side:
+        """The stack that the head belongs to."""
+        return "encoder" if self.kind == "encoder" else "decoder"
 
 
 @dataclass(frozen=True, order=True)

@@ -1,9 +1,10 @@
-"""Changing what attention heads do, for each sentence of a batch, without touching the model.
+"""Changing what attention heads and feed-forward networks do, for each sentence of a batch, without touching the model.
 
 A head's output can be multiplied by a factor before the output projection mixes it with the others (Michel et al. 2019,
 "Are Sixteen Heads Really Better than One?", equation 2; 0 is the same as deleting its columns there), and rows of its
 attention weights can be set (Bau et al. 2019, "Identifying and Controlling Important Neurons in Neural Machine
-Translation", and many after them). Shape legend: `core.model`.
+Translation", and many after them). The output of a feed-forward network can be multiplied as well, before it is added
+to the residual stream. Shape legend: `core.model`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from augenmerk.core.model.heads import AttentionKind, Head
+from augenmerk.core.model.heads import AttentionKind, Head, Network, Side
 
 
 @dataclass(frozen=True)
@@ -19,14 +20,14 @@ class SentenceChanges:
     """The changes to one sentence of a batch.
 
     Attributes:
-        factors: multipliers of the heads' outputs.
+        factors: multipliers of the outputs of heads and feed-forward networks.
         rows: weights that replace the softmax's, by head and query position; one for each key that the query sees. Rows
             beyond the last position change nothing.
         temperatures: divisors of the heads' scores before the softmax.
         lifts_mask: whether the decoder's self-attention sees later target tokens too.
     """
 
-    factors: Mapping[Head, float] = field(default_factory=dict)
+    factors: Mapping[Head | Network, float] = field(default_factory=dict)
     rows: Mapping[tuple[Head, int], Sequence[float]] = field(default_factory=dict)
     temperatures: Mapping[Head, float] = field(default_factory=dict)
     lifts_mask: bool = False
@@ -102,23 +103,30 @@ NO_CHANGES = AttentionChanges(None, None)
 
 @dataclass(frozen=True, eq=False)
 class Interventions:
-    """The interventions in the attention of each of B sentences. `compile_interventions` makes them.
+    """The interventions in each of B sentences. `compile_interventions` makes them.
 
     Attributes:
-        changes: by kind and layer, counted from 0; other modules are unchanged.
+        changes: of attention, by kind and layer, counted from 0; other modules are unchanged.
+        factors: [B, 1, 1], of the outputs of feed-forward networks; 1 for others.
         lifts_mask: [B], True where the decoder also sees later target tokens; None if it never does.
     """
 
     changes: Mapping[tuple[AttentionKind, int], AttentionChanges]
+    factors: Mapping[Network, Tensor] = field(default_factory=dict)
     lifts_mask: Tensor | None = None
 
     def of(self, kind: AttentionKind, layer: int) -> AttentionChanges | None:
-        """The changes in one module."""
+        """The changes in one attention module."""
         return self.changes.get((kind, layer))
+
+    def factor_of(self, side: Side, layer: int) -> Tensor | None:
+        """The factor of one feed-forward network, [B, 1, 1]."""
+        return self.factors.get(Network(side, layer))
 
     def select(self, batch: Tensor) -> "Interventions":
         """Those of the sentences with these indices [B']."""
         return Interventions(
             {place: changes.select(batch) for place, changes in self.changes.items()},
+            {network: factor[batch] for network, factor in self.factors.items()},
             None if self.lifts_mask is None else self.lifts_mask[batch],
         )

@@ -115,6 +115,11 @@ class FeedForward(nn.Module):
         return output
 
 
+def scaled(output: Tensor, factor: Tensor | None) -> Tensor:
+    """The output [B, N, D] of a feed-forward network times its factor [B, 1, 1], if there is one."""
+    return output if factor is None else output * factor
+
+
 class Residual(nn.Module):
     """The residual connection of a sublayer, with its norm before (pre) or after (post) it.
 
@@ -154,13 +159,14 @@ class EncoderLayer(nn.Module):
         *,
         need_maps: bool = False,
         changes: AttentionChanges | None = None,
+        factor: Tensor | None = None,
     ) -> tuple[Tensor, Tensor | None]:
-        """[B, S, D] to [B, S, D], and the maps [B, H, S, S] if requested."""
+        """[B, S, D] to [B, S, D], and the maps [B, H, S, S] if requested; `factor` scales the feed-forward network."""
         attended, maps = self.self_attention(
             self.attention_residual.before(states), None, source_mask, need_maps=need_maps, changes=changes
         )
         states = self.attention_residual(states, attended)
-        inner = self.feed_forward(self.feed_forward_residual.before(states))
+        inner = scaled(self.feed_forward(self.feed_forward_residual.before(states)), factor)
         return self.feed_forward_residual(states, inner), maps
 
 
@@ -186,8 +192,12 @@ class DecoderLayer(nn.Module):
         need_maps: bool = False,
         self_changes: AttentionChanges | None = None,
         cross_changes: AttentionChanges | None = None,
+        factor: Tensor | None = None,
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-        """[B, T, D] to [B, T, D]; the maps [B, H, T, T] and [B, H, T, S] if requested."""
+        """[B, T, D] to [B, T, D]; the maps [B, H, T, T] and [B, H, T, S] if requested.
+
+        `factor` scales the feed-forward network.
+        """
         attended, self_maps = self.self_attention(
             self.self_residual.before(states), None, target_mask, need_maps=need_maps, changes=self_changes
         )
@@ -196,5 +206,5 @@ class DecoderLayer(nn.Module):
             self.cross_residual.before(states), memory, source_mask, need_maps=need_maps, changes=cross_changes
         )
         states = self.cross_residual(states, attended)
-        inner = self.feed_forward(self.feed_forward_residual.before(states))
+        inner = scaled(self.feed_forward(self.feed_forward_residual.before(states)), factor)
         return self.feed_forward_residual(states, inner), self_maps, cross_maps

@@ -19,7 +19,7 @@ from torch.overrides import TorchFunctionMode
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.errors import AnalysisError, ConfigError, NonFiniteError
 from augenmerk.core.model.attention import MultiHeadAttention
-from augenmerk.core.model.heads import AttentionKind, Head
+from augenmerk.core.model.heads import SIDES, AttentionKind, Head, Network
 from augenmerk.core.model.interventions import AttentionChanges, Interventions, RowOverride, SentenceChanges
 from augenmerk.core.model.layers import DecoderLayer, EncoderLayer, TokenAndPosition, make_norm
 
@@ -206,8 +206,8 @@ class Transformer(nn.Module):
         states = self.source_embedding(source)  # [B, S, D]
         maps = []
         for index, layer in enumerate(self.encoder_layers):
-            changes = None if interventions is None else interventions.of("encoder", index)
-            states, layer_maps = layer(states, mask, need_maps=need_maps, changes=changes)
+            changes, factor = encoder_changes(interventions, index)
+            states, layer_maps = layer(states, mask, need_maps=need_maps, changes=changes, factor=factor)
             maps.append(layer_maps)
         stacked = torch.stack(maps, dim=1) if need_maps else None  # [B, L, H, S, S]
         return Encoding(source, self.encoder_norm(states), mask, stacked, interventions)
@@ -256,7 +256,7 @@ class Transformer(nn.Module):
         states = self.target_embedding(target)  # [B, T, D]
         self_maps, cross_maps = [], []
         for index, layer in enumerate(self.decoder_layers):
-            self_changes, cross_changes = decoder_changes(encoding.interventions, index)
+            self_changes, cross_changes, factor = decoder_changes(encoding.interventions, index)
             states, layer_self, layer_cross = layer(
                 states,
                 encoding.states,
@@ -265,6 +265,7 @@ class Transformer(nn.Module):
                 need_maps=need_maps,
                 self_changes=self_changes,
                 cross_changes=cross_changes,
+                factor=factor,
             )
             self_maps.append(layer_self)
             cross_maps.append(layer_cross)
@@ -274,34 +275,54 @@ class Transformer(nn.Module):
         return states, torch.stack(self_maps, dim=1), torch.stack(cross_maps, dim=1)  # [B, L, H, T, T or S]
 
 
-def decoder_changes(
-    interventions: Interventions | None, layer: int
-) -> tuple[AttentionChanges | None, AttentionChanges | None]:
-    """The changes in the self-attention and the cross-attention of a decoder layer."""
+def encoder_changes(interventions: Interventions | None, layer: int) -> tuple[AttentionChanges | None, Tensor | None]:
+    """The changes in the self-attention of an encoder layer, and the factor of its feed-forward network."""
     if interventions is None:
         return None, None
-    return interventions.of("decoder", layer), interventions.of("cross", layer)
+    return interventions.of("encoder", layer), interventions.factor_of("encoder", layer)
+
+
+def decoder_changes(
+    interventions: Interventions | None, layer: int
+) -> tuple[AttentionChanges | None, AttentionChanges | None, Tensor | None]:
+    """The changes in self-attention and cross-attention of a decoder layer, and the factor of its network."""
+    if interventions is None:
+        return None, None, None
+    return (
+        interventions.of("decoder", layer),
+        interventions.of("cross", layer),
+        interventions.factor_of("decoder", layer),
+    )
 
 
 def compile_interventions(model: Transformer, sentences: Sequence[SentenceChanges]) -> Interventions | None:
     """The changes to B sentences as tensors for the passes of the model; None if nothing is changed.
 
     Raises:
-        AnalysisError: the model has no such head.
+        AnalysisError: the model has no such head or network.
     """
     if all(sentence.is_empty for sentence in sentences):
         return None
     modules = attentions_of(model)
     touched: dict[tuple[AttentionKind, int], None] = {}
+    networks: dict[Network, None] = {}
     for sentence in sentences:
-        for head in (*sentence.factors, *sentence.temperatures, *(head for head, _ in sentence.rows)):
-            _check(head, modules)
-            touched[head.kind, head.layer] = None
+        for part in (*sentence.factors, *sentence.temperatures, *(head for head, _ in sentence.rows)):
+            if isinstance(part, Network):
+                _check_network(part, model)
+                networks[part] = None
+            else:
+                _check(part, modules)
+                touched[part.kind, part.layer] = None
     like = model.output.weight
     return Interventions(
         {
             (kind, layer): _changes_of_module(kind, layer, modules[kind][layer].num_heads, sentences, like)
             for kind, layer in touched
+        },
+        {
+            network: like.new_tensor([sentence.factors.get(network, 1.0) for sentence in sentences])[:, None, None]
+            for network in networks
         },
         lifts_mask=torch.tensor([sentence.lifts_mask for sentence in sentences], device=like.device)
         if any(sentence.lifts_mask for sentence in sentences)
@@ -309,8 +330,10 @@ def compile_interventions(model: Transformer, sentences: Sequence[SentenceChange
     )
 
 
-def compile_head_factors(model: Transformer, factors: Mapping[Head, float], num_sentences: int) -> Interventions | None:
-    """The same heads scaled in each of `num_sentences`. Raises `AnalysisError` if the model has no such head."""
+def compile_factors(
+    model: Transformer, factors: Mapping[Head | Network, float], num_sentences: int
+) -> Interventions | None:
+    """The same heads and networks scaled in each of `num_sentences`. Raises `AnalysisError` if the model lacks one."""
     return compile_interventions(model, [SentenceChanges(factors)] * num_sentences)
 
 
@@ -321,9 +344,9 @@ def _changes_of_module(
     temperatures = torch.ones_like(scale)
     rows: list[tuple[RowOverride, ...]] = []
     for index, sentence in enumerate(sentences):
-        for head, factor in sentence.factors.items():
-            if (head.kind, head.layer) == (kind, layer):
-                scale[index, head.head] = factor
+        for part, factor in sentence.factors.items():
+            if isinstance(part, Head) and (part.kind, part.layer) == (kind, layer):
+                scale[index, part.head] = factor
         for head, temperature in sentence.temperatures.items():
             if (head.kind, head.layer) == (kind, layer):
                 temperatures[index, head.head] = temperature
@@ -366,6 +389,20 @@ def _check(head: Head, modules: dict[AttentionKind, list[MultiHeadAttention]]) -
         shapes = ", ".join(f"{kind} {len(found)} × {found[0].num_heads}" for kind, found in modules.items())
         raise AnalysisError(
             f"This model has no {head}. It has, layers × heads: {shapes}. Name one of these, counted from 1."
+        )
+
+
+def all_networks(model: Transformer) -> list[Network]:
+    """Every feed-forward network: encoder, decoder; from the first layer up."""
+    stacks = (model.encoder_layers, model.decoder_layers)
+    return [Network(side, layer) for side, layers in zip(SIDES, stacks, strict=True) for layer in range(len(layers))]
+
+
+def _check_network(network: Network, model: Transformer) -> None:
+    if network not in all_networks(model):
+        raise AnalysisError(
+            f"This model has no {network}. It has {len(model.encoder_layers)} encoder and {len(model.decoder_layers)} "
+            "decoder layers, each with one feed-forward network. Name one of these, counted from 1."
         )
 
 

@@ -17,6 +17,7 @@ from augenmerk.core.translation.experiment import (
     ForcedToken,
     GivenTarget,
     Intervention,
+    factors_of,
     writable,
 )
 from augenmerk.core.translation.typed_text import EncodedSource, EncodedTarget, edit_source, encode_target
@@ -30,7 +31,7 @@ class CompiledExperiment:
         experiment: as requested.
         source: ready for the encoder, words removed and replaced.
         given: the target to be read; None if the model chooses one.
-        changes: of attention heads.
+        changes: of heads and feed-forward networks.
         forced: ids by decoding step.
         max_steps: the largest number of tokens to choose.
     """
@@ -59,7 +60,7 @@ class CompiledExperiment:
 def compile_experiment(
     experiment: Experiment, typed: EncodedSource, codecs: CodecPair, run_config: RunConfig, rules: DecodingRules
 ) -> CompiledExperiment:
-    """Checks an experiment against a model and expresses it in the model's ids. Heads are checked later.
+    """Checks an experiment against a model and expresses it in the model's ids. Heads and networks are checked later.
 
     Args:
         experiment: the experiment.
@@ -105,9 +106,9 @@ def max_steps(source_length: int, run_config: RunConfig, rules: DecodingRules) -
 
 
 def sentence_changes(experiment: Experiment) -> SentenceChanges:
-    """The changes of an experiment in the attention of its sentence."""
+    """The changes of an experiment in the model's passes over its sentence."""
     return SentenceChanges(
-        {scaling.head: scaling.factor for scaling in experiment.head_scalings},
+        factors_of(experiment.scalings),
         {(row.head, row.row): row.weights for row in experiment.attention_rows},
         {each.head: each.temperature for each in experiment.temperatures},
         experiment.lifts_mask,
@@ -118,7 +119,7 @@ def interventions_of(model: Transformer, experiment: Experiment) -> Intervention
     """The same changes in the form for a model's passes over this one sentence; None if nothing is changed.
 
     Raises:
-        AnalysisError: the model has no such head.
+        AnalysisError: the model has no such head or network.
     """
     return compile_interventions(model, [sentence_changes(experiment)])
 

@@ -1,8 +1,8 @@
 """An experiment: a sentence, its decoding method, and interventions. No torch here.
 
 An `Experiment` contains everything that determines a `Translation`, except model and device. Its interventions are
-independent of each other: each concerns a head, a row of attention, a decoding step or a source word, and none of
-these twice. All counting starts at 0; `str` counts from 1, for display.
+independent of each other: each concerns a head, a feed-forward network, a row of attention, a decoding step or a source
+word, and none of these twice. All counting starts at 0; `str` counts from 1, for display.
 """
 
 import itertools
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
 from augenmerk.core.errors import ConfigError, ExperimentError
-from augenmerk.core.model.heads import ATTENTION_KINDS, Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head, Network
 from augenmerk.core.text.subwords import WORD_MARK
 
 DEFAULT_LENGTH_PENALTY = 1.5
@@ -144,15 +144,40 @@ class HeadScaled:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "head", _as_head(self.head))
-        object.__setattr__(self, "factor", _as_float(self.factor))
-        if not abs(self.factor) <= MAX_FACTOR:
-            raise ExperimentError(
-                f"The factor of {self.head} is {self.factor:g}. Choose a number from {-MAX_FACTOR:g} to "
-                f"{MAX_FACTOR:g}; 0 switches the head off."
-            )
+        object.__setattr__(self, "factor", _as_factor(self.factor, self.head))
 
     def __str__(self) -> str:
-        return f"{self.head.short_name} " + ("off" if self.factor == 0 else f"scaled {self.factor:g}")
+        return f"{self.head.short_name} {_scaled_by(self.factor)}"
+
+    @property
+    def part(self) -> Head:
+        """The head."""
+        return self.head
+
+
+@dataclass(frozen=True)
+class FeedForwardScaled:
+    """The output of a feed-forward network is multiplied by a factor before it is added to the residual stream.
+
+    Attributes:
+        network: the network.
+        factor: any finite number; 0 switches the network off, 1 changes nothing.
+    """
+
+    network: Network
+    factor: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "network", _as_network(self.network))
+        object.__setattr__(self, "factor", _as_factor(self.factor, self.network))
+
+    def __str__(self) -> str:
+        return f"{self.network.short_name} {_scaled_by(self.factor)}"
+
+    @property
+    def part(self) -> Network:
+        """The network."""
+        return self.network
 
 
 @dataclass(frozen=True)
@@ -250,6 +275,7 @@ Intervention = (
     SourceWordRemoved
     | SourceWordReplaced
     | HeadScaled
+    | FeedForwardScaled
     | SoftmaxTemperature
     | AttentionRow
     | CausalMaskLifted
@@ -259,12 +285,14 @@ INTERVENTION_TYPES: Final = (
     SourceWordRemoved,
     SourceWordReplaced,
     HeadScaled,
+    FeedForwardScaled,
     SoftmaxTemperature,
     AttentionRow,
     CausalMaskLifted,
     ForcedToken,
 )
 SourceEdit = SourceWordRemoved | SourceWordReplaced
+Scaling = HeadScaled | FeedForwardScaled
 AnyIntervention = TypeVar("AnyIntervention", bound=Intervention)
 
 
@@ -275,18 +303,25 @@ def site_of(intervention: Intervention) -> tuple[int, ...]:
             return (0, place)
         case HeadScaled(head):
             return (1, *_order_of(head))
+        case FeedForwardScaled(network):
+            return (2, SIDES.index(network.side), network.layer)
         case SoftmaxTemperature(head):
-            return (2, *_order_of(head))
+            return (3, *_order_of(head))
         case AttentionRow(head, row):
-            return (3, *_order_of(head), row)
+            return (4, *_order_of(head), row)
         case CausalMaskLifted():
-            return (4,)
+            return (5,)
         case ForcedToken(step):
-            return (5, step)
+            return (6, step)
+
+
+def factors_of(scalings: Iterable[Scaling]) -> dict[Head | Network, float]:
+    """The factor of each head and network that is scaled or off."""
+    return {each.part: each.factor for each in scalings}
 
 
 def in_canonical_order(interventions: Iterable[AnyIntervention]) -> tuple[AnyIntervention, ...]:
-    """Source words, heads, rows, steps. Raises `ExperimentError` if two change the same thing."""
+    """Source words, heads, networks, rows, steps. Raises `ExperimentError` if two change the same thing."""
     ordered = tuple(sorted(interventions, key=site_of))
     for first, second in itertools.pairwise(ordered):
         if site_of(first) == site_of(second):
@@ -303,7 +338,7 @@ class Experiment:
     Attributes:
         source_text: as typed.
         output: the decoding method, or a given target.
-        interventions: in canonical order: source words, heads, temperatures, rows, the mask, steps.
+        interventions: in canonical order: source words, heads, networks, temperatures, rows, the mask, steps.
 
     Raises:
         ExperimentError: two interventions change the same thing; a token is forced while the target is given, or the
@@ -348,9 +383,9 @@ class Experiment:
         return tuple(each for each in self.interventions if isinstance(each, SourceWordRemoved | SourceWordReplaced))
 
     @property
-    def head_scalings(self) -> tuple[HeadScaled, ...]:
-        """Heads whose output is scaled or switched off."""
-        return self._of_type(HeadScaled)
+    def scalings(self) -> tuple[Scaling, ...]:
+        """Heads and feed-forward networks whose output is scaled or switched off."""
+        return (*self._of_type(HeadScaled), *self._of_type(FeedForwardScaled))
 
     @property
     def temperatures(self) -> tuple[SoftmaxTemperature, ...]:
@@ -375,7 +410,12 @@ class Experiment:
     @property
     def heads_off(self) -> frozenset[Head]:
         """The heads that are switched off."""
-        return frozenset(each.head for each in self.head_scalings if each.factor == 0)
+        return frozenset(each.head for each in self._of_type(HeadScaled) if each.factor == 0)
+
+    @property
+    def networks_off(self) -> frozenset[Network]:
+        """The feed-forward networks that are switched off."""
+        return frozenset(each.network for each in self._of_type(FeedForwardScaled) if each.factor == 0)
 
     def _of_type(self, wanted: type[KindOfIntervention]) -> tuple[KindOfIntervention, ...]:
         return tuple(each for each in self.interventions if isinstance(each, wanted))
@@ -395,12 +435,13 @@ class Experiment:
         return replace(self, interventions=tuple(each for each in self.interventions if each not in removed))
 
     def edited(self, source_text: str) -> "Experiment":
-        """The experiment with another sentence. Changes to whole heads stay; those to words, rows and steps are lost.
+        """The experiment with another sentence.
 
+        Changes to whole heads and networks stay; those to words, rows and steps are lost.
         A given target belongs to its sentence too: the model translates the new one greedily.
         """
         output = Greedy() if isinstance(self.output, GivenTarget) else self.output
-        return Experiment(source_text, output, (*self.head_scalings, *self.temperatures))
+        return Experiment(source_text, output, (*self.scalings, *self.temperatures))
 
 
 def shares_of(weights: Sequence[float]) -> tuple[float, ...]:
@@ -438,6 +479,21 @@ def _as_float(number: float) -> float:
         raise ExperimentError(f"{number!r} is not a number.") from error
 
 
+def _as_factor(factor: float, part: Head | Network) -> float:
+    factor = _as_float(factor)
+    if not abs(factor) <= MAX_FACTOR:  # not-a-number fails this too
+        what = "head" if isinstance(part, Head) else "network"
+        raise ExperimentError(
+            f"The factor of {part} is {factor:g}. Choose a number from {-MAX_FACTOR:g} to {MAX_FACTOR:g}; 0 switches "
+            f"the {what} off."
+        )
+    return factor
+
+
+def _scaled_by(factor: float) -> str:
+    return "off" if factor == 0 else f"scaled {factor:g}"
+
+
 def _as_index(index: int, name: str) -> int:
     found = _whole(index)
     if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found <= MAX_INDEX:
@@ -471,3 +527,11 @@ def _as_head(head: Head) -> Head:
         kinds = ", ".join(ATTENTION_KINDS)
         raise ExperimentError(f"The head is {head!r}. Use Head(kind, layer, head) with a kind of {kinds}.")
     return Head(head.kind, _as_index(head.layer, "layer of a head"), _as_index(head.head, "head of a layer"))
+
+
+def _as_network(network: Network) -> Network:
+    if not isinstance(network, Network) or network.side not in SIDES:
+        raise ExperimentError(
+            f"The feed-forward network is {network!r}. Use Network(side, layer) with a side of {', '.join(SIDES)}."
+        )
+    return Network(network.side, _as_index(network.layer, "layer of a feed-forward network"))

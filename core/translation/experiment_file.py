@@ -9,6 +9,9 @@ it. The file holds the name of its model, never a path, because people pass file
                         {"type": "source_word_removed", "place": 0},
                         {"type": "source_word_replaced", "place": 1, "text": "Katze"},
                         {"type": "head_scaled", "head": {"kind": "cross", "layer": 1, "head": 4}, "factor": 0.0},
+                        {"type": "feed_forward_scaled", "network": {"side": "decoder", "layer": 1}, "factor": 0.5},
+                        {"type": "softmax_temperature", "head": {"kind": "cross", "layer": 1, "head": 5},
+                         "temperature": 2.0},
                         {"type": "attention_row", "head": {"kind": "decoder", "layer": 0, "head": 0}, "row": 1,
                          "weights": [0.25, 0.75]},
                         {"type": "forced_token", "step": 2, "token": "▁dog"}]},
@@ -39,7 +42,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
 from augenmerk.core.errors import AugenmerkError, ExperimentError, ExperimentFileError
-from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind, Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, AttentionKind, Head, Network, Side
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.resources import is_bundled_model
 from augenmerk.core.storage import atomic_path, open_file
@@ -57,6 +60,7 @@ from augenmerk.core.translation.experiment import (
     Beam,
     CausalMaskLifted,
     Experiment,
+    FeedForwardScaled,
     ForcedToken,
     GivenTarget,
     Greedy,
@@ -76,6 +80,7 @@ _INTERVENTIONS: Mapping[str, type[Intervention]] = {
     "source_word_removed": SourceWordRemoved,
     "source_word_replaced": SourceWordReplaced,
     "head_scaled": HeadScaled,
+    "feed_forward_scaled": FeedForwardScaled,
     "softmax_temperature": SoftmaxTemperature,
     "attention_row": AttentionRow,
     "causal_mask_lifted": CausalMaskLifted,
@@ -152,6 +157,11 @@ def _head(field: Field) -> Head:
     return Head(kind, _index(members["layer"]), _index(members["head"]))
 
 
+def _network(field: Field) -> Network:
+    members = field.members("side", "layer")
+    return Network(cast(Side, members["side"].choice(SIDES)), _index(members["layer"]))
+
+
 def _index(field: Field) -> int:
     return field.whole_number(0, MAX_INDEX)
 
@@ -166,6 +176,7 @@ _READERS: Mapping[str, Callable[[Field], Any]] = {
     "text": Field.text,
     "place": _index,
     "head": _head,
+    "network": _network,
     "factor": lambda field: field.number(-MAX_FACTOR, MAX_FACTOR),
     "temperature": lambda field: field.number(MIN_TEMPERATURE, MAX_TEMPERATURE),
     "row": _index,
@@ -506,9 +517,8 @@ def to_python(experiment: Experiment, checkpoint: Path | str | None = None) -> s
     interventions = [_in_python(each) for each in experiment.interventions]
     names = {"Experiment", "Translator", type(experiment.output).__name__}
     names |= {type(each).__name__ for each in experiment.interventions}
-    names |= {
-        "Head" for each in experiment.interventions if isinstance(each, HeadScaled | SoftmaxTemperature | AttentionRow)
-    }
+    parts = (getattr(each, name) for each in experiment.interventions for name in vars(each))
+    names |= {type(part).__name__ for part in parts if isinstance(part, Head | Network)}
     arguments = [_text_in_python(experiment.source_text), _in_python(experiment.output)]
     if interventions:
         arguments.append("(\n" + "".join(f"        {each},\n" for each in interventions) + "    )")
@@ -556,11 +566,12 @@ def to_command(experiment: Experiment, checkpoint: Path | str | None = None) -> 
         ExperimentError: a text holds a null character or a lone surrogate, which no command can be given.
     """
     options = [*_output_options(experiment.output)]
-    heads_off = [each for each in experiment.head_scalings if each.factor == 0]
-    if heads_off:
-        options += ["--head-off", *(_head_in_command(each.head) for each in heads_off)]
+    off = [each for each in experiment.scalings if each.factor == 0]
+    for option, kind in (("--head-off", HeadScaled), ("--feed-forward-off", FeedForwardScaled)):
+        if parts := [_part_in_command(each.part) for each in off if isinstance(each, kind)]:
+            options += [option, *parts]
     for each in experiment.interventions:
-        if not (isinstance(each, HeadScaled) and each.factor == 0):
+        if each not in off:
             options += _intervention_options(each)
     if not is_bundled_model(checkpoint):
         options += _option("--checkpoint", str(checkpoint))
@@ -598,13 +609,15 @@ def _intervention_options(intervention: Intervention) -> list[str]:
         case SourceWordReplaced(place, text):
             return ["--replace-word", f"{place + 1}={text}"]
         case HeadScaled(head, factor):
-            return ["--scale-head", f"{_head_in_command(head)}={_number(factor)}"]
+            return ["--scale-head", f"{_part_in_command(head)}={_number(factor)}"]
+        case FeedForwardScaled(network, factor):
+            return ["--scale-feed-forward", f"{_part_in_command(network)}={_number(factor)}"]
         case SoftmaxTemperature(head, temperature):
-            return ["--temperature", f"{_head_in_command(head)}={_number(temperature)}"]
+            return ["--temperature", f"{_part_in_command(head)}={_number(temperature)}"]
         case CausalMaskLifted():
             return ["--lift-mask"]
         case AttentionRow(head, row, weights):
-            return ["--set-row", f"{_head_in_command(head)}:{row + 1}={','.join(map(_number, weights))}"]
+            return ["--set-row", f"{_part_in_command(head)}:{row + 1}={','.join(map(_number, weights))}"]
         case ForcedToken(step, token):
             is_never_a_word = token.startswith(WORD_MARK) or token in MARKS
             return ["--force" if is_never_a_word else "--force-token", f"{step + 1}={token}"]
@@ -615,8 +628,10 @@ def _number(value: float) -> str:
     return repr(value).removesuffix(".0")
 
 
-def _head_in_command(head: Head) -> str:
-    return f"{head.kind}:{head.layer + 1}:{head.head + 1}"
+def _part_in_command(part: Head | Network) -> str:
+    if isinstance(part, Network):
+        return f"{part.side}:{part.layer + 1}"
+    return f"{part.kind}:{part.layer + 1}:{part.head + 1}"
 
 
 def _check_can_be_typed(command: str) -> None:

@@ -12,11 +12,11 @@ from augenmerk.core.checkpoint.file import Checkpoint
 from augenmerk.core.config import RunConfig
 from augenmerk.core.corpora.batches import pad
 from augenmerk.core.inference.compiled import CompiledTransformer, Model, plain_form
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.model.transformer import (
     Encoding,
     Transformer,
-    compile_head_factors,
+    compile_factors,
     compile_interventions,
     is_finite,
     non_finite,
@@ -34,6 +34,7 @@ from augenmerk.core.translation.decoding import (
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
+    FeedForwardScaled,
     GivenTarget,
     Greedy,
     HeadScaled,
@@ -306,9 +307,15 @@ def groups_to_run(compiled: Sequence[CompiledExperiment]) -> Iterator[list[int]]
 
 def _encoder_key(compiled: CompiledExperiment) -> tuple[tuple[int, ...], tuple[Intervention, ...]]:
     """The source and the changes in the encoder, on which the encoder's output depends."""
-    changes = compiled.experiment.interventions
-    of_heads = (each for each in changes if isinstance(each, HeadScaled | SoftmaxTemperature | AttentionRow))
-    return compiled.source.ids, tuple(each for each in of_heads if each.head.kind == "encoder")
+    return compiled.source.ids, tuple(filter(_is_in_encoder, compiled.experiment.interventions))
+
+
+def _is_in_encoder(intervention: Intervention) -> bool:
+    match intervention:
+        case HeadScaled(part) | FeedForwardScaled(part) | SoftmaxTemperature(part) | AttentionRow(part):
+            return part.side == "encoder"
+        case _:
+            return False
 
 
 def batch_size_for(model: Model, beam: int, longest: int) -> int:
@@ -328,12 +335,12 @@ def translate_ids(
     *,
     beam: int = 1,
     length_penalty: float = 0.0,
-    factors: Mapping[Head, float] | None = None,
+    factors: Mapping[Head | Network, float] | None = None,
 ) -> list[list[int]]:
-    """The ids of the translations of a batch of sources, with heads scaled by `factors`."""
+    """The ids of the translations of a batch of sources, with heads and networks scaled by `factors`."""
     plain = plain_form(model)
     padded = pad(sources, plain.padding_id).to(plain.output.weight.device)
-    encoding = model.encode(padded, interventions=compile_head_factors(plain, factors or {}, len(sources)))
+    encoding = model.encode(padded, interventions=compile_factors(plain, factors or {}, len(sources)))
     limits = [max_steps(len(row), run, rules) for row in sources]
     if beam > 1:
         return beam_search(model, encoding, limits, rules, beam, length_penalty)

@@ -31,9 +31,10 @@ from augenmerk.core.translation.experiment import (
     Experiment,
     GivenTarget,
     Greedy,
-    HeadScaled,
     Intervention,
+    Scaling,
     check_beam,
+    factors_of,
 )
 from augenmerk.core.translation.result import Coverage, ExperimentResult, RareWord, Translation, TranslationStoppedError
 from augenmerk.core.translation.running import (
@@ -151,7 +152,7 @@ class Translator:
             TranslationStoppedError: `should_stop` returned True.
             TextError: there is nothing to translate, or far too much.
             ExperimentError: an intervention does not fit the sentence or the vocabulary.
-            AnalysisError: the model has no such head.
+            AnalysisError: the model has no such head or network.
         """
         return self._runner.run(self.current_model(), [self.compile(experiment)], True, should_stop, draft)[0]
 
@@ -239,19 +240,19 @@ class Translator:
         Raises:
             TextError: there is nothing to translate, or far too much.
             ExperimentError: an intervention does not fit the sentence or the vocabulary.
-            AnalysisError: the model has no such head.
+            AnalysisError: the model has no such head or network.
         """
         typed = self._encoded(experiment.source_text)
         compiled = compile_experiment(experiment, typed, self.checkpoint.codecs, self.run_config, self.rules)
-        compile_interventions(self.model, [compiled.changes])  # knows the heads
+        compile_interventions(self.model, [compiled.changes])  # knows heads and networks
         return compiled
 
     def check(self, experiment: Experiment) -> None:
-        """Refuses interventions that fit no sentence: heads that the model lacks, tokens missing from its vocabulary.
+        """Refuses interventions that fit no sentence: parts that the model lacks, tokens missing from its vocabulary.
 
         Raises:
             ExperimentError: a forced token can never be chosen.
-            AnalysisError: the model has no such head.
+            AnalysisError: the model has no such head or network.
         """
         compile_interventions(self.model, [sentence_changes(experiment)])
         forced_ids(experiment, self.checkpoint.codecs.target, self.rules)
@@ -334,7 +335,7 @@ class Translator:
         *,
         beam: int = 1,
         length_penalty: float = DEFAULT_LENGTH_PENALTY,
-        scalings: Sequence[HeadScaled] = (),
+        scalings: Sequence[Scaling] = (),
         on_progress: Callable[[int], None] = lambda done: None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> list[Hypothesis]:
@@ -345,16 +346,16 @@ class Translator:
         Args:
             texts: one sentence each.
             beam, length_penalty: as for `translate`.
-            scalings: heads that are scaled or off throughout.
+            scalings: heads and networks that are scaled or off throughout.
             on_progress: receives the number of sentences done, refused ones left out.
             should_stop: called between batches; the rest is then left empty.
 
         Raises:
             ConfigError: the beam or the length penalty is out of range.
-            AnalysisError: the model has no such head.
+            AnalysisError: the model has no such head or network.
         """
         check_beam(beam, length_penalty)
-        factors = {scaling.head: scaling.factor for scaling in scalings}
+        factors = factors_of(scalings)
         sources: dict[int, tuple[int, ...]] = {}
         for place, text in enumerate(texts):
             with suppress(TextError):

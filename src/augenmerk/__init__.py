@@ -42,13 +42,14 @@ if TYPE_CHECKING:
     )
     from augenmerk.core.interop.importing import import_model
     from augenmerk.core.interop.model import ImportedModel, ImportOptions, ImportSummary
-    from augenmerk.core.model.heads import Head
+    from augenmerk.core.model.heads import Head, Network
     from augenmerk.core.process import tune_process
     from augenmerk.core.translation.experiment import (
         AttentionRow,
         Beam,
         CausalMaskLifted,
         Experiment,
+        FeedForwardScaled,
         ForcedToken,
         GivenTarget,
         Greedy,
@@ -95,6 +96,7 @@ __all__ = [
     "ExperimentError",
     "ExperimentFileError",
     "ExperimentResult",
+    "FeedForwardScaled",
     "ForcedToken",
     "GivenTarget",
     "Greedy",
@@ -106,6 +108,7 @@ __all__ = [
     "Intervention",
     "ModelImportError",
     "ModelReference",
+    "Network",
     "Output",
     "RareWord",
     "RespelledWord",
@@ -134,13 +137,14 @@ _NAMES_BY_MODULE = {
     "augenmerk.core.errors": tuple(name for name in __all__ if name.endswith("Error")),
     "augenmerk.core.interop.importing": ("import_model",),
     "augenmerk.core.interop.model": ("ImportOptions", "ImportSummary", "ImportedModel"),
-    "augenmerk.core.model.heads": ("Head",),
+    "augenmerk.core.model.heads": ("Head", "Network"),
     "augenmerk.core.process": ("tune_process",),
     "augenmerk.core.translation.experiment": (
         "AttentionRow",
         "Beam",
         "CausalMaskLifted",
         "Experiment",
+        "FeedForwardScaled",
         "ForcedToken",
         "GivenTarget",
         "Greedy",

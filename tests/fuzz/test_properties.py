@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from augenmerk.core.config import PRESETS, RunConfig
 from augenmerk.core.config.run_config import from_toml, to_toml
 from augenmerk.core.errors import AugenmerkError, ConfigError, ExperimentFileError, TextError
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.strict_json import JsonError, parse
 from augenmerk.core.text.tokenizers import SpacyTokenizer
 from augenmerk.core.translation.experiment import (
@@ -20,6 +20,7 @@ from augenmerk.core.translation.experiment import (
     Beam,
     CausalMaskLifted,
     Experiment,
+    FeedForwardScaled,
     ForcedToken,
     GivenTarget,
     HeadScaled,
@@ -164,18 +165,22 @@ INTERVENTIONS = (
     SourceWordRemoved(0),
     SourceWordReplaced(1, "Hund"),
     HeadScaled(HEAD, 0.5),
+    FeedForwardScaled(Network("decoder", 1), 0.5),
     SoftmaxTemperature(HEAD, 2.0),
     AttentionRow(HEAD, 0, (0.5, 0.5)),
     AttentionRow(Head("decoder", 1, 0), 1, (0.5, 0.5)),
     CausalMaskLifted(),
     ForcedToken(2, "dog"),
 )
-HEAD_FIELDS = ("head.kind", "head.layer", "head.head")
+PART_FIELDS = {
+    "head": ("head.kind", "head.layer", "head.head"),
+    "network": ("network.side", "network.layer"),
+}
 FIELDS = [
     (intervention, path)
     for intervention in INTERVENTIONS
     for name in part_to_json(intervention)
-    for path in ((name, *HEAD_FIELDS) if name == "head" else (name,))
+    for path in (name, *PART_FIELDS.get(name, ()))
 ]
 BARELY = st.sampled_from(
     ["", " ", "\0", "encoder", "decoder", "forced_token", [], [[]], [0], [1], {}, -1, 0, 1, 1e9, 1e-9]

@@ -223,7 +223,7 @@ def toggle_head(head: Head) -> Intent:
     """Switches a head off, or on again."""
 
     def edit(editor: ExperimentEditor) -> Edit:
-        scaled = next((each for each in editor.experiment.head_scalings if each.head == head), None)
+        scaled = next((each for each in editor.experiment.scalings if each.part == head), None)
         return (intervene(HeadScaled(head)) if scaled is None else remove(scaled))(editor)
 
     return edit

@@ -15,7 +15,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.translation.compilation import max_steps
 from augenmerk.core.translation.experiment import (
     AttentionRow,
@@ -96,7 +96,7 @@ def naive_run(translator: Translator, experiment: Experiment, hooks: Mapping[str
 
 @torch.no_grad()
 def naive_scores(translator: Translator, experiment: Experiment, predicted_ids: Sequence[int]) -> list[float]:
-    """Log-probabilities of these tokens under the interventions on source words, heads and rows."""
+    """Log-probabilities of these tokens under the interventions on source words, heads, networks and rows."""
     model = NaiveModel(translator, experiment)
     memory, _ = model.encode(edited_source_ids(translator, experiment))
     logits, _, _ = model.decode([translator.rules.start_id, *predicted_ids[:-1]], memory)
@@ -136,13 +136,13 @@ def is_unreached(intervention: Intervention, source_length: int, num_steps: int)
 
 
 class NaiveModel:
-    """The Transformer as a function of its parameters, of the interventions on heads and rows, and of hooks."""
+    """The Transformer as a function of its parameters, of interventions on heads, networks and rows, and of hooks."""
 
     def __init__(self, translator: Translator, experiment: Experiment, hooks: Mapping[str, Hook] | None = None) -> None:
         self.hooks = hooks or {}
         self.config = translator.checkpoint.run.model
         self.parameters = {name: value.double() for name, value in translator.model.state_dict().items()}
-        self.factors = {each.head: each.factor for each in experiment.head_scalings}
+        self.factors = {each.part: each.factor for each in experiment.scalings}
         self.temperatures = {each.head: each.temperature for each in experiment.temperatures}
         self.rows = experiment.attention_rows
         self.sees_future = experiment.lifts_mask
@@ -163,7 +163,8 @@ class NaiveModel:
                 return output
 
             states = self.sublayer(f"{name}.attention_residual", states, attend)
-            states = self.sublayer(f"{name}.feed_forward_residual", states, self.feed_forward(f"{name}.feed_forward"))
+            transform = self.feed_forward(f"{name}.feed_forward", Network("encoder", layer))
+            states = self.sublayer(f"{name}.feed_forward_residual", states, transform)
             states = self.hooked(name, states)
         return self.final_norm("encoder_norm", states), torch.stack(maps)
 
@@ -185,7 +186,8 @@ class NaiveModel:
 
             states = self.sublayer(f"{name}.self_residual", states, attend_to_target)
             states = self.sublayer(f"{name}.cross_residual", states, attend_to_source)
-            states = self.sublayer(f"{name}.feed_forward_residual", states, self.feed_forward(f"{name}.feed_forward"))
+            transform = self.feed_forward(f"{name}.feed_forward", Network("decoder", layer))
+            states = self.sublayer(f"{name}.feed_forward_residual", states, transform)
             states = self.hooked(name, states)
         hidden = self.final_norm("decoder_norm", states)
         logits = hidden @ self.parameters["output.weight"].T
@@ -223,13 +225,13 @@ class NaiveModel:
         mixed = self.hooked(f"{name}.out_proj", mixed + self.parameters[f"{name}.out_proj.bias"])
         return self.hooked(name, mixed), torch.stack(maps)
 
-    def feed_forward(self, name: str) -> Callable[[Tensor], Tensor]:
+    def feed_forward(self, name: str, network: Network) -> Callable[[Tensor], Tensor]:
         def transform(states: Tensor) -> Tensor:
             inner = states @ self.parameters[f"{name}.expand.weight"].T + self.parameters[f"{name}.expand.bias"]
             inner = self.hooked(f"{name}.expand", inner)
             inner = inner / (1 + (-inner).exp()) if self.config.activation == "swish" else inner.clamp(min=0)
             output = inner @ self.parameters[f"{name}.contract.weight"].T + self.parameters[f"{name}.contract.bias"]
-            return self.hooked(name, output)
+            return self.hooked(name, output) * self.factors.get(network, 1.0)
 
         return transform
 

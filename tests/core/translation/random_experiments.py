@@ -4,12 +4,14 @@ import random
 from collections.abc import Sequence
 from typing import Protocol
 
-from augenmerk.core.model.heads import ATTENTION_KINDS, Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head, Network
+from augenmerk.core.model.transformer import all_networks
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
     CausalMaskLifted,
     Experiment,
+    FeedForwardScaled,
     ForcedToken,
     GivenTarget,
     Greedy,
@@ -59,6 +61,7 @@ class Values(Protocol):
     def edits(self, generator: random.Random, text: str, count: int) -> Sequence[SourceEdit]: ...
     def num_source_tokens(self, text: str, output: Output, edits: Sequence[SourceEdit]) -> int: ...
     def scaled(self, generator: random.Random) -> HeadScaled: ...
+    def network_scaled(self, generator: random.Random) -> FeedForwardScaled: ...
     def tempered(self, generator: random.Random) -> SoftmaxTemperature: ...
     def row(self, generator: random.Random, num_source_tokens: int) -> AttentionRow: ...
     def forced(self, generator: random.Random, num_source_tokens: int) -> ForcedToken: ...
@@ -70,12 +73,13 @@ def random_experiment(generator: random.Random, values: Values) -> Experiment:
     output = values.output(generator)
     count = generator.choice(values.counts)
     only_here = ["mask", "mask"] if isinstance(output, GivenTarget) else ["force", "force"]
-    kinds = ["source", "head", "temperature", "row", "row", *only_here]
+    kinds = ["source", "head", "network", "temperature", "row", "row", *only_here]
     drawn = generator.choices(kinds, k=count)
     edits = values.edits(generator, text, drawn.count("source"))
     length = values.num_source_tokens(text, output, edits)
     found: list[Intervention] = [*edits]
     found += [values.scaled(generator) for _ in range(drawn.count("head"))]
+    found += [values.network_scaled(generator) for _ in range(drawn.count("network"))]
     found += [values.tempered(generator) for _ in range(drawn.count("temperature"))]
     found += [CausalMaskLifted() for _ in range(drawn.count("mask"))]
     found += [values.row(generator, length) for _ in range(drawn.count("row"))]
@@ -109,8 +113,11 @@ class AnyValues:
         return 9
 
     def scaled(self, generator: random.Random) -> HeadScaled:
-        factor = generator.choice([0, -0.0, 0.5, -1, 1e-300, generator.uniform(-1000, 1000)])
-        return HeadScaled(self._head(generator), factor)
+        return HeadScaled(self._head(generator), self._factor(generator))
+
+    def network_scaled(self, generator: random.Random) -> FeedForwardScaled:
+        network = Network(generator.choice(SIDES), generator.randrange(4))
+        return FeedForwardScaled(network, self._factor(generator))
 
     def tempered(self, generator: random.Random) -> SoftmaxTemperature:
         return SoftmaxTemperature(
@@ -133,6 +140,9 @@ class AnyValues:
 
     def _index(self, generator: random.Random) -> int:
         return generator.choice([0, 1, 2, 7, 100_000])
+
+    def _factor(self, generator: random.Random) -> float:
+        return generator.choice([0, -0.0, 0.5, -1, 1e-300, generator.uniform(-1000, 1000)])
 
     def _head(self, generator: random.Random) -> Head:
         return Head(generator.choice(ATTENTION_KINDS), generator.randrange(4), generator.randrange(9))
@@ -186,6 +196,10 @@ class ValuesForModel:
 
     def scaled(self, generator: random.Random) -> HeadScaled:
         return HeadScaled(generator.choice(self._heads), generator.choice([0.0, 0.0, 0.5, 2.0, -1.0]))
+
+    def network_scaled(self, generator: random.Random) -> FeedForwardScaled:
+        network = generator.choice(all_networks(self._translator.model))
+        return FeedForwardScaled(network, generator.choice([0.0, 0.0, 0.5, 2.0, -1.0]))
 
     def tempered(self, generator: random.Random) -> SoftmaxTemperature:
         return SoftmaxTemperature(generator.choice(self._heads), generator.choice([0.25, 0.5, 2.0, 5.0]))

@@ -58,7 +58,7 @@ def test_interventions_are_in_canonical_order_whatever_order_was_given() -> None
     (experiment,) = written
     assert experiment.interventions == CANONICAL
     assert experiment.source_edits == (REPLACED, REMOVED)
-    assert experiment.head_scalings == (OFF, DOUBLED)
+    assert experiment.scalings == (OFF, DOUBLED)
     assert experiment.heads_off == {OFF.head}
     assert experiment.attention_rows == (ROW,)
     assert experiment.forced == (FORCED,)
@@ -314,7 +314,7 @@ def test_those_that_are_not_there_are_passed_over() -> None:
 @pytest.mark.parametrize(
     ("output", "kept"), [(Greedy(), Greedy()), (Beam(3, 0.5), Beam(3, 0.5)), (GivenTarget("A man."), Greedy())]
 )
-def test_an_edited_sentence_keeps_its_head_scalings_alone(output: Any, kept: Any) -> None:
+def test_an_edited_sentence_keeps_its_scalings_alone(output: Any, kept: Any) -> None:
     interventions = tuple(each for each in CANONICAL if each != FORCED or not isinstance(output, GivenTarget))
     edited = Experiment(TEXT, output, interventions).edited("Ein Hund.")
     assert edited == Experiment("Ein Hund.", kept, (OFF, DOUBLED))

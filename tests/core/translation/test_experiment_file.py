@@ -96,7 +96,8 @@ def test_the_example_in_the_documentation_is_one() -> None:
     text = (experiment_file.__doc__ or "").split("\n\n")[2].replace("5d04…", MODEL.digest)
     found = from_bytes(text.encode(), "")
     assert [type(each).__name__ for each in found.experiment.interventions] == [
-        "SourceWordRemoved", "SourceWordReplaced", "HeadScaled", "AttentionRow", "ForcedToken",
+        "SourceWordRemoved", "SourceWordReplaced", "HeadScaled", "FeedForwardScaled", "SoftmaxTemperature",
+        "AttentionRow", "ForcedToken",
     ]  # fmt: skip
 
 

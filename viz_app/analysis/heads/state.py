@@ -15,7 +15,7 @@ from augenmerk.core.corpora.parallel import read_lines, read_pair
 from augenmerk.core.errors import CorpusError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import example_sentences
-from augenmerk.core.translation.experiment import HeadScaled
+from augenmerk.core.translation.experiment import Scaling
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.languages import check_languages, with_code
@@ -80,7 +80,7 @@ class HeadsState:
         return self.measured_scalings is not None
 
     @property
-    def measured_scalings(self) -> tuple[HeadScaled, ...] | None:
+    def measured_scalings(self) -> tuple[Scaling, ...] | None:
         """The head scalings of the result; None if there is no result."""
         found = self.importance if self.question == "importance" else self.behaviour
         return found.scalings if found is not None else None
@@ -89,7 +89,7 @@ class HeadsState:
     def is_outdated(self) -> bool:
         """Whether the result was measured with other scalings than those of the experiment."""
         measured = self.measured_scalings
-        return measured is not None and measured != self.state.experiment.head_scalings
+        return measured is not None and measured != self.state.experiment.scalings
 
     def importance_of(self, head: Head) -> float:
         """The rise of the loss without a head, in nats per token."""
@@ -117,7 +117,7 @@ class HeadsState:
         """A warning if the result belongs to other scalings than those of the experiment; else empty."""
         if not self.is_outdated:
             return ""
-        return f"The experiment now has {in_words(self.state.experiment.head_scalings).removeprefix('with ')}."
+        return f"The experiment now has {in_words(self.state.experiment.scalings).removeprefix('with ')}."
 
     def rows(self) -> list[tuple[Head, tuple[str, ...]]]:
         """The statistics of every head as a line of texts."""
@@ -140,7 +140,7 @@ class HeadsState:
         return found
 
 
-def in_words(scalings: Sequence[HeadScaled]) -> str:
+def in_words(scalings: Sequence[Scaling]) -> str:
     """The scaled heads as a phrase: "with every head on", "with cross 2·5 off"."""
     if not scalings:
         return "with every head on"

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from augenmerk.core.analysis.roles import HeadProfiler, SampleProfiles, SampleRoles, write_sample_roles
 from augenmerk.core.errors import AnalysisError, TextError
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.experiment import Experiment, Greedy, HeadScaled
+from augenmerk.core.translation.experiment import Experiment, Greedy, Scaling
 from augenmerk.core.translation.result import MAP_KINDS, TranslationStoppedError
 from augenmerk.viz_app.analysis.heads.state import (
     HeadsState,
@@ -47,14 +47,14 @@ class ImportanceJob:
 
     Attributes:
         choice, num_sentences: the sentences, and their greatest number.
-        scalings: heads that are scaled or off throughout.
+        scalings: heads and networks that are scaled or off throughout.
         target_code: the token `>>xx<<` of the target language, for a model of several; None if the sentences have it.
         passes: the passes over the sample that are left; None before the first.
     """
 
     choice: SampleChoice
     num_sentences: int
-    scalings: tuple[HeadScaled, ...] = ()
+    scalings: tuple[Scaling, ...] = ()
     target_code: str | None = None
     passes: "Iterator[tuple[int, int, HeadImportance | None]] | None" = None
     scope: ClassVar[JobScope] = "model"
@@ -87,7 +87,7 @@ class ImportanceJob:
 
 
 def own_translations(
-    translator: "Translator", sources: Sequence[str], scalings: tuple[HeadScaled, ...], should_stop: ShouldStop
+    translator: "Translator", sources: Sequence[str], scalings: tuple[Scaling, ...], should_stop: ShouldStop
 ) -> tuple[str, ...]:
     """The model's translations; empty where it refuses a sentence."""
     compiled, targets = {}, [""] * len(sources)
@@ -111,7 +111,7 @@ class StatisticsJob:
 
     choice: SampleChoice
     num_sentences: int
-    scalings: tuple[HeadScaled, ...] = ()
+    scalings: tuple[Scaling, ...] = ()
     target_code: str | None = None
     profiler: HeadProfiler | None = None
     scope: ClassVar[JobScope] = "model"
@@ -357,7 +357,7 @@ class HeadsTab(AnalysisTab):
         self.redraw()
 
     def _on_start(self) -> None:
-        sample, count, scalings = self.heads.sample, self.heads.num_sentences, self.state.experiment.head_scalings
+        sample, count, scalings = self.heads.sample, self.heads.num_sentences, self.state.experiment.scalings
         self._measured_sample, self._partial = sample, None
         if self.heads.question == "behaviour":
             self._is_kept = False

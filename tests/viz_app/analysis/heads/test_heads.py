@@ -312,7 +312,7 @@ def test_an_answer_for_other_heads_stays_is_named_and_can_be_measured_again(
     settle(qtbot, tab)
     _measure(qtbot, tab)
     assert tab.heads.importance is not None
-    assert tab.heads.importance.scalings == tab.state.experiment.head_scalings
+    assert tab.heads.importance.scalings == tab.state.experiment.scalings
     assert not tab._warning.isVisible()
 
 
