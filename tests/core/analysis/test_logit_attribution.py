@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from augenmerk.core.analysis.logit_attribution import logit_parts, residual_parts
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.model.interventions import SentenceChanges
 from augenmerk.core.model.transformer import compile_interventions
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, HeadScaled
@@ -16,7 +16,9 @@ SOURCE, READ = [2, 5, 9, 4, 3], [2, 7, 6, 11]
 OFF = [Head("encoder", 0, 1), Head("decoder", 1, 0), Head("cross", 2, 3)]
 CHANGES = [
     SentenceChanges({}, {}),
-    SentenceChanges(dict.fromkeys(OFF, 0.0), {(Head("cross", 0, 1), 0): (0.0, 1.0, 0.0, 0.0, 0.0)}),
+    SentenceChanges(
+        {**dict.fromkeys(OFF, 0.0), Network("decoder", 1): -0.5}, {(Head("cross", 0, 1), 0): (0.0, 1.0, 0.0, 0.0, 0.0)}
+    ),
     SentenceChanges(temperatures=dict.fromkeys(OFF, 3.0), lifts_mask=True),
 ]
 
@@ -47,13 +49,16 @@ def test_the_parts_sum_to_the_output_of_the_decoder(config) -> None:
 
 
 @every_kind
-def test_a_head_that_is_off_has_no_part(config) -> None:
+def test_a_head_or_network_that_is_off_has_no_part(config) -> None:
     model = make_model(config)
-    interventions = compile_interventions(model, [SentenceChanges({OFF[1]: 0.0, OFF[2]: 0.0}, {})])
+    factors = {OFF[1]: 0.0, OFF[2]: 0.0, Network("decoder", 1): 0.0}
+    interventions = compile_interventions(model, [SentenceChanges(factors, {})])
     parts = residual_parts(model, SOURCE, READ, interventions)
     assert parts.decoder[1, 0].abs().max() == 0
     assert parts.cross[2, 3].abs().max() == 0
     assert parts.cross[2, 2].abs().min() > 0
+    assert parts.feed_forward[1].abs().max() == 0
+    assert parts.feed_forward[0].abs().min() > 0
 
 
 def test_without_a_norm_and_a_network_behind_it_a_head_is_worth_its_part_and_no_more() -> None:

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from augenmerk.core.cli.main import main, make_parser
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
     Experiment,
+    FeedForwardScaled,
     ForcedToken,
     GivenTarget,
     HeadScaled,
@@ -26,6 +27,7 @@ SENTENCE = "Ein Mann steht auf einer Leiter."
 TARGET = "A man stands on a ladder."
 OPTIONS = [
     "--head-off", "cross:2:1", "encoder:1:2", "--scale-head", "decoder:1:1=-0.5",
+    "--feed-forward-off", "decoder:2", "--scale-feed-forward", "encoder:1=0.5",
     "--set-row", "cross:1:2:3=1,2,3,0,0,0,0,1", "--set-row", "decoder:1:2:1=1",
     "--force", "3=ladder", "--force", "1=a man", "--force-token", "4=<eos>",
     "--remove-word", "4", "--replace-word", "2=Leiter",
@@ -36,6 +38,8 @@ INTERVENTIONS = (
     HeadScaled(Head("encoder", 0, 1)),
     HeadScaled(Head("cross", 1, 0)),
     HeadScaled(Head("decoder", 0, 0), -0.5),
+    FeedForwardScaled(Network("decoder", 1)),
+    FeedForwardScaled(Network("encoder", 0), 0.5),
     AttentionRow(Head("decoder", 0, 1), 0, (1,)),
     AttentionRow(Head("cross", 0, 1), 2, (1, 2, 3, 0, 0, 0, 0, 1)),
     ForcedToken(0, "a"),
@@ -63,6 +67,8 @@ def run(capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: str, c
     [
         ("--head-off", "cross:2:5", Head("cross", 1, 4)),
         ("--scale-head", "cross:2:5=-1e-3", HeadScaled(Head("cross", 1, 4), -0.001)),
+        ("--feed-forward-off", "decoder:2", Network("decoder", 1)),
+        ("--scale-feed-forward", "encoder:1=2", FeedForwardScaled(Network("encoder", 0), 2)),
         ("--set-row", "cross:2:5:3=0,1,0", AttentionRow(Head("cross", 1, 4), 2, (0, 1, 0))),
         ("--force", "3=dog", (2, "dog")),
         ("--force", "3==", (2, "=")),
@@ -144,6 +150,11 @@ def test_a_row_of_the_encoder_lies_beyond_the_end_of_the_source(untrained_checkp
     ("arguments", "message"),
     [
         (["--head-off", "cross:9:1"], "no cross layer 9 head 1"),
+        (["--feed-forward-off", "decoder:9"], "no decoder layer 9 feed-forward"),
+        (
+            ["--feed-forward-off", "decoder:1", "--scale-feed-forward", "decoder:1=2"],
+            "Two interventions change the same",
+        ),
         (["--head-off", "cross:1:1", "--scale-head", "cross:1:1=2"], "Two interventions change the same thing"),
         (["--head-off", "cross:1:1", "encoder:1:1", "--off", "cross:1:1"], "“cross 1·1 off” and “cross 1·1 off”"),
         (["--scale-head", "cross:1:1=2", "--scale-head", "cross:1:1=2"], "Two interventions change the same thing"),
@@ -180,6 +191,10 @@ def test_what_does_not_fit_is_refused_in_one_message(
         ("--scale-head", "cross:1:1=much", "'much' is not a number"),
         ("--scale-head", "cross:1:1=nan", "Choose a number from -1000 to 1000"),
         ("--scale-head", "cross:1=1", "is not a head"),
+        ("--feed-forward-off", "cross:1", "is not a feed-forward network"),
+        ("--feed-forward-off", "decoder:0", "is not a feed-forward network"),
+        ("--feed-forward-off", "Zwei Hunde", "Put the sentence before this option"),
+        ("--scale-feed-forward", "decoder:1", "a layer and a factor, such as decoder:2=0.5"),
         ("--set-row", "cross:1:1=0,1", "is not a head"),
         ("--set-row", "cross:1:1:0=0,1", "is not a whole number from 1 to 100,001"),
         ("--set-row", "cross:1:1:2=0,,1", "'' is not a number"),
@@ -243,10 +258,12 @@ def test_scores_are_those_of_the_changed_model(untrained_checkpoint: Path, capsy
     english.write_text("A man stands.\nLadder.\nA dog .\n", encoding="utf-8")
     evaluate = ["evaluate", "--source", str(german), "--reference", str(english), "--hypotheses", str(tmp_path / "h")]
     evaluate += ["--checkpoint", str(untrained_checkpoint)]
-    scalings = (HeadScaled(Head("encoder", 0, 0)), HeadScaled(Head("cross", 1, 1), -2.0))
+    heads = (HeadScaled(Head("encoder", 0, 0)), HeadScaled(Head("cross", 1, 1), -2.0))
+    scalings = (*heads, FeedForwardScaled(Network("decoder", 0)))
     translator, told = Translator.load(untrained_checkpoint, "cpu"), []
     for option in ("--head-off", "--off"):
-        assert main([*evaluate, "--json", option, "encoder:1:1", "--scale-head", "cross:2:2=-2"]) == 0
+        network_off = ["--feed-forward-off", "decoder:1"]
+        assert main([*evaluate, "--json", option, "encoder:1:1", "--scale-head", "cross:2:2=-2", *network_off]) == 0
         told.append(json.loads(capsys.readouterr().out))
         lines = german.read_text(encoding="utf-8").splitlines()
         expected = [translator.run(Experiment(line, interventions=scalings)).text for line in lines]

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import torch
 
 from augenmerk.core.config import ModelConfig
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.model.interventions import Interventions, SentenceChanges
 from augenmerk.core.model.transformer import Transformer, compile_interventions
 
@@ -48,7 +48,7 @@ def random_ids(num_rows: int, length: int, num_tokens: int, *, seed: int = 1) ->
 
 
 def scaled(
-    model: Transformer, heads: Iterable[Head], factor: float = 0.0, num_sentences: int = 1
+    model: Transformer, parts: Iterable[Head | Network], factor: float = 0.0, num_sentences: int = 1
 ) -> Interventions | None:
-    """The same for every sentence of a batch: these heads times a factor; 0 switches them off."""
-    return compile_interventions(model, [SentenceChanges(dict.fromkeys(heads, factor), {})] * num_sentences)
+    """The same for every sentence of a batch: these heads and networks times a factor; 0 switches them off."""
+    return compile_interventions(model, [SentenceChanges(dict.fromkeys(parts, factor), {})] * num_sentences)

@@ -1,4 +1,7 @@
-"""A head that is scaled is a head whose columns of the output projection are; each sentence has its own changes."""
+"""A scaled head is one whose columns of the output projection are scaled, a scaled network one whose last layer is.
+
+Each sentence has its own changes.
+"""
 
 import copy
 
@@ -6,19 +9,24 @@ import pytest
 import torch
 
 from augenmerk.core.errors import AnalysisError
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.model.interventions import Interventions, SentenceChanges
-from augenmerk.core.model.transformer import Transformer, all_heads, attentions_of, compile_interventions
+from augenmerk.core.model.transformer import Transformer, all_heads, all_networks, attentions_of, compile_interventions
 from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, ROUNDING, SMALL, make_model, random_ids, scaled
 
 SEVERAL = [Head("encoder", 0, 1), Head("decoder", 2, 0), Head("cross", 1, 3), Head("cross", 1, 2)]
+NETWORKS = [Network("encoder", 1), Network("decoder", 0), Network("decoder", 2)]
 WHOLE_LAYERS = [Head(kind, 1, head) for kind in ("encoder", "decoder", "cross") for head in range(4)]
 DIFFERENT = [
     SentenceChanges({Head("encoder", 0, 1): 0.0, Head("cross", 1, 3): 2.0}, {(Head("encoder", 1, 0), 2): (0.25, 0.75)}),
     SentenceChanges({}, {}),
-    SentenceChanges({Head("cross", 1, 3): -1.5}, {(Head("decoder", 0, 2), 1): (1.0, 0.0)}),
     SentenceChanges(
-        {Head("decoder", 2, 0): 0.5}, {(Head("cross", 2, 1), 3): (0.5, 0.5), (Head("cross", 2, 1), 0): (1,)}
+        {Head("cross", 1, 3): -1.5, Network("encoder", 1): 0.0, Network("decoder", 1): 2.0},
+        {(Head("decoder", 0, 2), 1): (1.0, 0.0)},
+    ),
+    SentenceChanges(
+        {Head("decoder", 2, 0): 0.5, Network("decoder", 1): -1.0},
+        {(Head("cross", 2, 1), 3): (0.5, 0.5), (Head("cross", 2, 1), 0): (1,)},
     ),
 ]
 LENGTHS = [(7, 5), (4, 6), (6, 3), (3, 5)]
@@ -56,11 +64,36 @@ def test_scaling_is_scaling_the_columns_of_the_output_projection(config, heads: 
     assert (found.logits - whole).abs().max() > 1e-3
 
 
+def with_networks_scaled(model: Transformer, factors: dict[Network, float]) -> Transformer:
+    """A copy in which the last linear layer of these networks is multiplied by a factor."""
+    copied = copy.deepcopy(model)
+    for network, factor in factors.items():
+        layers = copied.encoder_layers if network.side == "encoder" else copied.decoder_layers
+        contract = layers[network.layer].feed_forward.contract
+        contract.weight.data *= factor
+        contract.bias.data *= factor
+    return copied
+
+
+@pytest.mark.parametrize("config", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("factor", [0.0, -0.5, 3.0])
 @torch.no_grad()
-def test_heads_are_off_in_cached_steps_too() -> None:
+def test_scaling_a_network_is_scaling_its_last_layer(config, factor: float) -> None:
+    model = make_model(config)
+    source, target = random_ids(2, 7, NUM_SOURCE), random_ids(2, 5, NUM_TARGET)
+    source[1, -2:] = model.padding_id
+    expected = with_networks_scaled(model, dict.fromkeys(NETWORKS, factor))(source, target, need_maps=True)
+    found = model(source, target, need_maps=True, interventions=scaled(model, NETWORKS, factor, 2))
+    torch.testing.assert_close(found.logits, expected.logits, rtol=0, atol=ROUNDING)
+    torch.testing.assert_close(found.cross_maps, expected.cross_maps, rtol=0, atol=ROUNDING)
+    assert (found.logits - model(source, target).logits).abs().max() > 1e-3
+
+
+@torch.no_grad()
+def test_heads_and_networks_are_off_in_cached_steps_too() -> None:
     model = make_model()
     source, target = random_ids(1, 7, NUM_SOURCE), random_ids(1, 5, NUM_TARGET)
-    interventions = scaled(model, SEVERAL)
+    interventions = scaled(model, [*SEVERAL, *NETWORKS])
     expected = model(source, target, interventions=interventions).logits[0]
     state = model.start_decoding(model.encode(source, interventions=interventions), 5)
     stepped = torch.cat([state.read(target[:, step]) for step in range(5)])
@@ -192,6 +225,9 @@ def test_only_modules_with_changes_are_listed() -> None:
         ("cross", 1),
         ("cross", 2),
     }
+    assert set(found.factors) == {Network("encoder", 1), Network("decoder", 1)}
+    assert found.factors[Network("decoder", 1)].flatten().tolist() == [1.0, 1.0, 2.0, -1.0]
+    assert found.factor_of("decoder", 0) is None
     assert found.of("cross", 0) is None
     changes = found.of("cross", 1)
     assert changes is not None
@@ -200,9 +236,16 @@ def test_only_modules_with_changes_are_listed() -> None:
     assert changes.rows is None
 
 
-def test_all_heads_are_listed_once() -> None:
-    heads = all_heads(make_model())
+def test_all_heads_and_networks_are_listed_once() -> None:
+    heads, networks = all_heads(make_model()), all_networks(make_model())
     assert len(heads) == len(set(heads)) == 4 * (2 + 3 + 3)
+    assert len(networks) == len(set(networks)) == 2 + 3
+
+
+@pytest.mark.parametrize("network", [Network("encoder", 2), Network("decoder", 3), Network("decoder", -1)])
+def test_a_network_that_is_not_there_is_refused(network: Network) -> None:
+    with pytest.raises(AnalysisError, match="It has 2 encoder and 3 decoder layers"):
+        compile_interventions(make_model(SMALL), [SentenceChanges(), SentenceChanges({network: 0.0})])
 
 
 @pytest.mark.parametrize("head", [Head("encoder", 2, 0), Head("cross", 0, 4), Head("decoder", -1, 0)])

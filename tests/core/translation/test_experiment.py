@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from augenmerk.core.errors import ConfigError, ExperimentError
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.translation.experiment import (
     MAX_FACTOR,
     MAX_INDEX,
@@ -21,6 +21,7 @@ from augenmerk.core.translation.experiment import (
     Beam,
     CausalMaskLifted,
     Experiment,
+    FeedForwardScaled,
     ForcedToken,
     GivenTarget,
     Greedy,
@@ -39,10 +40,12 @@ REMOVED = SourceWordRemoved(2)
 REPLACED = SourceWordReplaced(0, "der große")
 OFF = HeadScaled(Head("encoder", 1, 3))
 DOUBLED = HeadScaled(Head("cross", 0, 0), 2)
+NETWORK_OFF = FeedForwardScaled(Network("encoder", 2))
+NETWORK_HALVED = FeedForwardScaled(Network("decoder", 0), 0.5)
 ROW = AttentionRow(Head("decoder", 0, 2), 1, (1, 3))
 FORCED = ForcedToken(4, "▁dog")
-CANONICAL = (REPLACED, REMOVED, OFF, DOUBLED, ROW, FORCED)
-"""Source words, heads, rows, steps; each by its place, its kind, layer and head, its step."""
+CANONICAL = (REPLACED, REMOVED, OFF, DOUBLED, NETWORK_OFF, ROW, FORCED)
+"""Source words, heads, networks, rows, steps; each by its place, its kind, layer and head, its step."""
 
 
 @pytest.mark.subprocess
@@ -58,8 +61,9 @@ def test_interventions_are_in_canonical_order_whatever_order_was_given() -> None
     (experiment,) = written
     assert experiment.interventions == CANONICAL
     assert experiment.source_edits == (REPLACED, REMOVED)
-    assert experiment.scalings == (OFF, DOUBLED)
+    assert experiment.scalings == (OFF, DOUBLED, NETWORK_OFF)
     assert experiment.heads_off == {OFF.head}
+    assert experiment.networks_off == {NETWORK_OFF.network}
     assert experiment.attention_rows == (ROW,)
     assert experiment.forced == (FORCED,)
 
@@ -73,6 +77,7 @@ def test_sites_are_in_the_order_of_kinds_layers_heads_rows_and_steps() -> None:
             for layer in (0, 1)
             for head in (0, 3)
         ),
+        *(FeedForwardScaled(Network(side, layer)) for side in ("encoder", "decoder") for layer in (0, 2, 10)),
         *(AttentionRow(Head("encoder", 0, 0), row, (1,)) for row in (0, 9, 10)),
         AttentionRow(Head("cross", 0, 0), 0, (1,)),
         *(ForcedToken(step, "x") for step in (0, 2, 11)),
@@ -125,6 +130,8 @@ def test_experiments_are_frozen() -> None:
         (DOUBLED, "cross 1·1 scaled 2"),
         (HeadScaled(Head("cross", 1, 4), -0.5), "cross 2·5 scaled -0.5"),
         (ROW, "decoder 1·3 row 2 set"),
+        (NETWORK_OFF, "feed-forward encoder 3 off"),
+        (NETWORK_HALVED, "feed-forward decoder 1 scaled 0.5"),
         (FORCED, "step 5: dog"),
         (ForcedToken(0, "▁"), "step 1: ▁"),
         (ForcedToken(0, "<eos>"), "step 1: <eos>"),
@@ -138,6 +145,7 @@ PAIRS_FOR_ONE_SITE = [
     (SourceWordRemoved(2), SourceWordReplaced(2, "Hund")),
     (SourceWordRemoved(2), SourceWordRemoved(2)),
     (HeadScaled(Head("cross", 1, 0)), HeadScaled(Head("cross", 1, 0), 2.0)),
+    (NETWORK_HALVED, FeedForwardScaled(NETWORK_HALVED.network)),
     (AttentionRow(Head("cross", 1, 0), 3, (1, 0)), AttentionRow(Head("cross", 1, 0), 3, (0, 1))),
     (ForcedToken(3, "a"), ForcedToken(3, "b")),
 ]
@@ -296,7 +304,7 @@ def test_added_interventions_take_the_place_of_those_on_the_same_site() -> None:
     experiment = Experiment(TEXT, Beam(3), CANONICAL)
     replacement, further = HeadScaled(OFF.head, 0.5), ForcedToken(0, "a")
     found = experiment.with_interventions(replacement, further)
-    assert found == Experiment(TEXT, Beam(3), (REPLACED, REMOVED, replacement, DOUBLED, ROW, further, FORCED))
+    assert found == Experiment(TEXT, Beam(3), (REPLACED, REMOVED, replacement, *CANONICAL[3:5], ROW, further, FORCED))
     assert found.with_interventions(OFF).without(further) == experiment
     removed = experiment.with_interventions(SourceWordRemoved(0))
     assert removed.source_edits == (SourceWordRemoved(0), REMOVED)
@@ -306,7 +314,7 @@ def test_added_interventions_take_the_place_of_those_on_the_same_site() -> None:
 
 def test_those_that_are_not_there_are_passed_over() -> None:
     experiment = Experiment(TEXT, Beam(3), CANONICAL)
-    assert experiment.without(ROW, REMOVED).interventions == (REPLACED, OFF, DOUBLED, FORCED)
+    assert experiment.without(ROW, REMOVED).interventions == (REPLACED, OFF, DOUBLED, NETWORK_OFF, FORCED)
     assert experiment.without(HeadScaled(OFF.head, 0.5), ForcedToken(4, "▁cat")) == experiment
     assert experiment.without(*CANONICAL) == experiment.baseline
 
@@ -317,7 +325,7 @@ def test_those_that_are_not_there_are_passed_over() -> None:
 def test_an_edited_sentence_keeps_its_scalings_alone(output: Any, kept: Any) -> None:
     interventions = tuple(each for each in CANONICAL if each != FORCED or not isinstance(output, GivenTarget))
     edited = Experiment(TEXT, output, interventions).edited("Ein Hund.")
-    assert edited == Experiment("Ein Hund.", kept, (OFF, DOUBLED))
+    assert edited == Experiment("Ein Hund.", kept, (OFF, DOUBLED, NETWORK_OFF))
 
 
 def test_broken_characters_of_texts_are_replaced() -> None:
@@ -341,6 +349,11 @@ def test_broken_characters_of_texts_are_replaced() -> None:
         lambda: HeadScaled(Head("cross", 0, 1.5)),  # type: ignore[arg-type]
         lambda: HeadScaled(Head("cross", 0, 0), "0.5"),  # type: ignore[arg-type]
         lambda: HeadScaled(Head("cross", 0, 0), None),  # type: ignore[arg-type]
+        lambda: FeedForwardScaled(Head("decoder", 0, 0)),  # type: ignore[arg-type]
+        lambda: FeedForwardScaled(Network("cross", 0)),  # type: ignore[arg-type]
+        lambda: FeedForwardScaled(Network("decoder", -1)),
+        lambda: FeedForwardScaled(Network("decoder", 0), float("nan")),
+        lambda: FeedForwardScaled(Network("decoder", 0), 1e9),
         lambda: AttentionRow(Head("cross", 0, 0), 0, [None]),  # type: ignore[arg-type, list-item]
         lambda: AttentionRow(Head("cross", 0, 0), 0, "12"),  # type: ignore[arg-type]
         lambda: SourceWordReplaced(0, 3),  # type: ignore[arg-type]

@@ -70,9 +70,14 @@ def translator(model_name: str) -> Translator:
 
 @pytest.fixture(scope="module")
 def cases(model_name: str, translator: Translator) -> list[Case]:
-    generator, values = random.Random(model_name), ValuesForModel(translator)
-    experiments = [random_experiment(generator, values) for _ in range(NUM_EXPERIMENTS)]
-    return [Case(experiment, naive_run(translator, experiment)) for experiment in experiments]
+    return [
+        Case(experiment, naive_run(translator, experiment)) for experiment in experiments_for(model_name, translator)
+    ]
+
+
+def experiments_for(model_name: str, translator: Translator) -> list[Experiment]:
+    generator, values = random.Random(f"{model_name} 1"), ValuesForModel(translator)
+    return [random_experiment(generator, values) for _ in range(NUM_EXPERIMENTS)]
 
 
 @pytest.fixture(scope="module")
@@ -229,8 +234,7 @@ def test_the_random_experiments_cover_everything() -> None:
     lengths: dict[str, set[int]] = {}
     for name in MODELS:
         translator = make_translator(name)
-        generator, values = random.Random(name), ValuesForModel(translator)
-        experiments = [random_experiment(generator, values) for _ in range(NUM_EXPERIMENTS)]
+        experiments = experiments_for(name, translator)
         for experiment, found in zip(experiments, translator.run_many(experiments, need_maps=False), strict=True):
             outputs[type(experiment.output)] += 1
             sizes[len(experiment.interventions)] += 1

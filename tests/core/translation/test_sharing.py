@@ -15,13 +15,14 @@ from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.cli.main import main, make_parser
 from augenmerk.core.cli.options import read_experiment
 from augenmerk.core.errors import ExperimentError
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
     CausalMaskLifted,
     Experiment,
+    FeedForwardScaled,
     ForcedToken,
     GivenTarget,
     Greedy,
@@ -42,6 +43,9 @@ INTERVENTIONS = (
     HeadScaled(Head("cross", 1, 0)),
     HeadScaled(Head("encoder", 0, 1)),
     HeadScaled(Head("decoder", 0, 0), -0.5),
+    FeedForwardScaled(Network("encoder", 0)),
+    FeedForwardScaled(Network("decoder", 0)),
+    FeedForwardScaled(Network("decoder", 1), 0.5),
     AttentionRow(Head("cross", 0, 1), 2, (1, 2, 3, 0, 0, 0, 0, 1)),
     AttentionRow(Head("decoder", 0, 1), 0, (1,)),
     ForcedToken(0, "ladder"),
@@ -53,7 +57,7 @@ RUNNABLE = {
     "nothing": Experiment(SENTENCE),
     "given": Experiment("Ein 'Mann' \"steht\" $HOME", GivenTarget("-a `man` \\ stands"), INTERVENTIONS[2:4]),
     "an option": Experiment("--json", Greedy(), INTERVENTIONS[2:3]),
-    "a dash": Experiment("-", Greedy(), INTERVENTIONS[7:]),
+    "a dash": Experiment("-", Greedy(), INTERVENTIONS[10:]),
 }
 
 

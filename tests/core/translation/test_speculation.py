@@ -16,7 +16,7 @@ from augenmerk.core.inference import products
 from augenmerk.core.inference.compiled import PLAIN_VARIABLE, CachedState, CompiledTransformer
 from augenmerk.core.inference.products import RoundedProduct, has_rounded_products
 from augenmerk.core.model.heads import ATTENTION_KINDS
-from augenmerk.core.model.transformer import compile_interventions
+from augenmerk.core.model.transformer import all_networks, compile_interventions
 from augenmerk.core.translation import decoding
 from augenmerk.core.translation.compilation import CompiledExperiment
 from augenmerk.core.translation.decoding import (
@@ -26,7 +26,7 @@ from augenmerk.core.translation.decoding import (
     greedy_search,
     verified_greedy,
 )
-from augenmerk.core.translation.experiment import CausalMaskLifted, Experiment, Greedy, HeadScaled
+from augenmerk.core.translation.experiment import CausalMaskLifted, Experiment, FeedForwardScaled, Greedy, HeadScaled
 from augenmerk.core.translation.result import TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
 from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, make_model, random_ids
@@ -260,11 +260,12 @@ def test_what_leaves_the_encoder_as_it_is_takes_its_last_result(monkeypatch: pyt
     assert seen == [True, True], "another source"
     translator.score(translator.run(plain), plain)
     assert seen == [True, True, True]
-    for head in [each for each in all_heads(translator) if each.head == 0]:
-        changed = plain.with_interventions(HeadScaled(head))
+    heads = [HeadScaled(each) for each in all_heads(translator) if each.head == 0]
+    for change in (*heads, *map(FeedForwardScaled, all_networks(translator.model))):
+        changed = plain.with_interventions(change)
         seen.clear()
         found = translator.run(changed)
-        assert seen == ([True] if head.kind == "encoder" else []), head
+        assert seen == ([True] if change.part.side == "encoder" else []), change
         expected = make_translator(name).run(changed)
         assert found.predicted_ids == expected.predicted_ids
         assert found.log_probabilities == pytest.approx(expected.log_probabilities, abs=1e-5)
