@@ -1,57 +1,101 @@
-"""The logit lens: the decoder's predictions if it stopped after each of its layers.
+"""The logit lens: the decoder's predictions if it stopped at an earlier depth.
 
-nostalgebraist 2020, "interpreting GPT: the logit lens": the states after a layer go through the final norm and the
-output layer, as if it were the last layer. After the last layer this is the model's own prediction; the others
-are readings that the model was not trained for. Shape legend: `core.analysis`.
+nostalgebraist 2020, "interpreting GPT: the logit lens": the residual stream after a sublayer goes through the final
+norm and the output layer, as if it were the decoder's last. At the last depth this is the model's own prediction; the
+others are readings that the model was not trained for. Shape legend: `core.analysis`.
 """
 
-from collections.abc import Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from augenmerk.core.errors import NonFiniteError
 from augenmerk.core.model.interventions import Interventions
-from augenmerk.core.model.transformer import Transformer, is_finite, require_finite
+from augenmerk.core.model.sites import SUBLAYERS, Sublayer, trace_sites
+from augenmerk.core.model.transformer import Transformer, is_finite
 from augenmerk.core.translation.compilation import interventions_of
 from augenmerk.core.translation.result import Alternative, FloatArray, ReadOnlyArrays, Translation
 from augenmerk.core.translation.running import Runner
 from augenmerk.core.translation.translator import Translator
 
 
+@dataclass(frozen=True)
+class Depth:
+    """A point of the decoder's residual stream: the embedding, or after a sublayer (in post-norm models: its norm).
+
+    Attributes:
+        layer: counted from 0; None for the embedding.
+        sublayer: the name of the module.
+    """
+
+    layer: int | None = None
+    sublayer: Sublayer | Literal["embedding"] = "embedding"
+
+    def __str__(self) -> str:
+        """The depth for display, counted from 1: “layer 2 cross-attention”."""
+        name = self.sublayer.replace("_", "-")
+        return name if self.layer is None else f"layer {self.layer + 1} {name}"
+
+    @property
+    def ends_layer(self) -> bool:
+        """Whether nothing else of the layer follows. The embedding counts as layer 0."""
+        return self.sublayer in {"embedding", "feed_forward"}
+
+    @property
+    def site(self) -> str:
+        """The name of the value there; see `core.model.sites`."""
+        return "decoder.embedding" if self.layer is None else f"decoder.{self.layer}.{self.sublayer}.after"
+
+
 @dataclass(frozen=True, eq=False)
 class LogitLens(ReadOnlyArrays):
-    """The decoder's predictions after each layer, at each step of one translation.
-
-    Depth 0 is the embedding of the token read, before any layer; depth L is the model's own prediction.
+    """The decoder's predictions at each of P depths and T steps of one translation.
 
     Attributes:
         translation: whose steps these are.
-        log_probabilities: [L + 1, T], natural logs for the token predicted in the end.
-        ranks: [L + 1, T], its rank among all tokens that may be chosen, 1 for the most probable.
+        depths: the embedding of the token read first; the model's own prediction last.
+        log_probabilities: [P, T], natural logs for the token predicted in the end.
+        ranks: [P, T], its rank among all tokens that may be chosen, 1 for the most probable.
+        entropies: [P, T], of the distribution over all tokens, in nats.
         candidates: the most probable tokens that may be chosen, best first, by depth and step.
     """
 
     translation: Translation
+    depths: tuple[Depth, ...]
     log_probabilities: FloatArray
     ranks: NDArray[np.int64]
+    entropies: FloatArray
     candidates: tuple[tuple[tuple[Alternative, ...], ...], ...]
 
+    @property
+    def whole_layers(self) -> "LogitLens":
+        """The embedding and the ends of layers alone: P = L + 1."""
+        rows = [row for row, depth in enumerate(self.depths) if depth.ends_layer]
+        return replace(
+            self,
+            depths=tuple(self.depths[row] for row in rows),
+            log_probabilities=self.log_probabilities[rows],
+            ranks=self.ranks[rows],
+            entropies=self.entropies[rows],
+            candidates=tuple(self.candidates[row] for row in rows),
+        )
+
     def decided_at(self, step: int) -> int | None:
-        """The depth from which on the predicted token is the most probable; None if it is not in the end."""
+        """The row from which on the predicted token is the most probable; None if it is not in the end."""
         is_best = (self.ranks[:, step] == 1).tolist()
-        depth = len(is_best)
-        while depth and is_best[depth - 1]:
-            depth -= 1
-        return depth if depth < len(is_best) else None
+        row = len(is_best)
+        while row and is_best[row - 1]:
+            row -= 1
+        return row if row < len(is_best) else None
 
 
 def logit_lens(translator: Translator, translation: Translation) -> LogitLens:
-    """The decoder's predictions after each layer, under the translation's experiment. Takes one more pass.
+    """The decoder's predictions at each depth, under the translation's experiment. Takes one more pass.
 
     Not thread-safe with other uses of the model.
 
@@ -63,50 +107,45 @@ def logit_lens(translator: Translator, translation: Translation) -> LogitLens:
         AnalysisError: the experiment changes a head that this model lacks.
     """
     interventions = interventions_of(translator.model, translation.experiment)
-    logits = layer_logits(translator.model, translation.source_ids, translation.read_ids, interventions)
     runner = Runner(translator.checkpoint, translator.rules)
-    steps = [runner.describe_steps(of_depth, translation.predicted_ids) for of_depth in logits]
+    steps = {
+        depth: runner.describe_steps(logits, translation.predicted_ids)
+        for depth, logits in logits_by_depth(
+            translator.model, translation.source_ids, translation.read_ids, interventions
+        )
+    }
     return LogitLens(
         translation,
-        np.array([each.log_probabilities for each in steps], dtype=np.float32),
-        np.array([each.ranks for each in steps]),
-        tuple(each.alternatives for each in steps),
+        tuple(steps),
+        np.array([each.log_probabilities for each in steps.values()], dtype=np.float32),
+        np.array([each.ranks for each in steps.values()]),
+        np.array([each.entropies for each in steps.values()], dtype=np.float32),
+        tuple(each.alternatives for each in steps.values()),
     )
 
 
 @torch.inference_mode()
-def layer_logits(
+def logits_by_depth(
     model: Transformer,
     source_ids: Sequence[int],
     read_ids: Sequence[int],
     interventions: Interventions | None = None,
-) -> Tensor:
-    """Logits read off the decoder's embedding, then off each of its layers: [L + 1, T, V].
+) -> Iterator[tuple[Depth, Tensor]]:
+    """The logits [T, V] at each depth, one after the other: together they could take gigabytes.
 
     Args:
         model: in evaluation mode.
         source_ids, read_ids: S and T ids, without padding.
         interventions: for one sentence.
+
+    Raises:
+        NonFiniteError: logits are not finite.
     """
-    device = model.output.weight.device
-    caught: list[Tensor] = []
-
-    def catch_input(module: nn.Module, inputs: tuple[Tensor, ...]) -> None:
-        caught.append(inputs[0])
-
-    def catch_output(module: nn.Module, inputs: tuple[Tensor, ...], output: tuple[Tensor, ...]) -> None:
-        caught.append(output[0])
-
-    with ExitStack() as hooks:
-        hooks.callback(model.decoder_layers[0].register_forward_pre_hook(catch_input).remove)
-        for layer in model.decoder_layers:
-            hooks.callback(layer.register_forward_hook(catch_output).remove)
-        encoding = model.encode(torch.tensor([source_ids], device=device), interventions=interventions)
-        read = torch.tensor([read_ids], device=device)
-        of_model = model.decode(encoding, read).logits
-    require_finite(model, encoding, read, of_model)
-    logits: Tensor = model.output(model.decoder_norm(torch.cat(caught)))
-    for depth, of_depth in enumerate(logits):
-        if not is_finite(of_depth):
-            raise NonFiniteError(f"the logits read off decoder layer {depth}" if depth else "the target embedding")
-    return logits
+    layers = range(len(model.decoder_layers))
+    depths = [Depth(), *(Depth(layer, sublayer) for layer in layers for sublayer in SUBLAYERS["decoder"])]
+    states = trace_sites(model, source_ids, read_ids, [depth.site for depth in depths], interventions)
+    for depth in depths:
+        logits = model.output(model.decoder_norm(states[depth.site]))[0]
+        if not is_finite(logits):
+            raise NonFiniteError("the target embedding" if depth == Depth() else f"the logits read off decoder {depth}")
+        yield depth, logits

@@ -61,29 +61,27 @@ class MultiHeadAttention(nn.Module):
         changes = changes or NO_CHANGES
         width = states.size(-1)
         if memory is None:
-            queries, keys, values = self._project(states, 0, 3 * width)  # each [B, H, Q, K]
+            queries, keys, values = self.project(states, 0, 3 * width)  # each [B, H, Q, K]
         else:
-            (queries,) = self._project(states, 0, width)  # [B, H, Q, K]
-            keys, values = self._project(memory, width, 3 * width)  # [B, H, M, K]
+            (queries,) = self.project(states, 0, width)  # [B, H, Q, K]
+            keys, values = self.project(memory, width, 3 * width)  # [B, H, M, K]
         queries, maps = changes.tempered(queries), None
         dropout = self.dropout if self.training else 0.0
         if need_maps or changes.rows is not None:
-            maps = changes.with_rows(self._weights(queries, keys, mask))  # [B, H, Q, M]
+            maps = changes.with_rows(self.scores(queries, keys, mask).softmax(dim=-1))  # [B, H, Q, M]
             mixed = functional.dropout(maps, dropout) @ values  # [B, H, Q, K]
         else:  # the same in one kernel, which keeps no weights
             mixed = functional.scaled_dot_product_attention(queries, keys, values, mask, dropout)
         joined = changes.scaled(mixed).transpose(1, 2).flatten(2)  # [B, Q, D]
         return self.out_proj(joined), maps if need_maps else None
 
-    def _project(self, states: Tensor, first: int, last: int) -> tuple[Tensor, ...]:
+    def project(self, states: Tensor, first: int, last: int) -> tuple[Tensor, ...]:
         """Queries, keys and values, or some of them, by rows of the joined matrix: [B, N, D] to [B, H, N, K] each."""
         projected = functional.linear(states, self.in_proj_weight[first:last], self.in_proj_bias[first:last])
         heads = projected.unflatten(2, (-1, self.num_heads, self.head_width))  # [B, N, parts, H, K]
         return heads.permute(2, 0, 3, 1, 4).unbind()
 
-    def _weights(self, queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
-        """softmax(Q Kᵀ / √K), [B, H, Q, M]; 0 where the mask is False."""
+    def scores(self, queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
+        """Q Kᵀ / √K, [B, H, Q, M]; −∞ where the mask is False."""
         scores = queries @ keys.transpose(2, 3) / math.sqrt(self.head_width)  # [B, H, Q, M]
-        if mask is not None:
-            scores = scores.masked_fill(~mask, float("-inf"))
-        return scores.softmax(dim=-1)
+        return scores if mask is None else scores.masked_fill(~mask, float("-inf"))

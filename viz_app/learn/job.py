@@ -49,7 +49,7 @@ class LensJob(_TranslationJob):
         """See `Job.run`."""
         from augenmerk.core.analysis.logit_lens import logit_lens
 
-        return logit_lens(translator, self.translation)
+        return logit_lens(translator, self.translation).whole_layers
 
 
 class LogitPartsJob(_TranslationJob):

@@ -144,9 +144,9 @@ def test_without_changes_the_fused_kernel_is_used(monkeypatch: pytest.MonkeyPatc
     weighed: list[object] = []
     for modules in attentions_of(model).values():
         for module in modules:
-            original = module._weights
+            original = module.scores
             monkeypatch.setattr(
-                module, "_weights", lambda *arguments, original=original: weighed.append(1) or original(*arguments)
+                module, "scores", lambda *arguments, original=original: weighed.append(1) or original(*arguments)
             )
     assert torch.equal(model(SOURCE, TARGET).logits, before)
     assert not weighed

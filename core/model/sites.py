@@ -1,0 +1,181 @@
+"""Named values inside the model, read by hooks during one pass. Shape legend: `core.model`.
+
+A site names a place in the model and a value there, such as "decoder.1.cross_attention.query"; layers count from 0.
+Every tensor lies on the way to the logits, so gradients reach it: to give values inside an attention module, the pass
+computes that module step by step. The user's own hooks take effect.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
+
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.model.attention import MultiHeadAttention
+from augenmerk.core.model.heads import Side
+from augenmerk.core.model.interventions import NO_CHANGES, Interventions
+from augenmerk.core.model.transformer import Transformer, require_finite
+
+Sublayer = Literal["self_attention", "cross_attention", "feed_forward"]
+SUBLAYERS: Mapping[Side, Mapping[Sublayer, str]] = {
+    "encoder": {"self_attention": "attention_residual", "feed_forward": "feed_forward_residual"},
+    "decoder": {
+        "self_attention": "self_residual",
+        "cross_attention": "cross_residual",
+        "feed_forward": "feed_forward_residual",
+    },
+}
+"""The sublayers of a layer in their order, each with its residual connection: names of modules."""
+ATTENTION_VALUES = ("query", "key", "value", "score", "weight", "head_output")
+ReadValue = Callable[[tuple[Any, ...], Any], Tensor]
+"""Picks a value from the inputs and the output of a module."""
+
+
+def sites_of(model: Transformer) -> tuple[str, ...]:
+    """The names of all sites of a model; docs/python.md explains them."""
+    return tuple(_places(model))
+
+
+def trace_sites(
+    model: Transformer,
+    source_ids: Sequence[int],
+    read_ids: Sequence[int],
+    sites: Iterable[str],
+    interventions: Interventions | None = None,
+) -> dict[str, Tensor]:
+    """The values at these sites in one pass over a pair, each with a leading dimension of 1, the batch.
+
+    Gradients are recorded unless the caller has disabled them.
+
+    Args:
+        model: in evaluation mode.
+        source_ids, read_ids: S and T ids, without padding.
+        sites: names from `sites_of`.
+        interventions: for one sentence.
+
+    Raises:
+        AnalysisError: the model has no such site.
+        NonFiniteError: the logits are not finite.
+    """
+    wanted, places, found = tuple(sites), _places(model), dict[str, Tensor]()
+    check_sites(model, wanted)
+    stepwise: dict[nn.Module, dict[str, str]] = {}
+    with ExitStack() as hooks:
+        for site in wanted:
+            module, read = places[site]
+            if read is None:
+                stepwise.setdefault(module, {})[site.rpartition(".")[2]] = site
+            else:
+                hooks.callback(_keep(module, read, site, found).remove)
+        for module, names in stepwise.items():
+            for handle in _attend_stepwise(module, names, found):
+                hooks.callback(handle.remove)
+        device = model.output.weight.device
+        source, read_tokens = torch.tensor([source_ids], device=device), torch.tensor([read_ids], device=device)
+        encoding = model.encode(source, interventions=interventions)
+        logits = model.decode(encoding, read_tokens).logits
+    require_finite(model, encoding, read_tokens, logits)
+    return {site: found[site] for site in wanted}
+
+
+def check_sites(model: Transformer, sites: Iterable[str]) -> None:
+    """Raises `AnalysisError`, which explains the names, for a site that the model lacks."""
+    known = sites_of(model)
+    for site in sites:
+        if site not in known:
+            raise AnalysisError(
+                f"This model has no site “{site}”. Choose encoder.embedding, encoder.output, decoder.embedding, "
+                "decoder.output, logits, or SIDE.LAYER.SUBLAYER.VALUE, such as decoder.0.cross_attention.query. Layers "
+                f"are 0 to {len(model.encoder_layers) - 1} in the encoder and 0 to {len(model.decoder_layers) - 1} in "
+                "the decoder. Sublayers are self_attention, cross_attention (decoder) and feed_forward. Values are "
+                f"before, input, output and after, and for attention {', '.join(ATTENTION_VALUES)}."
+            )
+
+
+def _places(model: Transformer) -> dict[str, tuple[nn.Module, ReadValue | None]]:
+    """The module of each site, and how to read the value there; None for a step of attention."""
+    places: dict[str, tuple[nn.Module, ReadValue | None]] = {}
+    stacks: tuple[tuple[Side, nn.Module, nn.ModuleList, nn.Module], ...] = (
+        ("encoder", model.source_embedding, model.encoder_layers, model.encoder_norm),
+        ("decoder", model.target_embedding, model.decoder_layers, model.decoder_norm),
+    )
+    for side, embedding, layers, norm in stacks:
+        places[f"{side}.embedding"] = embedding, _output
+        for index, layer in enumerate(layers):
+            for name, residual_name in SUBLAYERS[side].items():
+                place, sublayer, residual = (
+                    f"{side}.{index}.{name}",
+                    getattr(layer, name),
+                    getattr(layer, residual_name),
+                )
+                places[f"{place}.before"] = residual, _first_input
+                places[f"{place}.input"] = sublayer, _first_input
+                if isinstance(sublayer, MultiHeadAttention):
+                    places |= {f"{place}.{value}": (sublayer, None) for value in ATTENTION_VALUES}
+                places[f"{place}.output"] = residual, lambda inputs, _: inputs[1]
+                places[f"{place}.after"] = residual, _output
+            # a hook on the layer may change what its last sublayer leaves
+            places[f"{side}.{index}.feed_forward.after"] = layer, lambda _, output: output[0]
+        places[f"{side}.output"] = norm, _output
+    places["logits"] = model, lambda _, output: output.logits
+    return places
+
+
+def _first_input(inputs: tuple[Any, ...], output: Any) -> Tensor:
+    value: Tensor = inputs[0]
+    return value
+
+
+def _output(inputs: tuple[Any, ...], output: Any) -> Tensor:
+    value: Tensor = output
+    return value
+
+
+def _keep(module: nn.Module, read: ReadValue, site: str, found: dict[str, Tensor]) -> RemovableHandle:
+    def keep(_module: nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
+        found[site] = read(inputs, output)
+
+    return module.register_forward_hook(keep)
+
+
+def _attend_stepwise(
+    module: nn.Module, sites: Mapping[str, str], found: dict[str, Tensor]
+) -> Iterator[RemovableHandle]:
+    """Hooks that compute the `ATTENTION_VALUES` and put those of `sites` into `found`.
+
+    The module's own output projection receives the heads' values computed here, before other hooks see them. Its output
+    is the sum of what it makes of each head.
+    """
+    assert isinstance(module, MultiHeadAttention)
+    joined: list[Tensor] = []
+
+    def keep(name: str, value: Tensor) -> Tensor:
+        if name in sites:
+            found[sites[name]] = value
+        return value
+
+    def attend(_module: nn.Module, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> None:
+        (states, memory, mask), changes = inputs, options["changes"] or NO_CHANGES
+        width = states.size(-1)
+        (queries,) = module.project(states, 0, width)
+        keys, values = module.project(states if memory is None else memory, width, 3 * width)
+        queries, keys, values = keep("query", queries), keep("key", keys), keep("value", values)
+        scores = keep("score", module.scores(changes.tempered(queries), keys, mask))
+        weights = keep("weight", changes.with_rows(scores.softmax(dim=-1)))
+        joined.append(changes.scaled(weights @ values).transpose(1, 2).flatten(2))
+
+    def replace_input(_module: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (joined.pop(), *inputs[1:])
+
+    def sum_heads(projection: nn.Module, inputs: tuple[Any, ...], output: Tensor) -> Tensor:
+        assert isinstance(projection, nn.Linear)
+        by_head = inputs[0].unflatten(2, (module.num_heads, -1)).transpose(1, 2)  # [1, H, Q, K]
+        outputs = by_head @ projection.weight.t().unflatten(0, (module.num_heads, -1))  # [1, H, Q, D]
+        return keep("head_output", outputs).sum(dim=1) + projection.bias
+
+    yield module.register_forward_pre_hook(attend, with_kwargs=True)
+    yield module.out_proj.register_forward_pre_hook(replace_input, prepend=True)
+    yield module.out_proj.register_forward_hook(sum_heads, prepend=True)
