@@ -21,7 +21,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from augenmerk.core.analysis.logit_attribution import LogitParts, logit_parts
+from augenmerk.core.analysis.logit_attribution import logit_parts
+from augenmerk.core.analysis.parts import WordParts
 from augenmerk.core.analysis.roles import POSITION_SHARE, read_sample_roles
 from augenmerk.core.config import preset
 from augenmerk.core.corpora.parallel import read_pair
@@ -236,28 +237,26 @@ def _cost_of_one(translator: Translator) -> tuple[str, bool]:
 
 def _parts_sum(translator: Translator) -> tuple[str, bool]:
     """The parts of the score of every word sum to how far it is ahead of the next best one."""
-    parts = logit_parts(translator, _translated(translator, FIRST_EXAMPLE))
-    summed = parts.embedding + parts.bias + parts.feed_forward.sum(axis=0)
-    summed = summed + parts.decoder.sum(axis=(0, 1)) + parts.cross.sum(axis=(0, 1))
-    error = float(abs(summed - parts.differences).max())
+    found = logit_parts(translator, _translated(translator, FIRST_EXAMPLE))
+    error = max(abs(parts.remainder) for parts in found)
     return f"they sum to it up to {error:.1g}", error < 1e-3
 
 
 def _parts_and_changes(translator: Translator) -> tuple[str, bool]:
     """What each word of the example loses to its rival without the heads that the figure shows, and their parts."""
     translation = _translated(translator, FIRST_EXAMPLE)
-    parts = logit_parts(translator, translation)
-    shown = [heads_of(parts, step)[:NUM_HEADS_SHOWN] for step in range(len(parts.differences))]
-    changed: dict[Head, LogitParts] = {}
+    found = logit_parts(translator, translation)
+    shown = [heads_of(parts)[:NUM_HEADS_SHOWN] for parts in found]
+    changed: dict[Head, tuple[WordParts, ...]] = {}
     for head in {head for heads in shown for head, _ in heads}:
         off = Experiment(FIRST_EXAMPLE, GivenTarget(translation.text), (HeadScaled(head),))
         changed[head] = logit_parts(translator, translator.run(off))
     num_less = num_heads = 0
     for step, heads in enumerate(shown):
         for head, part in heads:
-            if changed[head].rivals[step].token == parts.rivals[step].token:
+            if changed[head][step].rival.token == found[step].rival.token:
                 num_heads += 1
-                num_less += abs(changed[head].differences[step] - parts.differences[step]) < abs(part)
+                num_less += abs(changed[head][step].difference - found[step].difference) < abs(part)
     return f"by less for {num_less} of {num_heads} heads and words", num_less > 0.8 * num_heads
 
 

@@ -152,7 +152,7 @@ def trace_blocks(
             _stop_if(should_stop)
 
     _stop_if(should_stop)
-    encoded, hidden = trace_sublayers(model, source_ids, read_ids, keep_parts, interventions)
+    encoded, hidden, _ = trace_sublayers(model, source_ids, read_ids, keep_parts, interventions)
     return BlockTrace(kept["encoder"], kept["decoder"], kept["cross"], encoded, hidden)
 
 

@@ -6,7 +6,7 @@ The model needs no support for this, and the user's own hooks take effect. Shape
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -72,6 +72,7 @@ class AttentionPass:
         memory: the input of the key and value projections of cross-attention, [1, M, D]; None for self-attention.
         maps: weights, [1, H, Q, M].
         changes: see `MultiHeadAttention.forward`.
+        joined: the outputs of all heads, [1, Q, D], before the output projection mixes them.
     """
 
     kind: AttentionKind
@@ -80,6 +81,19 @@ class AttentionPass:
     memory: Tensor | None
     maps: Tensor
     changes: AttentionChanges | None
+    joined: Tensor
+
+    def projected(self, part: Literal[0, 1, 2]) -> Tensor:
+        """The unchanged queries (0), keys (1) or values (2): [H, N, K]."""
+        states = self.queries_of if part == 0 or self.memory is None else self.memory
+        weight, bias = self.module.in_proj_weight.chunk(3)[part], self.module.in_proj_bias.chunk(3)[part]
+        return functional.linear(states[0], weight, bias).unflatten(1, (self.module.num_heads, -1)).transpose(0, 1)
+
+    @property
+    def values(self) -> Tensor:
+        """The values [H, M, K], times the factors of their heads."""
+        values = self.projected(2)
+        return values if self.changes is None else self.changes.scaled(values[None])[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +122,7 @@ def trace_sublayers(
     read_ids: Sequence[int],
     on_sublayer: Callable[[SublayerPass], None],
     interventions: Interventions | None = None,
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Tensor, Tensor, Tensor]:
     """Calls `on_sublayer` after each sublayer of encoder and decoder, in order, during one pass over a pair.
 
     Args:
@@ -118,18 +132,20 @@ def trace_sublayers(
         interventions: for one sentence.
 
     Returns:
-        The encoder's output [S, D], and the decoder's before the output layer [T, D].
+        The encoder's output [S, D], the decoder's before the output layer [T, D], and the logits [T, V].
 
     Raises:
         NonFiniteError: the model's states are not finite.
     """
     kinds = {module: kind for kind, modules in attentions_of(model).items() for module in modules}
     attended: list[AttentionPass] = []
+    joined: list[Tensor] = []
     hidden: list[Tensor] = []
 
     def catch(module: nn.Module, inputs: tuple[Any, ...], options: Mapping[str, Any], output: tuple[Any, ...]) -> None:
         assert isinstance(module, MultiHeadAttention)
-        attended.append(AttentionPass(kinds[module], module, inputs[0], inputs[1], output[1], options["changes"]))
+        found = kinds[module], module, *inputs[:2], output[1], options["changes"], joined.pop()
+        attended.append(AttentionPass(*found))
 
     def finish(residual: nn.Module, inputs: tuple[Tensor, Tensor], output: Tensor) -> None:
         assert isinstance(residual, Residual)
@@ -139,6 +155,8 @@ def trace_sublayers(
         for module in model.modules():
             if isinstance(module, MultiHeadAttention):
                 hooks.callback(module.register_forward_hook(catch, with_kwargs=True).remove)
+                keep = module.out_proj.register_forward_pre_hook(lambda _module, inputs: joined.append(inputs[0]))
+                hooks.callback(keep.remove)
             elif isinstance(module, Residual):
                 hooks.callback(module.register_forward_hook(finish).remove)
         keep = model.decoder_norm.register_forward_hook(lambda _module, _inputs, output: hidden.append(output))
@@ -148,26 +166,18 @@ def trace_sublayers(
         encoding = model.encode(source, need_maps=True, interventions=interventions)
         logits = model.decode(encoding, read, need_maps=True).logits
     require_finite(model, encoding, read, logits)
-    return encoding.states[0], hidden[0][0]
+    return encoding.states[0], hidden[0][0], logits[0]
 
 
 def _head_trace(attention: AttentionPass) -> HeadTrace:
     """The trace of one layer: arrays without the leading L."""
-    module, states, changes = attention.module, attention.queries_of, attention.changes
-    weight, bias = module.in_proj_weight.chunk(3), module.in_proj_bias.chunk(3)
-
-    def heads(part: int, of: Tensor) -> Tensor:
-        return functional.linear(of[0], weight[part], bias[part]).unflatten(1, (module.num_heads, -1)).transpose(0, 1)
-
-    read = states if attention.memory is None else attention.memory
-    values = heads(2, read)
-    if changes is not None:
-        values = changes.scaled(values[None])[0]
+    module, changes = attention.module, attention.changes
     mixing = module.out_proj.weight.t().unflatten(0, (module.num_heads, -1))
-    temperatures = torch.ones(module.num_heads, device=states.device)
+    temperatures = torch.ones(module.num_heads, device=attention.maps.device)
     if changes is not None and changes.temperatures is not None:
         temperatures = changes.temperatures[0]
-    arrays = (heads(0, states), heads(1, read), values, mixing, attention.maps[0], temperatures)
+    queries, keys, values = attention.projected(0), attention.projected(1), attention.values
+    arrays = queries, keys, values, mixing, attention.maps[0], temperatures
     return HeadTrace(*(array.float().cpu().numpy() for array in arrays))  # made read-only when stacked
 
 
@@ -185,12 +195,21 @@ def linear_norm(norm: nn.Module, parts: Tensor, whole: Tensor) -> Tensor:
     """
     if isinstance(norm, nn.Identity):
         return parts
-    if isinstance(norm, AnnotatedLayerNorm):
-        deviation = whole.std(dim=-1, keepdim=True) + norm.epsilon
-    else:
-        assert isinstance(norm, nn.LayerNorm)
-        deviation = (whole.var(dim=-1, keepdim=True, unbiased=False) + norm.eps).sqrt()
-    return norm.weight.double() * (parts - parts.mean(dim=-1, keepdim=True)) / deviation
+    return _weight_of(norm) * (parts - parts.mean(dim=-1, keepdim=True)) / _deviation(norm, whole)
+
+
+def transposed_norm(norm: nn.Module, directions: Tensor, whole: Tensor) -> Tensor:
+    """The transpose of `linear_norm`: its dot product with any parts is that of `directions` with their norm.
+
+    Args:
+        norm: the norm.
+        directions: [..., D], in double precision.
+        whole: the norm's input.
+    """
+    if isinstance(norm, nn.Identity):
+        return directions
+    weighted = _weight_of(norm) * directions / _deviation(norm, whole)
+    return weighted - weighted.mean(dim=-1, keepdim=True)
 
 
 def bias_of(norm: nn.Module) -> Tensor:
@@ -199,3 +218,16 @@ def bias_of(norm: nn.Module) -> Tensor:
         return torch.zeros((), dtype=torch.float64)
     assert isinstance(norm, nn.LayerNorm | AnnotatedLayerNorm)
     return norm.bias.double()
+
+
+def _weight_of(norm: nn.Module) -> Tensor:
+    assert isinstance(norm, nn.LayerNorm | AnnotatedLayerNorm)
+    return norm.weight.double()
+
+
+def _deviation(norm: nn.Module, whole: Tensor) -> Tensor:
+    """σ of a norm that reads `whole` [..., D]: [..., 1]."""
+    if isinstance(norm, AnnotatedLayerNorm):
+        return whole.std(dim=-1, keepdim=True) + norm.epsilon
+    assert isinstance(norm, nn.LayerNorm)
+    return (whole.var(dim=-1, keepdim=True, unbiased=False) + norm.eps).sqrt()

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, model_digest
 from augenmerk.core.checkpoint.history import EpochRecord
@@ -311,23 +312,42 @@ class Translator:
             TranslationStoppedError: `should_stop` returned True.
             TextError, ExperimentError, AnalysisError: as `compile`.
         """
-        compiled = [each if isinstance(each, CompiledExperiment) else self.compile(each) for each in experiments]
         scores: list[tuple[float, ...]] = []
-        model = self.current_model()
         read_ids = self.rules.read_ids(translation.predicted_ids)
+        for logits in self.logits_of(read_ids, experiments, should_stop=should_stop):
+            chosen = torch.tensor(translation.predicted_ids, device=logits.device).expand(len(logits), -1)
+            found = logits.log_softmax(dim=-1).gather(2, chosen[:, :, None])[:, :, 0]
+            scores += [tuple(row) for row in found.tolist()]
+        return scores
+
+    def logits_of(
+        self,
+        read_ids: Sequence[int],
+        experiments: Sequence[Experiment | CompiledExperiment],
+        *,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Tensor]:
+        """The logits [B, T, V] after the T ids that the decoder reads, for all experiments, a batch of B at a time.
+
+        Args:
+            read_ids: the start token first.
+            experiments, should_stop: as for `score_many`.
+
+        Raises:
+            What `score_many` raises.
+        """
+        compiled = [each if isinstance(each, CompiledExperiment) else self.compile(each) for each in experiments]
+        model = self.current_model()
         for first in range(0, len(compiled), EXPERIMENT_BATCH):
             if should_stop():
                 raise TranslationStoppedError
             group = compiled[first : first + EXPERIMENT_BATCH]
             with torch.inference_mode():
                 encoding = self._runner.encode(model, group, need_maps=False)
-                read = torch.tensor([read_ids] * len(group), device=self.device.name)
+                read = torch.tensor([list(read_ids)] * len(group), device=self.device.name)
                 logits = model.decode(encoding, read).logits.float()
                 require_finite(self.model, encoding, read, logits)
-                chosen = torch.tensor(translation.predicted_ids, device=logits.device).expand(len(group), -1)
-                found = logits.log_softmax(dim=-1).gather(2, chosen[:, :, None])[:, :, 0]
-            scores += [tuple(row) for row in found.tolist()]
-        return scores
+            yield logits
 
     def translate_corpus(
         self,

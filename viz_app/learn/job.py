@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from augenmerk.core.analysis.parts import WordParts
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Beam, Experiment, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, Translation, read_only
@@ -15,7 +16,6 @@ from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, ShouldS
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.analysis.beam_tree import BeamTree
-    from augenmerk.core.analysis.logit_attribution import LogitParts
     from augenmerk.core.analysis.logit_lens import LogitLens
 
 NUM_POSITIONS, NUM_SMALL_DIMENSIONS = 100, 20
@@ -55,7 +55,7 @@ class LensJob(_TranslationJob):
 class LogitPartsJob(_TranslationJob):
     """The parts of each word's logit."""
 
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> "LogitParts":
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[WordParts, ...]:
         """See `Job.run`."""
         from augenmerk.core.analysis.logit_attribution import logit_parts
 

@@ -7,8 +7,8 @@ from torch import Tensor, nn
 
 from augenmerk.core.analysis.alti import trace_blocks
 from augenmerk.core.analysis.capture import trace_translation
-from augenmerk.core.analysis.logit_attribution import residual_parts
 from augenmerk.core.analysis.logit_lens import logit_lens
+from augenmerk.core.analysis.residual import residual_streams
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import MAP_KINDS
 from augenmerk.core.translation.translator import Translator
@@ -32,13 +32,13 @@ def test_parts_are_those_of_the_pass_with_hooks_on_whole_layers(config) -> None:
     keep = model.decoder_norm.register_forward_hook(lambda module, inputs, output: caught.append(output))
     with torch.inference_mode():
         encoded = model.encode(torch.tensor([SOURCE])).states[0]
-        model(torch.tensor([SOURCE]), torch.tensor([READ]))
+        logits = model(torch.tensor([SOURCE]), torch.tensor([READ])).logits[0]
     keep.remove()
     blocks = trace_blocks(model, SOURCE, READ, lambda kind, block: block.output)
-    parts = residual_parts(model, SOURCE, READ)
+    streams = residual_streams(model, SOURCE, READ)
     torch.testing.assert_close(blocks.encoded, encoded, rtol=0, atol=1e-5)
     torch.testing.assert_close(blocks.hidden, caught[0][0], rtol=0, atol=1e-5)
-    torch.testing.assert_close(parts.hidden.float(), caught[0][0], rtol=0, atol=1e-5)
+    torch.testing.assert_close(streams.logits, logits, rtol=0, atol=1e-5)
     for handle in handles:
         handle.remove()
     assert not torch.allclose(trace_blocks(model, SOURCE, READ, lambda kind, block: 0).hidden, caught[0][0], atol=1e-3)

@@ -1,26 +1,30 @@
-"""Direct logit attribution: parts sum to what the model computes, and a head's part is what is missing without it."""
+"""Direct logit attribution: parts sum to what the model computes, and a part is what is missing without it."""
 
 import numpy as np
 import pytest
-import torch
 
-from augenmerk.core.analysis.logit_attribution import logit_parts, residual_parts
+from augenmerk.core.analysis.logit_attribution import logit_parts, word_parts
+from augenmerk.core.analysis.parts import Origin, WordParts
+from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import Head, Network
-from augenmerk.core.model.interventions import SentenceChanges
-from augenmerk.core.model.transformer import compile_interventions
-from augenmerk.core.translation.experiment import Experiment, ForcedToken, HeadScaled
+from augenmerk.core.translation.experiment import (
+    AttentionRow,
+    CausalMaskLifted,
+    Experiment,
+    FeedForwardScaled,
+    ForcedToken,
+    GivenTarget,
+    HeadScaled,
+    SoftmaxTemperature,
+)
+from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator
-from tests.core.model.small_models import KINDS, PRE, make_model
+from tests.core.analysis.frozen import FrozenModel
+from tests.core.translation.random_models import MODELS, make_translator
 
-SOURCE, READ = [2, 5, 9, 4, 3], [2, 7, 6, 11]
-OFF = [Head("encoder", 0, 1), Head("decoder", 1, 0), Head("cross", 2, 3)]
-CHANGES = [
-    SentenceChanges({}, {}),
-    SentenceChanges(
-        {**dict.fromkeys(OFF, 0.0), Network("decoder", 1): -0.5}, {(Head("cross", 0, 1), 0): (0.0, 1.0, 0.0, 0.0, 0.0)}
-    ),
-    SentenceChanges(temperatures=dict.fromkeys(OFF, 3.0), lifts_mask=True),
-]
+TEXT = "ein mann steht am strand"
+ALLOWED = 1e-5
+"""Largest error of a sum, relative to the sum of its absolute parts."""
 
 
 @pytest.fixture(scope="module")
@@ -28,47 +32,103 @@ def bundled() -> Translator:
     return Translator.load(device="cpu")
 
 
-every_kind = pytest.mark.parametrize("config", KINDS.values(), ids=KINDS)
+def text_for(name: str) -> str:
+    return "1 5 9 4 3" if name.startswith("copy") else TEXT
 
 
-@every_kind
+def changed(translator: Translator, text: str) -> Experiment:
+    """Heads off and scaled, a network scaled, a temperature and a row of attention."""
+    num_source = len(translator.run(Experiment(text)).source_ids)
+    row = AttentionRow(Head("cross", 0, 1), 1, (1.0, *[0.0] * (num_source - 1)))
+    off, scaled = HeadScaled(Head("decoder", 0, 1)), HeadScaled(Head("cross", 0, 0), 0.5)
+    network = FeedForwardScaled(Network("decoder", 0), -0.5)
+    return Experiment(text, interventions=(off, scaled, network, SoftmaxTemperature(Head("encoder", 0, 1), 3.0), row))
+
+
+every_model = pytest.mark.parametrize("name", MODELS)
+
+
+@every_model
 @pytest.mark.heavy
-def test_the_parts_sum_to_the_output_of_the_decoder(config) -> None:
-    model = make_model(config)
-    for changes in CHANGES:
-        interventions = compile_interventions(model, [changes])
-        parts = residual_parts(model, SOURCE, READ, interventions)
-        summed = parts.embedding + parts.bias
-        for each in (parts.decoder, parts.cross):
-            summed = summed + each.sum(dim=(0, 1))
-        summed = summed + parts.feed_forward.sum(dim=0)
-        torch.testing.assert_close(summed, parts.hidden, rtol=0, atol=1e-4)
-        with torch.inference_mode():
-            logits = model(torch.tensor([SOURCE]), torch.tensor([READ]), interventions=interventions).logits[0]
-            torch.testing.assert_close(model.output(parts.hidden.float()), logits, rtol=0, atol=1e-4)
+def test_the_parts_of_every_step_sum_to_the_lead_of_the_token_over_its_rival(name: str) -> None:
+    translator, text = make_translator(name), text_for(name)
+    for experiment in (Experiment(text), changed(translator, text)):
+        translation = translator.run(experiment)
+        for step, parts in enumerate(logit_parts(translator, translation)):
+            assert parts.step == step
+            assert_adds_up(parts)
+            lead = translation.log_probabilities[step] - parts.rival.log_probability
+            assert parts.difference == pytest.approx(lead, abs=1e-4)
+            assert parts.chosen.log_probability == pytest.approx(translation.log_probabilities[step], abs=1e-4)
 
 
-@every_kind
-def test_a_head_or_network_that_is_off_has_no_part(config) -> None:
-    model = make_model(config)
-    factors = {OFF[1]: 0.0, OFF[2]: 0.0, Network("decoder", 1): 0.0}
-    interventions = compile_interventions(model, [SentenceChanges(factors, {})])
-    parts = residual_parts(model, SOURCE, READ, interventions)
-    assert parts.decoder[1, 0].abs().max() == 0
-    assert parts.cross[2, 3].abs().max() == 0
-    assert parts.cross[2, 2].abs().min() > 0
-    assert parts.feed_forward[1].abs().max() == 0
-    assert parts.feed_forward[0].abs().min() > 0
+def assert_adds_up(parts: WordParts) -> None:
+    allowed = ALLOWED * np.abs(parts.values).sum()
+    assert abs(parts.difference - parts.values.sum()) <= allowed
+    assert parts.remainder == pytest.approx(parts.difference - parts.values.sum())
+    for layer, head in np.ndindex(parts.keys.shape[:2]):
+        own = parts.value_of(Head("cross", layer, head))
+        assert parts.keys[layer, head].sum() == pytest.approx(own, abs=allowed), "positions sum to the head"
 
 
-def test_without_a_norm_and_a_network_behind_it_a_head_is_worth_its_part_and_no_more() -> None:
-    """In the last layer of a model whose last network and final norm do nothing, nothing else reads what it gives."""
-    model = make_model(PRE.replace(final_norm=False))
-    with torch.no_grad():
-        model.decoder_layers[-1].feed_forward.contract.weight.zero_()
-    off = compile_interventions(model, [SentenceChanges({OFF[2]: 0.0}, {})])
-    whole, without = (residual_parts(model, SOURCE, READ, changes) for changes in (None, off))
-    torch.testing.assert_close(whole.hidden - without.hidden, whole.cross[2, 3], rtol=0, atol=1e-5)
+@every_model
+@pytest.mark.heavy
+def test_a_part_is_what_the_logits_lose_without_it_while_norms_and_other_sublayers_stay(name: str) -> None:
+    translator, text = make_translator(name), text_for(name)
+    for experiment in (Experiment(text), changed(translator, text)):
+        translation = translator.run(experiment)
+        found = logit_parts(translator, translation)
+        frozen = FrozenModel(translator.model, translation.source_ids, translation.read_ids, experiment)
+        ids = translator.checkpoint.codecs.target.vocabulary.ids
+        for place, component in enumerate(found[0].components[:-1]):
+            lost = frozen.logits - frozen.without(component)
+            for step, parts in enumerate(found):
+                chosen, rival = ids[parts.chosen.entry], ids[parts.rival.entry]
+                expected = float(lost[step, chosen] - lost[step, rival])
+                assert parts.values[place] == pytest.approx(expected, abs=ALLOWED * np.abs(parts.values).sum())
+
+
+def test_a_head_or_network_that_is_off_has_no_part() -> None:
+    translator = make_translator("words, post-norm, learned positions")
+    head, network = Head("cross", 2, 3), Network("decoder", 1)
+    off = HeadScaled(head), FeedForwardScaled(network)
+    parts = logit_parts(translator, translator.run(Experiment(TEXT, interventions=off)))[0]
+    assert (parts.value_of(head), parts.value_of(network)) == (0, 0)
+    assert not parts.keys[2, 3].any()
+    assert parts.value_of(Head("cross", 2, 2)) != 0
+    assert parts.value_of(Network("decoder", 0)) != 0
+
+
+def test_components_are_token_position_sublayers_in_order_and_biases() -> None:
+    translator = make_translator("words, post-norm, Marian's shape")
+    components = logit_parts(translator, translator.run(Experiment(TEXT)))[0].components
+    layers = [
+        each
+        for layer in range(2)
+        for each in (
+            *(Head("decoder", layer, head) for head in range(2)),
+            *(Head("cross", layer, head) for head in range(2)),
+            Network("decoder", layer),
+        )
+    ]
+    assert components == (Origin.TOKEN, Origin.POSITION, *layers, Origin.BIAS)
+
+
+def test_an_addition_of_a_hook_is_the_remainder() -> None:
+    translator = make_translator("words, pre-norm without a final one")
+    layer = translator.model.decoder_layers[-1]
+    handle = layer.register_forward_hook(lambda module, inputs, output: (output[0] + 1, *output[1:]))
+    try:
+        translation = translator.run(Experiment(TEXT))
+        found = logit_parts(translator, translation)
+    finally:
+        handle.remove()
+    ids = translator.checkpoint.codecs.target.vocabulary.ids
+    for parts in found:
+        chosen, rival = (
+            translator.model.output.weight[[ids[parts.chosen.entry], ids[parts.rival.entry]]].sum(1).tolist()
+        )
+        assert parts.remainder == pytest.approx(chosen - rival, abs=1e-4)
 
 
 @pytest.mark.heavy
@@ -80,18 +140,112 @@ def test_without_a_norm_and_a_network_behind_it_a_head_is_worth_its_part_and_no_
     ],
     ids=["greedy", "a head off, a token forced"],
 )
-def test_the_parts_sum_to_how_far_a_word_is_ahead_of_its_rival(bundled: Translator, experiment: Experiment) -> None:
+def test_without_a_named_rival_it_is_the_best_other_token(bundled: Translator, experiment: Experiment) -> None:
     translation = bundled.run(experiment)
-    found = logit_parts(bundled, translation)
-    summed = found.embedding + found.bias + found.feed_forward.sum(axis=0)
-    summed = summed + found.decoder.sum(axis=(0, 1)) + found.cross.sum(axis=(0, 1))
-    np.testing.assert_allclose(summed, found.differences, atol=1e-3)
-    for step, rival in enumerate(found.rivals):
+    for step, parts in enumerate(logit_parts(bundled, translation)):
         others = [each for each in translation.alternatives[step] if each.token != translation.predicted_tokens[step]]
-        assert rival.entry == others[0].entry, "the most probable one beside it"
-        assert rival.log_probability == pytest.approx(others[0].log_probability, abs=1e-3)
-        assert translation.log_probabilities[step] - rival.log_probability == pytest.approx(
-            found.differences[step], abs=1e-3
-        )
+        assert parts.rival.entry == others[0].entry
+        assert parts.rival.log_probability == pytest.approx(others[0].log_probability, abs=1e-3)
+        assert_adds_up(parts)
     with pytest.raises(ValueError, match="read-only"):
-        found.differences[0] = 1
+        parts.values[0] = 1
+
+
+@pytest.fixture(scope="module")
+def snow(bundled: Translator) -> Translation:
+    translation = bundled.run(Experiment("Zwei Hunde spielen im Schnee."))
+    assert translation.text == "Two dogs play in the snow."
+    return translation
+
+
+def whole_word(translator: Translator, translation: Translation, step: int, tokens: list[str]) -> float:
+    """The log-probability of these tokens after the same beginning: by forcing them, in the search."""
+    forced = tuple(ForcedToken(step + place, token) for place, token in enumerate(tokens))
+    found = translator.run(translation.experiment.with_interventions(*forced))
+    assert found.predicted_ids[:step] == translation.predicted_ids[:step]
+    return sum(found.log_probabilities[step : step + len(tokens)])
+
+
+@pytest.mark.heavy
+def test_a_rival_of_several_pieces_is_compared_at_the_first_that_differs(
+    bundled: Translator, snow: Translation
+) -> None:
+    step = snow.predicted_tokens.index("dogs")
+    parts = word_parts(bundled, snow, step, "dogma")
+    pieces = [bundled.checkpoint.codecs.target.vocabulary.tokens[each] for each in _ids(bundled, "dogma")]
+    assert len(pieces) > 1
+    assert (parts.step, parts.chosen.token, parts.rival.entry) == (step, "dogs", pieces[0])
+    assert (parts.chosen_word.token, parts.rival_word.token) == ("dogs", "dogma")
+    assert parts.chosen_word.log_probability == pytest.approx(snow.log_probabilities[step], abs=1e-4)
+    expected = whole_word(bundled, snow, step, pieces)
+    assert parts.rival_word.log_probability == pytest.approx(expected, abs=1e-3)
+    assert_adds_up(parts)
+
+
+@pytest.mark.heavy
+def test_where_the_rival_goes_on_from_the_word_the_next_token_is_explained(
+    bundled: Translator, snow: Translation
+) -> None:
+    step = snow.predicted_tokens.index("snow")
+    parts = word_parts(bundled, snow, step, "snowman")
+    assert parts.step == step + 1
+    assert parts.chosen.token == "."
+    assert parts.rival.token == "·man"
+    assert parts.rival_word.token == "snowman"
+    assert parts.rival_word.log_probability == pytest.approx(
+        snow.log_probabilities[step] + parts.rival.log_probability, abs=1e-3
+    )
+
+
+@pytest.mark.heavy
+def test_where_the_word_goes_on_from_the_rival_its_next_piece_is_explained(bundled: Translator) -> None:
+    translation = bundled.run(Experiment("Ein Mann baut.", GivenTarget("A snowman.")))
+    step = translation.predicted_tokens.index("snow")
+    parts = word_parts(bundled, translation, step, "snow")
+    assert (parts.step, parts.chosen.token) == (step + 1, "·man")
+    assert not parts.rival.token.startswith("·"), "the rival word ends there"
+    assert parts.chosen_word.token == "snowman"
+    assert_adds_up(parts)
+
+
+@pytest.mark.heavy
+def test_a_rival_is_a_word_an_entry_or_an_alternative(bundled: Translator, snow: Translation) -> None:
+    step = snow.predicted_tokens.index("play")
+    alternative = next(each for each in snow.alternatives[step] if each.token == "perform")
+    found = [word_parts(bundled, snow, step, rival) for rival in ("perform", "▁perform", alternative)]
+    assert len({parts.rival.entry for parts in found}) == 1
+    np.testing.assert_array_equal(found[0].values, found[1].values)
+    np.testing.assert_array_equal(found[0].values, found[2].values)
+    end = word_parts(bundled, snow, len(snow.predicted_tokens) - 1, "and")
+    assert end.chosen.token == snow.predicted_tokens[-1]
+
+
+@pytest.mark.heavy
+def test_parts_of_a_given_target_sum_up_with_and_without_the_mask(bundled: Translator) -> None:
+    for interventions in ((), (CausalMaskLifted(),)):
+        given = GivenTarget("Some cats sleep in the sun.")
+        for parts in logit_parts(bundled, bundled.run(Experiment("Zwei Hunde schlafen.", given, interventions))):
+            assert_adds_up(parts)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("step", "rival", "message"),
+    [
+        (99, None, "no step 100. Choose from steps 1 to"),
+        (-1, None, "no step 0"),
+        (1, " ", "rival is empty"),
+        (1, "dogs", "“dogs” is the word itself"),
+        (1, "猫", "has no '猫'"),
+        (1, "<pad>", "can never be chosen"),
+    ],
+)
+def test_a_comparison_that_is_impossible_is_refused(
+    bundled: Translator, snow: Translation, step: int, rival: str | None, message: str
+) -> None:
+    with pytest.raises(AnalysisError, match=message):
+        word_parts(bundled, snow, step, rival)
+
+
+def _ids(translator: Translator, word: str) -> list[int]:
+    return [token for each in translator.checkpoint.codecs.target.encode_text(f"a {word}")[1:] for token in each.ids]

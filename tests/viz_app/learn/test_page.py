@@ -276,7 +276,7 @@ def test_what_heads_add_to_the_score_of_a_word_is_shown_and_sums_to_it(qtbot: Qt
     step = translation.predicted_tokens.index("kitchen")
     figure.words[step].click()
     assert figure.says.text().startswith("The logit of “kitchen” is ")
-    ratio = np.exp(translation.log_probabilities[step] - parts.rivals[step].log_probability)
+    ratio = np.exp(translation.log_probabilities[step] - parts[step].rival.log_probability)
     assert f"{ratio:,.0f} times as probable" in figure.says.text()
     *terms, together = (float(bar.text.replace("−", "-")) for bar in figure.all_parts.bars)
     assert sum(terms) == pytest.approx(together, abs=0.03)
@@ -288,9 +288,9 @@ def test_what_heads_add_to_the_score_of_a_word_is_shown_and_sums_to_it(qtbot: Qt
     qtbot.waitUntil(lambda: figure.answer is not parts, timeout=TIMEOUT_MS)
     assert head in page.state.experiment.heads_off
     assert figure.step == step, "the reader still asks about the same word"
-    assert figure.says.text().endswith(f"Without changes: {parts.differences[step]:.2f}.")
+    assert figure.says.text().endswith(f"Without changes: {parts[step].difference:.2f}.")
     assert figure.answer is not None
-    assert figure.answer.of_kind(head.kind)[head.layer, head.head, step] == 0  # type: ignore[arg-type]
+    assert figure.answer[step].value_of(head) == 0
 
 
 def test_one_query_is_shown_in_all_heads_of_a_layer(qtbot: QtBot, page: LearnPage) -> None:

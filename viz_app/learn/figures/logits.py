@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from augenmerk.core.model.heads import Head
+from augenmerk.core.analysis.parts import Component, Origin, WordParts
+from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.quantities import number, percent_in_words
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell, MatrixStyle
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext, MatrixFigure
@@ -21,7 +22,6 @@ from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import FlowLayout, add_parts, column_of, row_of
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
-    from augenmerk.core.analysis.logit_attribution import LogitParts
     from augenmerk.core.analysis.logit_lens import LogitLens
 
 NUM_IN_TIP = 5
@@ -113,11 +113,11 @@ class WordPartsFigure(ChapterFigure):
 
     caption = "Why this word: the parts of its logit. Click another word"
     job_type = LogitPartsJob
-    answer: "LogitParts | None"
+    answer: tuple[WordParts, ...] | None
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
-        self._unchanged: LogitParts | None = None
+        self._unchanged: tuple[WordParts, ...] | None = None
         self.step = 0
         self.shown_heads: tuple[Head, ...] = ()
         self.words: list[QToolButton] = []
@@ -132,25 +132,25 @@ class WordPartsFigure(ChapterFigure):
         heads = column_of(self._heads_title, self.heads, 1, spacing=2)
         add_parts(self.column, self._flow, self.says, row_of((all_parts, 1), (heads, 1), spacing=2 * GAP))
 
-    def take(self, answer: "LogitParts") -> None:
+    def take(self, answer: tuple[WordParts, ...]) -> None:
         """Keeps the parts. With a head off, the word stays the same."""
-        before, self.answer = self.answer, answer
-        if not answer.translation.experiment.interventions:
+        before, self.answer, translation = self.answer, answer, answer[0].translation
+        if not translation.experiment.interventions:
             self._unchanged = answer
-        if before is None or answer.translation.predicted_ids != before.translation.predicted_ids:
-            self.step = int(answer.cross.sum(axis=(0, 1)).argmax())
-            self._offer_words(plain(answer.translation.predicted_tokens))
+        if before is None or translation.predicted_ids != before[0].translation.predicted_ids:
+            self.step = int(np.argmax([parts.keys.sum() for parts in answer]))
+            self._offer_words(plain(translation.predicted_tokens))
 
     def redraw(self) -> None:
         """Shows the parts of the word, and the chosen head."""
-        parts = self.answer
-        if parts is None or parts.translation is not self.translation:
+        if self.answer is None or self.answer[0].translation is not self.translation:
             return
+        parts = self.answer[self.step]
         for step, button in enumerate(self.words):
             button.setChecked(step == self.step)
-        self.says.setText(f"{lead_text(parts, self.step)}{lead_text_before(parts, self._unchanged, self.step)}")
-        _show_parts(self.all_parts, parts_of(parts, self.step), "together")
-        heads = heads_of(parts, self.step)
+        self.says.setText(f"{lead_text(parts)}{lead_text_before(parts, self._unchanged)}")
+        _show_parts(self.all_parts, parts_of(parts), "together")
+        heads = heads_of(parts)
         self.shown_heads = tuple(head for head, _ in heads[:NUM_HEADS_SHOWN])
         self._heads_title.setText(f"the {len(self.shown_heads)} largest of {len(heads)} heads (layer·head)")
         rows = [(head.short_name, value, f"{head.title}. {HEADS_TIP}") for head, value in heads[:NUM_HEADS_SHOWN]]
@@ -174,10 +174,10 @@ class WordPartsFigure(ChapterFigure):
         self.state.intents.choose_head(self.shown_heads[index])
 
 
-def lead_text(parts: "LogitParts", step: int) -> str:
+def lead_text(parts: WordParts) -> str:
     """The word's lead over its rival, as a logit difference and as a ratio of probabilities."""
-    difference = float(parts.differences[step])
-    word, rival = plain((parts.translation.predicted_tokens[step], parts.rivals[step].token))
+    difference = parts.difference
+    word, rival = plain((parts.chosen.token, parts.rival.token))
     times = math.exp(abs(difference))
     ratio = f"{times:,.0f}" if times >= 10 else f"{times:.1f}"
     if difference < 0:
@@ -187,40 +187,51 @@ def lead_text(parts: "LogitParts", step: int) -> str:
     )
 
 
-def lead_text_before(parts: "LogitParts", unchanged: "LogitParts | None", step: int) -> str:
+def lead_text_before(parts: WordParts, unchanged: tuple[WordParts, ...] | None) -> str:
     """The word's lead over the same rival without changes; empty if the two cannot be compared."""
-    if (
-        unchanged is None
-        or not parts.translation.experiment.interventions
-        or unchanged.translation.source_ids != parts.translation.source_ids
-        or unchanged.translation.predicted_ids != parts.translation.predicted_ids
-        or unchanged.rivals[step].token != parts.rivals[step].token
-    ):
+    now = parts.translation
+    if unchanged is None or not now.experiment.interventions:
         return ""
-    return f" Without changes: {number(float(unchanged.differences[step]))}."
+    before = unchanged[0].translation
+    if (now.source_ids, now.predicted_ids) != (before.source_ids, before.predicted_ids):
+        return ""
+    same_step = unchanged[parts.step]
+    return f" Without changes: {number(same_step.difference)}." if same_step.rival.entry == parts.rival.entry else ""
 
 
-def parts_of(parts: "LogitParts", step: int) -> list[tuple[str, float, str]]:
+def parts_of(parts: WordParts) -> list[tuple[str, float, str]]:
     """Name, value and description of the parts, summed by kind, and of their sum."""
-    cross, decoder, networks = (each[..., step] for each in (parts.cross, parts.decoder, parts.feed_forward))
+    by_kind: dict[str, list[float]] = {}
+    for component, value in zip(parts.components, parts.values.tolist(), strict=True):
+        by_kind.setdefault(_kind_of(component), []).append(value)
+    num_heads, num_networks = len(by_kind["all cross"]), len(by_kind["feed-forward"])
+    descriptions = {
+        "all cross": f"The {num_heads} heads of cross-attention",
+        "all decoder": f"The {num_heads} heads of self-attention in the decoder",
+        "feed-forward": f"The {num_networks} feed-forward networks, one in each layer",
+        "token read": READ_TIP,
+        "biases": BIAS_TIP,
+    }
     return [
-        ("all cross", float(cross.sum()), f"The {cross.size} heads of cross-attention"),
-        ("all decoder", float(decoder.sum()), f"The {decoder.size} heads of self-attention in the decoder"),
-        ("feed-forward", float(networks.sum()), f"The {networks.size} feed-forward networks, one in each layer"),
-        ("token read", float(parts.embedding[step]), READ_TIP),
-        ("biases", float(parts.bias[step]), BIAS_TIP),
-        ("together", float(parts.differences[step]), ""),
+        *((name, sum(by_kind[name]), description) for name, description in descriptions.items()),
+        ("together", parts.difference, ""),
     ]
 
 
-def heads_of(parts: "LogitParts", step: int) -> list[tuple[Head, float]]:
+def _kind_of(component: Component) -> str:
+    match component:
+        case Head(kind):
+            return f"all {kind}"
+        case Network():
+            return "feed-forward"
+        case _:
+            return "biases" if component is Origin.BIAS else "token read"
+
+
+def heads_of(parts: WordParts) -> list[tuple[Head, float]]:
     """All heads of the decoder with their parts, by decreasing absolute value."""
-    found = [
-        (Head(kind, layer, head), float(parts.of_kind(kind)[layer, head, step]))
-        for kind in ("cross", "decoder")
-        for layer in range(parts.of_kind(kind).shape[0])
-        for head in range(parts.of_kind(kind).shape[1])
-    ]
+    components = zip(parts.components, parts.values.tolist(), strict=True)
+    found = [(component, value) for component, value in components if isinstance(component, Head)]
     return sorted(found, key=lambda each: -abs(each[1]))
 
 

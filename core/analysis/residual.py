@@ -1,0 +1,158 @@
+"""The residual streams of one pass, and their split into components. Shape legend: `core.analysis`.
+
+Any number that is linear in a vector of the stream, such as a logit or a dimension of a query, is a dot product with a
+direction. Norms are linear maps once their deviation is known. So the direction is carried back through the frozen
+norms to every component that wrote to the stream, and its dot product with the component's output there is the
+component's part. This gives all parts in one walk from the last sublayer to the embedding.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor, nn
+
+from augenmerk.core.analysis.capture import AttentionPass, SublayerPass, bias_of, trace_sublayers, transposed_norm
+from augenmerk.core.analysis.parts import Component, Origin
+from augenmerk.core.model.heads import Head, Network, Side
+from augenmerk.core.model.interventions import Interventions
+from augenmerk.core.model.layers import TokenAndPosition
+from augenmerk.core.model.transformer import Transformer
+
+ALL = slice(None)
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualStream:
+    """The residual stream of encoder or decoder in one pass over one sentence of N tokens.
+
+    Attributes:
+        side: encoder or decoder.
+        sublayers: from the first layer up.
+        embedding: of token and position.
+        norm: the final norm, or an identity.
+    """
+
+    side: Side
+    sublayers: tuple[SublayerPass, ...]
+    embedding: TokenAndPosition
+    norm: nn.Module
+
+    @cached_property
+    def components(self) -> tuple[Component, ...]:
+        """The components of the stream after all layers."""
+        return self.components_before(len(self.sublayers))
+
+    def components_before(self, depth: int) -> tuple[Component, ...]:
+        """The components of the stream before the sublayer `depth`: P, in the order of `split`."""
+        per_layer = 2 if self.side == "encoder" else 3
+        found: list[Component] = [Origin.TOKEN, Origin.POSITION]
+        for index, sublayer in enumerate(self.sublayers[:depth]):
+            layer, attention = index // per_layer, sublayer.attention
+            if attention is None:
+                found.append(Network(self.side, layer))
+            else:
+                found += [Head(attention.kind, layer, head) for head in range(attention.module.num_heads)]
+        return (*found, Origin.BIAS)
+
+    @torch.inference_mode()
+    def split(
+        self, directions: Tensor, rows: slice | Tensor = ALL, depth: int | None = None, *, opens_cross: bool = False
+    ) -> tuple[Tensor, list[Tensor]]:
+        """The part of each component in the dot products of some directions with the stream.
+
+        Args:
+            directions: [..., N, D], in double precision, one for each row.
+            rows: the positions of these N.
+            depth: of the sublayer whose input is split, behind the norm that precedes it; None for the output of the
+                stack, behind the final norm.
+            opens_cross: whether to split the heads of cross-attention further, by key.
+
+        Returns:
+            The parts, [P, ..., N], which sum to the dot products; and for each layer those of the heads of
+            cross-attention by key, [H, ..., N, M], if requested.
+        """
+        last = self.sublayers[-1] if depth is None else self.sublayers[depth]
+        if depth is None:
+            norm, whole = self.norm, last.output
+        else:
+            norm, whole = (last.residual.norm if last.residual.is_pre else nn.Identity()), last.states
+        parts: list[Tensor] = []
+        by_key: list[Tensor] = []
+        bias = torch.zeros_like(directions[..., 0])
+
+        def before(norm: nn.Module, whole: Tensor) -> tuple[Tensor, Tensor]:
+            shift = (directions * bias_of(norm).to(directions.device)).sum(dim=-1)
+            return transposed_norm(norm, directions, whole[0, rows].double()), bias + shift
+
+        directions, bias = before(norm, whole)
+        for sublayer in reversed(self.sublayers[:depth]):
+            if not sublayer.residual.is_pre:
+                directions, bias = before(sublayer.residual.norm, sublayer.states + sublayer.added)
+            if sublayer.attention is None:
+                parts.append((directions * sublayer.added[0, rows].double()).sum(dim=-1)[None])
+                continue
+            bias = bias + directions @ sublayer.attention.module.out_proj.bias.double()
+            unmixed = _unmixed(sublayer.attention, directions)
+            outputs = sublayer.attention.joined[0, rows].double().unflatten(-1, unmixed.shape[-2:])
+            parts.append((unmixed * outputs).sum(dim=-1).movedim(-1, 0))
+            if opens_cross and sublayer.attention.kind == "cross":
+                by_key.append(_by_key(sublayer.attention, unmixed, rows))
+        positions = self.embedding.positions[: self.sublayers[0].states.size(1)][rows].double()
+        tokens = self.sublayers[0].states[0, rows].double() - positions
+        embedded = torch.stack([(directions * each).sum(dim=-1) for each in (tokens, positions)])
+        return torch.cat([embedded, *reversed(parts), bias[None]]), by_key[::-1]
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualStreams:
+    """The streams of one pass over a pair.
+
+    Attributes:
+        encoder, decoder: of S and T tokens.
+        logits: [T, V].
+    """
+
+    encoder: ResidualStream
+    decoder: ResidualStream
+    logits: Tensor
+
+
+def residual_streams(
+    model: Transformer,
+    source_ids: Sequence[int],
+    read_ids: Sequence[int],
+    interventions: Interventions | None = None,
+) -> ResidualStreams:
+    """The residual streams of one pass over a pair of ids.
+
+    Args:
+        model: in evaluation mode.
+        source_ids, read_ids: S and T ids, without padding.
+        interventions: for one sentence.
+
+    Raises:
+        NonFiniteError: the model's states are not finite.
+    """
+    found: list[SublayerPass] = []
+    logits = trace_sublayers(model, source_ids, read_ids, found.append, interventions)[2]
+    num_encoder = 2 * len(model.encoder_layers)
+    return ResidualStreams(
+        ResidualStream("encoder", tuple(found[:num_encoder]), model.source_embedding, model.encoder_norm),
+        ResidualStream("decoder", tuple(found[num_encoder:]), model.target_embedding, model.decoder_norm),
+        logits,
+    )
+
+
+def _unmixed(attention: AttentionPass, directions: Tensor) -> Tensor:
+    """Directions [..., N, D] carried back through the output projection: [..., N, H, K]."""
+    mixed = directions @ attention.module.out_proj.weight.double()
+    return mixed.unflatten(-1, (attention.module.num_heads, -1))
+
+
+def _by_key(attention: AttentionPass, unmixed: Tensor, rows: slice | Tensor) -> Tensor:
+    """The parts of each head and each key: [H, ..., N, M]."""
+    values = torch.einsum("...nhk,hmk->h...nm", unmixed, attention.values.double())
+    weights = attention.maps[0][:, rows].double()
+    return values * weights.reshape(len(weights), *[1] * (values.dim() - 3), *weights.shape[1:])
