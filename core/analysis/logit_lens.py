@@ -24,6 +24,10 @@ from augenmerk.core.translation.running import Runner
 from augenmerk.core.translation.translator import Translator
 
 
+_MAX_LOGITS = 2**22
+"""Logits that are computed in one product."""
+
+
 @dataclass(frozen=True)
 class Depth:
     """A point of the decoder's residual stream: the embedding, or after a sublayer (in post-norm models: its norm).
@@ -131,7 +135,7 @@ def logits_by_depth(
     read_ids: Sequence[int],
     interventions: Interventions | None = None,
 ) -> Iterator[tuple[Depth, Tensor]]:
-    """The logits [T, V] at each depth, one after the other: together they could take gigabytes.
+    """The logits [T, V] at each depth, a few depths at a time: together they could take gigabytes.
 
     Args:
         model: in evaluation mode.
@@ -143,9 +147,14 @@ def logits_by_depth(
     """
     layers = range(len(model.decoder_layers))
     depths = [Depth(), *(Depth(layer, sublayer) for layer in layers for sublayer in SUBLAYERS["decoder"])]
-    states = trace_sites(model, source_ids, read_ids, [depth.site for depth in depths], interventions)
-    for depth in depths:
-        logits = model.output(model.decoder_norm(states[depth.site]))[0]
-        if not is_finite(logits):
-            raise NonFiniteError("the target embedding" if depth == Depth() else f"the logits read off decoder {depth}")
-        yield depth, logits
+    found = trace_sites(model, source_ids, read_ids, [*(depth.site for depth in depths), "logits"], interventions)
+    per_product = max(1, _MAX_LOGITS // found["logits"].numel())
+    for first in range(0, len(depths) - 1, per_product):
+        group = depths[first : min(first + per_product, len(depths) - 1)]
+        states = torch.cat([found[depth.site] for depth in group])  # [depths, T, D]
+        for depth, logits in zip(group, model.output(model.decoder_norm(states)), strict=True):
+            if not is_finite(logits):
+                name = "the target embedding" if depth.layer is None else f"the logits read off decoder {depth}"
+                raise NonFiniteError(name)
+            yield depth, logits
+    yield depths[-1], found["logits"][0]
