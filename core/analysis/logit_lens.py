@@ -23,7 +23,6 @@ from augenmerk.core.translation.result import Alternative, FloatArray, ReadOnlyA
 from augenmerk.core.translation.running import Runner
 from augenmerk.core.translation.translator import Translator
 
-
 _MAX_LOGITS = 2**22
 """Logits that are computed in one product."""
 

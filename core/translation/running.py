@@ -108,11 +108,12 @@ class Runner:
         need_maps: bool,
         should_stop: Callable[[], bool],
         draft: Translation | None = None,
+        encoding: Encoding | None = None,
     ) -> list[Translation]:
-        """The results of a batch. See `Translator.run`."""
+        """The results of a batch. See `Translator.run`; an encoding replaces that of the sources."""
         began = time.perf_counter()
         with torch.inference_mode():
-            encoding = self.encode(model, batch, need_maps)
+            encoding = self.encode(model, batch, need_maps) if encoding is None else encoding
             passes = self._find_targets(model, batch, encoding, need_maps, should_stop, draft)
             for place, each in enumerate(passes):
                 if not is_finite(each.logits):
