@@ -11,7 +11,6 @@ from typing import Any, Literal
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from augenmerk.core.analysis.trace import HeadTrace, Trace
 from augenmerk.core.model.attention import MultiHeadAttention
@@ -85,9 +84,8 @@ class AttentionPass:
 
     def projected(self, part: Literal[0, 1, 2]) -> Tensor:
         """The unchanged queries (0), keys (1) or values (2): [H, N, K]."""
-        states = self.queries_of if part == 0 or self.memory is None else self.memory
-        weight, bias = self.module.in_proj_weight.chunk(3)[part], self.module.in_proj_bias.chunk(3)[part]
-        return functional.linear(states[0], weight, bias).unflatten(1, (self.module.num_heads, -1)).transpose(0, 1)
+        states, width = self.queries_of if part == 0 or self.memory is None else self.memory, self.joined.size(-1)
+        return self.module.project(states, part * width, (part + 1) * width)[0][0]
 
     @property
     def values(self) -> Tensor:

@@ -20,6 +20,7 @@ from augenmerk.core.model.transformer import (
     compile_interventions,
     is_finite,
     non_finite,
+    require_finite,
 )
 from augenmerk.core.translation.beam import beam_search
 from augenmerk.core.translation.compilation import CompiledExperiment, max_steps
@@ -150,6 +151,36 @@ class Runner:
         if len(different) < len(batch):
             encoding = encoding.select(torch.tensor([different.index(first_of[key]) for key in keys], device=device))
         return encoding.with_interventions(interventions)
+
+    def logits_after(
+        self,
+        model: Model,
+        read_ids: Sequence[int],
+        compiled: Sequence[CompiledExperiment],
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Tensor]:
+        """The logits [B, T, V] after the same T ids, under each of many experiments, a batch of B at a time.
+
+        Args:
+            model: in evaluation mode.
+            read_ids: read by the decoder, the start token first.
+            compiled: their outputs and forced tokens are ignored.
+            should_stop: called before each batch.
+
+        Raises:
+            TranslationStoppedError: `should_stop` returned True.
+            NonFiniteError: the logits are not finite.
+        """
+        for first in range(0, len(compiled), EXPERIMENT_BATCH):
+            if should_stop():
+                raise TranslationStoppedError
+            group = compiled[first : first + EXPERIMENT_BATCH]
+            with torch.inference_mode():
+                encoding = self.encode(model, group, need_maps=False)
+                read = torch.tensor([list(read_ids)] * len(group), device=encoding.states.device)
+                logits = model.decode(encoding, read).logits.float()
+                require_finite(plain_form(model), encoding, read, logits)
+            yield logits
 
     def _find_targets(
         self,

@@ -8,14 +8,13 @@ from itertools import islice
 from pathlib import Path
 
 import torch
-from torch import Tensor
 
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, model_digest
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.device import DeviceChoice, choose_device
 from augenmerk.core.errors import AnalysisError, CheckpointError, ExperimentError, TextError
 from augenmerk.core.inference.compiled import Compiler, Model
-from augenmerk.core.model.transformer import compile_interventions, require_finite
+from augenmerk.core.model.transformer import compile_interventions
 from augenmerk.core.plain_text import name_of
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.translation.compilation import (
@@ -37,9 +36,8 @@ from augenmerk.core.translation.experiment import (
     check_beam,
     factors_of,
 )
-from augenmerk.core.translation.result import Coverage, ExperimentResult, RareWord, Translation, TranslationStoppedError
+from augenmerk.core.translation.result import Coverage, ExperimentResult, RareWord, Translation
 from augenmerk.core.translation.running import (
-    EXPERIMENT_BATCH,
     Hypothesis,
     Runner,
     batch_size_for,
@@ -314,40 +312,12 @@ class Translator:
         """
         scores: list[tuple[float, ...]] = []
         read_ids = self.rules.read_ids(translation.predicted_ids)
-        for logits in self.logits_of(read_ids, experiments, should_stop=should_stop):
+        compiled = [each if isinstance(each, CompiledExperiment) else self.compile(each) for each in experiments]
+        for logits in self._runner.logits_after(self.current_model(), read_ids, compiled, should_stop):
             chosen = torch.tensor(translation.predicted_ids, device=logits.device).expand(len(logits), -1)
             found = logits.log_softmax(dim=-1).gather(2, chosen[:, :, None])[:, :, 0]
             scores += [tuple(row) for row in found.tolist()]
         return scores
-
-    def logits_of(
-        self,
-        read_ids: Sequence[int],
-        experiments: Sequence[Experiment | CompiledExperiment],
-        *,
-        should_stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[Tensor]:
-        """The logits [B, T, V] after the T ids that the decoder reads, for all experiments, a batch of B at a time.
-
-        Args:
-            read_ids: the start token first.
-            experiments, should_stop: as for `score_many`.
-
-        Raises:
-            What `score_many` raises.
-        """
-        compiled = [each if isinstance(each, CompiledExperiment) else self.compile(each) for each in experiments]
-        model = self.current_model()
-        for first in range(0, len(compiled), EXPERIMENT_BATCH):
-            if should_stop():
-                raise TranslationStoppedError
-            group = compiled[first : first + EXPERIMENT_BATCH]
-            with torch.inference_mode():
-                encoding = self._runner.encode(model, group, need_maps=False)
-                read = torch.tensor([list(read_ids)] * len(group), device=self.device.name)
-                logits = model.decode(encoding, read).logits.float()
-                require_finite(self.model, encoding, read, logits)
-            yield logits
 
     def translate_corpus(
         self,

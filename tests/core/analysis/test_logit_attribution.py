@@ -1,9 +1,11 @@
 """Direct logit attribution: parts sum to what the model computes, and a part is what is missing without it."""
 
+import math
+
 import numpy as np
 import pytest
 
-from augenmerk.core.analysis.logit_attribution import logit_parts, word_parts
+from augenmerk.core.analysis.logit_attribution import logit_parts, measure_parts, word_parts
 from augenmerk.core.analysis.parts import Origin, WordParts
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import Head, Network
@@ -17,7 +19,7 @@ from augenmerk.core.translation.experiment import (
     HeadScaled,
     SoftmaxTemperature,
 )
-from augenmerk.core.translation.result import Translation
+from augenmerk.core.translation.result import Translation, TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
 from tests.core.analysis.frozen import FrozenModel
 from tests.core.translation.random_models import MODELS, make_translator
@@ -149,6 +151,36 @@ def test_without_a_named_rival_it_is_the_best_other_token(bundled: Translator, e
         assert_adds_up(parts)
     with pytest.raises(ValueError, match="read-only"):
         parts.values[0] = 1
+
+
+@pytest.mark.heavy
+def test_measured_effects_are_changes_of_scores_without_each_head_and_network(bundled: Translator) -> None:
+    experiment = Experiment("Ein Mann steht.", interventions=(HeadScaled(Head("cross", 0, 1), 0.5),))
+    translation = bundled.run(experiment)
+    parts = word_parts(bundled, translation, 2)
+    encoder = Head("encoder", 1, 3), Network("encoder", 0)
+    measured = measure_parts(bundled, parts, (*parts.components, *encoder))
+    rival = Experiment("Ein Mann steht.", interventions=(*experiment.interventions, ForcedToken(2, parts.rival.entry)))
+    rival_translation = bundled.run(rival)
+    for component, change in zip((*parts.components, *encoder), measured, strict=True):
+        if isinstance(component, Origin):
+            assert math.isnan(change)
+        else:
+            off = HeadScaled(component) if isinstance(component, Head) else FeedForwardScaled(component)
+            without = experiment.with_interventions(off)
+            scores = [bundled.score(each, without)[2] for each in (translation, rival_translation)]
+            assert change == pytest.approx(scores[0] - scores[1] - parts.difference, abs=1e-4)
+    few = measure_parts(bundled, parts, [Head("cross", 0, 1), Origin.BIAS])
+    assert few[0] == pytest.approx(measured[parts.components.index(Head("cross", 0, 1))], abs=1e-5)
+    with pytest.raises(TranslationStoppedError):
+        measure_parts(bundled, parts, should_stop=lambda: True)
+
+
+def test_in_the_last_layer_without_norms_the_measured_effect_of_a_network_is_its_part() -> None:
+    translator = make_translator("words, pre-norm without a final one")
+    parts = logit_parts(translator, translator.run(Experiment(TEXT)))[0]
+    last = Network("decoder", 1)
+    assert measure_parts(translator, parts, [last])[0] == pytest.approx(-parts.value_of(last), abs=1e-4)
 
 
 @pytest.fixture(scope="module")
