@@ -26,7 +26,7 @@ from augenmerk.viz_app.heatmap.heatmap import COLUMN_ANGLE, COLUMN_COSINE, COLUM
 from augenmerk.viz_app.theme import Theme, current_theme, is_theme_change, scaled
 
 MAX_LABEL, GAP, TITLE_HEIGHT, LEGEND_HEIGHT, LEGEND_BAR = 72, 5, 20, 30, 6
-MIN_FONT_PX = 10
+MIN_FONT_PX, LEAST_LETTERS = 10, 3
 MIN_WIDTH = 130
 """Two fit next to each other in a narrow Analysis panel."""
 
@@ -48,12 +48,14 @@ class Matrix:
         values: [rows, columns]; NaN: there is no cell.
         row_labels, column_labels: one for each.
         title: above it; empty for none.
+        texts: in the cells, row by row, shortened where they do not fit; None for those of the style.
     """
 
     values: FloatArray
     row_labels: tuple[str, ...]
     column_labels: tuple[str, ...]
     title: str = ""
+    texts: tuple[tuple[str, ...], ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -204,9 +206,18 @@ class MatrixPicture:
 
     def _texts_that_fit(self, matrix: Matrix, cell: QRectF, metrics: QFontMetrics) -> dict[tuple[int, ...], str]:
         """The texts of cells, by row and column; none if most do not fit: a few would look like all there is."""
-        cell_text = self.style.cell_text
-        if cell_text is None or metrics.height() > cell.height():
+        cell_text, width = self.style.cell_text, int(cell.width()) - 2
+        if metrics.height() > cell.height() or (cell_text is None and matrix.texts is None):
             return {}
+        if matrix.texts is not None:
+            if width < LEAST_LETTERS * metrics.averageCharWidth():
+                return {}
+            return {
+                (row, column): metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
+                for row, texts in enumerate(matrix.texts)
+                for column, text in enumerate(texts)
+            }
+        assert cell_text is not None
         texts = {
             place: cell_text(float(value)) for place, value in np.ndenumerate(matrix.values) if not np.isnan(value)
         }

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QProgressBar, QSizePolicy, QWidget
 
@@ -12,7 +12,7 @@ from augenmerk.viz_app.theme import current_theme, scaled, scales
 
 LINE_GAP = 6
 GAP = 6
-MAX_LABEL = 96
+MAX_LABEL, MAX_LABEL_SIGNED = 96, 150
 TICK_WIDTH, TICK_HEIGHT = 2, 12
 LEAST_BAR = 12
 """In pixels; in a narrow list labels are elided rather than numbers."""
@@ -24,8 +24,9 @@ class Bar:
 
     Attributes:
         label: at the left.
-        value: length of the bar, from 0 to 1.
+        value: length of the bar, from 0 to 1; in a signed list, of any size and sign.
         text: at the right.
+        note: a second text at the right, in a column of its own.
         is_lit: whether the label is highlighted.
         is_changed: whether the bar has the warning colour: set by the user, or notable.
         is_new: whether the label has the colour of changed items.
@@ -38,6 +39,7 @@ class Bar:
     label: str
     value: float
     text: str
+    note: str = ""
     is_lit: bool = False
     is_changed: bool = False
     is_new: bool = False
@@ -48,22 +50,27 @@ class Bar:
 
 
 class BarList(QWidget):
-    """Draws bars.
+    """Draws bars, from 0 to 1, or signed: all on one scale around a common zero line.
 
     Signals:
         label_clicked(int): the label of a line was clicked.
-        bar_clicked(int, float): the bar of a line was clicked at this value, from 0 to 1.
+        bar_clicked(int, float): the bar of a line was clicked at this share of its room, from 0 to 1.
+        menu_requested(int, QPoint): a line was right-clicked at this point of the screen.
     """
 
     label_clicked = Signal(int)
     bar_clicked = Signal(int, float)
+    menu_requested = Signal(int, QPoint)
 
-    def __init__(self, name: str, tip: str, *, rest: str = "border", parent: QWidget | None = None) -> None:
-        """`rest`: the colour of the empty part of a bar, by its name in the palette."""
+    def __init__(
+        self, name: str, tip: str, *, rest: str = "border", is_signed: bool = False, parent: QWidget | None = None
+    ) -> None:
+        """`rest`: the colour, by its name in the palette, of the empty part of a bar; of the zero line if signed."""
         super().__init__(parent)
-        self._tip, self._rest = tip, rest
+        self._tip, self._rest, self._is_signed = tip, rest, is_signed
         self.bars: tuple[Bar, ...] = ()
-        self._widest: tuple[tuple[Bar, ...], QFont, int, int] | None = None
+        self._range = 0.0, 1.0
+        self._widest: tuple[tuple[Bar, ...], QFont, int, int, int] | None = None
         self._hovered: int | None = None
         self.setMouseTracking(True)
         self.setToolTip(tip)
@@ -73,6 +80,9 @@ class BarList(QWidget):
     def show_bars(self, bars: Sequence[Bar]) -> None:
         """Shows these bars; a label of invisible characters is named by their code points."""
         self.bars = tuple(replace(bar, label=visible(bar.label)) for bar in bars)
+        if self._is_signed:
+            ends = [0.0, *(value for bar in bars for value in (bar.value, bar.before) if value is not None)]
+            self._range = (min(ends), max(ends)) if max(ends) > min(ends) else (0.0, 1.0)
         self.setAccessibleDescription(", ".join(_said(bar) for bar in self.bars))
         self.setFixedHeight(max(1, len(self.bars) * self._line()))
         self.update()
@@ -82,16 +92,20 @@ class BarList(QWidget):
         return QRectF(0, index * self._line(), self._label_width(), self._line())
 
     def bar_place(self, index: int) -> QRectF:
-        """The rectangle of a bar of length 1."""
+        """The room of a bar: the rectangle of one of length 1."""
         left = self._label_width() + scaled(GAP)
-        width = max(float(scaled(LEAST_BAR)), self.width() - left - scaled(GAP) - self._text_width())
+        width = max(float(scaled(LEAST_BAR)), self.width() - left - scaled(GAP) - self._texts_width())
         return QRectF(left, index * self._line(), width, self._line())
+
+    def x_of(self, index: int, value: float) -> float:
+        """The place of a value along a bar, in pixels; limited to the room of the bar."""
+        room, (low, high) = self.bar_place(index), self._range
+        return room.left() + min(1.0, max(0.0, (value - low) / (high - low))) * room.width()
 
     def tick_place(self, index: int) -> QRectF:
         """The tick at the original's value on a bar that has one."""
-        place, before = self.bar_place(index), self.bars[index].before or 0.0
-        width, height = scaled(TICK_WIDTH), scaled(TICK_HEIGHT)
-        x = place.left() + min(1.0, max(0.0, before)) * (place.width() - width)
+        place, width, height = self.bar_place(index), scaled(TICK_WIDTH), scaled(TICK_HEIGHT)
+        x = min(self.x_of(index, self.bars[index].before or 0.0), place.right() - width)
         return QRectF(x, place.center().y() - height / 2, width, height)
 
     def sizeHint(self) -> QSize:
@@ -101,6 +115,8 @@ class BarList(QWidget):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click on a label, or on a bar."""
         index = self._index_at(event.position())
+        if index is not None and event.button() == Qt.MouseButton.RightButton:
+            self.menu_requested.emit(index, event.globalPosition().toPoint())
         if index is None or event.button() != Qt.MouseButton.LeftButton:
             return
         room = self.bar_place(index)
@@ -144,17 +160,25 @@ class BarList(QWidget):
             label = metrics.elidedText(bar.label, Qt.TextElideMode.ElideRight, int(place.width()) - 2)
             painter.drawText(place.adjusted(3, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, label)
             painter.setPen(Qt.PenStyle.NoPen)
-            for share, color in ((1.0, self._rest), (bar.value, "warm" if bar.is_changed else "accent")):
-                painter.setBrush(theme.color(color))
-                length = max(0.0, min(1.0, share)) * room.width()
-                painter.drawRoundedRect(QRectF(room.left(), room.center().y() - 3, length, 6), 3, 3)
+            zero = self.x_of(index, 0.0)
+            painter.setBrush(theme.color(self._rest))
+            if self._is_signed:
+                painter.drawRect(QRectF(zero - 0.5, place.top(), 1, place.height()))
+            else:
+                painter.drawRoundedRect(QRectF(room.left(), room.center().y() - 3, room.width(), 6), 3, 3)
+            painter.setBrush(theme.color("warm" if bar.is_changed else "accent"))
+            length = self.x_of(index, bar.value) - zero
+            painter.drawRoundedRect(QRectF(zero, room.center().y() - 3, length, 6).normalized(), 3, 3)
             if bar.before is not None:
                 painter.setBrush(theme.color("text"))
                 painter.drawRect(self.tick_place(index))
             painter.setFont(theme.font("small"))
             painter.setPen(theme.color("muted"))
-            end = QRectF(room.right() + scaled(GAP), place.top(), self._text_width(), place.height())
-            painter.drawText(end, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, bar.text)
+            left = room.right() + scaled(GAP)
+            for text, width in zip((bar.text, bar.note), self._text_widths(), strict=True):
+                end = QRectF(left, place.top(), width, place.height())
+                painter.drawText(end, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, text)
+                left += width
 
     def _tip_of(self, index: int | None) -> str:
         if index is None:
@@ -174,16 +198,20 @@ class BarList(QWidget):
         return QFontMetrics(current_theme().font("body")).height() + scaled(LINE_GAP)
 
     def _label_width(self) -> float:
-        widest, _ = self._widest_texts()
-        left_over = self.width() - 2 * scaled(GAP) - scaled(LEAST_BAR) - self._text_width()
-        return float(max(min(widest + 6, scaled(MAX_LABEL), left_over), 20))
+        widest, limit = self._widest_texts()[0], MAX_LABEL_SIGNED if self._is_signed else MAX_LABEL
+        left_over = self.width() - 2 * scaled(GAP) - scaled(LEAST_BAR) - self._texts_width()
+        return float(max(min(widest + 6, scaled(limit), left_over), 20))
 
-    def _text_width(self) -> float:
-        _, widest = self._widest_texts()
-        return float(widest + 2)
+    def _text_widths(self) -> tuple[int, int]:
+        """Widths of the columns of texts and of notes."""
+        _, texts, notes = self._widest_texts()
+        return texts + 2, notes + scaled(GAP) if notes else 0
 
-    def _widest_texts(self) -> tuple[int, int]:
-        """Widths of the widest label and the widest text; measured once, as the place of each bar depends on all."""
+    def _texts_width(self) -> int:
+        return sum(self._text_widths())
+
+    def _widest_texts(self) -> tuple[int, int, int]:
+        """Widths of the widest label, text and note; measured once, as the place of each bar depends on all."""
         theme = current_theme()
         font = theme.font("body", bold=True)
         if self._widest is None or self._widest[0] is not self.bars or self._widest[1] != font:
@@ -193,12 +221,14 @@ class BarList(QWidget):
                 font,
                 max((labels.horizontalAdvance(bar.label) for bar in self.bars), default=0),
                 max((texts.horizontalAdvance(bar.text) for bar in self.bars), default=0),
+                max((texts.horizontalAdvance(bar.note) for bar in self.bars), default=0),
             )
         return self._widest[2:]
 
 
 def _said(bar: Bar) -> str:
-    return f"{bar.label} {bar.text}" + (f" (original: {bar.before_text})" if bar.before_text else "")
+    said = " ".join(filter(None, (bar.label, bar.text, bar.note)))
+    return said + (f" (original: {bar.before_text})" if bar.before_text else "")
 
 
 class ProgressLine(QProgressBar):

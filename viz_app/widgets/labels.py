@@ -1,10 +1,14 @@
 """Labels for texts that may not fit: one elides the text, one scrolls it, one keeps room for it."""
 
+import html
+from collections.abc import Sequence
+
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QTextLayout, QTextOption
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from augenmerk.viz_app.theme import scales
+from augenmerk.viz_app.state.sentence_text import Piece, breakable
+from augenmerk.viz_app.theme import Palette, scales
 from augenmerk.viz_app.widgets.layouts import ContentHeightScrollArea, add_parts, row_of
 
 
@@ -199,6 +203,18 @@ def label(role: str, text: str = "", *, wraps: bool = False) -> QLabel:
     made.setProperty("role", role)
     made.setWordWrap(wraps)
     return made
+
+
+def styled(pieces: Sequence[Piece], colors: Palette) -> str:
+    """Pieces as rich text: new words bold, lost ones struck through."""
+    styles = {
+        "same": f"color:{colors.text}",
+        "new": f"font-weight:bold;color:{colors.warm}",
+        "gone": f"color:{colors.muted};text-decoration:line-through",
+    }
+    return "".join(
+        f"<span style='{styles[piece.mark]}'>{html.escape(breakable(piece.text))}</span>" for piece in pieces
+    )
 
 
 MAX_WIDTH_PX = 560

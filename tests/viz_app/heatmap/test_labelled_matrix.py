@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QHelpEvent, QImage
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QImage
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
@@ -142,3 +142,19 @@ def test_numbers_stand_in_no_cell_where_most_do_not_fit(qtbot: QtBot, theme: The
     assert has_ink([[0.0] * 9 + [1.0]], zero)
     assert not has_ink([[0.0] * 9 + [1.0]], MatrixCell(0, 0, 9)), "it does not fit, and most others do"
     assert not has_ink([[0.0] + [1.0] * 9], zero), "alone it would look like all there is"
+
+
+def test_texts_of_cells_are_shortened_and_left_out_where_cells_are_narrow(qtbot: QtBot, theme: Theme) -> None:
+    values = np.full((2, 3), 0.5, dtype=np.float32)
+    texts = (("a", "photographer" * 3, "c"), ("d", "e", "f"))
+    matrix = Matrix(values, ("r", "s"), ("x", "y", "z"), texts=texts)
+    style = MatrixStyle("sequential", (24, 24), 0, has_slanted_columns=False)
+    widget = _shown(qtbot, style, matrix)
+    layout, font = widget._layout_now(), QFontMetrics(theme.font("small"))
+    assert layout is not None
+    found = layout._texts_that_fit(matrix, widget.cell_rect(MatrixCell(0, 0, 0)), font)
+    assert {place: found[place] for place in ((0, 0), (1, 2))} == {(0, 0): "a", (1, 2): "f"}
+    assert found[0, 1].startswith("ph")
+    assert found[0, 1].endswith("…")
+    assert layout._texts_that_fit(matrix, QRectF(0, 0, 8, 24), font) == {}
+    assert layout._texts_that_fit(matrix, QRectF(0, 0, 90, 5), font) == {}

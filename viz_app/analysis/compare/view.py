@@ -1,7 +1,6 @@
 """The tab *Compare*: two sentences in one model, or one sentence in two checkpoints."""
 
 import html
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -34,12 +33,11 @@ from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, choice_
 from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from augenmerk.viz_app.state.map_text import title
 from augenmerk.viz_app.state.map_view_settings import on_redraw
-from augenmerk.viz_app.state.sentence_text import Piece, breakable, changed_pieces, pieces_of, source_as_read
-from augenmerk.viz_app.theme import Palette
+from augenmerk.viz_app.state.sentence_text import breakable, changed_pieces, pieces_of, source_as_read
 from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.widgets.buttons import MenuButton, flat_button
 from augenmerk.viz_app.widgets.dialogs import ask_what_to_open
-from augenmerk.viz_app.widgets.labels import label
+from augenmerk.viz_app.widgets.labels import label, styled
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of, set_visible
 from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, ShouldStop, Tell
 
@@ -401,9 +399,9 @@ class CompareTab(AnalysisTab):
         cells = [tuple(f"{muted}{name}</span>" for name in rows[0])]
         if self.comparing.question == "sentence":
             before, after = ([word.text for word in each.source_words] for each in (first, second))
-            source = _styled(pieces_of(before, after, second.source_text), colors)
+            source = styled(pieces_of(before, after, second.source_text), colors)
             cells.append((html.escape(breakable(source_as_read(comparison.first))), source))
-        words = _styled(changed_pieces(first, second), colors) if second.target_words else "nothing: it ends at once"
+        words = styled(changed_pieces(first, second), colors) if second.target_words else "nothing: it ends at once"
         facts = [f"{muted}({number(each.log_probability)}" for each in (first, second)]
         reads = ", reads the first" if self.comparing.reads_first else ", given"
         given = [", given" if first.is_given else "", reads if second.is_given else ""]
@@ -498,15 +496,3 @@ class CompareTab(AnalysisTab):
             0,
             self.maps.value,
         )
-
-
-def _styled(pieces: Sequence[Piece], colors: Palette) -> str:
-    """Pieces as rich text: new words bold, lost ones struck through."""
-    styles = {
-        "same": f"color:{colors.text}",
-        "new": f"font-weight:bold;color:{colors.warm}",
-        "gone": f"color:{colors.muted};text-decoration:line-through",
-    }
-    return "".join(
-        f"<span style='{styles[piece.mark]}'>{html.escape(breakable(piece.text))}</span>" for piece in pieces
-    )

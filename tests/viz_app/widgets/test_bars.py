@@ -1,0 +1,65 @@
+"""Bars around a common zero line, with notes and a menu."""
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from pytestqt.qtbot import QtBot
+
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.widgets.bars import Bar, BarList
+
+BARS = (Bar("more", 3.0, "+3.00"), Bar("less", -1.0, "−1.00", "off +0.90", before=-2.0), Bar("nothing", 0.0, "+0.00"))
+
+
+def _shown(qtbot: QtBot, *, is_signed: bool) -> BarList:
+    bars = BarList("Parts", "a tip", is_signed=is_signed)
+    qtbot.addWidget(bars)
+    bars.resize(400, 10)
+    bars.show_bars(BARS)
+    bars.show()
+    return bars
+
+
+def test_signed_bars_share_one_scale_around_one_zero_line(qtbot: QtBot, theme: Theme) -> None:
+    bars = _shown(qtbot, is_signed=True)
+    room = bars.bar_place(0)
+    zero, most, least = (bars.x_of(0, value) for value in (0.0, 3.0, -2.0))
+    assert (most, least) == pytest.approx((room.right(), room.left())), "the original's value counts too"
+    assert zero - least == pytest.approx((most - least) * 2 / 5)
+    assert [bars.x_of(index, 0.0) for index in range(3)] == [zero] * 3
+    assert bars.tick_place(1).left() == pytest.approx(least)
+    image = bars.grab().toImage()
+    colors = [
+        {image.pixelColor(round(x), round(bars.bar_place(index).center().y())).name() for x in places}
+        for index, places in enumerate([(zero + 4, most - 4), (zero - 4, bars.x_of(1, -1.0) + 4), (zero - 4, zero + 4)])
+    ]
+    assert all(len(found) == 1 for found in colors), "each bar is filled from zero to its value"
+    assert len(set.union(*colors[:2])) == 1, "colours are the caller's"
+    assert colors[2] != colors[0]
+
+
+def test_unsigned_bars_reach_from_nothing_to_the_whole(qtbot: QtBot, theme: Theme) -> None:
+    bars = _shown(qtbot, is_signed=False)
+    room = bars.bar_place(0)
+    assert [bars.x_of(0, value) for value in (0.0, 1.0, 7.0)] == pytest.approx(
+        [room.left(), room.right(), room.right()]
+    )
+
+
+def test_notes_have_a_column_and_are_read_aloud(qtbot: QtBot, theme: Theme) -> None:
+    bars = _shown(qtbot, is_signed=True)
+    assert "less −1.00 off +0.90" in bars.accessibleDescription()
+    with_notes = bars.bar_place(0).right()
+    bars.show_bars([Bar("more", 3.0, "+3.00")])
+    assert bars.bar_place(0).right() > with_notes + 30
+
+
+def test_a_right_click_asks_for_the_menu_of_its_line(qtbot: QtBot, theme: Theme) -> None:
+    bars = _shown(qtbot, is_signed=True)
+    clicked: list[int] = []
+    bars.label_clicked.connect(clicked.append)
+    place = bars.label_place(1).center().toPoint()
+    with qtbot.waitSignal(bars.menu_requested) as asked:
+        qtbot.mouseClick(bars, Qt.MouseButton.RightButton, pos=place)
+    assert asked.args == [1, bars.mapToGlobal(place)]
+    assert clicked == []
+    qtbot.mouseClick(bars, Qt.MouseButton.RightButton, pos=QPoint(5, bars.height() + 50))
