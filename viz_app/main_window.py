@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QWidget
 
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import Experiment
-from augenmerk.viz_app.analysis.panel import AnalysisPanel
+from augenmerk.viz_app.analysis.panel import TAB_COMMANDS, AnalysisPanel
 from augenmerk.viz_app.analysis.tab import AnalysisContext
 from augenmerk.viz_app.documents.experiment_documents import EXPERIMENT_COMMANDS, ExperimentDocuments
 from augenmerk.viz_app.documents.lesson_documents import (
@@ -634,6 +634,7 @@ class MainWindow(QMainWindow):
         self.commands.commands.append(
             BoundCommand(NEXT_MAPS, self.state, self.translate_page)
         )  # the switch has the key
+        add(self.analysis, TAB_COMMANDS)
         add(self.lessons.bar, SCENE_COMMANDS, self.lessons.bar)
         add(self.loader, MODEL_COMMANDS)
         add(self.lessons, LESSON_COMMANDS)
@@ -686,7 +687,10 @@ class MainWindow(QMainWindow):
         loader.file_chosen.connect(self.open_model)
         loader.import_done.connect(bar.show_notice)
         self.state.result_changed.connect(self._on_result)
-        self.analysis.closed.connect(page.hide_analysis)
+        self.analysis.opened.connect(lambda: self.pages.show(TRANSLATE))
+        self.analysis.opened.connect(lambda: page.show_analysis(True))
+        self.analysis.closed.connect(lambda: page.show_analysis(False))
+        page.sentence.chips.card.why_requested.connect(self.analysis.explain_word)
         self.analysis.focus_next = page.head
         page.open_button.clicked.connect(loader.choose_file)
         page.train_button.clicked.connect(lambda: self.pages.show(TRAIN))

@@ -192,13 +192,15 @@ def test_what_is_this_grows_with_the_interface(qapp: QApplication, qtbot: QtBot)
 
 
 def shown_words(window: QWidget) -> set[str]:
-    """The words of all labels and buttons in sight."""
+    """The words of all labels and buttons in sight, without quotes: words of a translation."""
     texts = [
         widget.text()
         for widget in window.findChildren(QWidget)
         if isinstance(widget, QLabel | QAbstractButton) and widget.isVisible() and len(widget.text()) <= 60
     ]
-    return {word.lower() for text in texts for word in re.findall(r"[^\W\d_]{2,}", re.sub(r"<[^>]+>", "", text))}
+    return {
+        word.lower() for text in texts for word in re.findall(r"[^\W\d_]{2,}", re.sub(r"<[^>]+>|“[^”]*”", "", text))
+    }
 
 
 @pytest.mark.heavy

@@ -1,5 +1,7 @@
 """The Analysis panel: tabs next to the maps. A new tab is one more entry of `TABS`."""
 
+from functools import partial
+
 import shiboken6
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
@@ -16,12 +18,14 @@ from augenmerk.viz_app.analysis.heads.view import HeadsTab
 from augenmerk.viz_app.analysis.source.view import SourceTab
 from augenmerk.viz_app.analysis.steps.view import StepsTab
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, choice_buttons
+from augenmerk.viz_app.analysis.word.view import WordTab
 from augenmerk.viz_app.theme import PANEL_MARGIN, scaled
 from augenmerk.viz_app.views.commands import TOGGLE_ANALYSIS
 from augenmerk.viz_app.widgets.buttons import flat_button
+from augenmerk.viz_app.widgets.commands import Command
 from augenmerk.viz_app.widgets.layouts import column_of, row_of, wrapping_row
 
-TABS: tuple[type[AnalysisTab], ...] = (StepsTab, AlignmentTab, HeadsTab, SourceTab, CompareTab)
+TABS: tuple[type[AnalysisTab], ...] = (StepsTab, WordTab, AlignmentTab, HeadsTab, SourceTab, CompareTab)
 """In the order of their buttons."""
 MIN_WIDTH, USUAL_WIDTH = 340, 430
 
@@ -38,10 +42,10 @@ class AnalysisPanel(QFrame):
         close_button: hides the panel.
 
     Signals:
-        closed(): the user wants to hide the panel.
+        opened(), closed(): the user wants to see the panel, or to hide it.
     """
 
-    closed = Signal()
+    opened, closed = Signal(), Signal()
 
     def __init__(
         self, context: AnalysisContext, tabs: tuple[type[AnalysisTab], ...] = TABS, parent: QWidget | None = None
@@ -91,6 +95,22 @@ class AnalysisPanel(QFrame):
         if had_focus:
             self.buttons[index].setFocus()
 
+    def open_tab(self, tab: type[AnalysisTab]) -> None:
+        """Shows a tab, and the panel if it is hidden."""
+        self.show_tab(self._classes.index(tab))
+        self.opened.emit()
+
+    def explain_word(self, step: int, rival: str) -> None:
+        """Shows in the tab *Word* why the token of a step was chosen; see `WordTab.explain`."""
+        self.open_tab(WordTab)
+        assert isinstance(self.tab, WordTab)
+        self.tab.explain(step, rival)
+
+    @property
+    def has_result(self) -> bool:
+        """Whether there is a translation to analyse."""
+        return self._context.state.result is not None
+
     def showEvent(self, event: QShowEvent) -> None:
         """Creates the current tab."""
         self._pages.setCurrentWidget(self.tab)
@@ -139,3 +159,14 @@ class AnalysisPanel(QFrame):
         close = (self.close_button, 0, Qt.AlignmentFlag.AlignTop)
         header = row_of((buttons, 1), close, spacing=0, margins=(PANEL_MARGIN - 8, 8, 6, 2))
         column_of(header, (self._pages, 1), spacing=0, within=self)
+
+
+TAB_COMMANDS = tuple(
+    Command[AnalysisPanel](
+        f"{tab.name}: {tab.tip}",
+        partial(AnalysisPanel.open_tab, tab=tab),
+        is_offered=lambda panel: panel.has_result,
+    )
+    for tab in TABS
+)
+"""One for each tab, named by its button and its tip."""

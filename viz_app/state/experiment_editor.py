@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.translation.experiment import (
     CausalMaskLifted,
     Experiment,
+    FeedForwardScaled,
     ForcedToken,
     GivenTarget,
     Greedy,
@@ -219,12 +220,13 @@ def reset(editor: ExperimentEditor) -> Edit:
     return Edit(editor.push(editor.experiment.baseline))
 
 
-def toggle_head(head: Head) -> Intent:
-    """Switches a head off, or on again."""
+def toggle_head(head: Head | Network) -> Intent:
+    """Switches a head, or a feed-forward network, off or on again."""
 
     def edit(editor: ExperimentEditor) -> Edit:
         scaled = next((each for each in editor.experiment.scalings if each.part == head), None)
-        return (intervene(HeadScaled(head)) if scaled is None else remove(scaled))(editor)
+        off = HeadScaled(head) if isinstance(head, Head) else FeedForwardScaled(head)
+        return (intervene(off) if scaled is None else remove(scaled))(editor)
 
     return edit
 

@@ -59,6 +59,7 @@ class TranslatePage(QWidget):
         self.controller, self.analysis = controller, analysis
         self.state = controller.state
         self.sentence = SentencePanel(self.state)
+        self.sentence.chips.card.explains_words = True  # the analysis tabs are next to it
         self.heads = HeadsPanel(self.state)
         self.head = HeadPanel(self.state, self.controller)
         self._arrangement = Arrangement(self.heads, self.head, self.analysis, preferences)
@@ -145,9 +146,9 @@ class TranslatePage(QWidget):
         model = self.state.shown.model
         return ExportSource(self, self.state, self.head.map, model.title if model is not None else "")
 
-    def hide_analysis(self) -> None:
-        """Closes the analysis tabs."""
-        self._arrangement.show_analysis(False)
+    def show_analysis(self, is_shown: bool) -> None:
+        """Opens or closes the analysis tabs."""
+        self._arrangement.show_analysis(is_shown)
 
     def toggle_analysis(self) -> None:
         """Opens the analysis tabs if they are closed, and the other way round."""

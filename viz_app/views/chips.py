@@ -290,19 +290,24 @@ NUM_SHOWN = 5
 CLOSE_DELAY_MS = 250
 """The time for moving the mouse from the word to its card."""
 FORCE_HINT = "Click a word to choose it instead"
+WHY, WHY_NOT = "Why this word?", "why not?"
 
 
 class AlternativesCard(QFrame):
     """Shows the likeliest tokens of each step of a word.
 
     Attributes:
-        label: the text, with a link for each token.
+        label: the text, with links for each token.
+        explains_words: whether it offers to explain the word, alone and against each token.
 
     Signals:
         force_requested(int, str): the user chose this entry of the vocabulary for this step.
+        why_requested(int, str): the user asks why the token of this step was chosen rather than this entry of the
+            vocabulary; empty for the next best.
     """
 
     force_requested = Signal(int, str)
+    why_requested = Signal(int, str)
 
     def __init__(self, parent: QWidget) -> None:
         self._chips = parent
@@ -310,6 +315,7 @@ class AlternativesCard(QFrame):
         self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
         self.setProperty("role", "card")
         self._translation: Translation | None = None
+        self.explains_words = False
         self.label = QLabel(self)
         self.label.setTextFormat(Qt.TextFormat.RichText)
         self.label.setTextInteractionFlags(Qt.TextInteractionFlag.LinksAccessibleByMouse)
@@ -322,7 +328,7 @@ class AlternativesCard(QFrame):
         """Fills and shows the card at a global position, moved to stay on the screen; links have this colour."""
         self._timer.stop()
         self._translation = translation
-        self.label.setText(alternatives_html(translation, word, color))
+        self.label.setText(alternatives_html(translation, word, color, explains_words=self.explains_words))
         self.adjustSize()
         screen = self._chips.screen().availableGeometry()
         x = min(position.x(), screen.right() - self.width())
@@ -349,14 +355,19 @@ class AlternativesCard(QFrame):
         super().hideEvent(event)  # type: ignore[arg-type]
 
     def _on_link(self, link: str) -> None:
-        step, rank = (int(part) for part in link.split(":"))
+        step, rank, *why = link.split(":")
         self.hide()
         if self._translation is not None:
-            self.force_requested.emit(step, self._translation.alternatives[step][rank].entry)
+            entry = self._translation.alternatives[int(step)][int(rank)].entry if rank else ""
+            (self.why_requested if why else self.force_requested).emit(int(step), entry)
 
 
-def alternatives_html(translation: Translation, word: Word, color: str) -> str:
-    """The text of the card; each token but the chosen one is a link "step:rank"."""
+def alternatives_html(translation: Translation, word: Word, color: str, *, explains_words: bool = False) -> str:
+    """The text of the card; each token but the chosen one is a link "step:rank".
+
+    With `explains_words`, "step:rank:why" asks why the word was chosen rather than this token, "step::why" rather than
+    the next best.
+    """
     log_probability = translation.word_log_probability(word)
     title, value = html.escape(visible(word.text)), number(log_probability)
     lines = [f"<b>{title}</b> &nbsp; {_percent(log_probability)} &nbsp; log-probability {value}"]
@@ -370,18 +381,28 @@ def alternatives_html(translation: Translation, word: Word, color: str) -> str:
         rows = "".join(
             f"<tr><td>{_name(each.token, chosen, f'{step}:{rank}', color)}</td>"
             f"<td align='right' style='padding-left:18px'>{number(each.log_probability)}</td>"
-            f"<td align='right' style='padding-left:12px'>{_percent(each.log_probability)}</td></tr>"
+            f"<td align='right' style='padding-left:12px'>{_percent(each.log_probability)}</td>"
+            f"{_why_not(each.token, chosen, f'{step}:{rank}:why', color) if explains_words else ''}</tr>"
             for rank, each in enumerate(translation.alternatives[step][:NUM_SHOWN])
         )
         lines.append(f"<table cellspacing='0' cellpadding='1' style='margin-top:4px'>{rows}</table>")
-    lines.append(f"<p style='margin:6px 0 0 0'>{FORCE_HINT}</p>")
+    why = f"{_link(WHY, f'{word.start}::why', color)} &nbsp; " if explains_words else ""
+    lines.append(f"<p style='margin:6px 0 0 0'>{why}{FORCE_HINT}</p>")
     return "".join(lines)
+
+
+def _why_not(token: str, chosen: str, link: str, color: str) -> str:
+    return f"<td style='padding-left:12px'>{_link(WHY_NOT, link, color) if token != chosen else ''}</td>"
+
+
+def _link(text: str, link: str, color: str) -> str:
+    return f"<a href='{link}' style='color:{color};text-decoration:none'>{html.escape(text)}</a>"
 
 
 def _name(token: str, chosen: str, link: str, color: str) -> str:
     if token == chosen:
         return f"<b>{html.escape(visible(token))}</b>"
-    return f"<a href='{link}' style='color:{color};text-decoration:none'>{html.escape(visible(token))}</a>"
+    return _link(visible(token), link, color)
 
 
 def _percent(log_probability: float) -> str:

@@ -75,6 +75,24 @@ def test_a_click_on_an_alternative_forces_it(chips: WordChips, state: Experiment
     assert not chips.card.isVisible()
 
 
+def test_the_card_asks_why_a_word_was_chosen_and_why_an_alternative_was_not(
+    qtbot: QtBot, chips: WordChips, state: ExperimentState
+) -> None:
+    word, place = chips._chips[3]
+    chips.card.show_word(state.translation, word, place.bottomLeft(), BLUE)  # type: ignore[arg-type]
+    assert "hy this word" not in chips.card.label.text(), "only where the analysis tabs are"
+    chips.card.explains_words = True
+    chips.card.show_word(state.translation, word, place.bottomLeft(), BLUE)  # type: ignore[arg-type]
+    text = chips.card.label.text()
+    assert f"href='{word.start}::why'" in text
+    assert text.count("why not?") == text.count(">other") > 0
+    for link, question in ((f"{word.start}::why", [3, ""]), ("4:2:why", [4, "other1"])):
+        with qtbot.waitSignal(chips.card.why_requested) as asked:
+            chips.card.label.linkActivated.emit(link)
+        assert asked.args == question
+    assert state.experiment.forced == ()
+
+
 def test_the_card_names_log_probability_and_probability() -> None:
     translation = make_translation(target="a man .")
     text = alternatives_html(translation, translation.target_words[2], BLUE)

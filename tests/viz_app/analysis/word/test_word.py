@@ -1,0 +1,252 @@
+"""Why a word was chosen: its parts and the logit lens, by small real models."""
+
+import math
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from augenmerk.core.analysis.logit_attribution import word_parts
+from augenmerk.core.analysis.logit_lens import logit_lens
+from augenmerk.core.analysis.parts import Origin, WordParts
+from augenmerk.core.model.heads import Head, Network
+from augenmerk.core.quantities import number
+from augenmerk.core.translation.experiment import FeedForwardScaled, HeadScaled
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.analysis.tab import AnalysisContext
+from augenmerk.viz_app.analysis.word.view import NEXT_BEST, WordTab
+from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
+from augenmerk.viz_app.state.experiment_editor import edit_text, toggle_head, undo
+from augenmerk.viz_app.views.word_parts import NUM_SHOWN, PartBars, lead_text
+from augenmerk.viz_app.worker.explaining import WordPartsJob
+from tests.viz_app.analysis.conftest import SENTENCE, MakeContext, ShowTab, settle
+
+
+@pytest.fixture(params=["words", "pieces", "single"])
+def tab(request: pytest.FixtureRequest, make_context: MakeContext, show_tab: ShowTab) -> WordTab:
+    return _shown(make_context(request.param), show_tab)
+
+
+@pytest.fixture
+def words_tab(make_context: MakeContext, show_tab: ShowTab) -> WordTab:
+    return _shown(make_context("words"), show_tab)
+
+
+def _shown(context: AnalysisContext, show_tab: ShowTab) -> WordTab:
+    tab = show_tab(context, WordTab)
+    assert isinstance(tab, WordTab)
+    return tab
+
+
+def _parts(tab: WordTab) -> WordParts:
+    job = tab._job
+    assert isinstance(job, WordPartsJob)
+    found = tab._answers[job]
+    assert isinstance(found, WordParts)
+    return found
+
+
+def _place_of(bars: PartBars, subject: object) -> int:
+    return next(index for index, line in enumerate(bars.lines) if line.subject == subject)
+
+
+def _click(qtbot: QtBot, bars: PartBars, subject: object) -> None:
+    qtbot.mouseClick(bars, Qt.MouseButton.LeftButton, pos=bars.label_place(_place_of(bars, subject)).center().toPoint())
+
+
+def _open_all(qtbot: QtBot, tab: WordTab) -> None:
+    if any(line.subject == "others" for line in tab.bars.lines):
+        _click(qtbot, tab.bars, "others")
+
+
+def test_the_least_probable_word_is_explained_against_the_next_best(
+    tab: WordTab, translators: dict[str, Translator], request: pytest.FixtureRequest, qtbot: QtBot
+) -> None:
+    translation = tab.state.translation
+    assert translation is not None
+    starts = [word.start for word in translation.target_words] or [0]
+    assert translation.log_probabilities[tab.word.step] == min(translation.log_probabilities[each] for each in starts)
+    expected = word_parts(translators[request.node.callspec.params["tab"]], translation, tab.word.step)
+    parts = _parts(tab)
+    np.testing.assert_allclose(parts.values, expected.values, atol=1e-5)
+    assert tab.lead.text() == lead_text(parts)
+    assert number(expected.difference, signed=True) in tab.lead.text()
+    _open_all(qtbot, tab)
+    shown = {line.subject: line.bar.value for line in tab.bars.lines if line.subject in parts.components}
+    assert shown.keys() == set(parts.components)
+    assert sum(shown.values()) == pytest.approx(parts.difference - parts.remainder, abs=1e-6)
+    sizes = [abs(value) for value in shown.values()]
+    assert sizes == sorted(sizes, reverse=True)
+    assert [bar.is_changed for bar in tab.bars.bars][: len(shown)] == [value < 0 for value in shown.values()]
+
+
+def test_small_parts_are_one_line_that_opens_and_closes(words_tab: WordTab, qtbot: QtBot) -> None:
+    bars, parts = words_tab.bars, _parts(words_tab)
+    assert len(parts.components) > NUM_SHOWN + 1
+    assert len(bars.lines) == NUM_SHOWN + 1
+    others = bars.lines[-1].bar
+    assert others.label == f"{len(parts.components) - NUM_SHOWN} others"
+    smaller = sorted(parts.values, key=abs)[: len(parts.components) - NUM_SHOWN]
+    assert others.value == pytest.approx(sum(smaller))
+    _click(qtbot, bars, "others")
+    assert len(bars.lines) == len(parts.components) + 1
+    _click(qtbot, bars, "others")
+    assert len(bars.lines) == NUM_SHOWN + 1
+
+
+def test_a_click_chooses_the_head_and_opens_cross_attention_into_positions(words_tab: WordTab, qtbot: QtBot) -> None:
+    bars, parts = words_tab.bars, _parts(words_tab)
+    _open_all(qtbot, words_tab)
+    head = Head("cross", 1, 0)
+    _click(qtbot, bars, head)
+    assert words_tab.state.selection.head == head
+    index = _place_of(bars, head)
+    assert bars.lines[index].bar.is_lit
+    opened = [line for line in bars.lines[index + 1 :] if line.bar.label.startswith("    ")]
+    assert sum(line.bar.value for line in opened) == pytest.approx(parts.value_of(head), abs=1e-6)
+    source = parts.translation.source_tokens
+    first = opened[0].subject
+    assert isinstance(first, int)
+    assert opened[0].bar.label.strip() == f"position {first + 1} ({source[first]})"
+    assert opened[0].bar.value == pytest.approx(parts.keys[1, 0, first])
+    _click(qtbot, bars, head)
+    assert not any(line.bar.label.startswith("    ") for line in bars.lines)
+    _click(qtbot, bars, Head("decoder", 0, 1))
+    assert words_tab.state.selection.head == Head("decoder", 0, 1)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("part", [Head("cross", 0, 1), Network("decoder", 1)], ids=str)
+def test_the_menu_of_a_bar_switches_its_part_off_and_on(words_tab: WordTab, qtbot: QtBot, part: Head | Network) -> None:
+    before, step = _parts(words_tab), words_tab.word.step
+    _open_all(qtbot, words_tab)
+    menu = words_tab.bars.menu_of(_place_of(words_tab.bars, part))
+    assert menu is not None
+    menu.actions()[0].trigger()
+    settle(qtbot, words_tab)
+    off = FeedForwardScaled(part) if isinstance(part, Network) else HeadScaled(part)
+    assert words_tab.state.experiment.interventions == (off,)
+    words_tab.explain(step, NEXT_BEST)
+    settle(qtbot, words_tab)
+    line = words_tab.bars.lines[_place_of(words_tab.bars, part)].bar
+    assert (line.text, line.value, line.is_struck) == ("off", 0.0, True)
+    after = _parts(words_tab)
+    assert after is not before
+    if (after.chosen.entry, after.rival.entry) == (before.chosen.entry, before.rival.entry):
+        assert line.before == pytest.approx(before.value_of(part)), "the tick is the original"
+    menu = words_tab.bars.menu_of(_place_of(words_tab.bars, part))
+    assert menu is not None
+    assert menu.actions()[0].text() == f"Switch {part.short_name} on"
+    assert words_tab.bars.menu_of(_place_of(words_tab.bars, Origin.TOKEN)) is None
+
+
+def test_any_rival_can_be_chosen_or_typed(words_tab: WordTab, qtbot: QtBot) -> None:
+    alternative = words_tab.word.rivals[2]
+    words_tab.rivals.actions_by_name[alternative.entry].trigger()
+    settle(qtbot, words_tab)
+    assert _parts(words_tab).rival.entry == alternative.entry
+    other = words_tab.word.rivals[3]
+    qtbot.keyClicks(words_tab.other, other.token)
+    qtbot.keyClick(words_tab.other, Qt.Key.Key_Return)
+    settle(qtbot, words_tab)
+    assert _parts(words_tab).rival_word.token == other.token
+    assert f"“{other.token}”" in words_tab.lead.text()
+
+
+def test_a_rival_that_cannot_be_compared_is_refused_in_words(words_tab: WordTab, qtbot: QtBot) -> None:
+    word = words_tab.word.tokens[words_tab.word.step]
+    qtbot.keyClicks(words_tab.other, word)
+    qtbot.keyClick(words_tab.other, Qt.Key.Key_Return)
+    settle(qtbot, words_tab)
+    assert words_tab.problem.isVisible()
+    assert word in words_tab.problem.text()
+    assert not words_tab.bars.isVisible()
+    words_tab.rivals.actions_by_name[NEXT_BEST].trigger()
+    settle(qtbot, words_tab)
+    assert not words_tab.problem.isVisible()
+    assert words_tab.bars.isVisible()
+
+
+def test_the_word_clicked_in_the_sentence_is_explained(words_tab: WordTab, qtbot: QtBot) -> None:
+    translation = words_tab.state.translation
+    assert translation is not None
+    word = translation.target_words[-1]
+    words_tab.state.selection.pick_word(word)
+    settle(qtbot, words_tab)
+    assert words_tab.word.step == word.start
+    assert _parts(words_tab).chosen_word.token == word.text
+    end = len(translation.predicted_tokens) - 1
+    words_tab.words.actions_by_name[str(end)].trigger()
+    settle(qtbot, words_tab)
+    assert _parts(words_tab).step == end, "the end of the sentence, too"
+
+
+def test_the_lens_names_the_best_token_of_each_step_and_depth(
+    tab: WordTab, translators: dict[str, Translator], request: pytest.FixtureRequest, qtbot: QtBot
+) -> None:
+    translation = tab.state.translation
+    assert translation is not None
+    qtbot.mouseClick(tab.views["lens"], Qt.MouseButton.LeftButton)
+    settle(qtbot, tab)
+    expected = logit_lens(translators[request.node.callspec.params["tab"]], translation)
+    (matrix,) = tab.lens.matrix.matrices
+    assert matrix.values.shape == (len(translation.predicted_tokens), len(expected.depths))
+    assert matrix.row_labels == translation.predicted_tokens
+    assert matrix.texts is not None
+    assert [row[-1] for row in matrix.texts] == [each[0].token for each in translation.alternatives]
+    np.testing.assert_allclose(
+        matrix.values[:, -1], [each[0].probability for each in translation.alternatives], atol=1e-5
+    )
+    step = tab.word.step
+    ranks, entropies = tab.lens.chart.curves
+    np.testing.assert_allclose(ranks.y, np.log(expected.ranks[:, step]))
+    assert entropies.y[-1] == pytest.approx(translation.entropies[step], abs=1e-4)
+    cell = tab.lens.matrix.cell_rect(MatrixCell(0, 0, 0)).center().toPoint()
+    qtbot.mouseClick(tab.lens.matrix, Qt.MouseButton.LeftButton, pos=cell)
+    settle(qtbot, tab)
+    assert tab.word.step == 0
+    assert f"“{translation.predicted_tokens[0]}”" in tab.lens.says.text()
+
+
+@pytest.mark.heavy
+def test_the_tab_follows_the_maps_between_original_and_changed(words_tab: WordTab, qtbot: QtBot) -> None:
+    words_tab.state.submit(toggle_head(Head("cross", 1, 0)))
+    settle(qtbot, words_tab)
+    state = words_tab.state
+    assert _parts(words_tab).translation is state.translation
+    state.settings.shown = "original"
+    settle(qtbot, words_tab)
+    assert _parts(words_tab).translation is state.original is not state.translation
+    assert all(bar.before is None for bar in words_tab.bars.bars)
+    state.settings.shown = "changed"
+    settle(qtbot, words_tab)
+    assert _parts(words_tab).translation is state.translation
+    state.submit(undo)
+    settle(qtbot, words_tab)
+    assert _parts(words_tab).translation is state.original
+
+
+@pytest.mark.heavy
+def test_another_sentence_is_explained_by_its_own_words_and_late_answers_are_dropped(
+    words_tab: WordTab, qtbot: QtBot
+) -> None:
+    state = words_tab.state
+    words_tab.explain(0, NEXT_BEST)
+    state.submit(edit_text("Eine Frau ."))  # at once, before the answer
+    settle(qtbot, words_tab)
+    assert state.translation is not None
+    assert state.translation.source_text == "Eine Frau ."
+    assert _parts(words_tab).translation is state.translation
+    state.submit(edit_text(SENTENCE))
+    settle(qtbot, words_tab)
+    assert _parts(words_tab).translation.source_text == SENTENCE
+    assert all(job.translation in (state.original, state.translation) for job in words_tab._answers)  # type: ignore[union-attr]
+
+
+def test_everything_in_the_tab_has_a_name_for_screen_readers(words_tab: WordTab) -> None:
+    parts: tuple[QWidget, ...] = (words_tab.bars, words_tab.lens.matrix, words_tab.lens.chart)
+    assert all(part.accessibleName() for part in (*parts, words_tab.other))
+    assert words_tab.bars.accessibleDescription().startswith(words_tab.bars.bars[0].label)
+    assert math.isfinite(words_tab.bars.bars[0].value)

@@ -1,0 +1,1 @@
+"""Why the model chose a word: the parts of its logit, and what it would predict after each sublayer."""

@@ -1,0 +1,67 @@
+"""The question of the tab *Word*: which token, and compared with which rival. No Qt, no torch."""
+
+from typing import Literal
+
+from augenmerk.core.translation.result import Alternative, Translation
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+
+WordView = Literal["parts", "lens"]
+
+
+class WordState:
+    """The state of the tab *Word*.
+
+    Attributes:
+        state: the current experiment.
+        step: the decoding step of the explained token.
+        rival: the word that it is compared with, as typed, or an entry of the vocabulary; empty for the next best.
+        view: the view in sight: the parts of the logit, or the predictions after each sublayer.
+    """
+
+    def __init__(self, state: ExperimentState) -> None:
+        self.state = state
+        self.step, self.rival = 0, ""
+        self.view: WordView = "parts"
+        self._explained: tuple[str, str] | None = None
+
+    @property
+    def translation(self) -> Translation | None:
+        """The translation whose maps are shown, original or changed; None if the model in use did not make it."""
+        return self.state.maps.translation if self.state.current is not None else None
+
+    @property
+    def tokens(self) -> dict[int, str]:
+        """The words of the translation, and its end, by their first steps."""
+        translation = self.translation
+        if translation is None:
+            return {}
+        words = {word.start: word.text for word in translation.target_words}
+        inside = {step for word in translation.target_words for step in range(word.start, word.end)}
+        others = {step: token for step, token in enumerate(translation.predicted_tokens) if step not in inside}
+        return dict(sorted((words | others).items()))
+
+    @property
+    def rivals(self) -> tuple[Alternative, ...]:
+        """The most probable other tokens at this step, best first."""
+        translation = self.translation
+        if translation is None:
+            return ()
+        chosen = translation.predicted_tokens[self.step]
+        return tuple(each for each in translation.alternatives[self.step] if each.token != chosen and each.entry)
+
+    def follow_result(self) -> None:
+        """Keep word and rival if the sentence has the same token at this step; else take the least probable word."""
+        translation = self.translation
+        if translation is None or not translation.predicted_tokens:
+            return
+        tokens = translation.predicted_tokens
+        is_there = self.step < len(tokens)
+        if not is_there or self._explained != (translation.source_text, tokens[self.step]):
+            starts = [word.start for word in translation.target_words] or [0]
+            self.ask(min(starts, key=lambda step: translation.log_probabilities[step]), "")
+
+    def ask(self, step: int, rival: str) -> None:
+        """Compare the token of another step, or with another rival."""
+        self.step, self.rival = step, rival
+        if self.translation is not None:
+            self._explained = self.translation.source_text, self.translation.predicted_tokens[step]

@@ -1,0 +1,254 @@
+"""The tab *Word*: why the model chose a word rather than another, and at which depth it decided."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, ClassVar
+
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from augenmerk.core.analysis.parts import WordParts
+from augenmerk.core.quantities import percent_in_words
+from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, choice_buttons
+from augenmerk.viz_app.analysis.word.state import WordState, WordView
+from augenmerk.viz_app.state.sentence_text import visible
+from augenmerk.viz_app.theme import scales
+from augenmerk.viz_app.views.lens_table import LensTable
+from augenmerk.viz_app.views.sentence_input import one_line_edit
+from augenmerk.viz_app.views.word_parts import PartBars, lead_text
+from augenmerk.viz_app.widgets.buttons import ChoiceMenu
+from augenmerk.viz_app.widgets.labels import label
+from augenmerk.viz_app.widgets.layouts import (
+    VerticalScrollArea,
+    add_parts,
+    column_of,
+    row_of,
+    set_visible,
+    wrapping_row,
+)
+from augenmerk.viz_app.worker.explaining import LensJob, WordPartsJob
+from augenmerk.viz_app.worker.inference import Job
+
+NEXT_BEST = ""
+"""The rival that the model would choose next."""
+VIEWS: Mapping[WordView, tuple[str, str]] = {
+    "parts": ("Parts", "The word's lead over its rival as a sum: one part for each head, network, and bias"),
+    "lens": ("Lens", "The most probable word at each step, if the decoder stopped after an earlier sublayer"),
+}
+MEANINGS: Mapping[WordView, str] = {
+    "parts": (
+        "Direct logit attribution: the parts sum to the word's lead. A part counts the direct effect alone; later "
+        "layers may react when it is switched off."
+    ),
+    "lens": (
+        "Logit lens: the vector after each sublayer (self-attention, cross-attention, feed-forward network ff), read "
+        "as if it were the last. The model was not trained for these earlier readings."
+    ),
+}
+WAITING = "Computing…"
+OTHER_WIDTH = 120
+
+
+class WordTab(AnalysisTab):
+    """Why this word: parts and logit lens of the experiment's translation.
+
+    Attributes:
+        word: the state.
+        words, rivals: menus of the token and its rival; `other` is a field for any other rival.
+        lead: how much more probable the token is.
+        views: a button for each view.
+        bars: the parts.
+        lens: the predictions by step and depth.
+    """
+
+    name: ClassVar[str] = "Word"
+    tip: ClassVar[str] = "Why this word? Its logit as a sum over heads and feed-forward networks; the logit lens"
+    meaning: ClassVar[str] = MEANINGS["parts"]
+    stops_when_left: ClassVar[bool] = True
+
+    def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
+        super().__init__(context, parent)
+        self.word = WordState(self.state)
+        self._answers: dict[Job, Any] = {}
+        self._drawn: set[WordView] = set()
+        self.words = ChoiceMenu("The word to explain", {}, has_arrow_keys=True)
+        self.rivals = ChoiceMenu("The word to compare it with", {}, "rather than ", has_arrow_keys=True)
+        self.other = one_line_edit(
+            "Another word to compare with", "Any word, or an entry of the vocabulary; Return compares", "other word…"
+        )
+        self.lead = label("accent", wraps=True)
+        self.views = choice_buttons(self, VIEWS, self.show_view)
+        self.bars = PartBars(self.state)
+        self.lens = LensTable()
+        self._waiting = label("muted", WAITING)
+        contents: dict[WordView, QWidget] = {"parts": self.bars, "lens": self.lens}
+        self._areas = {view: VerticalScrollArea(_beside_scroll_bar(content)) for view, content in contents.items()}
+        self._lay_out()
+        self._connect()
+        self.views["parts"].setChecked(True)
+        self.word.follow_result()
+
+    def explain(self, step: int, rival: str) -> None:
+        """Shows why a token was chosen rather than a word or an entry of the vocabulary; empty: the next best."""
+        self.request.forget_problem()
+        self.word.ask(step, rival)
+        self.show_view("parts")
+
+    def show_view(self, view: WordView) -> None:
+        """Shows parts or lens."""
+        if not self.request.is_running:
+            self.request.forget_problem()
+        self.word.view = view
+        self.views[view].setChecked(True)
+        self.explanation.setText(MEANINGS[view])
+        if self.is_in_sight:
+            self.refresh()
+
+    def forget_result(self) -> None:
+        """Keeps the word if the sentence still has it, and the answers about the original."""
+        self.word.follow_result()
+        result = self.state.result
+        kept = (result.original, result.changed) if result is not None else ()
+        self._answers = {job: answer for job, answer in self._answers.items() if _translation_of(job) in kept}
+
+    def refresh(self) -> None:
+        """Requests the answer of the current view if it is unknown."""
+        self.word.follow_result()
+        job = self._job
+        is_asked = self._asked is not None and not self._asked.is_over and self._asked.job == job
+        if job is not None and job not in self._answers and not is_asked and not self.request.problem:
+            self._ask(job)
+        self.redraw()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A low tab leaves its room to the bars."""
+        super().resizeEvent(event)
+        self.explanation.setVisible(not self.is_low)
+
+    def redraw(self) -> None:
+        """Shows the known answers."""
+        has_translation = self.word.translation is not None
+        self._buttons.setVisible(has_translation)
+        self._show_question()
+        answer = self._answers.get(self._job) if self._job is not None else None
+        view = self.word.view
+        if answer is not None:
+            self._drawn.add(view)
+        is_drawn = view in self._drawn and (answer is not None or self.request.is_running)  # the former one meanwhile
+        for each, area in self._areas.items():
+            area.setVisible(each == view and is_drawn)
+        self._waiting.setVisible(self.request.is_running and not is_drawn)
+        if isinstance(answer, WordParts):
+            self.lead.setText(lead_text(answer))
+            self.bars.show_parts(answer, before=self._parts_of_original(answer))
+        elif answer is not None and view == "lens":
+            self.lens.show_lens(answer, self.word.step)
+        set_visible(self._question, view == "parts" and has_translation, focus_to=self.views[view])
+        self.lead.setVisible(view == "parts" and is_drawn)
+
+    @property
+    def _job(self) -> Job | None:
+        """The question of the current view; None without a translation."""
+        translation, word = self.word.translation, self.word
+        if translation is None or not translation.predicted_tokens:
+            return None
+        if word.view == "parts":
+            return WordPartsJob(translation, word.step, word.rival)
+        return LensJob(translation)
+
+    def _ask(self, job: Job) -> None:
+        self.ask(job, partial(self._take, job))
+
+    def _take(self, job: Job, answer: object) -> None:
+        self._answers[job] = answer
+        self.redraw_in_sight()
+
+    def _parts_of_original(self, parts: WordParts) -> WordParts | None:
+        """The same comparison in the original, if something is changed, and it is known."""
+        original = self.state.original
+        if original is None or original is parts.translation:
+            return None
+        known = self._answers.get(WordPartsJob(original, self.word.step, self.word.rival))
+        is_same = known is not None and (known.chosen.entry, known.rival.entry) == (
+            parts.chosen.entry,
+            parts.rival.entry,
+        )
+        return known if is_same else None
+
+    def _show_question(self) -> None:
+        word, tokens = self.word, self.word.tokens
+        self.words.set_entries({str(step): (f"“{visible(text)}”", visible(text)) for step, text in tokens.items()})
+        self.words.show_choice(str(max((step for step in tokens if step <= word.step), default=0)))
+        likely = {
+            each.entry: (f"“{visible(each.token)}”", f"{visible(each.token)}   {percent_in_words(each.probability)}")
+            for each in word.rivals
+        }
+        first = next(iter(likely.values()), ("the next best", ""))
+        self.rivals.set_entries({NEXT_BEST: (first[0], "the next best")} | likely)
+        self.rivals.show_choice(word.rival)
+
+    def _on_word(self, name: str) -> None:
+        self.other.clear()
+        self.explain(int(name), NEXT_BEST) if self.word.view == "parts" else self._choose_step(int(name))
+
+    def _choose_step(self, step: int) -> None:
+        self.word.ask(step, NEXT_BEST)
+        self.refresh()
+
+    def _on_rival(self, rival: str) -> None:
+        self.explain(self.word.step, rival)
+
+    def _on_other(self) -> None:
+        if text := self.other.text().strip():
+            self.explain(self.word.step, text)
+
+    def _on_picked(self) -> None:
+        picked = self.state.selection.picked
+        if self.is_in_sight and picked.side == "target" and (steps := picked.tokens & self.word.tokens.keys()):
+            self._on_word(str(min(steps)))
+
+    def _on_shown_maps(self) -> None:
+        if self.is_in_sight:
+            self.request.forget_problem()
+            self.refresh()
+
+    def _on_request(self) -> None:
+        if self.request.problem:
+            self.redraw_in_sight()
+
+    def _connect(self) -> None:
+        self.request.changed.connect(self._on_request)
+        self.words.chosen.connect(self._on_word)
+        self.rivals.chosen.connect(self._on_rival)
+        self.other.returnPressed.connect(self._on_other)
+        self.lens.step_chosen.connect(self._choose_step)
+        self.state.selection.events.picked.connect(self._on_picked, max_args=0)
+        self.state.settings.events.shown.connect(self._on_shown_maps, max_args=0)
+
+    def _lay_out(self) -> None:
+        scales(self.other.setFixedWidth, OTHER_WIDTH)
+        self._question = wrapping_row((self.words, self.rivals, self.other), spacing=2)
+        self._buttons = QWidget()
+        row_of(*self.views.values(), 1, spacing=0, within=self._buttons)
+        areas = column_of(*((area, 1) for area in self._areas.values()))
+        add_parts(
+            self.column,
+            self._question,
+            self.lead,
+            self._buttons,
+            self._waiting,
+            (areas, 1),
+        )
+
+
+def _beside_scroll_bar(content: QWidget) -> QWidget:
+    """The content with a margin, so that numbers keep clear of the scroll bar."""
+    widget = QWidget()
+    column_of(content, 1, margins=(0, 0, 6, 0), within=widget)
+    return widget
+
+
+def _translation_of(job: Job) -> Translation | None:
+    """The translation that a question is about."""
+    return job.translation if isinstance(job, WordPartsJob | LensJob) else None

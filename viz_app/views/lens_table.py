@@ -1,0 +1,104 @@
+"""The logit lens: a table of the decoder's predictions at each step and depth, and a chart of one word by depth."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from augenmerk.core.quantities import percent_in_words
+from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
+from augenmerk.viz_app.state.sentence_text import visible
+from augenmerk.viz_app.widgets.labels import label
+from augenmerk.viz_app.widgets.layouts import column_of
+from augenmerk.viz_app.widgets.line_chart import Curve, LineChart
+
+if TYPE_CHECKING:  # torch belongs to the worker thread
+    from augenmerk.core.analysis.logit_lens import Depth, LogitLens
+
+NUM_CANDIDATES = 5
+STYLE = MatrixStyle(
+    colors="sequential",
+    cell_heights=(15, 20),
+    aimed_height=300,
+    is_clickable=True,
+    legend=lambda top: ("0%", "probability of the word in the cell", "100%"),
+)
+SHORT = {"embedding": "embed", "self_attention": "self", "cross_attention": "cross", "feed_forward": "ff"}
+
+
+class LensTable(QWidget):
+    """A row for each step, a column for each depth; a cell names the most probable token there.
+
+    Attributes:
+        matrix: the table. The frame marks the depth from which on the chosen token stays the most probable.
+        says: the meaning of the frame, or the candidates at the cell under the mouse.
+        chart: rank and entropy of the chosen step by depth.
+
+    Signals:
+        step_chosen(int): a cell of this step was clicked.
+    """
+
+    step_chosen = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._lens: LogitLens | None = None
+        self._step = 0
+        self.matrix = LabelledMatrix("Logit lens: steps and depths", STYLE)
+        self.says = label("small", wraps=True)
+        self.chart = LineChart("Rank and entropy of the word by depth", "depth: columns of the table, from 0", "")
+        self.matrix.tip_of = self._tip_of
+        self.matrix.clicked.connect(lambda cell: self.step_chosen.emit(cell.row))
+        self.matrix.hovered.connect(self._say)
+        column_of(self.matrix, self.says, (self.chart, 1), spacing=6, within=self)
+
+    def show_lens(self, lens: "LogitLens", step: int) -> None:
+        """Shows the predictions, and one step in the chart."""
+        self._lens, self._step = lens, step
+        first = [[candidates[0] for candidates in of_depth] for of_depth in lens.candidates]
+        values = np.array([[each.probability for each in of_depth] for of_depth in first], dtype=np.float32).T
+        texts = tuple(zip(*([visible(each.token) for each in of_depth] for of_depth in first), strict=True))
+        rows = tuple(map(visible, lens.translation.predicted_tokens))
+        self.matrix.show_matrices([Matrix(values, rows, tuple(map(short_name, lens.depths)), texts=texts)], 1.0)
+        decided = lens.decided_at(step)
+        self.matrix.mark(framed=[] if decided is None else [MatrixCell(0, step, decided)])
+        x = np.arange(len(lens.depths), dtype=np.float64)
+        ranks = np.log(lens.ranks[:, step].astype(np.float64))
+        entropies = lens.entropies[:, step].astype(np.float64)
+        curves = [Curve("ln rank (0: first)", x, ranks), Curve("entropy, nats", x, entropies)]
+        self.chart.show_curves(curves, y_range=(0.0, max(1.0, float(ranks.max()), float(entropies.max()))))
+        self._say(self.matrix.hovered_cell)
+
+    def _say(self, cell: MatrixCell | None) -> None:
+        if self._lens is None:
+            return
+        if cell is not None:
+            self.says.setText(self._tip_of(cell).replace("\n", " · "))
+            return
+        decided = self._lens.decided_at(self._step)
+        token = visible(self._lens.translation.predicted_tokens[self._step])
+        if decided is None:
+            self.says.setText(f"“{token}” is never the most probable token at its step.")
+        else:
+            where = name_of(self._lens.depths[decided])
+            self.says.setText(f"“{token}” is decided at: {where}. From there on, it stays the most probable.")
+
+    def _tip_of(self, cell: MatrixCell) -> str:
+        assert self._lens is not None
+        found = self._lens.candidates[cell.column][cell.row][:NUM_CANDIDATES]
+        rank = int(self._lens.ranks[cell.column, cell.row])
+        token = visible(self._lens.translation.predicted_tokens[cell.row])
+        lines = [f"{visible(each.token)} {percent_in_words(each.probability)}" for each in found]
+        return "\n".join((f"{name_of(self._lens.depths[cell.column])}: rank {rank} for “{token}”", *lines))
+
+
+def short_name(depth: "Depth") -> str:
+    """“2 cross”, for a heading of a column."""
+    name = SHORT[depth.sublayer]
+    return name if depth.layer is None else f"{depth.layer + 1} {name}"
+
+
+def name_of(depth: "Depth") -> str:
+    """“after layer 2 cross-attention”."""
+    return str(depth) if depth.layer is None else f"after {depth}"

@@ -1,0 +1,218 @@
+"""The parts of a word's lead over a rival: a sentence, and bars of all parts on one scale."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QMenu, QWidget
+
+from augenmerk.core.analysis.parts import Component, Origin, WordParts
+from augenmerk.core.model.heads import Head, Network
+from augenmerk.core.quantities import number
+from augenmerk.viz_app.state.experiment_editor import toggle_head
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.sentence_text import visible
+from augenmerk.viz_app.widgets.bars import Bar, BarList
+
+NUM_SHOWN, NUM_POSITIONS = 12, 6
+"""Lines of parts and of positions at first; the others are summed in one line."""
+LEAST_SHOWN = 0.005
+"""A smaller remainder or position would be shown as 0.00."""
+MAX_LOG_RATIO = 20.0
+BARS_TIP = "Click a head to choose it; a head of cross-attention opens. Right-click: switch off"
+ORIGIN_TIPS = {
+    Origin.TOKEN: "The vector of the token that the decoder reads",
+    Origin.POSITION: "The vector of the position",
+    Origin.BIAS: "Learned constants, the same for every sentence",
+}
+FIXED = "It cannot be switched off"
+
+
+@dataclass(frozen=True)
+class PartLine:
+    """A line of the bars.
+
+    Attributes:
+        subject: a component; the line of the others, or the remainder; or a position in the encoder.
+        bar: as drawn.
+    """
+
+    subject: Component | Literal["others", "remainder"] | int
+    bar: Bar
+
+
+class PartBars(BarList):
+    """Bars of all parts, the largest first, with a measured value next to each if there is one.
+
+    A click on a head chooses it; a head of cross-attention opens into the positions of the encoder. A right-click
+    offers to switch a head or network off.
+
+    Attributes:
+        lines: those shown.
+        shows_all: whether small parts have lines of their own.
+        opened: the head of cross-attention that is open; None if none is.
+    """
+
+    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
+        super().__init__("Parts of the word's lead", BARS_TIP, is_signed=True, parent=parent)
+        self._state = state
+        self._parts: WordParts | None = None
+        self._measured: Mapping[Component, float] = {}
+        self._before: WordParts | None = None
+        self.lines: tuple[PartLine, ...] = ()
+        self.shows_all = False
+        self.opened: Head | None = None
+        self.label_clicked.connect(self._on_clicked)
+        self.bar_clicked.connect(lambda index, _: self._on_clicked(index))
+        self.menu_requested.connect(self._show_menu)
+
+    def show_parts(
+        self, parts: WordParts | None, measured: Mapping[Component, float] = {}, before: WordParts | None = None
+    ) -> None:
+        """Shows the parts of a word.
+
+        Args:
+            parts: of the word; None for none.
+            measured: the change of the lead without a component; NaN if it cannot be switched off.
+            before: the parts of the same word in the original, for comparison.
+        """
+        self._parts, self._measured, self._before = parts, measured, before
+        self._rebuild()
+
+    def menu_of(self, index: int) -> QMenu | None:
+        """The actions on the head or network of a line; None if there are none."""
+        part = self.lines[index].subject
+        if not isinstance(part, Head | Network):
+            return None
+        menu, is_off = QMenu(self), part in self._off
+        menu.addAction(f"Switch {part.short_name} {'on' if is_off else 'off'}").triggered.connect(
+            lambda: self._state.submit(toggle_head(part))
+        )
+        return menu
+
+    @property
+    def _off(self) -> frozenset[Head | Network]:
+        return self._state.experiment.heads_off | self._state.experiment.networks_off
+
+    def _rebuild(self) -> None:
+        self.lines = tuple(self._lines_of(self._parts)) if self._parts is not None else ()
+        self.show_bars([line.bar for line in self.lines])
+
+    def _lines_of(self, parts: WordParts) -> list[PartLine]:
+        lines: list[PartLine] = []
+        values = parts.values.tolist()
+        order = sorted(range(len(values)), key=lambda place: -abs(values[place]))
+        num_shown = len(order) if self.shows_all or len(order) <= NUM_SHOWN + 1 else NUM_SHOWN
+        for place in order[:num_shown]:
+            component = parts.components[place]
+            lines.append(PartLine(component, self._bar(parts, component, values[place])))
+            if component == self.opened:
+                lines += _position_lines(parts, component)
+        if len(order) > NUM_SHOWN + 1:
+            rest = sum(values[place] for place in order[num_shown:])
+            name = "show fewer" if self.shows_all else f"{len(order) - num_shown} others"
+            text = "" if self.shows_all else number(rest, signed=True)
+            tip = "Click to show only the largest" if self.shows_all else "The sum of the smaller parts. Click to open"
+            lines.append(PartLine("others", Bar(name, rest, text, is_changed=rest < 0, tip=tip)))
+        if abs(parts.remainder) >= LEAST_SHOWN:
+            tip = "The difference between the lead and the sum of all parts: rounding, or the effect of hooks"
+            text = number(parts.remainder, signed=True)
+            lines.append(PartLine("remainder", Bar("remainder", parts.remainder, text, tip=tip)))
+        return lines
+
+    def _bar(self, parts: WordParts, component: Component, value: float) -> Bar:
+        measured, before, is_off = self._measured.get(component), None, component in self._off
+        if self._before is not None and component in self._before.components:
+            before = self._before.value_of(component)
+        return Bar(
+            name_of(component, parts),
+            value,
+            "off" if is_off else number(value, signed=True),
+            "" if measured is None else "–" if math.isnan(measured) else f"off {number(measured, signed=True)}",
+            is_lit=component == self._state.selection.head,
+            is_changed=value < 0,
+            is_struck=is_off,
+            tip=_tip_of(component, measured),
+            before=before,
+            before_text=number(before, signed=True) if before is not None else "",
+        )
+
+    def _on_clicked(self, index: int) -> None:
+        subject = self.lines[index].subject
+        if subject == "others":
+            self.shows_all = not self.shows_all
+        elif isinstance(subject, Head):
+            self.opened = subject if subject.kind == "cross" and subject != self.opened else None
+            self._state.intents.choose_head(subject)
+        self._rebuild()
+
+    def _show_menu(self, index: int, place: QPoint) -> None:
+        if (menu := self.menu_of(index)) is not None:
+            menu.popup(place)
+
+
+def name_of(component: Component, parts: WordParts) -> str:
+    """The name of a component in a list of parts."""
+    match component:
+        case Network():
+            return f"feed-forward {component.layer + 1}"
+        case Head(kind="decoder"):
+            return f"self {component.layer + 1}·{component.head + 1}"
+        case Head():
+            return component.short_name
+        case Origin.TOKEN:
+            return f"token “{visible(parts.translation.read_tokens[parts.step])}”"
+        case Origin.BIAS:
+            return "biases"
+        case _:
+            return component.short_name
+
+
+def lead_text(parts: WordParts) -> str:
+    """The word's probability in terms of its rival's, and the sum of the bars: of the first pieces that differ."""
+    word, rival = parts.chosen_word, parts.rival_word
+    log_ratio = word.log_probability - rival.log_probability
+    times, names = math.exp(min(abs(log_ratio), MAX_LOG_RATIO)), (visible(word.token), visible(rival.token))
+    shown = f"{times:.1f}" if times < 10 else f"{times:,.0f}" if times < 1e6 else "over a million"
+    comparison = "as probable as" if log_ratio >= 0 else "less probable than"
+    how = "about as probable as" if times < 1.05 else f"{shown} times {comparison}"
+    lead = f"“{names[0]}” is {how} “{names[1]}”"
+    if (parts.chosen.entry, parts.rival.entry) == (word.entry, rival.entry):
+        return f"{lead}. The parts sum to the difference of their logits: {number(parts.difference, signed=True)}."
+    pieces = f"“{visible(parts.chosen.token)}” and “{visible(parts.rival.token)}”"
+    return (
+        f"{lead} (log-probabilities {number(word.log_probability)} and {number(rival.log_probability)}). The parts sum "
+        f"to the difference of the logits of {pieces}, the first pieces that differ: "
+        f"{number(parts.difference, signed=True)}."
+    )
+
+
+def _position_lines(parts: WordParts, head: Head) -> list[PartLine]:
+    """The positions of the encoder that a head of cross-attention reads, the largest parts first."""
+    values: NDArray[np.float64] = parts.keys[head.layer, head.head]
+    order = sorted(range(len(values)), key=lambda place: -abs(values[place]))
+    shown = [place for place in order[:NUM_POSITIONS] if abs(values[place]) >= LEAST_SHOWN] or order[:1]
+    lines = [_position_line(place, float(values[place]), parts.translation.source_tokens) for place in shown]
+    if rest := order[len(shown) :]:
+        value = float(values[rest].sum())
+        bar = Bar(f"    {len(rest)} others", value, number(value, signed=True), is_changed=value < 0)
+        lines.append(PartLine(len(values), bar))
+    return lines
+
+
+def _position_line(place: int, value: float, tokens: Sequence[str]) -> PartLine:
+    name = f"    position {place + 1} ({visible(tokens[place])})"
+    tip = "A position of the encoder; its vector already mixes several words"
+    return PartLine(place, Bar(name, value, number(value, signed=True), is_changed=value < 0, tip=tip))
+
+
+def _tip_of(component: Component, measured: float | None) -> str:
+    if isinstance(component, Origin):
+        return ORIGIN_TIPS[component] + (f". {FIXED}" if measured is not None else "")
+    effect = "" if measured is None else f"\nSwitched off, it changes the lead by {number(measured, signed=True)}"
+    how = "Click to choose it. " if isinstance(component, Head) else ""
+    return f"{component.title}{effect}\n{how}Right-click to switch it off or on"

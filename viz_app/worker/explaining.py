@@ -1,0 +1,47 @@
+"""The jobs that explain a word: its parts, and the predictions by depth."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from augenmerk.core.analysis.parts import WordParts
+from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, ShouldStop, Tell
+
+if TYPE_CHECKING:  # torch belongs to the worker thread
+    from augenmerk.core.analysis.logit_lens import LogitLens
+
+
+@dataclass(frozen=True)
+class WordPartsJob:
+    """The parts of a token's lead over a rival.
+
+    Attributes:
+        translation: the translation.
+        step: of the token.
+        rival: a word or an entry of the vocabulary; empty for the next best.
+    """
+
+    translation: Translation
+    step: int
+    rival: str
+    scope: ClassVar[JobScope] = "sentence"
+
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> WordParts:
+        """See `Job.run`."""
+        from augenmerk.core.analysis.logit_attribution import word_parts
+
+        return word_parts(translator, self.translation, self.step, self.rival or None)
+
+
+@dataclass(frozen=True)
+class LensJob:
+    """The decoder's predictions after each sublayer."""
+
+    translation: Translation
+    scope: ClassVar[JobScope] = "sentence"
+
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> "LogitLens":
+        """See `Job.run`."""
+        from augenmerk.core.analysis.logit_lens import logit_lens
+
+        return logit_lens(translator, self.translation)
