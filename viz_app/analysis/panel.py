@@ -104,6 +104,7 @@ class AnalysisPanel(QFrame):
         """Shows in the tab *Word* why the token of a step was chosen; see `WordTab.explain`."""
         self.open_tab(WordTab)
         assert isinstance(self.tab, WordTab)
+        self.tab.show_view("parts")
         self.tab.explain(step, rival)
 
     @property

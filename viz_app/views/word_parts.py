@@ -18,7 +18,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.sentence_text import visible
 from augenmerk.viz_app.widgets.bars import Bar, BarList
 
-NUM_SHOWN, NUM_POSITIONS = 12, 6
+NUM_SHOWN, NUM_POSITIONS = 16, 6
 """Lines of parts and of positions at first; the others are summed in one line."""
 LEAST_SHOWN = 0.005
 """A smaller remainder or position would be shown as 0.00."""

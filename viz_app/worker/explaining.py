@@ -1,13 +1,15 @@
-"""The jobs that explain a word: its parts, and the predictions by depth."""
+"""The jobs that explain a word: its parts, what each part changes when it is off, and the predictions by depth."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from augenmerk.core.analysis.parts import WordParts
+from augenmerk.core.analysis.parts import Component, WordParts
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, ShouldStop, Tell
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
+    from augenmerk.core.analysis.decoder_lens import DecoderLens
     from augenmerk.core.analysis.logit_lens import LogitLens
 
 
@@ -45,3 +47,36 @@ class LensJob:
         from augenmerk.core.analysis.logit_lens import logit_lens
 
         return logit_lens(translator, self.translation)
+
+
+@dataclass(frozen=True)
+class MeasurePartsJob:
+    """The change of a token's lead when heads and networks are switched off, one at a time.
+
+    Attributes:
+        parts: of the token.
+    """
+
+    parts: WordParts
+    scope: ClassVar[JobScope] = "sentence"
+
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> Mapping[Component, float]:
+        """See `Job.run`. NaN for a component that cannot be switched off."""
+        from augenmerk.core.analysis.logit_attribution import measure_parts
+
+        found = measure_parts(translator, self.parts, should_stop=should_stop)
+        return dict(zip(self.parts.components, map(float, found), strict=True))
+
+
+@dataclass(frozen=True)
+class DecoderLensJob:
+    """The translations when the decoder reads each layer of the encoder, the embedding first."""
+
+    translation: Translation
+    scope: ClassVar[JobScope] = "sentence"
+
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> "DecoderLens":
+        """See `Job.run`."""
+        from augenmerk.core.analysis.decoder_lens import decoder_lens
+
+        return decoder_lens(translator, self.translation, should_stop=should_stop)

@@ -5,7 +5,7 @@ from typing import Literal
 from augenmerk.core.translation.result import Alternative, Translation
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 
-WordView = Literal["parts", "lens"]
+WordView = Literal["parts", "lens", "layers"]
 
 
 class WordState:
@@ -15,7 +15,8 @@ class WordState:
         state: the current experiment.
         step: the decoding step of the explained token.
         rival: the word that it is compared with, as typed, or an entry of the vocabulary; empty for the next best.
-        view: the view in sight: the parts of the logit, or the predictions after each sublayer.
+        view: the view in sight: the parts of the logit, the predictions after each sublayer, or the translations from
+            each encoder layer.
     """
 
     def __init__(self, state: ExperimentState) -> None:

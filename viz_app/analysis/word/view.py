@@ -2,23 +2,23 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from augenmerk.core.analysis.parts import WordParts
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, choice_buttons
 from augenmerk.viz_app.analysis.word.state import WordState, WordView
-from augenmerk.viz_app.state.sentence_text import visible
-from augenmerk.viz_app.theme import scales
+from augenmerk.viz_app.state.sentence_text import changed_pieces, visible
+from augenmerk.viz_app.theme import current_theme, scales
 from augenmerk.viz_app.views.lens_table import LensTable
 from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.views.word_parts import PartBars, lead_text
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu
-from augenmerk.viz_app.widgets.labels import label
+from augenmerk.viz_app.widgets.labels import label, styled
 from augenmerk.viz_app.widgets.layouts import (
     VerticalScrollArea,
     add_parts,
@@ -27,31 +27,41 @@ from augenmerk.viz_app.widgets.layouts import (
     set_visible,
     wrapping_row,
 )
-from augenmerk.viz_app.worker.explaining import LensJob, WordPartsJob
+from augenmerk.viz_app.worker.explaining import DecoderLensJob, LensJob, MeasurePartsJob, WordPartsJob
 from augenmerk.viz_app.worker.inference import Job
+
+if TYPE_CHECKING:  # torch belongs to the worker thread
+    from augenmerk.core.analysis.decoder_lens import DecoderLens
 
 NEXT_BEST = ""
 """The rival that the model would choose next."""
 VIEWS: Mapping[WordView, tuple[str, str]] = {
     "parts": ("Parts", "The word's lead over its rival as a sum: one part for each head, network, and bias"),
     "lens": ("Lens", "The most probable word at each step, if the decoder stopped after an earlier sublayer"),
+    "layers": ("Encoder layers", "The translation if the decoder read an earlier layer of the encoder"),
 }
 MEANINGS: Mapping[WordView, str] = {
     "parts": (
         "Direct logit attribution: the parts sum to the word's lead. A part counts the direct effect alone; later "
-        "layers may react when it is switched off."
+        "layers may react when it is switched off. Measure shows both effects together."
     ),
     "lens": (
         "Logit lens: the vector after each sublayer (self-attention, cross-attention, feed-forward network ff), read "
         "as if it were the last. The model was not trained for these earlier readings."
     ),
+    "layers": (
+        "DecoderLens: the translation when the decoder reads the encoder's vectors after fewer layers. Bold words "
+        "differ from the line above."
+    ),
 }
+MEASURE_TIP = "Switch every head and network off, one at a time, and show how much the lead changes"
+OFF_MEANING = "off: the measured change of the lead without this part. –: it cannot be switched off."
 WAITING = "Computing…"
 OTHER_WIDTH = 120
 
 
 class WordTab(AnalysisTab):
-    """Why this word: parts and logit lens of the experiment's translation.
+    """Why this word: parts, logit lens, and DecoderLens of the experiment's translation.
 
     Attributes:
         word: the state.
@@ -60,6 +70,7 @@ class WordTab(AnalysisTab):
         views: a button for each view.
         bars: the parts.
         lens: the predictions by step and depth.
+        layers: the translations, one line for each layer of the encoder.
     """
 
     name: ClassVar[str] = "Word"
@@ -81,24 +92,27 @@ class WordTab(AnalysisTab):
         self.views = choice_buttons(self, VIEWS, self.show_view)
         self.bars = PartBars(self.state)
         self.lens = LensTable()
+        self.layers = QLabel()
+        self.layers.setWordWrap(True)
+        self.layers.setAccessibleName("Translations by encoder layer")
+        self._off_meaning = label("small", OFF_MEANING, wraps=True)
         self._waiting = label("muted", WAITING)
-        contents: dict[WordView, QWidget] = {"parts": self.bars, "lens": self.lens}
+        self._measure = self.add_job_bar("Measure all", MEASURE_TIP, self._on_measure)
+        contents: dict[WordView, QWidget] = {"parts": self.bars, "lens": self.lens, "layers": self.layers}
         self._areas = {view: VerticalScrollArea(_beside_scroll_bar(content)) for view, content in contents.items()}
         self._lay_out()
         self._connect()
         self.views["parts"].setChecked(True)
         self.word.follow_result()
 
-    def explain(self, step: int, rival: str) -> None:
-        """Shows why a token was chosen rather than a word or an entry of the vocabulary; empty: the next best."""
-        self.request.forget_problem()
+    def explain(self, step: int, rival: str = NEXT_BEST) -> None:
+        """Explains the token of a step, compared with a word or an entry of the vocabulary; empty: the next best."""
         self.word.ask(step, rival)
-        self.show_view("parts")
+        self.show_view(self.word.view)
 
     def show_view(self, view: WordView) -> None:
-        """Shows parts or lens."""
-        if not self.request.is_running:
-            self.request.forget_problem()
+        """Shows parts, lens, or encoder layers."""
+        self.request.forget_problem()
         self.word.view = view
         self.views[view].setChecked(True)
         self.explanation.setText(MEANINGS[view])
@@ -139,11 +153,16 @@ class WordTab(AnalysisTab):
         for each, area in self._areas.items():
             area.setVisible(each == view and is_drawn)
         self._waiting.setVisible(self.request.is_running and not is_drawn)
+        measured = self._answers.get(MeasurePartsJob(answer), {}) if isinstance(answer, WordParts) else {}
+        self._off_meaning.setVisible(bool(measured))
+        set_visible(self._measure, isinstance(answer, WordParts) and not measured, focus_to=self.views[view])
         if isinstance(answer, WordParts):
             self.lead.setText(lead_text(answer))
-            self.bars.show_parts(answer, before=self._parts_of_original(answer))
+            self.bars.show_parts(answer, measured, self._parts_of_original(answer))
         elif answer is not None and view == "lens":
             self.lens.show_lens(answer, self.word.step)
+        elif answer is not None:
+            self.layers.setText(_layers_in_html(answer))
         set_visible(self._question, view == "parts" and has_translation, focus_to=self.views[view])
         self.lead.setVisible(view == "parts" and is_drawn)
 
@@ -155,7 +174,7 @@ class WordTab(AnalysisTab):
             return None
         if word.view == "parts":
             return WordPartsJob(translation, word.step, word.rival)
-        return LensJob(translation)
+        return LensJob(translation) if word.view == "lens" else DecoderLensJob(translation)
 
     def _ask(self, job: Job) -> None:
         self.ask(job, partial(self._take, job))
@@ -188,25 +207,20 @@ class WordTab(AnalysisTab):
         self.rivals.set_entries({NEXT_BEST: (first[0], "the next best")} | likely)
         self.rivals.show_choice(word.rival)
 
-    def _on_word(self, name: str) -> None:
-        self.other.clear()
-        self.explain(int(name), NEXT_BEST) if self.word.view == "parts" else self._choose_step(int(name))
-
-    def _choose_step(self, step: int) -> None:
-        self.word.ask(step, NEXT_BEST)
-        self.refresh()
-
-    def _on_rival(self, rival: str) -> None:
-        self.explain(self.word.step, rival)
-
     def _on_other(self) -> None:
         if text := self.other.text().strip():
+            self.other.clear()
             self.explain(self.word.step, text)
+
+    def _on_measure(self) -> None:
+        parts = self._answers.get(self._job) if self._job is not None else None
+        if isinstance(parts, WordParts):
+            self._ask(MeasurePartsJob(parts))
 
     def _on_picked(self) -> None:
         picked = self.state.selection.picked
         if self.is_in_sight and picked.side == "target" and (steps := picked.tokens & self.word.tokens.keys()):
-            self._on_word(str(min(steps)))
+            self.explain(min(steps))
 
     def _on_shown_maps(self) -> None:
         if self.is_in_sight:
@@ -219,10 +233,10 @@ class WordTab(AnalysisTab):
 
     def _connect(self) -> None:
         self.request.changed.connect(self._on_request)
-        self.words.chosen.connect(self._on_word)
-        self.rivals.chosen.connect(self._on_rival)
+        self.words.chosen.connect(lambda step: self.explain(int(step)))
+        self.rivals.chosen.connect(lambda rival: self.explain(self.word.step, rival))
         self.other.returnPressed.connect(self._on_other)
-        self.lens.step_chosen.connect(self._choose_step)
+        self.lens.step_chosen.connect(self.explain)
         self.state.selection.events.picked.connect(self._on_picked, max_args=0)
         self.state.settings.events.shown.connect(self._on_shown_maps, max_args=0)
 
@@ -231,15 +245,9 @@ class WordTab(AnalysisTab):
         self._question = wrapping_row((self.words, self.rivals, self.other), spacing=2)
         self._buttons = QWidget()
         row_of(*self.views.values(), 1, spacing=0, within=self._buttons)
-        areas = column_of(*((area, 1) for area in self._areas.values()))
-        add_parts(
-            self.column,
-            self._question,
-            self.lead,
-            self._buttons,
-            self._waiting,
-            (areas, 1),
-        )
+        areas = column_of(self._waiting, *((area, 1) for area in self._areas.values()))
+        question = self._buttons, self._question, self.lead
+        add_parts(self.column, *question, (areas, 1), self._off_meaning, self._measure)
 
 
 def _beside_scroll_bar(content: QWidget) -> QWidget:
@@ -251,4 +259,20 @@ def _beside_scroll_bar(content: QWidget) -> QWidget:
 
 def _translation_of(job: Job) -> Translation | None:
     """The translation that a question is about."""
-    return job.translation if isinstance(job, WordPartsJob | LensJob) else None
+    if isinstance(job, MeasurePartsJob):
+        return job.parts.translation
+    return job.translation if isinstance(job, WordPartsJob | LensJob | DecoderLensJob) else None
+
+
+def _layers_in_html(lens: "DecoderLens") -> str:
+    """One line for each layer, words that differ from the previous line marked, and the meaning."""
+    colors, lines = current_theme().palette, []
+    for layer, translation in enumerate(lens.layers):
+        before = lens.layers[max(layer - 1, 0)]
+        text = styled(changed_pieces(before, translation), colors) if translation.target_words else "nothing"
+        name = f"layer {layer}" if layer else "embedding"
+        lines.append(f"<tr><td style='color:{colors.muted};padding-right:10px'>{name}</td><td>{text}</td></tr>")
+    depth = lens.settled_at
+    needed = f"{depth} of {len(lines) - 1} layers are" if depth else "The embedding is"
+    says = f"<p style='color:{colors.muted}'>{needed} enough for the model's own translation.</p>"
+    return f"<table cellspacing='0' cellpadding='3'>{''.join(lines)}</table>{says}"

@@ -1,13 +1,15 @@
-"""Why a word was chosen: its parts and the logit lens, by small real models."""
+"""Why a word was chosen: its parts, measured effects, the logit lens and the DecoderLens, by small real models."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from augenmerk.core.analysis.decoder_lens import decoder_lens
 from augenmerk.core.analysis.logit_attribution import word_parts
 from augenmerk.core.analysis.logit_lens import logit_lens
 from augenmerk.core.analysis.parts import Origin, WordParts
@@ -118,6 +120,30 @@ def test_a_click_chooses_the_head_and_opens_cross_attention_into_positions(words
 
 
 @pytest.mark.heavy
+def test_measured_effects_stand_next_to_predicted_ones(
+    tab: WordTab, qtbot: QtBot, translators: dict[str, Translator], request: pytest.FixtureRequest
+) -> None:
+    translator, parts = translators[request.node.callspec.params["tab"]], _parts(tab)
+    start = next(button for button in tab.findChildren(QPushButton) if button.text() == "Measure all")
+    qtbot.mouseClick(start, Qt.MouseButton.LeftButton)
+    settle(qtbot, tab)
+    _open_all(qtbot, tab)
+    for component in (Head("cross", 0, 0), Network("decoder", 0)):
+        off = HeadScaled(component) if isinstance(component, Head) else FeedForwardScaled(component)
+        without = replace(parts.translation, experiment=parts.translation.experiment.with_interventions(off))
+        lead = word_parts(translator, without, parts.step, parts.rival).difference
+        bar = tab.bars.lines[_place_of(tab.bars, component)].bar
+        assert bar.note.startswith("off ")
+        shown = float(bar.note.removeprefix("off ").replace("−", "-"))
+        assert shown == pytest.approx(lead - parts.difference, abs=0.006)
+    for origin in Origin:
+        line = tab.bars.lines[_place_of(tab.bars, origin)]
+        assert line.bar.note == "–"
+        assert "cannot be switched off" in line.bar.tip
+    assert not start.isVisible(), "everything is measured"
+
+
+@pytest.mark.heavy
 @pytest.mark.parametrize("part", [Head("cross", 0, 1), Network("decoder", 1)], ids=str)
 def test_the_menu_of_a_bar_switches_its_part_off_and_on(words_tab: WordTab, qtbot: QtBot, part: Head | Network) -> None:
     before, step = _parts(words_tab), words_tab.word.step
@@ -211,6 +237,22 @@ def test_the_lens_names_the_best_token_of_each_step_and_depth(
 
 
 @pytest.mark.heavy
+def test_the_translation_of_each_encoder_layer_is_a_line(
+    tab: WordTab, translators: dict[str, Translator], request: pytest.FixtureRequest, qtbot: QtBot
+) -> None:
+    translation = tab.state.translation
+    assert translation is not None
+    qtbot.mouseClick(tab.views["layers"], Qt.MouseButton.LeftButton)
+    settle(qtbot, tab)
+    expected = decoder_lens(translators[request.node.callspec.params["tab"]], translation).layers
+    assert tab.layers.text().count("<tr>") == len(expected)
+    assert "embedding" in tab.layers.text()
+    assert f"layer {len(expected) - 1}" in tab.layers.text()
+    assert "enough for the model's own translation" in tab.layers.text()
+    assert expected[-1].predicted_tokens == translation.predicted_tokens
+
+
+@pytest.mark.heavy
 def test_the_tab_follows_the_maps_between_original_and_changed(words_tab: WordTab, qtbot: QtBot) -> None:
     words_tab.state.submit(toggle_head(Head("cross", 1, 0)))
     settle(qtbot, words_tab)
@@ -246,7 +288,7 @@ def test_another_sentence_is_explained_by_its_own_words_and_late_answers_are_dro
 
 
 def test_everything_in_the_tab_has_a_name_for_screen_readers(words_tab: WordTab) -> None:
-    parts: tuple[QWidget, ...] = (words_tab.bars, words_tab.lens.matrix, words_tab.lens.chart)
+    parts: tuple[QWidget, ...] = (words_tab.bars, words_tab.lens.matrix, words_tab.lens.chart, words_tab.layers)
     assert all(part.accessibleName() for part in (*parts, words_tab.other))
     assert words_tab.bars.accessibleDescription().startswith(words_tab.bars.bars[0].label)
     assert math.isfinite(words_tab.bars.bars[0].value)
