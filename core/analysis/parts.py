@@ -8,10 +8,12 @@ feed-forward network, and biases (Elhage et al. 2021, "A Mathematical Framework 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.translation.result import Alternative, ReadOnlyArrays, Translation
 
@@ -104,3 +106,119 @@ class WordParts(ReadOnlyArrays):
     def value_of(self, component: Component) -> float:
         """The part of one component."""
         return float(self.values[self.components.index(component)])
+
+
+Baseline = int | Literal["mean", "none"]
+"""The subtrahend of a score: that of another key, the mean of all visible keys, or nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowParts(ReadOnlyArrays):
+    """The attention scores of one query in one head, and what query and keys are made of.
+
+    Attributes:
+        head: the head.
+        query: the position of the query: a row of the map.
+        query_components, key_components: P and C of them. In cross-attention the keys are made of the encoder's.
+        queries: [P, K], the parts of the query, divided by √K and the head's temperature.
+        keys: [M, C, K], the parts of each key that the query sees; `queries @ keys[m].T` sums to its score.
+        scores: [M], the scores that the softmax takes, divided by the head's temperature.
+    """
+
+    head: Head
+    query: int
+    query_components: tuple[Component, ...]
+    key_components: tuple[Component, ...]
+    queries: NDArray[np.float64]
+    keys: NDArray[np.float64]
+    scores: NDArray[np.float64]
+
+    def of_cell(self, key: int, baseline: Baseline = "mean") -> "CellParts":
+        """The parts of one score.
+
+        Softmax ignores what all keys of a query share. So the score is compared: by default with the mean.
+
+        Args:
+            key: its position: a column of the map.
+            baseline: the subtrahend.
+
+        Raises:
+            AnalysisError: the query does not see this key, or that of the baseline.
+        """
+        for each in (key, baseline):
+            if isinstance(each, int) and each not in range(len(self.scores)):
+                raise AnalysisError(
+                    f"Query {self.query + 1} does not see key {each + 1}. Choose from keys 1 to {len(self.scores)}."
+                )
+        keys, total = self.keys[key], float(self.scores[key])
+        if baseline == "mean":
+            keys, total = keys - self.keys.mean(axis=0), total - float(self.scores.mean())
+        elif baseline != "none":
+            keys, total = keys - self.keys[baseline], total - float(self.scores[baseline])
+        products = self.queries @ keys.T
+        return CellParts(self, key, baseline, products, total, total - float(products.sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class CellParts(ReadOnlyArrays):
+    """An attention score, relative to a baseline, as a sum of products.
+
+    Attributes:
+        row: the scores of its query.
+        key, baseline: see `RowParts.of_cell`.
+        products: [P, C], the part of each component of the query with each component of the key.
+        total: the score minus the baseline.
+        remainder: `total` minus the sum of `products`: rounding, or the effect of a user's hook.
+    """
+
+    row: RowParts
+    key: int
+    baseline: Baseline
+    products: NDArray[np.float64]
+    total: float
+    remainder: float
+
+    def table(self, opened_query: str = "", opened_key: str = "") -> "PartsTable":
+        """The products in at most `MAX_GROUPS` rows and columns and “others”, which sum to the same total.
+
+        Args:
+            opened_query, opened_key: the name of a group that is shown by component; empty for all groups.
+        """
+        rows = _chosen_groups(self.row.query_components, self.products, opened_query)
+        columns = _chosen_groups(self.row.key_components, self.products.T, opened_key)
+        values = [[self.products[np.ix_(row.places, column.places)].sum() for column in columns] for row in rows]
+        return PartsTable(rows, columns, np.array(values))
+
+
+@dataclass(frozen=True, eq=False)
+class PartsTable(ReadOnlyArrays):
+    """Sums of products.
+
+    Attributes:
+        rows, columns: components of the query and of the key.
+        values: the sum of the products of each row and column.
+    """
+
+    rows: tuple[ComponentGroup, ...]
+    columns: tuple[ComponentGroup, ...]
+    values: NDArray[np.float64]
+
+
+MAX_GROUPS = 8
+OTHERS = "others"
+
+
+def _chosen_groups(
+    components: Sequence[Component], products: NDArray[np.float64], opened: str
+) -> tuple[ComponentGroup, ...]:
+    """The groups with the largest products [P, any], or the members of one of them; the rest are “others”."""
+    groups = group_components(components)
+    for group in groups:
+        if group.name == opened:
+            groups = tuple(ComponentGroup(components[place].short_name, (place,)) for place in group.places)
+    if len(groups) > MAX_GROUPS:
+        sizes = [np.abs(products[list(group.places)].sum(axis=0)).sum() for group in groups]
+        groups = tuple(groups[place] for place in sorted(np.argsort(sizes)[-MAX_GROUPS:]))
+    shown = {place for group in groups for place in group.places}
+    others = tuple(place for place in range(len(components)) if place not in shown)
+    return (*groups, ComponentGroup(OTHERS, others)) if others else groups

@@ -96,16 +96,7 @@ def query_key_detail(trace: Trace, head: Head, query: int, key: int) -> QueryKey
         AnalysisError: the head, row or column does not exist.
     """
     heads = trace.of_kind(head.kind)
-    num_layers, num_heads, num_queries, num_keys = heads.weights.shape
-    if head.layer not in range(num_layers) or head.head not in range(num_heads):
-        raise AnalysisError(
-            f"There is no {head}. Choose from {num_layers} layers of {num_heads} heads, counted from 1."
-        )
-    if query not in range(num_queries) or key not in range(num_keys):
-        raise AnalysisError(
-            f"There is no weight of query {query + 1} on key {key + 1}: choose from queries 1 to {num_queries} and "
-            f"keys 1 to {num_keys}."
-        )
+    check_cell(head, query, key, heads.weights.shape)
     place = head.layer, head.head
     query_vector, key_vector = heads.queries[(*place, query)], heads.keys[(*place, key)]
     products: FloatArray = query_vector * key_vector / np.float32(np.sqrt(len(query_vector)))
@@ -121,3 +112,17 @@ def query_key_detail(trace: Trace, head: Head, query: int, key: int) -> QueryKey
         is_visible=head.kind != "decoder" or key <= query or trace.lifts_mask,
         temperature=float(heads.temperatures[place]),
     )
+
+
+def check_cell(head: Head, query: int, key: int, shape: tuple[int, ...]) -> None:
+    """Raises `AnalysisError` unless a head, row and column exist in maps of this shape, [L, H, Q, M]."""
+    num_layers, num_heads, num_queries, num_keys = shape
+    if head.layer not in range(num_layers) or head.head not in range(num_heads):
+        raise AnalysisError(
+            f"There is no {head}. Choose from {num_layers} layers of {num_heads} heads, counted from 1."
+        )
+    if query not in range(num_queries) or key not in range(num_keys):
+        raise AnalysisError(
+            f"There is no weight of query {query + 1} on key {key + 1}: choose from queries 1 to {num_queries} and "
+            f"keys 1 to {num_keys}."
+        )

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from augenmerk.core.analysis.parts import Component, Origin
 from augenmerk.core.model.attention import MultiHeadAttention
-from augenmerk.core.model.heads import Head, Network
+from augenmerk.core.model.heads import AttentionKind, Head, Network, Side
 from augenmerk.core.model.layers import AnnotatedLayerNorm, FeedForward
 from augenmerk.core.model.transformer import Transformer, attentions_of
 from augenmerk.core.translation.compilation import interventions_of
@@ -44,12 +44,26 @@ class FrozenModel:
 
     def without(self, component: Component) -> Tensor:
         """The logits [T, V] without what one component adds to the decoder's stream."""
-        with self._frozen(component):
+        with self._frozen(component, "decoder"):
             return self._run()
 
+    def attended(
+        self, kind: AttentionKind, layer: int, without: Component | None = None, side: Side = "decoder"
+    ) -> tuple[Tensor, Tensor]:
+        """The inputs of queries [Q, D] and keys [M, D] of an attention, perhaps without a component of one stream."""
+        found: list[tuple[Tensor, Tensor | None]] = []
+        module = attentions_of(self.model)[kind][layer]
+        handle = module.register_forward_pre_hook(lambda _, inputs: found.append(inputs[:2]))
+        with self._frozen(without, side):
+            self._run()
+        handle.remove()
+        states, memory = found[0]
+        return states[0], (states if memory is None else memory)[0]
+
     @contextmanager
-    def _frozen(self, component: Component) -> Iterator[None]:
+    def _frozen(self, component: Component | None, side: Side) -> Iterator[None]:
         attacked = self._module_of(component)
+        embedding = self.model.source_embedding if side == "encoder" else self.model.target_embedding
         with ExitStack() as hooks:
             for module in self.model.modules():
                 if isinstance(module, nn.LayerNorm | AnnotatedLayerNorm):
@@ -65,15 +79,10 @@ class FrozenModel:
             elif isinstance(component, Network):
                 hooks.callback(attacked.register_forward_hook(lambda *given: torch.zeros_like(given[-1])).remove)
             elif component is Origin.TOKEN:
-                tokens = self.model.target_embedding.tokens
-                hooks.callback(tokens.register_forward_hook(lambda *given: torch.zeros_like(given[-1])).remove)
-            else:
-                assert component is Origin.POSITION
-                embedding = self.model.target_embedding
-                tokens_alone = embedding.register_forward_hook(
-                    lambda module, ids, _: module.tokens(*ids) * module.scale
-                )
-                hooks.callback(tokens_alone.remove)
+                zeroed = embedding.tokens.register_forward_hook(lambda *given: torch.zeros_like(given[-1]))
+                hooks.callback(zeroed.remove)
+            elif component is Origin.POSITION:
+                hooks.callback(embedding.register_forward_hook(_only_tokens).remove)
             yield
 
     def _frozen_norm(self, module: Any, inputs: tuple[Tensor], _output: Tensor) -> Tensor:
@@ -84,7 +93,7 @@ class FrozenModel:
             deviation = (before.var(dim=-1, keepdim=True, correction=0) + module.eps).sqrt()
         return module.weight * (now - now.mean(dim=-1, keepdim=True)) / deviation + module.bias
 
-    def _module_of(self, component: Component) -> Any:
+    def _module_of(self, component: Component | None) -> Any:
         match component:
             case Head(kind, layer):
                 return attentions_of(self.model)[kind][layer]

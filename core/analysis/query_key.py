@@ -1,0 +1,85 @@
+"""Why does this head look there? Attention scores as sums of products. Shape legend: `core.analysis`.
+
+The score of a cell is query · key / √K (Vaswani et al. 2017, equation 1), and both vectors are linear in their residual
+streams, whose norms are frozen. So the score is a sum with one product for each component of the query and each of the
+key (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits", on the QK circuit).
+"""
+
+import math
+
+import torch
+
+from augenmerk.core.analysis.parts import RowParts
+from augenmerk.core.analysis.residual import residual_streams
+from augenmerk.core.analysis.trace import check_cell
+from augenmerk.core.errors import AnalysisError, NonFiniteError
+from augenmerk.core.model.heads import Head
+from augenmerk.core.model.transformer import is_finite
+from augenmerk.core.translation.compilation import interventions_of
+from augenmerk.core.translation.result import Translation
+from augenmerk.core.translation.translator import Translator
+
+
+def query_key_parts(translator: Translator, translation: Translation, head: Head, query: int) -> RowParts:
+    """The parts of all attention scores of one query. Takes one more pass over the pair.
+
+    The translation's experiment applies. Biases include those of the projections. Not thread-safe with other uses of
+    the model.
+
+    Args:
+        translator: provides the model.
+        translation: by this model, written by the user, or by a model with the same vocabularies.
+        head: the head.
+        query: the position of the query: a row of the map.
+
+    Raises:
+        AnalysisError: the head or row does not exist, or the row was set by hand.
+    """
+    model, config = translator.model, translator.model.config
+    num_source, num_read = len(translation.source_ids), len(translation.read_ids)
+    num_layers, num_heads, num_queries, num_keys = {
+        "encoder": (config.num_encoder_layers, config.num_heads, num_source, num_source),
+        "decoder": (config.num_decoder_layers, config.decoder_heads, num_read, num_read),
+        "cross": (config.num_decoder_layers, config.decoder_heads, num_read, num_source),
+    }[head.kind]
+    check_cell(head, query, 0, (num_layers, num_heads, num_queries, num_keys))
+    experiment = translation.experiment
+    if any((each.head, each.row) == (head, query) for each in experiment.attention_rows):
+        raise AnalysisError(
+            f"Row {query + 1} of {head} was set by hand: its weights do not come from queries and keys. Choose another "
+            "row, or remove the change."
+        )
+    streams = residual_streams(model, translation.source_ids, translation.read_ids, interventions_of(model, experiment))
+    own, depth = streams.decoder, 3 * head.layer + (head.kind == "cross")
+    if head.kind == "encoder":
+        own, depth = streams.encoder, 2 * head.layer
+    attention = own.sublayers[depth].attention
+    assert attention is not None
+    sees_all = head.kind != "decoder" or experiment.lifts_mask
+    visible = slice(0, num_keys if sees_all else query + 1)
+    read, read_depth = (streams.encoder, None) if head.kind == "cross" else (own, depth)
+    with torch.inference_mode():
+        module, width = attention.module, attention.module.head_width
+        rows = slice(head.head * width, (head.head + 1) * width)
+        weights, biases = (each.double().chunk(3) for each in (module.in_proj_weight, module.in_proj_bias))
+        queries, _ = own.split(weights[0][rows, None], slice(query, query + 1), depth)  # [P, K, 1]
+        directions = weights[1][rows, None].expand(-1, visible.stop, -1)
+        keys, _ = read.split(directions, visible, read_depth)  # [C, K, M]
+        queries[-1] += biases[0][rows, None]
+        keys[-1] += biases[1][rows, None]
+        scale = math.sqrt(width)
+        if attention.changes is not None and attention.changes.temperatures is not None:
+            scale *= float(attention.changes.temperatures[0, head.head])
+        query_vector, key_vectors = (attention.projected(part)[head.head].double() for part in (0, 1))
+        scores = key_vectors[visible] @ query_vector[query] / scale
+        if not (is_finite(queries) and is_finite(keys)):
+            raise NonFiniteError("the parts of queries and keys")
+        return RowParts(
+            head,
+            query,
+            own.components_before(depth),
+            read.components if read_depth is None else read.components_before(read_depth),
+            (queries[..., 0] / scale).cpu().numpy(),
+            keys.permute(2, 0, 1).contiguous().cpu().numpy(),
+            scores.cpu().numpy(),
+        )
