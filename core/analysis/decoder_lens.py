@@ -16,7 +16,6 @@ from augenmerk.core.model.sites import trace_sites
 from augenmerk.core.model.transformer import Encoding, compile_interventions
 from augenmerk.core.translation.experiment import CausalMaskLifted, Greedy
 from augenmerk.core.translation.result import Translation
-from augenmerk.core.translation.running import Runner
 from augenmerk.core.translation.translator import Translator
 
 Places = tuple[int, ...]
@@ -79,8 +78,7 @@ def decoder_lens(
         outputs = [*(model.encoder_norm(states[depth]) for depth in depths), states["encoder.output"]]
         source = torch.tensor([source_ids] * len(batch), device=model.output.weight.device)
         encoding = Encoding(source, torch.cat(outputs), model.source_mask(source), None, interventions)
-    runner = Runner(translator.checkpoint, translator.rules)
-    layers = runner.run(translator.current_model(), batch, False, should_stop, translation, encoding)
+    layers = translator.runner.run(translator.current_model(), batch, False, should_stop, translation, encoding)
     return DecoderLens(
         translation,
         tuple(layers),

@@ -20,7 +20,6 @@ from augenmerk.core.model.sites import SUBLAYERS, Sublayer, trace_sites
 from augenmerk.core.model.transformer import Transformer, is_finite
 from augenmerk.core.translation.compilation import interventions_of
 from augenmerk.core.translation.result import Alternative, FloatArray, ReadOnlyArrays, Translation
-from augenmerk.core.translation.running import Runner
 from augenmerk.core.translation.translator import Translator
 
 _MAX_LOGITS = 2**22
@@ -110,9 +109,8 @@ def logit_lens(translator: Translator, translation: Translation) -> LogitLens:
         AnalysisError: the experiment changes a head that this model lacks.
     """
     interventions = interventions_of(translator.model, translation.experiment)
-    runner = Runner(translator.checkpoint, translator.rules)
     steps = {
-        depth: runner.describe_steps(logits, translation.predicted_ids)
+        depth: translator.runner.describe_steps(logits, translation.predicted_ids)
         for depth, logits in logits_by_depth(
             translator.model, translation.source_ids, translation.read_ids, interventions
         )

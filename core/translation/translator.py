@@ -8,12 +8,14 @@ from itertools import islice
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, model_digest
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.device import DeviceChoice, choose_device
 from augenmerk.core.errors import AnalysisError, CheckpointError, ExperimentError, TextError
 from augenmerk.core.inference.compiled import Compiler, Model
+from augenmerk.core.model.sites import check_sites, trace_sites
 from augenmerk.core.model.transformer import compile_interventions
 from augenmerk.core.plain_text import name_of
 from augenmerk.core.resources import bundled_model_path
@@ -21,6 +23,7 @@ from augenmerk.core.translation.compilation import (
     CompiledExperiment,
     compile_experiment,
     forced_ids,
+    interventions_of,
     max_steps,
     sentence_changes,
 )
@@ -63,6 +66,8 @@ class Translator:
         device: the device and the reason for it.
         run_config: the settings that the model was made and trained with.
         rules: start, end and forbidden tokens of its decoder.
+        runner: runs compiled experiments and describes their results.
+        history: the epochs of the training.
     """
 
     def __init__(self, checkpoint: Checkpoint, device: DeviceChoice, path: Path | None = None) -> None:
@@ -78,13 +83,11 @@ class Translator:
         self.num_parameters = self.model.num_parameters
         self.run_config = checkpoint.run
         self.rules = DecodingRules.of_codec(checkpoint.codecs.target, checkpoint.decoding)
+        self.runner = Runner(self.checkpoint, self.rules)
+        self.history: tuple[EpochRecord, ...] = checkpoint.history
         # the last one is kept, as experiments with one sentence follow each other
         codec = self.checkpoint.codecs.source
         self._encoded = lru_cache(maxsize=1)(partial(encode_source, codec=codec, run=self.run_config))
-
-    @cached_property
-    def _runner(self) -> Runner:
-        return Runner(self.checkpoint, self.rules)
 
     @classmethod
     def load(cls, path: Path | str | None = None, device: str = "auto") -> "Translator":
@@ -128,11 +131,6 @@ class Translator:
         """Tokens `>>xx<<` that select the target language at the start of a source; empty for one language pair."""
         return self.checkpoint.codecs.source.target_codes
 
-    @property
-    def history(self) -> tuple[EpochRecord, ...]:
-        """The epochs of the training."""
-        return self.checkpoint.history
-
     def run(
         self,
         experiment: Experiment,
@@ -153,7 +151,7 @@ class Translator:
             ExperimentError: an intervention does not fit the sentence or the vocabulary.
             AnalysisError: the model has no such head or network.
         """
-        return self._runner.run(self.current_model(), [self.compile(experiment)], True, should_stop, draft)[0]
+        return self.runner.run(self.current_model(), [self.compile(experiment)], True, should_stop, draft)[0]
 
     def compare(
         self,
@@ -225,7 +223,7 @@ class Translator:
             compiled = [each if isinstance(each, CompiledExperiment) else self.compile(each) for each in window]
             results: list[Translation | None] = [None] * len(compiled)
             for group in groups_to_run(compiled):
-                found = self._runner.run(model, [compiled[place] for place in group], need_maps, should_stop, draft)
+                found = self.runner.run(model, [compiled[place] for place in group], need_maps, should_stop, draft)
                 for place, translation in zip(group, found, strict=True):
                     results[place] = translation
             for place, result in enumerate(results):
@@ -313,11 +311,31 @@ class Translator:
         scores: list[tuple[float, ...]] = []
         read_ids = self.rules.read_ids(translation.predicted_ids)
         compiled = [each if isinstance(each, CompiledExperiment) else self.compile(each) for each in experiments]
-        for logits in self._runner.logits_after(self.current_model(), read_ids, compiled, should_stop):
+        for logits in self.runner.logits_after(self.current_model(), read_ids, compiled, should_stop):
             chosen = torch.tensor(translation.predicted_ids, device=logits.device).expand(len(logits), -1)
             found = logits.log_softmax(dim=-1).gather(2, chosen[:, :, None])[:, :, 0]
             scores += [tuple(row) for row in found.tolist()]
         return scores
+
+    def trace(self, experiment: Experiment | Translation, sites: Iterable[str]) -> dict[str, Tensor]:
+        """Values inside the model at named sites, in one pass over a sentence and its translation.
+
+        The tensors are on the model's device and have a leading dimension of 1. Unless gradients are disabled, they lie
+        on the way to the logits, so `torch.autograd.grad` accepts them. docs/python.md lists sites and shapes.
+
+        Args:
+            experiment: the experiment, which is run first, or its translation.
+            sites: names such as "decoder.1.cross_attention.query"; `core.model.sites.sites_of` lists all.
+
+        Raises:
+            AnalysisError: the model has no such site, or lacks a head or network that the experiment changes.
+            TextError, ExperimentError: as `run`.
+        """
+        names = tuple(sites)
+        check_sites(self.model, names)
+        translation = experiment if isinstance(experiment, Translation) else self.run(experiment)
+        interventions = interventions_of(self.model, translation.experiment)
+        return trace_sites(self.model, translation.source_ids, translation.read_ids, names, interventions)
 
     def translate_corpus(
         self,
@@ -367,7 +385,7 @@ class Translator:
                 factors=factors,
             )
             for index, ids in zip(group, chosen, strict=True):
-                hypotheses[places[index]] = self._runner.hypothesis(ids)
+                hypotheses[places[index]] = self.runner.hypothesis(ids)
             done += len(group)
             on_progress(done)
         return hypotheses

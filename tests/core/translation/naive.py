@@ -135,8 +135,20 @@ def is_unreached(intervention: Intervention, source_length: int, num_steps: int)
     return False
 
 
+SUBLAYERS = {
+    "attention_residual": "self_attention",
+    "self_residual": "self_attention",
+    "cross_residual": "cross_attention",
+    "feed_forward_residual": "feed_forward",
+}
+
+
 class NaiveModel:
-    """The Transformer as a function of its parameters, of interventions on heads, networks and rows, and of hooks."""
+    """The Transformer as a function of its parameters, of interventions on heads, networks and rows, and of hooks.
+
+    Attributes:
+        values: of the last calls, by the site as `Translator.trace` names it.
+    """
 
     def __init__(self, translator: Translator, experiment: Experiment, hooks: Mapping[str, Hook] | None = None) -> None:
         self.hooks = hooks or {}
@@ -146,6 +158,7 @@ class NaiveModel:
         self.temperatures = {each.head: each.temperature for each in experiment.temperatures}
         self.rows = experiment.attention_rows
         self.sees_future = experiment.lifts_mask
+        self.values: dict[str, Tensor] = {}
 
     def hooked(self, name: str, output: Tensor) -> Tensor:
         """What leaves the module of this name."""
@@ -193,7 +206,8 @@ class NaiveModel:
         logits = hidden @ self.parameters["output.weight"].T
         if self.config.output_bias:
             logits = logits + self.parameters["output.bias"]
-        return self.hooked("output", logits), torch.stack(self_maps), torch.stack(cross_maps)
+        self.values["logits"] = logits = self.hooked("output", logits)
+        return logits, torch.stack(self_maps), torch.stack(cross_maps)
 
     def attention(self, name: str, kind: str, layer: int, queries_of: Tensor, keys_of: Tensor) -> tuple[Tensor, Tensor]:
         """The mixed outputs of all heads [Q, D], and their weights [H, Q, M]."""
@@ -209,11 +223,20 @@ class NaiveModel:
         projected = zip(project(queries_of, 0), project(keys_of, 1), project(keys_of, 2), strict=True)
         is_later = torch.ones(len(queries_of), len(keys_of), dtype=torch.bool).triu(diagonal=1)
         outputs, maps = [], []
+        noted: dict[str, list[Tensor]] = {}
+
+        def note(value: str, of_head: Tensor) -> None:
+            noted.setdefault(value, []).append(of_head.clone())
+
         for number, (queries, keys, values) in enumerate(projected):
             head = Head(kind, layer, number)
             scores = queries @ keys.T / math.sqrt(head_width) / self.temperatures.get(head, 1.0)
             if kind == "decoder" and not self.sees_future:
                 scores = scores.masked_fill(is_later, -math.inf)
+            note("query", queries)
+            note("key", keys)
+            note("value", values)
+            note("score", scores)
             weights = scores.softmax(dim=-1)
             for each in self.rows:
                 if each.head == head and each.row < len(weights):
@@ -221,6 +244,11 @@ class NaiveModel:
                     weights[each.row, : len(each.weights)] = torch.tensor(each.weights, dtype=torch.float64)
             outputs.append(weights @ values * self.factors.get(head, 1.0))
             maps.append(weights)
+            note("weight", weights)
+            columns = slice(number * head_width, (number + 1) * head_width)
+            note("head_output", outputs[-1] @ self.parameters[f"{name}.out_proj.weight"][:, columns].T)
+        site = name.replace("_layers", "")
+        self.values |= {f"{site}.{value}": torch.stack(of_heads) for value, of_heads in noted.items()}
         mixed = torch.cat(outputs, dim=1) @ self.parameters[f"{name}.out_proj.weight"].T
         mixed = self.hooked(f"{name}.out_proj", mixed + self.parameters[f"{name}.out_proj.bias"])
         return self.hooked(name, mixed), torch.stack(maps)
@@ -237,12 +265,20 @@ class NaiveModel:
 
     def sublayer(self, name: str, states: Tensor, transform: Callable[[Tensor], Tensor]) -> Tensor:
         """A sublayer with its residual connection."""
-        if self.config.norm_position == "pre":
-            return self.hooked(name, states + transform(self.norm(f"{name}.norm", states)))
-        return self.hooked(name, self.norm(f"{name}.norm", states + transform(states)))
+        is_pre = self.config.norm_position == "pre"
+        read = self.norm(f"{name}.norm", states) if is_pre else states
+        output = transform(read)
+        summed = states + output
+        after = self.hooked(name, summed if is_pre else self.norm(f"{name}.norm", summed))
+        layer, _, residual = name.replace("_layers", "").rpartition(".")
+        of_sublayer = {"before": states, "input": read, "output": output, "after": after}
+        self.values |= {f"{layer}.{SUBLAYERS[residual]}.{value}": found for value, found in of_sublayer.items()}
+        return after
 
     def final_norm(self, name: str, states: Tensor) -> Tensor:
-        return self.norm(name, states) if self.config.final_norm else states
+        output = self.norm(name, states) if self.config.final_norm else states
+        self.values[name.replace("_norm", ".output")] = output
+        return output
 
     def norm(self, name: str, states: Tensor) -> Tensor:
         deviations = states - states.mean(dim=-1, keepdim=True)
@@ -256,12 +292,17 @@ class NaiveModel:
 
     def embed(self, name: str, ids: list[int]) -> Tensor:
         """Vectors of tokens plus vectors of their positions, [N, D]."""
+        side = "encoder" if name == "source_embedding" else "decoder"
+        self.values[f"{side}.embedding"] = embedded = self.hooked(name, self.vectors(name, ids))
+        return embedded
+
+    def vectors(self, name: str, ids: list[int]) -> Tensor:
         scale = math.sqrt(self.config.width) if self.config.scale_embeddings else 1.0
         tokens = self.parameters[f"{name}.tokens.weight"][ids] * scale
         if self.config.positions == "learned":
-            return self.hooked(name, tokens + self.parameters[f"{name}.positions"][: len(ids)])
+            return tokens + self.parameters[f"{name}.positions"][: len(ids)]
         waves = torch.tensor([self.wave(position) for position in range(len(ids))], dtype=torch.float64)
-        return self.hooked(name, tokens + waves)
+        return tokens + waves
 
     def wave(self, position: int) -> list[float]:
         """Vaswani et al. 2017, section 3.5."""

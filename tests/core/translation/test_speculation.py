@@ -50,14 +50,14 @@ def compiled_models(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def decode(translator: Translator, compiled: Sequence[CompiledExperiment], drafts: Sequence[Sequence[int]], **options):
     model = translator.current_model()
-    encoding = translator._runner.encode(model, compiled, need_maps=False)
+    encoding = translator.runner.encode(model, compiled, need_maps=False)
     requests = [DecodeRequest(each.max_steps, each.forced, draft) for each, draft in zip(compiled, drafts, strict=True)]
     return verified_greedy(model, encoding, requests, translator.rules, **options)
 
 
 def plainly(translator: Translator, compiled: CompiledExperiment) -> list[int]:
     model = translator.current_model()
-    encoding = translator._runner.encode(model, [compiled], need_maps=False)
+    encoding = translator.runner.encode(model, [compiled], need_maps=False)
     return greedy_search(model, encoding, [compiled.max_steps], translator.rules, forced=[compiled.forced])[0]
 
 
@@ -189,7 +189,7 @@ def test_an_end_that_was_guessed_wrong_is_not_guessed_again(
     """Behind a token in the middle; a forced token and the limit hold there, too."""
     compiled = bundled.compile(Experiment("Zwei Hunde spielen im Schnee."))
     model, limit = bundled.current_model(), compiled.max_steps
-    encoding = bundled._runner.encode(model, [compiled], need_maps=False)
+    encoding = bundled.runner.encode(model, [compiled], need_maps=False)
     expected = decode(bundled, [compiled], [()])[0].ids
     seen = passes_and_steps(monkeypatch)
     for asked, ids in (
@@ -207,7 +207,7 @@ def test_an_end_that_was_guessed_wrong_is_not_guessed_again(
 def test_a_full_stop_is_probably_the_last_token_if_it_is_the_only_one(bundled: Translator) -> None:
     def last(translator: Translator, text: str) -> str | None:
         source = translator.compile(Experiment(text)).source
-        token = translator._runner.last_token(source)
+        token = translator.runner.last_token(source)
         return None if token is None else source.labels[source.ids.index(token)]
 
     assert last(bundled, "Zwei Hunde spielen im Schnee.") == "."
@@ -475,7 +475,7 @@ def test_the_fixed_point_on_2000_sentences(bundled: Translator, multi30k_folder:
         experiments = [Experiment(line) for line in lines[first : first + 16]]
         compiled = [bundled.compile(each) for each in experiments]
         model = bundled.current_model()
-        encoding = bundled._runner.encode(model, compiled, need_maps=False)
+        encoding = bundled.runner.encode(model, compiled, need_maps=False)
         limits = [each.max_steps for each in compiled]
         plain = greedy_search(model, encoding, limits, bundled.rules)
         off = [bundled.compile(each.with_interventions(HeadScaled(generator.choice(heads)))) for each in experiments]
