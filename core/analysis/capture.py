@@ -1,12 +1,11 @@
-"""Reading queries, keys, values, weights and sublayers of a model, by hooks that last for one pass.
+"""Sublayers of a model in one pass: their inputs and outputs, queries, keys, values and weights; and frozen norms.
 
-The model needs no support for this, and the user's own hooks take effect. Shape legend: `core.analysis`.
+`core.model.sites` reads the values, so the user's own hooks take effect. Shape legend: `core.analysis`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -17,7 +16,8 @@ from augenmerk.core.model.attention import MultiHeadAttention
 from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind
 from augenmerk.core.model.interventions import AttentionChanges, Interventions
 from augenmerk.core.model.layers import AnnotatedLayerNorm, Residual
-from augenmerk.core.model.transformer import Transformer, attentions_of, require_finite
+from augenmerk.core.model.sites import STEPS, sites_of, sublayers_of, trace_sites
+from augenmerk.core.model.transformer import Transformer, attentions_of
 from augenmerk.core.translation.compilation import interventions_of
 from augenmerk.core.translation.result import Translation, read_only
 from augenmerk.core.translation.translator import Translator
@@ -121,12 +121,12 @@ def trace_sublayers(
     on_sublayer: Callable[[SublayerPass], None],
     interventions: Interventions | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Calls `on_sublayer` after each sublayer of encoder and decoder, in order, during one pass over a pair.
+    """Calls `on_sublayer` for each sublayer of encoder and decoder, in order, after one pass over a pair.
 
     Args:
         model: in evaluation mode.
         source_ids, read_ids: without padding.
-        on_sublayer: an exception that it raises ends the pass.
+        on_sublayer: receives the inputs and outputs.
         interventions: for one sentence.
 
     Returns:
@@ -135,36 +135,20 @@ def trace_sublayers(
     Raises:
         NonFiniteError: the model's states are not finite.
     """
-    kinds = {module: kind for kind, modules in attentions_of(model).items() for module in modules}
-    attended: list[AttentionPass] = []
-    joined: list[Tensor] = []
-    hidden: list[Tensor] = []
-
-    def catch(module: nn.Module, inputs: tuple[Any, ...], options: Mapping[str, Any], output: tuple[Any, ...]) -> None:
-        assert isinstance(module, MultiHeadAttention)
-        found = kinds[module], module, *inputs[:2], output[1], options["changes"], joined.pop()
-        attended.append(AttentionPass(*found))
-
-    def finish(residual: nn.Module, inputs: tuple[Tensor, Tensor], output: Tensor) -> None:
-        assert isinstance(residual, Residual)
-        on_sublayer(SublayerPass(residual, *inputs, output, attended.pop() if attended else None))
-
-    with ExitStack() as hooks:
-        for module in model.modules():
-            if isinstance(module, MultiHeadAttention):
-                hooks.callback(module.register_forward_hook(catch, with_kwargs=True).remove)
-                keep = module.out_proj.register_forward_pre_hook(lambda _module, inputs: joined.append(inputs[0]))
-                hooks.callback(keep.remove)
-            elif isinstance(module, Residual):
-                hooks.callback(module.register_forward_hook(finish).remove)
-        keep = model.decoder_norm.register_forward_hook(lambda _module, _inputs, output: hidden.append(output))
-        hooks.callback(keep.remove)
-        device = model.output.weight.device
-        source, read = torch.tensor([source_ids], device=device), torch.tensor([read_ids], device=device)
-        encoding = model.encode(source, need_maps=True, interventions=interventions)
-        logits = model.decode(encoding, read, need_maps=True).logits
-    require_finite(model, encoding, read, logits)
-    return encoding.states[0], hidden[0][0], logits[0]
+    attentions = attentions_of(model).items()
+    kinds = {module: (kind, layer) for kind, modules in attentions for layer, module in enumerate(modules)}
+    sites = [site for site in sites_of(model) if site.rpartition(".")[2] not in STEPS]
+    found = trace_sites(model, source_ids, read_ids, sites, interventions)
+    for place, module, residual in sublayers_of(model):
+        states, added, output = (found[f"{place}.{value}"] for value in ("before", "output", "after"))
+        attention = None
+        if isinstance(module, MultiHeadAttention):
+            kind, layer = kinds[module]
+            read, memory, weights = found[f"{place}.input"], found.get(f"{place}.memory"), found[f"{place}.weight"]
+            changes = None if interventions is None else interventions.of(kind, layer)
+            attention = AttentionPass(kind, module, read, memory, weights, changes, found[f"{place}.joined"])
+        on_sublayer(SublayerPass(residual, states, added, output, attention))
+    return found["encoder.output"][0], found["decoder.output"][0], found["logits"][0]
 
 
 def _head_trace(attention: AttentionPass) -> HeadTrace:

@@ -15,8 +15,9 @@ from torch.utils.hooks import RemovableHandle
 
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.attention import MultiHeadAttention
-from augenmerk.core.model.heads import Side
+from augenmerk.core.model.heads import SIDES, Side
 from augenmerk.core.model.interventions import NO_CHANGES, Interventions
+from augenmerk.core.model.layers import Residual
 from augenmerk.core.model.transformer import Transformer, require_finite
 
 Sublayer = Literal["self_attention", "cross_attention", "feed_forward"]
@@ -29,7 +30,9 @@ SUBLAYERS: Mapping[Side, Mapping[Sublayer, str]] = {
     },
 }
 """The sublayers of a layer in their order, each with its residual connection: names of modules."""
-ATTENTION_VALUES = ("query", "key", "value", "score", "weight", "head_output")
+STEPS = ("query", "key", "value", "score", "head_output")
+"""Values inside an attention module that hooks do not see."""
+ATTENTION_VALUES = ("query", "key", "value", "score", "weight", "joined", "head_output")
 ReadValue = Callable[[tuple[Any, ...], Any], Tensor]
 """Picks a value from the inputs and the output of a module."""
 
@@ -62,21 +65,23 @@ def trace_sites(
     """
     wanted, places, found = tuple(sites), _places(model), dict[str, Tensor]()
     check_sites(model, wanted)
-    stepwise: dict[nn.Module, dict[str, str]] = {}
+    steps = [places[site][0] for site in wanted if places[site][1] is None]
+    stepwise: dict[nn.Module, dict[str, str]] = {module: {} for module in steps}
     with ExitStack() as hooks:
         for site in wanted:
-            module, read = places[site]
-            if read is None:
-                stepwise.setdefault(module, {})[site.rpartition(".")[2]] = site
-            else:
+            value, (module, read) = site.rpartition(".")[2], places[site]
+            if module in stepwise and value in (*STEPS, "weight"):
+                stepwise[module][value] = site
+            elif read is not None:
                 hooks.callback(_keep(module, read, site, found).remove)
         for module, names in stepwise.items():
             for handle in _attend_stepwise(module, names, found):
                 hooks.callback(handle.remove)
         device = model.output.weight.device
         source, read_tokens = torch.tensor([source_ids], device=device), torch.tensor([read_ids], device=device)
-        encoding = model.encode(source, interventions=interventions)
-        logits = model.decode(encoding, read_tokens).logits
+        need_maps = any(site.endswith(".weight") for site in wanted)
+        encoding = model.encode(source, need_maps=need_maps, interventions=interventions)
+        logits = model.decode(encoding, read_tokens, need_maps=need_maps).logits
     require_finite(model, encoding, read_tokens, logits)
     return {site: found[site] for site in wanted}
 
@@ -91,41 +96,58 @@ def check_sites(model: Transformer, sites: Iterable[str]) -> None:
                 "decoder.output, logits, or SIDE.LAYER.SUBLAYER.VALUE, such as decoder.0.cross_attention.query. Layers "
                 f"are 0 to {len(model.encoder_layers) - 1} in the encoder and 0 to {len(model.decoder_layers) - 1} in "
                 "the decoder. Sublayers are self_attention, cross_attention (decoder) and feed_forward. Values are "
-                f"before, input, output and after, and for attention {', '.join(ATTENTION_VALUES)}."
+                f"before, input, output and after, and for attention {', '.join(ATTENTION_VALUES)} and (of "
+                "cross-attention) memory."
             )
+
+
+def sublayers_of(model: Transformer) -> Iterator[tuple[str, nn.Module, Residual]]:
+    """Each sublayer with the beginning of its sites and its residual connection, in order."""
+    for side, index, layer in _layers_of(model):
+        for name, residual in SUBLAYERS[side].items():
+            yield f"{side}.{index}.{name}", getattr(layer, name), getattr(layer, residual)
+
+
+def _layers_of(model: Transformer) -> Iterator[tuple[Side, int, nn.Module]]:
+    for side in SIDES:
+        for index, layer in enumerate(model.encoder_layers if side == "encoder" else model.decoder_layers):
+            yield side, index, layer
 
 
 def _places(model: Transformer) -> dict[str, tuple[nn.Module, ReadValue | None]]:
     """The module of each site, and how to read the value there; None for a step of attention."""
-    places: dict[str, tuple[nn.Module, ReadValue | None]] = {}
-    stacks: tuple[tuple[Side, nn.Module, nn.ModuleList, nn.Module], ...] = (
-        ("encoder", model.source_embedding, model.encoder_layers, model.encoder_norm),
-        ("decoder", model.target_embedding, model.decoder_layers, model.decoder_norm),
-    )
-    for side, embedding, layers, norm in stacks:
-        places[f"{side}.embedding"] = embedding, _output
-        for index, layer in enumerate(layers):
-            for name, residual_name in SUBLAYERS[side].items():
-                place, sublayer, residual = (
-                    f"{side}.{index}.{name}",
-                    getattr(layer, name),
-                    getattr(layer, residual_name),
-                )
-                places[f"{place}.before"] = residual, _first_input
-                places[f"{place}.input"] = sublayer, _first_input
-                if isinstance(sublayer, MultiHeadAttention):
-                    places |= {f"{place}.{value}": (sublayer, None) for value in ATTENTION_VALUES}
-                places[f"{place}.output"] = residual, lambda inputs, _: inputs[1]
-                places[f"{place}.after"] = residual, _output
-            # a hook on the layer may change what its last sublayer leaves
-            places[f"{side}.{index}.feed_forward.after"] = layer, lambda _, output: output[0]
-        places[f"{side}.output"] = norm, _output
-    places["logits"] = model, lambda _, output: output.logits
-    return places
+    places: dict[str, tuple[nn.Module, ReadValue | None]] = {
+        "encoder.embedding": (model.source_embedding, _output),
+        "decoder.embedding": (model.target_embedding, _output),
+    }
+    for place, sublayer, residual in sublayers_of(model):
+        places[f"{place}.before"] = residual, _first_input
+        places[f"{place}.input"] = sublayer, _first_input
+        if isinstance(sublayer, MultiHeadAttention):
+            places |= {f"{place}.{value}": (sublayer, None) for value in STEPS}
+            places[f"{place}.weight"] = sublayer, lambda _, output: output[1]
+            places[f"{place}.joined"] = sublayer.out_proj, _first_input
+        if place.endswith("cross_attention"):
+            places[f"{place}.memory"] = sublayer, _second_input
+        places[f"{place}.output"] = residual, _second_input
+        places[f"{place}.after"] = residual, _output
+    for side, index, layer in _layers_of(model):  # a hook may change what a layer's last sublayer leaves
+        places[f"{side}.{index}.feed_forward.after"] = layer, lambda _, output: output[0]
+    return {
+        **places,
+        "encoder.output": (model.encoder_norm, _output),
+        "decoder.output": (model.decoder_norm, _output),
+        "logits": (model, lambda _, output: output.logits),
+    }
 
 
 def _first_input(inputs: tuple[Any, ...], output: Any) -> Tensor:
     value: Tensor = inputs[0]
+    return value
+
+
+def _second_input(inputs: tuple[Any, ...], output: Any) -> Tensor:
+    value: Tensor = inputs[1]
     return value
 
 
@@ -144,7 +166,7 @@ def _keep(module: nn.Module, read: ReadValue, site: str, found: dict[str, Tensor
 def _attend_stepwise(
     module: nn.Module, sites: Mapping[str, str], found: dict[str, Tensor]
 ) -> Iterator[RemovableHandle]:
-    """Hooks that compute the `ATTENTION_VALUES` and put those of `sites` into `found`.
+    """Hooks that compute `STEPS` and weights, and put those of `sites` into `found`.
 
     The module's own output projection receives the heads' values computed here, before other hooks see them. Its output
     is the sum of what it makes of each head.

@@ -249,6 +249,9 @@ class NaiveModel:
             note("head_output", outputs[-1] @ self.parameters[f"{name}.out_proj.weight"][:, columns].T)
         site = name.replace("_layers", "")
         self.values |= {f"{site}.{value}": torch.stack(of_heads) for value, of_heads in noted.items()}
+        self.values[f"{site}.joined"] = torch.cat(outputs, dim=1)
+        if kind == "cross":
+            self.values[f"{site}.memory"] = keys_of
         mixed = torch.cat(outputs, dim=1) @ self.parameters[f"{name}.out_proj.weight"].T
         mixed = self.hooked(f"{name}.out_proj", mixed + self.parameters[f"{name}.out_proj.bias"])
         return self.hooked(name, mixed), torch.stack(maps)

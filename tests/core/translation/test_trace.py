@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.attention import MultiHeadAttention
 from augenmerk.core.model.heads import Head, Network
-from augenmerk.core.model.sites import ATTENTION_VALUES, sites_of
+from augenmerk.core.model.sites import STEPS, sites_of
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Experiment,
@@ -169,7 +169,7 @@ def test_hooks_on_the_output_projection_act_between_the_heads_and_the_output(pre
         return torch.cat([torch.zeros_like(inputs[0][..., :width]), inputs[0][..., width:]], dim=-1)
 
     translation = pre.translate("ein mann steht")
-    sites = [f"{place}.{value}" for value in (*ATTENTION_VALUES, "output")]
+    sites = [f"{place}.{value}" for value in (*STEPS, "weight", "output")]
     before = pre.trace(translation, sites)
     handles = [
         module.out_proj.register_forward_pre_hook(without_first_head),
