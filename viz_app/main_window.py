@@ -47,8 +47,10 @@ from augenmerk.viz_app.translate.quick_tour import QUICK_TOUR_COMMANDS, QuickTou
 from augenmerk.viz_app.views.commands import (
     HEAD_COMMANDS,
     NEXT_MAPS,
+    PART_COMMANDS,
     REDO,
     RESET,
+    SCALE_HEAD,
     SCENE_COMMANDS,
     SENTENCE,
     TOGGLE_ANALYSIS,
@@ -630,7 +632,8 @@ class MainWindow(QMainWindow):
         """Adds commands in the order of the palette and the sheet of keys; the window's menu follows."""
         add = self.commands.add
         add(self.pages, PAGE_HOST_COMMANDS)
-        add(self.state, (RESET, *HEAD_COMMANDS), self.translate_page)
+        add(self.state, (RESET, *HEAD_COMMANDS, *PART_COMMANDS), self.translate_page)
+        add(self.translate_page.head, (SCALE_HEAD,), self.translate_page)
         self.commands.commands.append(
             BoundCommand(NEXT_MAPS, self.state, self.translate_page)
         )  # the switch has the key

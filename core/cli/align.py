@@ -92,8 +92,8 @@ def run(options: argparse.Namespace) -> int:
             f"--head {options.head} cannot align words: only heads of cross-attention connect the two sentences. "
             "Choose one, such as cross:2:5."
         )
-    scalings = read_scalings(options)
     translator = load_translator(options)
+    scalings = read_scalings(options)
     if options.text is not None:
         _print_links(translator, scalings, options)
         return 0

@@ -38,11 +38,11 @@ def run(options: argparse.Namespace) -> int:
     from augenmerk.core.corpora.parallel import read_line_pairs
 
     read_beam(options)  # fails before anything is loaded
-    scalings = read_scalings(options)
     if options.hypotheses:
         check_writable(options.hypotheses)
     sources, references = read_line_pairs(options.source, options.reference)
     translator = load_translator(options)
+    scalings = read_scalings(options)
     beam, length_penalty = read_beam(options)
     from augenmerk.core.evaluation import (
         evaluate,

@@ -1,14 +1,14 @@
 """Options of several commands, and the model and experiment they describe. Commands count from 1, Python from 0."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from augenmerk.core.cli.command import shown
-from augenmerk.core.errors import ConfigError, ExperimentError
-from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head, Network
+from augenmerk.core.errors import AnalysisError, ConfigError, ExperimentError
+from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head, HeadGroup, Network, heads_of
 from augenmerk.core.process import collector_paused
 from augenmerk.core.strict_json import MAX_DIGITS
 from augenmerk.core.translation.experiment import (
@@ -47,10 +47,10 @@ def add_checkpoint(parser: argparse.ArgumentParser) -> None:
 
 
 def load_translator(options: argparse.Namespace) -> "Translator":
-    """The model of `--checkpoint`. Without `--beam`, the beam size becomes the model's own.
+    """The model of `--checkpoint`. It completes the options: its own beam size, and the heads of groups.
 
     Raises:
-        AugenmerkError: the model cannot be used.
+        AugenmerkError: the model cannot be used, or has no head of a group.
     """
     with collector_paused(for_good=True):
         from augenmerk.core.translation.translator import Translator
@@ -58,7 +58,20 @@ def load_translator(options: argparse.Namespace) -> "Translator":
     translator = Translator.load(options.checkpoint, options.device)
     if getattr(options, "beam", 1) is None:
         options.beam = translator.checkpoint.decoding.beam
+    if getattr(options, "head_off", None):
+        options.head_off = _single_heads(options.head_off, heads_of(translator.run_config.model))
     return translator
+
+
+def _single_heads(named: Sequence[Head | HeadGroup], heads: Sequence[Head]) -> list[Head]:
+    """The named heads, and those of groups that are not named otherwise. `heads`: all of the model."""
+    found = [each for each in named if isinstance(each, Head)]
+    for group in (each for each in named if isinstance(each, HeadGroup)):
+        members = [head for head in heads if head in group]
+        if not members:
+            raise AnalysisError(f"This model has no {group}. `augenmerk info` shows its numbers of layers and heads.")
+        found += [head for head in members if head not in found]
+    return found
 
 
 def add_device(parser: argparse.ArgumentParser) -> None:
@@ -98,8 +111,12 @@ def read_beam(options: argparse.Namespace) -> tuple[int, float]:
 def add_scalings(parser: argparse.ArgumentParser) -> None:
     """Add the options that switch off or scale heads and feed-forward networks; `--off` is a former name."""
     switch_off = partial(parser.add_argument, nargs="+", action="extend", default=[])
-    head_off = partial(switch_off, dest="head_off", type=parse_head, metavar="HEAD")
-    head_off("--head-off", help="switch heads off; cross:2:5 is layer 2, head 5 of cross-attention")
+    head_off = partial(switch_off, dest="head_off", type=parse_heads, metavar="HEAD")
+    head_off(
+        "--head-off",
+        help="switch heads off; cross:2:5 is layer 2, head 5 of cross-attention, cross:2 all of the layer, cross:*:5 "
+        "head 5 of all layers, cross all of the kind",
+    )
     head_off("--off", help=argparse.SUPPRESS)
     switch_off(
         "--feed-forward-off",
@@ -234,19 +251,44 @@ def read_experiment(options: argparse.Namespace, text: str, target_codec: "TextC
 
 def parse_head(text: str) -> Head:
     """The head named kind:layer:head, counted from 1. Raises `argparse.ArgumentTypeError`."""
+    found = _heads_named(text)
+    if not isinstance(found, Head):
+        raise argparse.ArgumentTypeError(
+            f"{shown(text)} is not a head. Write kind:layer:head, such as cross:2:5, with a kind of "
+            f"{', '.join(ATTENTION_KINDS)} and numbers from 1{_misplaced(text)}"
+        )
+    return found
+
+
+def parse_heads(text: str) -> Head | HeadGroup:
+    """The head named like cross:2:5, or a group: cross:2, cross:*:5, cross. Raises `argparse.ArgumentTypeError`."""
+    found = _heads_named(text)
+    if found is None:
+        raise argparse.ArgumentTypeError(
+            f"{shown(text)} is not a head or a group of heads. Write cross:2:5 for one head, cross:2 for a layer, "
+            f"cross:*:5 for a head of all layers or cross for all, with a kind of {', '.join(ATTENTION_KINDS)} and "
+            f"numbers from 1{_misplaced(text)}"
+        )
+    return found
+
+
+def _heads_named(text: str) -> Head | HeadGroup | None:
     name, *places = text.split(":")
     kind = next((known for known in ATTENTION_KINDS if known == name), None)
     try:
-        layer, head = map(parse_index, places)
+        layer, head = [
+            None if place == "*" else parse_index(place) for place in (*places, "*", "*")[: max(len(places), 2)]
+        ]
     except ValueError:
-        kind = None
+        return None
     if kind is None:
-        raise argparse.ArgumentTypeError(
-            f"{shown(text)} is not a head. Write kind:layer:head, such as cross:2:5, with a kind of "
-            f"{', '.join(ATTENTION_KINDS)} and numbers from 1"
-            + (". Put the sentence before this option." if " " in text else "")
-        )
-    return Head(kind, layer, head)
+        return None
+    return HeadGroup(kind, layer, head) if layer is None or head is None else Head(kind, layer, head)
+
+
+def _misplaced(text: str) -> str:
+    """A hint for a sentence in place of the value of an option."""
+    return ". Put the sentence before this option." if " " in text else ""
 
 
 def parse_network(text: str) -> Network:
@@ -260,8 +302,7 @@ def parse_network(text: str) -> Network:
     if side is None:
         raise argparse.ArgumentTypeError(
             f"{shown(text)} is not a feed-forward network. Write side:layer, such as decoder:2, with a side of "
-            f"{' or '.join(SIDES)} and a number from 1"
-            + (". Put the sentence before this option." if " " in text else "")
+            f"{' or '.join(SIDES)} and a number from 1{_misplaced(text)}"
         )
     return Network(side, index)
 

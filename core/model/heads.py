@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from augenmerk.core.config import ModelConfig
+
 AttentionKind = Literal["encoder", "decoder", "cross"]
 ATTENTION_KINDS: tuple[AttentionKind, ...] = ("encoder", "decoder", "cross")
 KIND_TITLES: dict[AttentionKind, str] = {
@@ -47,6 +49,46 @@ class Head:
         return "encoder" if self.kind == "encoder" else "decoder"
 
 
+@dataclass(frozen=True)
+class HeadGroup:
+    """All heads of a kind, of one of its layers, or of one column: the same head in all layers.
+
+    Attributes:
+        kind: of the heads.
+        layer, head: counted from 0; None for all.
+    """
+
+    kind: AttentionKind
+    layer: int | None = None
+    head: int | None = None
+
+    @property
+    def side(self) -> Side:
+        """The stack that the heads belong to."""
+        return "encoder" if self.kind == "encoder" else "decoder"
+
+    def __contains__(self, head: Head) -> bool:
+        return head.kind == self.kind and self.layer in (None, head.layer) and self.head in (None, head.head)
+
+    def __str__(self) -> str:
+        """The group for display, counted from 1."""
+        if self.layer is not None and self.head is not None:
+            return Head(self.kind, self.layer, self.head).short_name
+        if self.layer is not None:
+            return f"{self.kind} layer {self.layer + 1}"
+        if self.head is not None:
+            return f"{self.kind} head {self.head + 1} in all layers"
+        return f"all {KIND_TITLES[self.kind].lower()}"
+
+    @property
+    def title(self) -> str:
+        """The heads in words, for a sentence."""
+        name = KIND_TITLES[self.kind].lower()
+        if self.head is not None:
+            return f"head {self.head + 1} of {name} in all layers"
+        return f"all heads of {name}" + (f" layer {self.layer + 1}" if self.layer is not None else "")
+
+
 @dataclass(frozen=True, order=True)
 class Network:
     """One feed-forward network of a Transformer.
@@ -61,14 +103,32 @@ class Network:
 
     def __str__(self) -> str:
         """The network for display, counted from 1."""
-        return f"{self.side} layer {self.layer + 1} feed-forward"
+        return f"feed-forward network of {self.side} layer {self.layer + 1}"
 
     @property
     def title(self) -> str:
         """The same as a heading."""
-        return f"Feed-forward network · {self.side} layer {self.layer + 1}"
+        return str(self).capitalize()
 
     @property
     def short_name(self) -> str:
         """“feed-forward decoder 3”."""
         return f"feed-forward {self.side} {self.layer + 1}"
+
+
+def heads_of(config: ModelConfig) -> tuple[Head, ...]:
+    """Every head of a model: encoder, decoder, cross; from the first layer up."""
+    encoder, decoder = (config.num_encoder_layers, config.num_heads), (config.num_decoder_layers, config.decoder_heads)
+    shapes = dict(zip(ATTENTION_KINDS, (encoder, decoder, decoder), strict=True))
+    return tuple(
+        Head(kind, layer, head)
+        for kind, (num_layers, num_heads) in shapes.items()
+        for layer in range(num_layers)
+        for head in range(num_heads)
+    )
+
+
+def networks_of(config: ModelConfig) -> tuple[Network, ...]:
+    """Every feed-forward network of a model: encoder, decoder; from the first layer up."""
+    layers = dict(zip(SIDES, (config.num_encoder_layers, config.num_decoder_layers), strict=True))
+    return tuple(Network(side, layer) for side, num_layers in layers.items() for layer in range(num_layers))

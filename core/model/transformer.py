@@ -19,7 +19,7 @@ from torch.overrides import TorchFunctionMode
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.errors import AnalysisError, ConfigError, NonFiniteError
 from augenmerk.core.model.attention import MultiHeadAttention
-from augenmerk.core.model.heads import SIDES, AttentionKind, Head, Network
+from augenmerk.core.model.heads import AttentionKind, Head, Network, heads_of, networks_of
 from augenmerk.core.model.interventions import AttentionChanges, Interventions, RowOverride, SentenceChanges
 from augenmerk.core.model.layers import DecoderLayer, EncoderLayer, TokenAndPosition, make_norm
 
@@ -375,12 +375,7 @@ def attentions_of(model: Transformer) -> dict[AttentionKind, list[MultiHeadAtten
 
 def all_heads(model: Transformer) -> list[Head]:
     """Every head: encoder, decoder, cross; from the first layer up."""
-    return [
-        Head(kind, layer, head)
-        for kind, modules in attentions_of(model).items()
-        for layer, module in enumerate(modules)
-        for head in range(module.num_heads)
-    ]
+    return list(heads_of(model.config))
 
 
 def _check(head: Head, modules: dict[AttentionKind, list[MultiHeadAttention]]) -> None:
@@ -392,17 +387,11 @@ def _check(head: Head, modules: dict[AttentionKind, list[MultiHeadAttention]]) -
         )
 
 
-def all_networks(model: Transformer) -> list[Network]:
-    """Every feed-forward network: encoder, decoder; from the first layer up."""
-    stacks = (model.encoder_layers, model.decoder_layers)
-    return [Network(side, layer) for side, layers in zip(SIDES, stacks, strict=True) for layer in range(len(layers))]
-
-
 def _check_network(network: Network, model: Transformer) -> None:
-    if network not in all_networks(model):
+    if network not in networks_of(model.config):
         raise AnalysisError(
             f"This model has no {network}. It has {len(model.encoder_layers)} encoder and {len(model.decoder_layers)} "
-            "decoder layers, each with one feed-forward network. Name one of these, counted from 1."
+            "decoder layers, each with one. Name one of these, counted from 1."
         )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
 from augenmerk.core.errors import ConfigError, ExperimentError
-from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head, Network
+from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head, HeadGroup, Network
 from augenmerk.core.text.subwords import WORD_MARK
 
 DEFAULT_LENGTH_PENALTY = 1.5
@@ -320,6 +320,43 @@ def factors_of(scalings: Iterable[Scaling]) -> dict[Head | Network, float]:
     return {each.part: each.factor for each in scalings}
 
 
+def scaling(part: Head | Network, factor: float = 0.0) -> Scaling:
+    """The intervention that multiplies the output of a head or network by a factor."""
+    return HeadScaled(part, factor) if isinstance(part, Head) else FeedForwardScaled(part, factor)
+
+
+def in_groups(
+    interventions: Iterable[Intervention], heads: Sequence[Head]
+) -> tuple[tuple[str, tuple[Intervention, ...]], ...]:
+    """Texts for display, each with its interventions: one for all heads of a group that have the same factor.
+
+    Args:
+        interventions: any; each is in one of the groups.
+        heads: all heads of the model.
+    """
+    found: dict[tuple[int, ...], tuple[str, tuple[Intervention, ...]]] = {}
+    left, whole = list(interventions), {each.head: each for each in interventions if isinstance(each, HeadScaled)}
+    for group in _groups_of(heads):
+        members = [whole[head] for head in heads if head in group and head in whole]
+        rest = tuple(each for each in members if each in left)
+        is_complete = len(members) == sum(head in group for head in heads) > 1
+        if rest and is_complete and len({each.factor for each in members}) == 1:
+            found[site_of(rest[0])] = (f"{group} {_scaled_by(members[0].factor)}", rest)
+            left = [each for each in left if each not in rest]
+    found |= {site_of(each): (str(each), (each,)) for each in left}
+    return tuple(found[site] for site in sorted(found))
+
+
+def _groups_of(heads: Sequence[Head]) -> list[HeadGroup]:
+    """Kinds, then layers, then columns."""
+    groups = [(each.kind, each.layer, each.head) for each in heads]
+    return [
+        *(HeadGroup(kind) for kind in dict.fromkeys(kind for kind, _, _ in groups)),
+        *(HeadGroup(kind, layer) for kind, layer in dict.fromkeys((kind, layer) for kind, layer, _ in groups)),
+        *(HeadGroup(kind, None, head) for kind, head in dict.fromkeys((kind, head) for kind, _, head in groups)),
+    ]
+
+
 def in_canonical_order(interventions: Iterable[AnyIntervention]) -> tuple[AnyIntervention, ...]:
     """Source words, heads, networks, rows, steps. Raises `ExperimentError` if two change the same thing."""
     ordered = tuple(sorted(interventions, key=site_of))
@@ -482,9 +519,9 @@ def _as_float(number: float) -> float:
 def _as_factor(factor: float, part: Head | Network) -> float:
     factor = _as_float(factor)
     if not abs(factor) <= MAX_FACTOR:  # not-a-number fails this too
-        what = "head" if isinstance(part, Head) else "network"
+        name, what = (f"{part}", "head") if isinstance(part, Head) else (f"the {part}", "network")
         raise ExperimentError(
-            f"The factor of {part} is {factor:g}. Choose a number from {-MAX_FACTOR:g} to {MAX_FACTOR:g}; 0 switches "
+            f"The factor of {name} is {factor:g}. Choose a number from {-MAX_FACTOR:g} to {MAX_FACTOR:g}; 0 switches "
             f"the {what} off."
         )
     return factor

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QHelpEvent,
     QImage,
@@ -17,7 +17,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import Head, HeadGroup, Network
+from augenmerk.core.translation.experiment import factors_of
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
 from augenmerk.viz_app.heatmap.drawing import SMALL_SCALE, Box, color_table, mark_shapes
 from augenmerk.viz_app.heatmap.map_image import draw_thumbnail, draws_shapes, map_images, paint_shapes
@@ -179,6 +180,7 @@ class GridPainter:
             self._paint_hairlines(painter)
         self._paint_dimmed(painter)
         self._paint_marked(painter)
+        self._paint_networks(painter)
         if self.state.settings.order != "layer":
             self._paint_tags(painter)
         self._paint_frame(painter, hovered, 1)
@@ -201,6 +203,22 @@ class GridPainter:
         for head in numbered_heads(num_heads, pitch, painter.fontMetrics().horizontalAdvance(f" {num_heads}")):
             place = QRect(self.layout.left + head * pitch, top, width, height)
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, str(head + 1))
+
+    def layer_at(self, point: QPoint) -> HeadGroup | None:
+        """The layer on whose name a point lies."""
+        named = next((place for place, _ in self.layout.lines if place.contains(point)), None)
+        if named is None or self.state.settings.order != "layer":
+            return None
+        head = next(head for head, place in self.layout.places.items() if place.top() == named.top())
+        return HeadGroup(head.kind, head.layer)
+
+    def columns_at(self, x: int) -> tuple[HeadGroup, ...]:
+        """The heads of each kind in the column at a horizontal place."""
+        if self.state.settings.order != "layer":
+            return ()
+        column = (x - self.layout.left) // (self.layout.thumbnail.width() + self.theme.scaled(SPACING))
+        groups = (HeadGroup(kind, None, column) for kind in MAP_KINDS)
+        return tuple(group for group in groups if any(head in group for head in self.layout.places))
 
     def switch_of(self, head: Head) -> QRect | None:
         """The place of a head's switch, in the upper right corner; None if the thumbnail is too small."""
@@ -309,6 +327,22 @@ class GridPainter:
                 paint_shapes(painter, shapes, QPointF(place.topLeft()), self.theme)
         painter.restore()
 
+    def _paint_networks(self, painter: QPainter) -> None:
+        """A note under the name of each layer whose feed-forward network is scaled or off."""
+        factors = factors_of(self.state.experiment.scalings)
+        painter.setFont(self.theme.font("small"))
+        painter.setPen(self.theme.color("warm"))
+        height = painter.fontMetrics().height()
+        for place, _ in self.layout.lines if self.state.settings.order == "layer" else ():
+            group = self.layer_at(place.center())
+            if group is None or group.layer is None:
+                continue
+            factor = factors.get(Network(group.side, group.layer))
+            if factor is not None:
+                text = "FFN off" if factor == 0 else f"FFN ×{factor:g}"
+                middle = place.translated(0, height - 1)
+                painter.drawText(middle, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, text)
+
     def _paint_dimmed(self, painter: QPainter) -> None:
         """Fades heads without the highlighted role, and heads without the requested difference."""
         role = self.state.settings.shown_role
@@ -355,14 +389,19 @@ class HeadGrid(QWidget):
 
     A click chooses a head; with Ctrl it joins those that are shown together, or leaves them. A right click, or a click
     on the small switch that the thumbnail under the mouse has in its corner, switches a head off, or on again. A click
-    on the title of a kind folds its heads, or unfolds them.
+    on the title of a kind folds its heads, or unfolds them. The menus of titles, layers and columns switch all of their
+    heads.
 
     Attributes:
         can_switch: whether heads can be switched off here.
         state: the experiment whose heads are drawn.
         available: room for the grid, a scroll bar left out, whether there is one or not.
+
+    Signals:
+        menu_requested(tuple[HeadGroup, ...], QPoint): of the groups at a point, in the widget's coordinates.
     """
 
+    menu_requested = Signal(object, QPoint)
     can_switch = True
 
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
@@ -450,6 +489,16 @@ class HeadGrid(QWidget):
         places = self._painter.layout.places.items() if self._painter else ()
         return next((head for head, place in places if place.contains(point)), None)
 
+    def groups_at(self, point: QPoint) -> tuple[HeadGroup, ...]:
+        """The heads that belong to a title, the name of a layer or the number of a column at a point."""
+        if self._painter is None or not self.can_switch:
+            return ()
+        top = max(0, -self.y())
+        if top <= point.y() < top + scaled(NUMBERS_HEIGHT):
+            return self._painter.columns_at(point.x())
+        kind, layer = self.header_at(point), self._painter.layer_at(point)
+        return tuple(filter(None, (HeadGroup(kind) if kind is not None else layer,)))
+
     def header_at(self, point: QPoint) -> MapKind | None:
         """The kind on whose title a point lies; none where the numbers over the columns cover it."""
         if self._painter is None or point.y() < max(0, -self.y()) + scaled(NUMBERS_HEIGHT):
@@ -473,9 +522,11 @@ class HeadGrid(QWidget):
         point = event.position().toPoint()
         head = self.head_at(point)
         if head is None:
-            kind = self.header_at(point) if event.button() == Qt.MouseButton.LeftButton else None
-            if kind is not None:
+            kind, groups = self.header_at(point), self.groups_at(point)
+            if kind is not None and event.button() == Qt.MouseButton.LeftButton:
                 self.state.settings.toggle_fold(kind)
+            elif groups:
+                self.menu_requested.emit(groups, point)
             return
         switch = self.switch_of(head)
         is_on_switch = switch is not None and switch.contains(point)
@@ -496,7 +547,7 @@ class HeadGrid(QWidget):
         """The thumbnail under the mouse gets a thin frame."""
         point = event.position().toPoint()
         self._hover(self.head_at(point))
-        can_click = self._hovered is not None or self.header_at(point) is not None
+        can_click = self._hovered is not None or self.header_at(point) is not None or bool(self.groups_at(point))
         self.setCursor(Qt.CursorShape.PointingHandCursor if can_click else Qt.CursorShape.ArrowCursor)
 
     def leaveEvent(self, event: QEvent) -> None:
@@ -510,11 +561,8 @@ class HeadGrid(QWidget):
             kind = self.header_at(event.pos())
             if head is not None:
                 QToolTip.showText(event.globalPos(), self._tip(head), self)
-            elif kind is not None:
-                is_folded = kind in self.state.settings.folded_kinds
-                QToolTip.showText(event.globalPos(), f"Click: {'show' if is_folded else 'fold'} these heads", self)
             else:
-                QToolTip.hideText()
+                QToolTip.showText(event.globalPos(), self._tip_of_groups(event.pos(), kind), self)
             return True
         return super().event(event)
 
@@ -543,6 +591,20 @@ class HeadGrid(QWidget):
             else "Right-click: switch off"
         )
         return f"{head.title}\n{what}\n{switch} · Ctrl-click: show several together"
+
+    def _tip_of_groups(self, point: QPoint, kind: MapKind | None) -> str:
+        """The tip of a title, a layer or a column; empty elsewhere."""
+        groups = self.groups_at(point)
+        if kind is not None:
+            fold = f"Click: {'show' if kind in self.state.settings.folded_kinds else 'fold'} these heads"
+            return f"{fold}\nRight-click: switch them all off" if groups else fold
+        if not groups:
+            return ""
+        return (
+            "Click: switch this layer's heads or its feed-forward network off"
+            if groups[0].layer is not None
+            else ("Click: switch this head off in all layers")
+        )
 
     def _hover(self, head: Head | None) -> None:
         if head != self._hovered:

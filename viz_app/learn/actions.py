@@ -13,7 +13,6 @@ from augenmerk.core.translation.experiment import (
     CausalMaskLifted,
     GivenTarget,
     HeadScaled,
-    SoftmaxTemperature,
     SourceWordRemoved,
 )
 from augenmerk.core.translation.result import MAP_KINDS
@@ -58,11 +57,7 @@ def shuffle_words(state: ExperimentState, value: str) -> None:
 
 def set_temperature(state: ExperimentState, value: str) -> None:
     """Sets the softmax temperature of the chosen head; 1 is the original."""
-    head, temperature = state.selection.head, float(value)
-    if temperature == 1:
-        state.submit(experiment_editor.remove(*(each for each in state.experiment.temperatures if each.head == head)))
-    else:
-        state.submit(experiment_editor.intervene(SoftmaxTemperature(head, temperature)))
+    state.submit(experiment_editor.temper(state.selection.head, float(value)))
 
 
 def give_own_translation(state: ExperimentState, value: str) -> None:

@@ -8,13 +8,13 @@ from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.translation.experiment import (
     CausalMaskLifted,
     Experiment,
-    FeedForwardScaled,
     ForcedToken,
     GivenTarget,
     Greedy,
-    HeadScaled,
     Intervention,
     Output,
+    SoftmaxTemperature,
+    scaling,
 )
 
 MAX_REMEMBERED = 200
@@ -220,13 +220,39 @@ def reset(editor: ExperimentEditor) -> Edit:
     return Edit(editor.push(editor.experiment.baseline))
 
 
-def toggle_head(head: Head | Network) -> Intent:
-    """Switches a head, or a feed-forward network, off or on again."""
+def toggle_head(part: Head | Network) -> Intent:
+    """Switches a head or a feed-forward network off, or on again."""
+    return toggle(part)
+
+
+def toggle(*parts: Head | Network) -> Intent:
+    """Switches heads and feed-forward networks off; if all of them are off or scaled already, on again."""
 
     def edit(editor: ExperimentEditor) -> Edit:
-        scaled = next((each for each in editor.experiment.scalings if each.part == head), None)
-        off = HeadScaled(head) if isinstance(head, Head) else FeedForwardScaled(head)
-        return (intervene(off) if scaled is None else remove(scaled))(editor)
+        scaled = [each for each in editor.experiment.scalings if each.part in parts]
+        return (remove(*scaled) if len(scaled) == len(parts) else intervene(*map(scaling, parts)))(editor)
+
+    return edit
+
+
+def scale(part: Head | Network, factor: float) -> Intent:
+    """Multiplies the output of a head or network; a factor of 1 removes the change."""
+
+    def edit(editor: ExperimentEditor) -> Edit:
+        if factor != 1:
+            return intervene(scaling(part, factor))(editor)
+        return remove(*(each for each in editor.experiment.scalings if each.part == part))(editor)
+
+    return edit
+
+
+def temper(head: Head, temperature: float) -> Intent:
+    """Sets the softmax temperature of a head; 1 removes the change."""
+
+    def edit(editor: ExperimentEditor) -> Edit:
+        if temperature != 1:
+            return intervene(SoftmaxTemperature(head, temperature))(editor)
+        return remove(*(each for each in editor.experiment.temperatures if each.head == head))(editor)
 
     return edit
 

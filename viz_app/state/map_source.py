@@ -12,7 +12,7 @@ from augenmerk.core.analysis.measures import MEASURES, Measure, MeasuredMaps
 from augenmerk.core.analysis.selection import LabelledMap, Selection, combine, is_hidden
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.result import ExperimentResult, FloatArray, MapKind, Translation, read_only
+from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, FloatArray, MapKind, Translation, read_only
 from augenmerk.viz_app.state.map_view import MapSelection, MapView
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings, ShownMaps
 
@@ -115,6 +115,17 @@ class MapSource:
             return 0, 0
         num_layers, num_heads = translation.maps.of_kind(kind).shape[:2]
         return num_layers, num_heads
+
+    @property
+    def all_heads(self) -> tuple[Head, ...]:
+        """All heads of the model shown; none while nothing is shown."""
+        shapes = ((kind, *self.shape(kind)) for kind in MAP_KINDS)
+        return tuple(
+            Head(kind, layer, head)
+            for kind, layers, heads in shapes
+            for layer in range(layers)
+            for head in range(heads)
+        )
 
     # --- one measure ----------------------------------------------------------------------------------------------
 

@@ -1,16 +1,18 @@
-"""The context menu of the large map: actions on the head, and on the query under the mouse."""
+"""Context menus: of the large map, with actions on its head and the query under the mouse; and of the grid of heads."""
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QFrame, QMenu, QPushButton, QWidget
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtWidgets import QDoubleSpinBox, QFrame, QMenu, QPushButton, QSlider, QWidget
 
 from augenmerk.core.errors import ExperimentError
-from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.experiment import AttentionRow
+from augenmerk.core.model.heads import Head, HeadGroup, Network
+from augenmerk.core.translation.experiment import MAX_FACTOR, MAX_TEMPERATURE, MIN_TEMPERATURE, AttentionRow
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.state.experiment_editor import intervene, remove, toggle_head
+from augenmerk.viz_app.state.experiment_editor import intervene, remove, scale, temper, toggle, toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState, partner, query_tokens
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.theme import scaled, scales
@@ -53,6 +55,9 @@ class CellMenu(QMenu):
             head = state.selection.head
             name = "Switch this head on" if head in state.experiment.heads_off else "Switch this head off"
             self.addAction(name).triggered.connect(lambda: state.submit(toggle_head(head)))
+            self.addAction("Scale, temperature…").triggered.connect(
+                lambda: PartEditor(state, head, self.parentWidget()).open_at(place)
+            )
 
     def _rows_to_set(self, queries: tuple[int, ...]) -> list[int]:
         """The queries of the changed translation that correspond to these of the shown one."""
@@ -74,11 +79,61 @@ class CellMenu(QMenu):
         self.editor.open_at(self._place)
 
 
+class PartsMenu(QMenu):
+    """Switches groups of heads off or on; for a layer also its feed-forward network.
+
+    Args:
+        state: receives the changes.
+        groups: of heads.
+        place: the point on the screen for the editor of a network.
+    """
+
+    def __init__(
+        self, state: ExperimentState, groups: Sequence[HeadGroup], place: QPoint, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        for group in groups:
+            self._add_switch(state, group.title, *(head for head in state.maps.all_heads if head in group))
+        for group in groups:
+            if group.layer is not None:
+                network = Network(group.side, group.layer)
+                self.addSeparator()
+                self._add_switch(state, f"the {network}", network)
+                self.addAction(f"Scale the {network}…").triggered.connect(
+                    lambda _=False, network=network: PartEditor(state, network, self.parentWidget()).open_at(place)
+                )
+
+    def _add_switch(self, state: ExperimentState, name: str, *parts: Head | Network) -> None:
+        scaled = {each.part for each in state.experiment.scalings}
+        is_off = scaled.issuperset(parts)
+        action = self.addAction(f"Switch {name} {'on' if is_off else 'off'}")
+        action.triggered.connect(lambda: state.submit(toggle(*parts)))
+
+
 WIDTH, MAX_HEIGHT = 300, 340
 TIP = "Click a word to give it all the weight, or its bar to set a share; the rest is distributed."
 
 
-class RowEditor(QFrame):
+class Popup(QFrame):
+    """A small window that closes with a click next to it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setProperty("role", "card")
+
+    def open_at(self, point: QPoint) -> None:
+        """Shows it with its corner at a point of the screen, or as near as the screen allows."""
+        self.adjustSize()
+        room = self.screen().availableGeometry()
+        self.move(
+            max(room.left(), min(point.x(), room.right() - self.width())),
+            max(room.top(), min(point.y(), room.bottom() - self.height())),
+        )
+        self.show()
+
+
+class RowEditor(Popup):
     """The row of one query of a head, as weights that can be changed: at first those of the changed maps.
 
     Attributes:
@@ -91,9 +146,7 @@ class RowEditor(QFrame):
     """
 
     def __init__(self, state: ExperimentState, head: Head, query: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent, Qt.WindowType.Popup)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setProperty("role", "card")
+        super().__init__(parent)
         self._state, self.head, self.query = state, head, query
         translation = state.translation
         assert translation is not None
@@ -122,16 +175,6 @@ class RowEditor(QFrame):
         self._show_bars()
         area.setFixedHeight(min(self.bars.height(), scaled(MAX_HEIGHT)))
         scales(self.setFixedWidth, WIDTH)
-
-    def open_at(self, point: QPoint) -> None:
-        """Shows it with its corner at a point of the screen, or as near as the screen allows."""
-        self.adjustSize()
-        room = self.screen().availableGeometry()
-        self.move(
-            max(room.left(), min(point.x(), room.right() - self.width())),
-            max(room.top(), min(point.y(), room.bottom() - self.height())),
-        )
-        self.show()
 
     def give_all(self, index: int) -> None:
         """Gives all weight to one key."""
@@ -168,6 +211,130 @@ class RowEditor(QFrame):
         self.bars.show_bars(
             [Bar(key, weight, f"{weight:.2f}") for key, weight in zip(self._keys, self.weights, strict=True)]
         )
+
+
+EDITOR_WIDTH, NAME_WIDTH, FIELD_WIDTH = 360, 90, 95
+FACTORS, FACTOR_STEP = (-1.0, 2.0), 0.05
+"""The range of the slider; other factors can be typed."""
+TEMPERATURE_DECADES, STEPS_PER_DECADE = 1, 20
+"""The slider of the temperature is logarithmic, from 0.1 to 10."""
+
+
+class PartEditor(Popup):
+    """The factor of a head or feed-forward network, and the temperature of a head: as sliders and exact numbers.
+
+    Attributes:
+        part: the head or network.
+        factor, temperature: the numbers with their sliders; no temperature of a network.
+    """
+
+    def __init__(self, state: ExperimentState, part: Head | Network, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.part = part
+        factors = {each.part: each.factor for each in state.experiment.scalings}
+        what = "head" if isinstance(part, Head) else "network"
+        self.factor = NumberSlider(
+            "Output times", factors.get(part, 1.0), (-MAX_FACTOR, MAX_FACTOR), Scale(*FACTORS, FACTOR_STEP)
+        )
+        self.factor.chosen.connect(lambda factor: state.submit(scale(part, factor)))
+        self.temperature: NumberSlider | None = None
+        title, tip = label("heading", part.title, wraps=True), label("small", wraps=True)
+        tip.setText(f"0 switches the {what} off; 1 is the model's own.")
+        widgets: list[QWidget] = [title, tip, self.factor]
+        if isinstance(part, Head):
+            temperatures = {each.head: each.temperature for each in state.experiment.temperatures}
+            self.temperature = NumberSlider(
+                "Temperature", temperatures.get(part, 1.0), (MIN_TEMPERATURE, MAX_TEMPERATURE), LogScale()
+            )
+            self.temperature.chosen.connect(lambda temperature: state.submit(temper(part, temperature)))
+            tip.setText(f"{tip.text()} A temperature above 1 makes its weights more even, below 1 sharper.")
+            widgets.append(self.temperature)
+        column_of(*widgets, margins=(12, 10, 12, 10), within=self)
+        scales(self.setFixedWidth, EDITOR_WIDTH)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The places of a slider, evenly spaced numbers."""
+
+    first: float
+    last: float
+    step: float
+
+    @property
+    def places(self) -> tuple[int, int]:
+        """The first and the last place."""
+        return round(self.first / self.step), round(self.last / self.step)
+
+    def number(self, place: int) -> float:
+        """The number at a place."""
+        return round(place * self.step, 6)
+
+    def place(self, number: float) -> int:
+        """The nearest place."""
+        return round(number / self.step)
+
+
+@dataclass(frozen=True)
+class LogScale(Scale):
+    """Places with the same ratio between neighbours; 0 is the number 1."""
+
+    first: float = -TEMPERATURE_DECADES
+    last: float = TEMPERATURE_DECADES
+    step: float = 1 / STEPS_PER_DECADE
+
+    def number(self, place: int) -> float:
+        """The number at a place, to three digits."""
+        return float(f"{10 ** (place * self.step):.3g}")
+
+    def place(self, number: float) -> int:
+        """The nearest place."""
+        return round(math.log10(number) / self.step)
+
+
+class NumberSlider(QWidget):
+    """A number with a slider; the slider may cover only a part of the numbers that can be typed.
+
+    Attributes:
+        slider: reports its number when it is released.
+        field: the exact number.
+
+    Signals:
+        chosen(float): the user chose another number.
+    """
+
+    chosen = Signal(float)
+
+    def __init__(
+        self, name: str, number: float, limits: tuple[float, float], scale: Scale, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._scale = scale
+        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider.setProperty("role", "film")
+        self.slider.setTracking(False)  # a translation for each pixel would fill the history
+        self.slider.setRange(*scale.places)
+        self.field = QDoubleSpinBox()
+        self.field.setDecimals(3)
+        self.field.setRange(*limits)
+        self.field.setSingleStep(0.1)
+        self.field.setKeyboardTracking(False)
+        self.field.setValue(number)
+        scales(self.field.setFixedWidth, FIELD_WIDTH)
+        self.slider.setValue(scale.place(number))
+        for widget in (self.slider, self.field):
+            widget.setAccessibleName(name)
+        self.slider.valueChanged.connect(lambda place: self.field.setValue(scale.number(place)))
+        self.field.valueChanged.connect(self._choose)
+        title = label("muted", name)
+        scales(title.setFixedWidth, NAME_WIDTH)
+        row_of(title, (self.slider, 1), self.field, spacing=8, within=self)
+
+    def _choose(self, number: float) -> None:
+        self.slider.blockSignals(True)  # its nearest place is not the number
+        self.slider.setValue(self._scale.place(number))
+        self.slider.blockSignals(False)
+        self.chosen.emit(number)
 
 
 def keys_seen(translation: Translation, head: Head, query: int) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QLabel, QSizePo
 
 from augenmerk.core.quantities import number
 from augenmerk.core.text.vocabulary import STARTS
-from augenmerk.core.translation.experiment import GivenTarget, Intervention
+from augenmerk.core.translation.experiment import GivenTarget, Intervention, in_groups
 from augenmerk.core.translation.result import ExperimentResult, Translation, Word
 from augenmerk.viz_app.heatmap.heatmap import selection_mode_of
 from augenmerk.viz_app.state import experiment_editor as edits
@@ -428,7 +428,7 @@ class InterventionChips(QWidget):
 
     Attributes:
         hint: shown while nothing is changed.
-        chips: one button for each intervention, in their order; the last one for a given translation.
+        chips: one button for each intervention or group of heads, in their order; the last one for a given translation.
         undo_button, redo_button, reset_button: for undo, redo, and resetting all changes.
     """
 
@@ -489,7 +489,7 @@ class InterventionChips(QWidget):
             self._flow.removeWidget(chip)
             chip.hide()
             chip.deleteLater()
-        self.chips = [self._chip(each) for each in experiment.interventions]
+        self.chips = [self._chip(*each) for each in in_groups(experiment.interventions, state.maps.all_heads)]
         if isinstance(experiment.output, GivenTarget):
             chip = _button("translation given by you", "Show the model's own translation again")
             chip.clicked.connect(lambda: state.submit(edits.use_own_decoding))
@@ -517,14 +517,14 @@ class InterventionChips(QWidget):
             after.setFocus()
         self.updateGeometry()
 
-    def _chip(self, intervention: Intervention) -> QToolButton:
-        is_unreached = _is_unreached(intervention, self._state.result)
-        text = f"{intervention} (not reached)" if is_unreached else str(intervention)
-        tip = "Take this change back"
+    def _chip(self, text: str, interventions: tuple[Intervention, ...]) -> QToolButton:
+        is_unreached = _is_unreached(interventions[0], self._state.result)
+        text = f"{text} (not reached)" if is_unreached else text
+        tip = "Take this change back" if len(interventions) == 1 else f"Take these {len(interventions)} changes back"
         if is_unreached:
             tip = f"No effect: the translation ends before this step. {tip}"
         chip = _button(text, tip)
-        chip.clicked.connect(lambda: self._state.submit(edits.remove(intervention)))
+        chip.clicked.connect(lambda: self._state.submit(edits.remove(*interventions)))
         chip.setEnabled(True)
         if is_unreached:
             chip.setProperty("isUnreached", True)

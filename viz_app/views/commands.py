@@ -1,11 +1,13 @@
 """The commands about the experiment in sight: its sentence, its heads, its maps."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from PySide6.QtGui import QKeySequence
 
-from augenmerk.viz_app.state.experiment_editor import reset, toggle_head
+from augenmerk.core.model.heads import Head, HeadGroup, Network
+from augenmerk.viz_app.state.experiment_editor import reset, toggle, toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import Direction
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
@@ -30,10 +32,24 @@ def _switch_head(state: ExperimentState) -> bool:
     return state.result is not None
 
 
+def _switch_group(state: ExperimentState, group_of: Callable[[Head], HeadGroup]) -> None:
+    group = group_of(state.selection.head)
+    state.submit(toggle(*(head for head in state.maps.all_heads if head in group)))
+
+
+def _switch_network(state: ExperimentState) -> None:
+    head = state.selection.head
+    state.submit(toggle(Network(head.side, head.layer)))
+
+
 def _walk(state: ExperimentState, direction: Direction) -> bool:
     """Chooses the neighbouring head; False if no heads are shown."""
     if (head := state.roles.neighbour(direction)) is not None:
         state.intents.choose_head(head)
+    return state.result is not None
+
+
+def _has_result(state: ExperimentState) -> bool:
     return state.result is not None
 
 
@@ -75,7 +91,7 @@ SWITCH_HEAD = Command[ExperimentState](
     _switch_head,
     local_keys=("O", "Space"),
     group=MAPS,
-    is_offered=lambda state: state.result is not None,
+    is_offered=_has_result,
 )
 NEXT_MAPS = Command[ExperimentState](
     "Next of original, changed, difference",
@@ -94,6 +110,23 @@ HEAD_COMMANDS = (
     _walking("last", "Last head of the layer", "First and last head of the layer", (), "End"),
     SWITCH_HEAD,
 )
+_GROUPS: dict[str, Callable[[Head], HeadGroup]] = {
+    "Switch all heads of the chosen layer off or on": lambda head: HeadGroup(head.kind, head.layer),
+    "Switch the chosen head off or on in all layers": lambda head: HeadGroup(head.kind, None, head.head),
+    "Switch all heads of the chosen kind off or on": lambda head: HeadGroup(head.kind),
+}
+PART_COMMANDS = (
+    *(
+        Command[ExperimentState](title, partial(_switch_group, group_of=group_of), is_offered=_has_result)
+        for title, group_of in _GROUPS.items()
+    ),
+    Command[ExperimentState](
+        "Switch the feed-forward network of the chosen layer off or on", _switch_network, is_offered=_has_result
+    ),
+)
+"""Commands on more than one head, and on networks."""
+SCALE_HEAD = Command[Any]("Scale the chosen head or change its temperature…", lambda panel: panel.scale_head())
+"""Of the panel that shows one head."""
 SCENE_COMMANDS = (
     Command[Any](
         "Previous scene",

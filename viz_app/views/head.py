@@ -44,7 +44,7 @@ from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import FIT, on_redraw
 from augenmerk.viz_app.state.weight_explanation import QueryKeyView, WeightExplanation, query_key_view
 from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales
-from augenmerk.viz_app.views.cell_menu import CellMenu
+from augenmerk.viz_app.views.cell_menu import CellMenu, PartEditor
 from augenmerk.viz_app.views.commands import SWITCH_HEAD
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu, MenuButton, flat_button
 from augenmerk.viz_app.widgets.labels import ElidingLabel, StableHeightLabel, label
@@ -265,6 +265,12 @@ class HeadPanel(QFrame):
 
     def _place_card_soon(self) -> None:
         QTimer.singleShot(0, self, self._place_card)  # the map has its place only then
+
+    def scale_head(self) -> None:
+        """Opens the editor of the chosen head's factor and temperature, next to the button that switches it."""
+        if self._state.result is not None:
+            place = self.switch_button.mapToGlobal(self.switch_button.rect().bottomLeft())
+            PartEditor(self._state, self._state.selection.head, self).open_at(place)
 
     def _open_cell_menu(self, widget: Heatmap | LinesView, point: QPoint) -> None:
         at = QPointF(point)

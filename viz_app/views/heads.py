@@ -2,14 +2,17 @@
 
 from functools import partial
 
+from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QFrame, QWidget
 
 from augenmerk.core.analysis.roles import ROLES, Role, SampleRoles
+from augenmerk.core.model.heads import HeadGroup
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import on_redraw
 from augenmerk.viz_app.theme import GAP, PANEL_MARGIN
+from augenmerk.viz_app.views.cell_menu import PartsMenu
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu
 from augenmerk.viz_app.widgets.labels import ElidingLabel, label
 from augenmerk.viz_app.widgets.layouts import column_of, row_of, wrapping_row
@@ -40,6 +43,7 @@ class HeadsPanel(QFrame):
         scale_menu: the range of the colours.
         role_menu: the role of the highlighted heads.
         order_menu: their order.
+        menu: the context menu that was opened last, or None.
     """
 
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
@@ -48,6 +52,8 @@ class HeadsPanel(QFrame):
         self._state = state
         self._offered: tuple[Translation | None, Role | None, SampleRoles | None] = None, None, None
         self.grid = HeadGrid(state)
+        self.grid.menu_requested.connect(self._open_menu)
+        self.menu: PartsMenu | None = None
         self.area = HeadGridArea(self.grid)
         self.scale_menu = ChoiceMenu("How far the colours reach", SCALES, "scale: ")
         self.scale_menu.chosen.connect(partial(setattr, state.settings, "scale"))
@@ -70,6 +76,11 @@ class HeadsPanel(QFrame):
     def show_keys(self, is_beside_scenes: bool) -> None:
         """Names the keys; `is_beside_scenes`: whether ← and → alone step through the scenes of a lesson now."""
         self.hint.setText(KEYS_BESIDE_SCENES if is_beside_scenes else KEYS)
+
+    def _open_menu(self, groups: tuple[HeadGroup, ...], point: QPoint) -> None:
+        place = self.grid.mapToGlobal(point)
+        self.menu = PartsMenu(self._state, groups, place, self)
+        self.menu.popup(place)
 
     def rebuild(self) -> None:
         """Updates the menus to the result and the settings."""

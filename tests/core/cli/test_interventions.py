@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from augenmerk.core.cli.main import main, make_parser
-from augenmerk.core.model.heads import Head, Network
+from augenmerk.core.model.heads import Head, HeadGroup, Network, heads_of
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
@@ -66,6 +66,9 @@ def run(capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: str, c
     ("option", "text", "value"),
     [
         ("--head-off", "cross:2:5", Head("cross", 1, 4)),
+        ("--head-off", "cross", HeadGroup("cross")),
+        ("--head-off", "cross:2", HeadGroup("cross", 1)),
+        ("--head-off", "cross:*:5", HeadGroup("cross", None, 4)),
         ("--scale-head", "cross:2:5=-1e-3", HeadScaled(Head("cross", 1, 4), -0.001)),
         ("--feed-forward-off", "decoder:2", Network("decoder", 1)),
         ("--scale-feed-forward", "encoder:1=2", FeedForwardScaled(Network("encoder", 0), 2)),
@@ -100,6 +103,22 @@ def test_all_interventions_at_once_are_those_of_python(
     with np.load(tmp_path / "maps.npz", allow_pickle=False) as arrays:
         np.testing.assert_allclose(arrays["cross"], expected.maps.cross, atol=1e-6)
         np.testing.assert_allclose(arrays["cross"][0, 1, 2], np.array([1, 2, 3, 0, 0, 0, 0, 1]) / 7, atol=1e-6)
+
+
+def test_a_group_of_heads_is_switched_off_as_its_heads(untrained_checkpoint: Path, translator, capsys) -> None:
+    heads = heads_of(translator.run_config.model)
+    for named, expected in (
+        (["cross"], {head for head in heads if head.kind == "cross"}),
+        (["encoder:2"], {head for head in heads if (head.kind, head.layer) == ("encoder", 1)}),
+        (
+            ["cross:*:2", "cross:1", "cross:1:1"],
+            {head for head in heads if head.kind == "cross" and (head.head == 1 or head.layer == 0)},
+        ),
+    ):
+        found = run(capsys, untrained_checkpoint, "--head-off", *named)
+        result = translator.run(Experiment(SENTENCE, interventions=tuple(map(HeadScaled, expected))))
+        assert found["interventions"] == [part_to_json(each) for each in result.experiment.interventions]
+        assert found["log_probabilities"] == pytest.approx(result.log_probabilities, abs=1e-5)
 
 
 def test_numbers_of_a_changed_sentence(untrained_checkpoint: Path, translator: Translator, capsys) -> None:
@@ -150,7 +169,10 @@ def test_a_row_of_the_encoder_lies_beyond_the_end_of_the_source(untrained_checkp
     ("arguments", "message"),
     [
         (["--head-off", "cross:9:1"], "no cross layer 9 head 1"),
-        (["--feed-forward-off", "decoder:9"], "no decoder layer 9 feed-forward"),
+        (["--head-off", "cross:9"], "no cross layer 9"),
+        (["--head-off", "encoder:*:9"], "no encoder head 9 in all layers"),
+        (["--head-off", "cross", "--scale-head", "cross:1:1=2"], "Two interventions change the same thing"),
+        (["--feed-forward-off", "decoder:9"], "no feed-forward network of decoder layer 9"),
         (
             ["--feed-forward-off", "decoder:1", "--scale-feed-forward", "decoder:1=2"],
             "Two interventions change the same",
@@ -211,7 +233,10 @@ def test_what_does_not_fit_is_refused_in_one_message(
         ("--remove-word", "100002", "'100002' is not a whole number from 1 to 100,001"),
         ("--set-row", "cross:1:1:100002=1", "'100002' is not a whole number from 1 to 100,001"),
         ("--head-off", "cross:100002:1", "is not a head"),
-        ("--head-off", "cross:1", "is not a head"),
+        ("--head-off", "cross:1:2:3", "is not a head"),
+        ("--head-off", "cross:", "is not a head"),
+        ("--head-off", "cross:0", "is not a head"),
+        ("--scale-head", "cross:*:1=2", "is not a head"),
         ("--head-off", "cross:1:" + "1" * 9_000, "is not a head"),
         ("--remove-word", "two", "the number of a word, such as 2"),
         ("--replace-word", "2", "such as 2=Katze"),

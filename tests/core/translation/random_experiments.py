@@ -4,8 +4,7 @@ import random
 from collections.abc import Sequence
 from typing import Protocol
 
-from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head, Network
-from augenmerk.core.model.transformer import all_networks
+from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head, Network, networks_of
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
@@ -198,7 +197,7 @@ class ValuesForModel:
         return HeadScaled(generator.choice(self._heads), generator.choice([0.0, 0.0, 0.5, 2.0, -1.0]))
 
     def network_scaled(self, generator: random.Random) -> FeedForwardScaled:
-        network = generator.choice(all_networks(self._translator.model))
+        network = generator.choice(networks_of(self._translator.model.config))
         return FeedForwardScaled(network, generator.choice([0.0, 0.0, 0.5, 2.0, -1.0]))
 
     def tempered(self, generator: random.Random) -> SoftmaxTemperature:

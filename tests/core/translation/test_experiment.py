@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from augenmerk.core.errors import ConfigError, ExperimentError
-from augenmerk.core.model.heads import Head, Network
+from augenmerk.core.model.heads import Head, HeadGroup, Network
 from augenmerk.core.translation.experiment import (
     MAX_FACTOR,
     MAX_INDEX,
@@ -30,6 +30,7 @@ from augenmerk.core.translation.experiment import (
     SoftmaxTemperature,
     SourceWordRemoved,
     SourceWordReplaced,
+    in_groups,
     shares_of,
     site_of,
 )
@@ -84,6 +85,61 @@ def test_sites_are_in_the_order_of_kinds_layers_heads_rows_and_steps() -> None:
     ]
     assert Experiment(TEXT, interventions=tuple(reversed(ordered))).interventions == tuple(ordered)
     assert len({site_of(each) for each in ordered}) == len(ordered)
+
+
+HEADS = [Head(kind, layer, head) for kind in ("encoder", "cross") for layer in range(3) for head in range(4)]
+
+
+def off(*heads: Head, factor: float = 0.0) -> list[Intervention]:
+    return [HeadScaled(head, factor) for head in heads]
+
+
+def members(group: HeadGroup) -> list[Head]:
+    return [head for head in HEADS if head in group]
+
+
+@pytest.mark.parametrize(
+    ("interventions", "texts"),
+    [
+        (off(*members(HeadGroup("cross"))), ["all cross-attention off"]),
+        (off(*members(HeadGroup("encoder"))), ["all encoder self-attention off"]),
+        (off(*members(HeadGroup("cross", 1))), ["cross layer 2 off"]),
+        (off(*members(HeadGroup("cross", None, 3)), factor=0.5), ["cross head 4 in all layers scaled 0.5"]),
+        (off(*members(HeadGroup("cross", 1))[1:]), ["cross 2·2 off", "cross 2·3 off", "cross 2·4 off"]),
+        (
+            [*off(*members(HeadGroup("cross", 1))[1:]), HeadScaled(Head("cross", 1, 0), 2)],
+            ["cross 2·1 scaled 2", "cross 2·2 off", "cross 2·3 off", "cross 2·4 off"],
+        ),
+        (
+            [NETWORK_OFF, FORCED, *off(*members(HeadGroup("encoder", 0))), REMOVED, DOUBLED],
+            [
+                "word 3 removed",
+                "encoder layer 1 off",
+                "cross 1·1 scaled 2",
+                "feed-forward encoder 3 off",
+                "step 5: dog",
+            ],
+        ),
+    ],
+)
+def test_heads_of_a_complete_group_with_the_same_factor_are_one_text(
+    interventions: list[Intervention], texts: list[str]
+) -> None:
+    found = in_groups(interventions, HEADS)
+    assert [text for text, _ in found] == texts
+    assert sorted((each for _, of_text in found for each in of_text), key=site_of) == sorted(interventions, key=site_of)
+
+
+def test_a_layer_and_a_column_that_share_a_head_have_a_text_each() -> None:
+    both = {*members(HeadGroup("cross", 1)), *members(HeadGroup("cross", None, 2))}
+    layer, column = in_groups(off(*both), HEADS)[::-1]
+    assert (layer[0], column[0]) == ("cross layer 2 off", "cross head 3 in all layers off")
+    assert {each.head for each in column[1]} == {Head("cross", 0, 2), Head("cross", 2, 2)}
+    assert len(layer[1]) == 4
+
+
+def test_without_knowing_the_heads_each_intervention_has_its_text() -> None:
+    assert [text for text, _ in in_groups([OFF, FORCED], [])] == [str(OFF), str(FORCED)]
 
 
 def test_equal_experiments_have_equal_hashes_and_different_ones_differ() -> None:

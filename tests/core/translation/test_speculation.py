@@ -15,8 +15,8 @@ from augenmerk.core.inference import compiled as compiled_module
 from augenmerk.core.inference import products
 from augenmerk.core.inference.compiled import PLAIN_VARIABLE, CachedState, CompiledTransformer
 from augenmerk.core.inference.products import RoundedProduct, has_rounded_products
-from augenmerk.core.model.heads import ATTENTION_KINDS
-from augenmerk.core.model.transformer import all_networks, compile_interventions
+from augenmerk.core.model.heads import ATTENTION_KINDS, networks_of
+from augenmerk.core.model.transformer import compile_interventions
 from augenmerk.core.translation import decoding
 from augenmerk.core.translation.compilation import CompiledExperiment
 from augenmerk.core.translation.decoding import (
@@ -261,7 +261,7 @@ def test_what_leaves_the_encoder_as_it_is_takes_its_last_result(monkeypatch: pyt
     translator.score(translator.run(plain), plain)
     assert seen == [True, True, True]
     heads = [HeadScaled(each) for each in all_heads(translator) if each.head == 0]
-    for change in (*heads, *map(FeedForwardScaled, all_networks(translator.model))):
+    for change in (*heads, *map(FeedForwardScaled, networks_of(translator.model.config))):
         changed = plain.with_interventions(change)
         seen.clear()
         found = translator.run(changed)

@@ -6,12 +6,14 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.model.heads import Head, Network
+from augenmerk.core.translation.experiment import Experiment, HeadScaled, SoftmaxTemperature
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.state.experiment_editor import reset, toggle_head
-from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.heatmap.head_grid import HEADER_HEIGHT
+from augenmerk.viz_app.state.experiment_editor import reset, toggle, toggle_head
+from augenmerk.viz_app.theme import Theme, scaled
 from augenmerk.viz_app.translate.page import TranslatePage
+from augenmerk.viz_app.views.cell_menu import PartEditor
 from augenmerk.viz_app.views.chips import HINT
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import FakeTranslator
@@ -239,3 +241,104 @@ def test_title_and_explanation_say_whose_maps_these_are_while_anything_is_change
     _wait_for_result(qtbot, page)
     assert "Changed:" not in page.head.explanation_text.text()
     assert "original" not in page.head.title.whole
+
+
+def _click(qtbot: QtBot, page: TranslatePage, point: QPoint, text: str) -> None:
+    """Opens the menu of the grid at a point, and chooses one of its entries."""
+    qtbot.mouseClick(page.heads.grid, Qt.MouseButton.RightButton, pos=point)
+    menu = page.heads.menu
+    assert menu is not None
+    texts = {action.text(): action for action in menu.actions()}
+    assert text in texts, texts
+    texts[text].trigger()
+    menu.close()
+    _wait_for_result(qtbot, page)
+
+
+def _layer_name(page: TranslatePage, head: Head) -> QPoint:
+    return QPoint(10, _center(page, head).y())
+
+
+@pytest.mark.heavy
+def test_the_menu_of_a_layer_switches_its_heads_and_its_network(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = make_window().translate_page
+    name = _layer_name(page, Head("cross", 1, 0))
+    _click(qtbot, page, name, "Switch all heads of cross-attention layer 2 off")
+    assert _chips(page) == ["cross layer 2 off  ×"]
+    _click(qtbot, page, name, "Switch the feed-forward network of decoder layer 2 off")
+    assert _chips(page) == ["cross layer 2 off  ×", "feed-forward decoder 2 off  ×"]
+    assert page.state.experiment.networks_off == {Network("decoder", 1)}
+    _click(qtbot, page, name, "Switch all heads of cross-attention layer 2 on")
+    _click(qtbot, page, name, "Switch the feed-forward network of decoder layer 2 on")
+    assert not page.state.experiment.interventions
+
+
+@pytest.mark.heavy
+def test_a_layer_whose_network_is_off_is_marked(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = make_window().translate_page
+    qtbot.wait(50)
+    before = page.heads.grid.grab().toImage()
+    page.state.submit(toggle(Network("encoder", 1)))
+    _wait_for_result(qtbot, page)
+    after, name = page.heads.grid.grab().toImage(), _layer_name(page, HEAD)
+    line = [QPoint(x, name.y() + dy) for x in range(0, 60) for dy in range(2, 20)]
+    assert any(before.pixelColor(point) != after.pixelColor(point) for point in line)
+
+
+@pytest.mark.heavy
+def test_the_menus_of_a_title_and_of_a_column_switch_their_heads(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = make_window().translate_page
+    grid = page.heads.grid
+    place = grid.place_of(Head("decoder", 0, 0))
+    assert place is not None
+    title = QPoint(10, place.top() - scaled(HEADER_HEIGHT) // 2)
+    assert grid.header_at(title) == "decoder"
+    _click(qtbot, page, title, "Switch all heads of decoder self-attention off")
+    assert _chips(page) == ["all decoder self-attention off  ×"]
+    page.state.submit(reset)
+    _wait_for_result(qtbot, page)
+    number = QPoint(_center(page, Head("cross", 0, 1)).x(), 5)
+    _click(qtbot, page, number, "Switch head 2 of cross-attention in all layers off")
+    assert _chips(page) == ["cross head 2 in all layers off  ×"]
+
+
+@pytest.mark.heavy
+def test_sliders_and_typed_numbers_scale_a_head_and_set_its_temperature(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = make_window().translate_page
+    page.state.intents.choose_head(HEAD)
+    page.head.scale_head()
+    editor = next(each for each in page.head.findChildren(PartEditor) if each.isVisible())
+    assert editor.temperature is not None
+    qtbot.keyClick(editor.factor.slider, Qt.Key.Key_Left)
+    assert page.state.experiment.scalings == (HeadScaled(HEAD, 0.95),)
+    editor.factor.field.selectAll()
+    qtbot.keyClicks(editor.factor.field, "-7.125")
+    qtbot.keyClick(editor.factor.field, Qt.Key.Key_Return)
+    assert page.state.experiment.scalings == (HeadScaled(HEAD, -7.125),), "beyond the slider"
+    assert editor.factor.slider.value() == editor.factor.slider.minimum()
+    editor.temperature.slider.setValue(editor.temperature.slider.maximum())
+    assert page.state.experiment.temperatures == (SoftmaxTemperature(HEAD, 10),)
+    editor.temperature.slider.setValue(0)
+    editor.factor.field.setValue(1)
+    assert not page.state.experiment.interventions, "1 is the model's own"
+    editor.close()
+
+
+@pytest.mark.heavy
+def test_the_palette_switches_groups_and_networks(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    page = window.translate_page
+    page.state.intents.choose_head(HEAD)
+    for title, chip in (
+        ("Switch all heads of the chosen layer off or on", "encoder layer 2 off  ×"),
+        ("Switch the chosen head off or on in all layers", "encoder head 4 in all layers off  ×"),
+        ("Switch all heads of the chosen kind off or on", "all encoder self-attention off  ×"),
+        ("Switch the feed-forward network of the chosen layer off or on", "feed-forward encoder 2 off  ×"),
+    ):
+        command = next(each for each in window.commands.commands if each.title == title)
+        assert command.is_offered
+        command.run()
+        assert _chips(page) == [chip]
+        command.run()
+        assert _chips(page) == []
+        _wait_for_result(qtbot, page)

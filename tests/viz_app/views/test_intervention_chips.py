@@ -2,9 +2,15 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.experiment import ForcedToken, GivenTarget, HeadScaled, SourceWordReplaced
-from augenmerk.viz_app.state.experiment_editor import force, intervene, remove, set_output, toggle_head, undo
+from augenmerk.core.model.heads import Head, HeadGroup, Network
+from augenmerk.core.translation.experiment import (
+    FeedForwardScaled,
+    ForcedToken,
+    GivenTarget,
+    HeadScaled,
+    SourceWordReplaced,
+)
+from augenmerk.viz_app.state.experiment_editor import force, intervene, remove, set_output, toggle, toggle_head, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.chips import InterventionChips
@@ -98,6 +104,21 @@ def test_a_given_translation_is_a_chip_too(qtbot: QtBot, chips: InterventionChip
     assert not isinstance(state.experiment.output, GivenTarget)
 
 
+def test_a_complete_group_of_heads_is_one_chip_that_is_removed_as_one(
+    qtbot: QtBot, chips: InterventionChips, state: ExperimentState
+) -> None:
+    state.submit(toggle(*(head for head in state.maps.all_heads if head in HeadGroup("cross", 1))))
+    state.submit(intervene(HeadScaled(Head("encoder", 0, 0)), FeedForwardScaled(Network("decoder", 1))))
+    assert texts(chips) == ["encoder 1·1 off", "cross layer 2 off", "feed-forward decoder 2 off"]
+    qtbot.mouseClick(chips.chips[1], Qt.MouseButton.LeftButton)
+    assert texts(chips) == ["encoder 1·1 off", "feed-forward decoder 2 off"]
+    state.submit(undo)
+    assert len(state.experiment.heads_off) == 1 + state.maps.shape("cross")[1]
+    state.submit(undo)
+    state.submit(undo)
+    assert texts(chips) == [], "the group was one step"
+
+
 def test_what_lies_beyond_the_end_is_said_to_be_not_reached(chips: InterventionChips, state: ExperimentState) -> None:
     state.submit(force(30, "dog"))
     state.accept(FakeTranslator(None, "cpu").compare(state.experiment))
@@ -105,7 +126,8 @@ def test_what_lies_beyond_the_end_is_said_to_be_not_reached(chips: InterventionC
 
 
 def test_many_chips_wrap(chips: InterventionChips, state: ExperimentState, qtbot: QtBot) -> None:
-    state.submit(intervene(*(HeadScaled(Head("cross", layer, head)) for layer in range(3) for head in range(8))))
+    different = [HeadScaled(Head("cross", place // 8, place % 8), place / 10) for place in range(24)]
+    state.submit(intervene(*different))
     chips.resize(400, 100)
     qtbot.waitUntil(lambda: chips._flow_area.height() > 2 * chips.chips[0].height())
     chips.resize(5000, 100)
