@@ -17,6 +17,13 @@ from augenmerk.core.analysis.selection import (
     LabelledMap,
     Selection,
 )
+from augenmerk.core.cli.explanations import (
+    Numbers,
+    add_explanations,
+    check_explanations,
+    explanations,
+    query_key_numbers,
+)
 from augenmerk.core.cli.lines import (
     STANDARD_INPUT,
     arriving_lines,
@@ -47,7 +54,6 @@ if TYPE_CHECKING:
     from augenmerk.core.translation.result import FloatArray, MapKind, Translation
     from augenmerk.core.translation.translator import Translator
 
-Numbers = dict[str, "np.ndarray[Any, np.dtype[Any]]"]
 SUFFIXES = (".json", ".npz")
 INTERVENTIONS = "interventions"
 """Name of an array of JSON texts (in JSON output: of objects), in the form of `core.translation.experiment_file`."""
@@ -117,6 +123,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--num-sentences", type=int, default=200, metavar="N", help="size of the sample (default: %(default)s)"
     )
     parser.add_argument("--importance", action="store_true", help="add the loss on the sample without each head (slow)")
+    add_explanations(parser)
     add_interventions(parser)
     add_beam(parser)
     parser.add_argument(
@@ -135,6 +142,7 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigError("--statistics and --sample cannot be combined. Use one of them.")
     if options.num_sentences < 1:
         raise ConfigError(f"--num-sentences {options.num_sentences} is too small. Use at least 1.")
+    check_explanations(options)
     about_one = options_in_use(options, "target", "out", "statistics", "sample")
     is_stream = options.text == STANDARD_INPUT and not about_one
     text = "" if is_stream else read_one_line(options.text, about_one)
@@ -164,6 +172,7 @@ def read_sentence(translator: "Translator", options: argparse.Namespace) -> "Tra
 
 def _all_numbers(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
     numbers = numbers_of_sentence(translator, translation, options)
+    numbers |= explanations(translator, translation, options)
     if options.source_share:
         numbers |= _source_share(translator, translation, options)
     if options.without_words is not None:
@@ -206,10 +215,12 @@ def numbers_of_sentence(translator: "Translator", translation: "Translation", op
             f"{kind}_columns_are": np.array(shown.keys.meaning),
         }
     if options.query_key:
-        detail = query_key_detail(trace, *_cell(*options.query_key))
+        cell = _cell(*options.query_key)
+        detail = query_key_detail(trace, *cell)
         for name in ("query_vector", "key_vector", "products", "score", "weight"):
             numbers[f"query_key_{name}"] = np.array(getattr(detail, name))
         numbers["query_key_logit"] = numbers["query_key_score"]  # its former name, for readers of older files
+        numbers |= query_key_numbers(translator, translation, *cell)
     return numbers
 
 
@@ -352,7 +363,13 @@ def write_numbers(numbers: Numbers, path: Path | None) -> None:
 
 
 def _json_text(numbers: Numbers) -> str:
-    values = {name: _as_json(array) for name, array in numbers.items()}
+    values: dict[str, Any] = {}
+    for name, array in numbers.items():
+        *objects, member = name.split("/")
+        place = values
+        for each in objects:
+            place = place.setdefault(each, {})
+        place[member] = _as_json(array)
     values[INTERVENTIONS] = [json.loads(each) for each in values.get(INTERVENTIONS, [])]
     return json.dumps(values, ensure_ascii=False, allow_nan=False)
 

@@ -1,0 +1,151 @@
+"""`augenmerk analyze` about words and weights: lenses and parts, as Python computes them."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from augenmerk.core.analysis.decoder_lens import decoder_lens
+from augenmerk.core.analysis.logit_attribution import logit_parts, word_parts
+from augenmerk.core.analysis.logit_lens import logit_lens
+from augenmerk.core.cli.main import main
+from augenmerk.core.translation.experiment import Experiment, GivenTarget
+from augenmerk.core.translation.result import Translation
+from augenmerk.core.translation.translator import Translator
+
+SENTENCE = "Ein Mann steht auf einer Leiter."
+TARGET = "A man stands on a ladder."
+
+
+@pytest.fixture
+def translator(untrained_checkpoint: Path) -> Translator:
+    return Translator.load(untrained_checkpoint, "cpu")
+
+
+@pytest.fixture
+def given(translator: Translator) -> Translation:
+    return translator.run(Experiment(SENTENCE, GivenTarget(TARGET)))
+
+
+def printed(capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: str) -> dict:
+    capsys.readouterr()
+    common = ["--target", TARGET, "--checkpoint", str(checkpoint), "--device", "cpu"]
+    assert main(["analyze", SENTENCE, *common, *arguments]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_the_lens_has_the_numbers_of_every_sublayer(untrained_checkpoint, translator, given, capsys) -> None:
+    found = printed(capsys, untrained_checkpoint, "--lens")["lens"]
+    lens = logit_lens(translator, given)
+    assert found["depths"] == [str(depth) for depth in lens.depths]
+    assert found["depths"][:3] == ["embedding", "layer 1 self-attention", "layer 1 cross-attention"]
+    assert found["tokens"] == list(given.predicted_tokens)
+    assert found["ranks"] == lens.ranks.tolist()
+    np.testing.assert_allclose(found["log_probabilities"], lens.log_probabilities, atol=1e-6)
+    np.testing.assert_allclose(found["log_probabilities"][-1], given.log_probabilities, atol=1e-4)
+    np.testing.assert_allclose(found["entropies"], lens.entropies, atol=1e-6)
+    assert found["best_tokens"][-1] == [each[0].token for each in given.alternatives]
+    best = [each[0].log_probability for each in given.alternatives]
+    np.testing.assert_allclose(found["best_log_probabilities"][-1], best, atol=1e-4)
+
+
+def test_the_decoder_lens_has_the_translation_of_every_layer(untrained_checkpoint, translator, given, capsys) -> None:
+    found = printed(capsys, untrained_checkpoint, "--decoder-lens")["decoder_lens"]
+    lens = decoder_lens(translator, given)
+    assert found["translations"] == [layer.text for layer in lens.layers]
+    assert found["translations"][-1] == translator.translate(SENTENCE).text
+    np.testing.assert_allclose(found["log_probabilities"], [each.log_probability for each in lens.layers], atol=1e-5)
+    counts = [[len(text.split()) for text in found[name]] for name in ("added", "removed")]
+    assert counts == [[len(places) for places in marks] for marks in (lens.added, lens.removed)]
+
+
+def test_the_parts_of_every_word_add_up(untrained_checkpoint, translator, given, capsys) -> None:
+    found = printed(capsys, untrained_checkpoint, "--parts")["parts"]
+    assert found["words"] == ["a", "man", "stands", "on", "a", "ladder", ".", "<eos>"]
+    parts = logit_parts(translator, given)
+    assert found["rivals"] == [each.rival_word.token for each in parts]
+    assert found["components"] == [str(each) for each in parts[0].components]
+    np.testing.assert_allclose(found["values"], [each.values for each in parts], atol=1e-6)
+    totals = np.sum(found["values"], axis=1) + found["remainder"]
+    np.testing.assert_allclose(totals, found["difference"], atol=1e-5)
+    differences = np.subtract(found["word_log_probabilities"], found["rival_log_probabilities"])
+    np.testing.assert_allclose(found["difference"], differences, atol=1e-5)
+    heads = [place for place, name in enumerate(found["components"]) if name.startswith("cross")]
+    by_head = np.sum(found["keys"], axis=-1).reshape(len(found["words"]), -1)
+    np.testing.assert_allclose(by_head, np.array(found["values"])[:, heads], atol=1e-5)
+    assert len(found["key_tokens"]) == np.shape(found["keys"])[-1]
+
+
+def test_one_word_is_compared_with_a_rival(untrained_checkpoint, translator, given, capsys) -> None:
+    found = printed(capsys, untrained_checkpoint, "--parts", "--word", "2", "--rival", "ladder")["parts"]
+    expected = word_parts(translator, given, 1, "ladder")
+    assert (found["words"], found["rivals"], found["steps"]) == (["man"], ["ladder"], [1])
+    np.testing.assert_allclose(found["values"], [expected.values], atol=1e-6)
+    assert found["difference"] == pytest.approx([expected.difference], abs=1e-6)
+
+
+def test_the_parts_of_an_attention_score_add_up(untrained_checkpoint, capsys) -> None:
+    found = printed(capsys, untrained_checkpoint, "--query-key", "cross:2:1", "4", "5")
+    parts = found["query_key_parts"]
+    assert parts["score"] == pytest.approx(found["query_key_score"], abs=1e-5)
+    for kind in ("", "_minus_mean"):
+        products = np.array(parts[f"products{kind}"])
+        assert products.shape == (len(parts["query_components"]), len(parts["key_components"]))
+        total = products.sum() + parts[f"remainder{kind}"]
+        assert total == pytest.approx(parts[f"score{kind}"], abs=1e-4)
+    weights = found["cross"][1][0][3]
+    assert parts["score_minus_mean"] == pytest.approx(np.log(weights[4]) - np.log(weights).mean(), abs=1e-4)
+
+
+def test_a_row_set_by_hand_has_products_and_a_note_in_place_of_parts(untrained_checkpoint, capsys) -> None:
+    common = ["--target", TARGET, "--checkpoint", str(untrained_checkpoint), "--device", "cpu"]
+    row = ["--set-row", "decoder:1:1:2=0.5,0.5", "--query-key", "decoder:1:1", "2", "1"]
+    assert main(["analyze", SENTENCE, *common, *row]) == 0
+    printed = capsys.readouterr()
+    found = json.loads(printed.out)
+    assert "query_key_products" in found
+    assert "query_key_parts" not in found
+    assert "No parts of the attention score: Row 2 of decoder layer 1 head 1 was set by hand" in printed.err
+
+
+def test_npz_has_the_same_numbers_with_slashes(untrained_checkpoint, tmp_path, capsys) -> None:
+    options = ["--lens", "--decoder-lens", "--parts", "--query-key", "encoder:1:2", "2", "3"]
+    found = printed(capsys, untrained_checkpoint, *options)
+    path = tmp_path / "numbers.npz"
+    common = ["--target", TARGET, "--checkpoint", str(untrained_checkpoint), "--device", "cpu"]
+    assert main(["analyze", SENTENCE, *common, *options, "--out", str(path)]) == 0
+    with np.load(path, allow_pickle=False) as arrays:
+        nested = [name for name in arrays if "/" in name]
+        assert {name.partition("/")[0] for name in nested} == {"lens", "decoder_lens", "parts", "query_key_parts"}
+        for name in nested:
+            group, _, member = name.partition("/")
+            expected = found[group][member]
+            if arrays[name].dtype.kind == "f":
+                np.testing.assert_allclose(arrays[name], expected, atol=1e-6)
+            else:
+                assert arrays[name].tolist() == expected
+        assert sum(map(len, (found[group] for group in ("lens", "decoder_lens", "parts", "query_key_parts")))) == len(
+            nested
+        )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--word", "2"], "--word names the word for --parts. Add --parts."),
+        (["--parts", "--rival", "dog"], "--rival needs a word to compare with. Add --parts and --word N."),
+        (["--parts", "--word", "9"], "The translation has no word 9. Choose from words 1 to 7: A man stands on"),
+        (["--parts", "--word", "0"], "The translation has no word 0."),
+        (["--parts", "--word", "2", "--rival", "man"], "is the word itself"),
+        (["--parts", "--word", "2", "--rival", " "], "The rival is empty"),
+    ],
+)
+def test_options_that_fit_nothing_are_refused(
+    untrained_checkpoint, capsys, arguments: list[str], expected: str
+) -> None:
+    common = ["--target", TARGET, "--checkpoint", str(untrained_checkpoint), "--device", "cpu"]
+    assert main(["analyze", SENTENCE, *common, *arguments]) == 2
+    printed = capsys.readouterr()
+    assert expected in printed.err
+    assert not printed.out
