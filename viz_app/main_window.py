@@ -705,7 +705,7 @@ class MainWindow(QMainWindow):
         lesson_bar.focus_to = page.heads.grid
         self.documents.lesson_read.connect(lambda *_: self.pages.show(TRANSLATE))
         page.step_scene = lambda by: lesson_bar.takes_arrows and lesson_bar.step_scene(by)
-        page.stop_analysis = self.analysis.stop
+        page.stop_analysis, page.analysis_numbers = self.analysis.stop, self.analysis.numbers
         page.own_settings = lambda: self.lessons.own_settings
         lesson_bar.arrows_changed.connect(lambda: page.heads.show_keys(lesson_bar.takes_arrows))
         self.documents.done.connect(bar.show_notice)

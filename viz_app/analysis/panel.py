@@ -19,6 +19,7 @@ from augenmerk.viz_app.analysis.source.view import SourceTab
 from augenmerk.viz_app.analysis.steps.view import StepsTab
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, choice_buttons
 from augenmerk.viz_app.analysis.word.view import WordTab
+from augenmerk.viz_app.state.number_table import NumberTable
 from augenmerk.viz_app.theme import PANEL_MARGIN, scaled
 from augenmerk.viz_app.views.commands import TOGGLE_ANALYSIS
 from augenmerk.viz_app.widgets.buttons import flat_button
@@ -82,6 +83,10 @@ class AnalysisPanel(QFrame):
     def stop(self) -> bool:
         """Cancels the computation of the visible tab; False if there is none."""
         return self.isVisible() and self.tab.stop()
+
+    def numbers(self) -> NumberTable | None:
+        """The numbers of the visible tab; None if there are none."""
+        return self.tab.numbers() if self.isVisible() else None
 
     def show_tab(self, index: int) -> None:
         """Changes the tab."""

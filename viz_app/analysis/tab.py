@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QButtonGroup, QProgressBar, QPushButton, QToolButt
 from augenmerk.core.quantities import duration
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import ExperimentState, Progress, RequestState
+from augenmerk.viz_app.state.number_table import NumberTable
 from augenmerk.viz_app.theme import PANEL_MARGIN, scaled, scales
 from augenmerk.viz_app.views.live_panel import LivePanel
 from augenmerk.viz_app.widgets.buttons import tab_button
@@ -80,6 +81,10 @@ class AnalysisTab(LivePanel):
         self.cancel()
         self.request.finish(self.job_bar.cancelled)
         return True
+
+    def numbers(self) -> NumberTable | None:
+        """The numbers that the tab shows, for files; None if there are none."""
+        return None
 
     def on_stopped(self) -> None:
         """The user is about to cancel the computation."""

@@ -26,8 +26,10 @@ PICTURES = {"png": "PNG picture (*.png)", "svg": "SVG, shapes and text (*.svg)",
 NUMBERS = {"csv": "CSV table (*.csv)", "json": "JSON (*.json)", "npz": "NPZ, for NumPy (*.npz)"}
 PAGES = {"html": "Page for the browser (*.html)"}
 TABLES = {"csv": "CSV table (*.csv)"}
+ROWS = {"csv": "CSV table (*.csv)", "json": "JSON (*.json)"}
 FILMS = {"gif": "GIF, for any browser (*.gif)", "mp4": "MP4 video (*.mp4)"}
 LARGE_MAP = "The current map with its labels and colour scale"
+ANALYSIS_TIP = "The parts of a word, the lens, or the translations by encoder layer: the view of the tab Word in sight"
 NUMBERS_TIP = "CSV, JSON: the large map with its labels. NPZ: also the weights of every head"
 PAGE_TIP = "One file with every map, for any browser without a network: choose heads and point at cells there"
 CHARTS_TIP = "The charts of this run as shown: quantity, scale, smoothing, range, compared runs"
@@ -54,12 +56,13 @@ class Export:
     tip: str
     save: SaveTo | FilmHeads
     formats: dict[str, str]
-    needs: Literal["page", "map", "charts", "run", "film"]
+    needs: Literal["page", "map", "table", "charts", "run", "film"]
     keys: str = ""
 
 
 NOTHING = "Nothing to export yet: no map is shown"
-MISSING = {"map": NOTHING} | {
+NO_TABLE = "Nothing to export yet: open the tab Word of the analysis panel"
+MISSING = {"map": NOTHING, "table": NO_TABLE} | {
     name: f"Nothing to export yet: the Train page shows no {name}" for name in ("charts", "run", "film")
 }
 """The message if there is nothing to export, by `Export.needs`."""
@@ -76,6 +79,9 @@ EXPORT_GROUPS: tuple[dict[str, Export], ...] = (
     {
         "numbers": Export(
             "The numbers (CSV, JSON, NPZ)…", NUMBERS_TIP, Saving.save_table, NUMBERS, "map", "Ctrl+Shift+S"
+        ),
+        "analysis": Export(
+            "The numbers of the analysis tab (CSV, JSON)…", ANALYSIS_TIP, Saving.save_analysis, ROWS, "table"
         ),
         "html": Export("All maps as a page for the browser (HTML)…", PAGE_TIP, Saving.save_html, PAGES, "map"),
     },
@@ -197,6 +203,8 @@ class ExportMenu(QMenu):
         source = self._page_in_sight().export_source()
         if needs in ("charts", "run", "film"):
             return source.run is not None and (needs != "film" or source.run.has_film)
+        if needs == "table":
+            return source.table is not None
         return needs == "page" or source.has_maps
 
     def ask(self, name: str) -> None:
@@ -290,7 +298,8 @@ class ExportMenu(QMenu):
         self.entries["map"].setText(with_keys(f"The large map, {drawn} (PNG, SVG, PDF)…", EXPORTS["map"]))
         self._name_films(source.state)
         for name, command in EXPORTS.items():
-            self.entries[name].setVisible(name not in OF_RUNS or source.run is not None)
+            needed = source.run if name in OF_RUNS else source.table if name == "analysis" else source
+            self.entries[name].setVisible(needed is not None)
             self.entries[name].setEnabled(command.is_offered(self))
 
     def _name_films(self, state: ExperimentState | None) -> None:
@@ -314,6 +323,8 @@ class ExportMenu(QMenu):
             return run.film_name(save) if isinstance(save, str) else f"{run.name}-{name}"
         if snapshot is not None and name in ("map", "numbers"):
             return snapshot.file_name
+        if name == "analysis" and saving.source.table is not None:
+            return saving.source.table.name
         return "maps" if name == "html" else name
 
     def _save_as(self, write: SaveTo, saving: Saving, target: Path, suffix: str) -> None:

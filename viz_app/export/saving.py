@@ -44,6 +44,7 @@ from augenmerk.viz_app.state.map_source import hides_nothing
 from augenmerk.viz_app.state.map_view import MapView
 from augenmerk.viz_app.state.map_view_settings import ShownMaps
 from augenmerk.viz_app.state.marks import query_sum
+from augenmerk.viz_app.state.number_table import NumberTable
 from augenmerk.viz_app.theme import Theme
 
 NUMBER_FORMATS = ("csv", "json", "npz")
@@ -100,6 +101,7 @@ class ExportSource:
         model: the name of the model that made the maps, for captions.
         caption: of a picture of the whole page; empty for a description of the large map.
         run: the training run in sight; None if there is none.
+        table: the numbers of the analysis tab in sight; None if there are none.
     """
 
     page: QWidget
@@ -108,6 +110,7 @@ class ExportSource:
     model: str = ""
     caption: str = ""
     run: RunSource | None = None
+    table: NumberTable | None = None
 
     @property
     def has_maps(self) -> bool:
@@ -236,6 +239,28 @@ def save_numbers(snapshot: Snapshot, state: ExperimentState, target: Path) -> No
             temporary.write_bytes(content.getbuffer())
 
 
+def save_rows(table: NumberTable, facts: Mapping[str, str], target: Path) -> None:
+    """Writes a table as CSV, or with its facts and these as JSON, by the name's ending.
+
+    Raises:
+        StorageError: the ending is another, or the file cannot be written.
+    """
+    kind = target.suffix.lower()
+    if kind not in (".csv", ".json"):
+        raise StorageError(f"{target.name}: choose a file name that ends in .csv or .json.")
+    with atomic_path(target) as temporary:
+        if kind == ".json":
+            rows = [dict(zip(table.headings, row, strict=True)) for row in table.rows]
+            described = {**facts, **table.facts, "rows": rows}
+            temporary.write_text(json.dumps(described, ensure_ascii=False, indent=1, allow_nan=False), encoding="utf-8")
+            return
+        with temporary.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(table.headings)
+            for row in table.rows:
+                writer.writerow([one_line(value) if isinstance(value, str) else value for value in row])
+
+
 def _arrays(snapshot: Snapshot, state: ExperimentState) -> dict[str, Any]:
     """The map, its labels, and every head: encoder, decoder, cross, each [L, H, Q, M].
 
@@ -340,6 +365,12 @@ class Saving:
         snapshot, state = self.snapshot, self.source.state
         if snapshot is not None and state is not None:
             save_numbers(snapshot, state, target)
+
+    def save_analysis(self, target: Path) -> None:
+        """The numbers of the analysis tab in sight. Raises `StorageError`."""
+        table, state = self.source.table, self.source.state
+        if table is not None and state is not None:
+            save_rows(table, facts_of(state, self.source.model), target)
 
     def save_html(self, target: Path) -> None:
         """The maps of all heads, in the measure that is shown, as one page for the browser. Raises `StorageError`."""

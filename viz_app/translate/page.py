@@ -10,6 +10,7 @@ from augenmerk.viz_app.export.saving import ExportSource
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import edit_text, open_experiment
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+from augenmerk.viz_app.state.number_table import NumberTable
 from augenmerk.viz_app.theme import GAP, current_theme, scaled
 from augenmerk.viz_app.views.commands import HEAD_COMMANDS, MAPS, SCENE_COMMANDS, TOGGLE_ANALYSIS
 from augenmerk.viz_app.views.head import HeadPanel
@@ -36,6 +37,7 @@ class TranslatePage(QWidget):
             heads that they replaced.
         message: replaces the maps while there are none; `open_button` and `train_button` offer a model there,
             `cancel_button` cancels the first translation.
+        analysis_numbers: returns the numbers of the visible analysis tab; None if there are none.
         stop_analysis: cancels the work of the visible analysis tab; returns whether there was any.
         own_settings: the user's map settings, which scenes of a lesson do not change.
         step_scene: shows the previous (-1) or next (1) scene of a lesson; returns whether one is shown. If not, ← and →
@@ -72,6 +74,7 @@ class TranslatePage(QWidget):
         self.cancel_button = self.message.add_button("Cancel")
         self.step_scene: Callable[[int], bool] = lambda by: False
         self.stop_analysis: Callable[[], bool] = lambda: False
+        self.analysis_numbers: Callable[[], NumberTable | None] = lambda: None
         self.own_settings: Callable[[], MapViewSettings] = lambda: self.state.settings
         self._lay_out()
         sentence = self.sentence
@@ -144,7 +147,8 @@ class TranslatePage(QWidget):
     def export_source(self) -> ExportSource:
         """The maps of this page; see `viz_app.export.saving.Exportable`."""
         model = self.state.shown.model
-        return ExportSource(self, self.state, self.head.map, model.title if model is not None else "")
+        name = model.title if model is not None else ""
+        return ExportSource(self, self.state, self.head.map, name, table=self.analysis_numbers())
 
     def show_analysis(self, is_shown: bool) -> None:
         """Opens or closes the analysis tabs."""

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
+from augenmerk.viz_app.state.number_table import NumberTable
 from augenmerk.viz_app.state.sentence_text import visible
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import column_of
@@ -102,3 +103,19 @@ def short_name(depth: "Depth") -> str:
 def name_of(depth: "Depth") -> str:
     """“after layer 2 cross-attention”."""
     return str(depth) if depth.layer is None else f"after {depth}"
+
+
+def table_of(lens: "LogitLens") -> NumberTable:
+    """The lens as numbers: a row for each step and depth."""
+    headings = ("step", "token", "depth", "rank", "log_probability", "entropy", "best_token", "best_log_probability")
+    rows = []
+    for step, token in enumerate(lens.translation.predicted_tokens):
+        for row, depth in enumerate(lens.depths):
+            best = lens.candidates[row][step][0]
+            numbers = (
+                int(lens.ranks[row, step]),
+                float(lens.log_probabilities[row, step]),
+                float(lens.entropies[row, step]),
+            )
+            rows.append((step + 1, token, str(depth), *numbers, best.token, best.log_probability))
+    return NumberTable("lens", {}, headings, tuple(rows))

@@ -15,6 +15,7 @@ from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.quantities import number
 from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.number_table import NumberTable, Value
 from augenmerk.viz_app.state.sentence_text import visible
 from augenmerk.viz_app.widgets.bars import Bar, BarList
 
@@ -188,6 +189,29 @@ def lead_text(parts: WordParts) -> str:
         f"{lead} (log-probabilities {number(word.log_probability)} and {number(rival.log_probability)}). The parts sum "
         f"to the difference of the logits of {pieces}, the first pieces that differ: "
         f"{number(parts.difference, signed=True)}."
+    )
+
+
+def table_of(parts: WordParts, measured: Mapping[Component, float]) -> NumberTable:
+    """The parts as numbers, in the order of the model; with the remainder, they sum to the difference."""
+    word, rival = parts.chosen_word, parts.rival_word
+    facts: dict[str, Value] = {
+        "word": word.token,
+        "rival": rival.token,
+        "log_probability": word.log_probability,
+        "rival_log_probability": rival.log_probability,
+        "step": parts.step + 1,
+        "token": parts.chosen.token,
+        "rival_token": parts.rival.token,
+        "difference": parts.difference,
+        "remainder": parts.remainder,
+    }
+    rows = [
+        (str(component), value, None if math.isnan(effect := measured.get(component, math.nan)) else effect)
+        for component, value in zip(parts.components, parts.values.tolist(), strict=True)
+    ]
+    return NumberTable(
+        "parts", facts, ("component", "part", "change_when_off"), (*rows, ("remainder", parts.remainder, None))
     )
 
 

@@ -240,7 +240,7 @@ def test_the_page_in_sight_is_exported_not_one_that_is_hidden(
     assert told == [NOTHING]
     menu.aboutToShow.emit()
     hidden = [name for name, action in menu.entries.items() if not action.isVisible()]
-    assert hidden == list(OF_RUNS)
+    assert hidden == ["analysis", *OF_RUNS]
     disabled = [name for name, action in menu.entries.items() if action.isVisible() and not action.isEnabled()]
     assert disabled == list(OF_MAPS)
     page.in_sight = page

@@ -12,8 +12,10 @@ from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, choice_buttons
 from augenmerk.viz_app.analysis.word.state import WordState, WordView
+from augenmerk.viz_app.state.number_table import NumberTable
 from augenmerk.viz_app.state.sentence_text import changed_pieces, visible
 from augenmerk.viz_app.theme import current_theme, scales
+from augenmerk.viz_app.views import lens_table, word_parts
 from augenmerk.viz_app.views.lens_table import LensTable
 from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.views.word_parts import PartBars, lead_text
@@ -134,6 +136,16 @@ class WordTab(AnalysisTab):
         if job is not None and job not in self._answers and not is_asked and not self.request.problem:
             self._ask(job)
         self.redraw()
+
+    def numbers(self) -> NumberTable | None:
+        """The numbers of the current view."""
+        answer = self._answers.get(self._job) if self._job is not None else None
+        if isinstance(answer, WordParts):
+            return word_parts.table_of(answer, self._answers.get(MeasurePartsJob(answer), {}))
+        if answer is None or self.word.view == "lens":
+            return lens_table.table_of(answer) if answer is not None else None
+        rows = tuple((layer, each.text, each.log_probability) for layer, each in enumerate(answer.layers))
+        return NumberTable("encoder layers", {}, ("layers", "translation", "log_probability"), rows)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """A low tab leaves its room to the bars."""

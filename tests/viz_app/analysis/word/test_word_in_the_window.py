@@ -1,5 +1,7 @@
 """From a word of the translation, or from the palette, to the tab *Word*."""
 
+import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from pytestqt.qtbot import QtBot
 
+from augenmerk.core.errors import StorageError
+from augenmerk.viz_app.analysis.word.state import WordView
 from augenmerk.viz_app.analysis.word.view import WordTab
 from augenmerk.viz_app.main_window import TRAIN, MainWindow
 from augenmerk.viz_app.widgets.commands import CommandPalette
@@ -60,3 +64,40 @@ def test_the_palette_finds_the_tab_from_any_page(window: MainWindow, qtbot: QtBo
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
     assert _tab_in_sight(window, qtbot).bars.lines
     assert window.translate_page.isVisible()
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("view", ["parts", "lens", "layers"])
+def test_the_numbers_in_sight_are_exported_as_csv_and_json(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, view: WordView
+) -> None:
+    entry = window.export_menu.entries["analysis"]
+    window.export_menu.aboutToShow.emit()
+    assert not entry.isVisible(), "the tab is not open"
+    window.analysis.open_tab(WordTab)
+    tab = _tab_in_sight(window, qtbot)
+    tab.show_view(view)
+    qtbot.waitUntil(lambda: tab.numbers() is not None)
+    window.export_menu.aboutToShow.emit()
+    assert entry.isVisible()
+    assert entry.isEnabled()
+    for suffix in ("csv", "json"):
+        window.export_menu.saving.save_analysis(tmp_path / f"numbers.{suffix}")
+    described = json.loads((tmp_path / "numbers.json").read_text(encoding="utf-8"))
+    with (tmp_path / "numbers.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert described["sentence"] == "ein mann steht ."
+    assert [list(row) for row in described["rows"]] == [list(row) for row in rows]
+    translation = window.state.translation
+    assert translation is not None
+    if view == "parts":
+        assert sum(row["part"] for row in described["rows"]) == pytest.approx(described["difference"], abs=1e-9)
+        assert {"token", "position", "bias", "decoder layer 1 feed-forward"} <= {row["component"] for row in rows}
+    elif view == "lens":
+        last = [row for row in described["rows"] if row["depth"] == rows[-1]["depth"]]
+        assert [row["token"] for row in last] == list(translation.predicted_tokens)
+        assert [row["log_probability"] for row in last] == pytest.approx(translation.log_probabilities, abs=1e-4)
+    else:
+        assert described["rows"][-1]["translation"] == translation.text
+    with pytest.raises(StorageError, match=r"ends in \.csv or \.json"):
+        window.export_menu.saving.save_analysis(tmp_path / "numbers.xlsx")
