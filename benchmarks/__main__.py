@@ -22,6 +22,7 @@ BENCHMARKS = (
     "imported",
     "typing_letters",
     "importance",
+    "explaining",
     "start",
 )
 
