@@ -22,24 +22,26 @@ from pathlib import Path
 from typing import Any
 
 from augenmerk.core.analysis.logit_attribution import logit_parts
+from augenmerk.core.analysis.logit_lens import Depth, logits_by_depth
 from augenmerk.core.analysis.parts import WordParts
 from augenmerk.core.analysis.roles import POSITION_SHARE, read_sample_roles
 from augenmerk.core.config import preset
 from augenmerk.core.corpora.parallel import read_pair
 from augenmerk.core.evaluation import evaluate
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.model.size import Module, size_rows, total
 from augenmerk.core.model.transformer import all_heads
 from augenmerk.core.quantities import percent
 from augenmerk.core.resources import bundled_model_path, example_sentences, resource_path
 from augenmerk.core.training.schedules import rates_of_run
-from augenmerk.core.translation.experiment import Beam, Experiment, GivenTarget, Greedy, HeadScaled
+from augenmerk.core.translation.compilation import interventions_of
+from augenmerk.core.translation.experiment import Beam, Experiment, FeedForwardScaled, GivenTarget, Greedy, HeadScaled
 from augenmerk.core.translation.experiment_file import Scene, read_lesson_file
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.learn.chapter import Chapter, read_chapters
 from augenmerk.viz_app.learn.figures.logits import NUM_HEADS_SHOWN, heads_of
-from augenmerk.viz_app.learn.job import HeadPointsJob
+from augenmerk.viz_app.learn.job import HeadPointsJob, NetworksOffJob
 from augenmerk.viz_app.learn.sentence import FIRST_EXAMPLE
 from augenmerk.viz_app.views.examples_menu import gallery
 from tools.check_gallery import weights_of
@@ -48,6 +50,7 @@ README = Path(__file__).resolve().parent.parent / "README.md"
 CARD = "MODEL_CARD.md"
 MIN_WEIGHT = 0.6
 """Minimum weight of the cell that an example pins, so that it is visible."""
+BABY = "Eine Frau hält ihr Baby in ihren Armen."
 STREET_BAND = "Drei Männer spielen in einer Straßenband."
 SHIRT = "Ein Mann trägt kein Hemd."
 WORKSHOP = "Ein Mann repariert ein Fahrrad in einer Fahrradwerkstatt."
@@ -201,6 +204,10 @@ def of_chapters(translator: Translator) -> Iterator[Claim]:
     yield claim("layers", "the logit of a word is a sum: it has a part from every head", lambda: _parts_sum(translator))
     said = "Mostly this makes up for some of the loss"
     yield claim("layers", said, lambda: _parts_and_changes(translator))
+    yield claim("feed-forward", "predicts this token once more", lambda: _token_read(translator))
+    yield claim("feed-forward", "Few choices depend on a single network", lambda: _depend_on_networks(translator, None))
+    said = f'A sentence that needs one network" text="{BABY}'
+    yield claim("feed-forward", said, lambda: _depend_on_networks(translator, BABY))
     yield claim("heads", "A head that looks at the token before", lambda: _previous_share(translator))
     yield claim("words", f'A word that was not in its training data" text="{STREET_BAND}', pieces)
     for sentence in (BAND, OFFICE):
@@ -258,6 +265,36 @@ def _parts_and_changes(translator: Translator) -> tuple[str, bool]:
                 num_heads += 1
                 num_less += abs(changed[head][step].difference - found[step].difference) < abs(part)
     return f"by less for {num_less} of {num_heads} heads and words", num_less > 0.8 * num_heads
+
+
+def _token_read(translator: Translator) -> tuple[str, bool]:
+    """The mean probability of the token read, as the next one, around the decoder's first network: on, and off."""
+    means = {}
+    for changes in ((), (FeedForwardScaled(Network("decoder", 0)),)):
+        found: dict[str, list[float]] = {}
+        for sentence in example_sentences():
+            own = _translated(translator, sentence)
+            interventions = interventions_of(translator.model, Experiment(sentence, interventions=changes))
+            for depth, logits in logits_by_depth(translator.model, own.source_ids, own.read_ids, interventions):
+                chances = logits.softmax(dim=-1)[range(len(own.read_ids)), own.read_ids].tolist()
+                found.setdefault(str(depth), []).extend(chances[1:])  # the first token read is <sos>
+        means[bool(changes)] = {depth: sum(each) / len(each) for depth, each in found.items()}
+    on, off, after = means[False], means[True], str(Depth(0, "feed_forward"))
+    today = f"embedding {on['embedding']:.0%}; after network 1: {on[after]:.0%}, off {off[after]:.0%}"
+    return today, on["embedding"] > 0.9 and on[after] < off[after] - 0.2
+
+
+def _depend_on_networks(translator: Translator, sentence: str | None) -> tuple[str, bool]:
+    """Tokens that lose the lead without one network: few of those of the examples, and one of a sentence."""
+    num_dependent = num_tokens = 0
+    for text in example_sentences() if sentence is None else (sentence,):
+        given = Experiment(text, GivenTarget(_translated(translator, text).text))
+        found = NetworksOffJob(given).run(translator, lambda progress: None, lambda: False)
+        ranks = list(zip(*(each.ranks for each in found.values()), strict=True))
+        num_dependent += sum(each[0] == 1 and max(each) > 1 for each in ranks)
+        num_tokens += len(ranks)
+    today = f"{num_dependent} of {num_tokens} tokens"
+    return today, num_dependent == 1 if sentence else 0 < num_dependent < 0.1 * num_tokens
 
 
 def _rate_at_the_end(translator: Translator) -> tuple[str, bool]:
@@ -362,7 +399,7 @@ def of_card_and_readme(translator: Translator) -> Iterator[Claim]:
     numbers = ("nine", "ten", "eleven", "twelve", "thirteen")
     count = len(read_chapters())
     word = numbers[count - 9] if 9 <= count < 9 + len(numbers) else str(count)
-    yield Claim("README.md", "eleven chapters", word, f"{word} chapters" in readme)
+    yield Claim("README.md", "twelve chapters", word, f"{word} chapters" in readme)
     for name, row in _role_rows(card).items():
         found = _roles_of(name)
         yield Claim(f"{CARD}: roles, {name}", " ".join(map(str, row)), " ".join(map(str, found)), row == found)

@@ -8,9 +8,10 @@ import numpy as np
 
 from augenmerk.core.analysis.roles import ROLES
 from augenmerk.core.analysis.selection import LABEL_MODES
-from augenmerk.core.model.heads import ATTENTION_KINDS, Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head, Network, networks_of
 from augenmerk.core.translation.experiment import (
     CausalMaskLifted,
+    FeedForwardScaled,
     GivenTarget,
     HeadScaled,
     SourceWordRemoved,
@@ -38,6 +39,20 @@ def switch_off(state: ExperimentState, value: str) -> None:
     """Switches a head off; see `find_head`."""
     if (head := find_head(state, value)) is not None:
         state.submit(experiment_editor.intervene(HeadScaled(head)))
+
+
+def find_networks(state: ExperimentState, value: str) -> tuple[Network, ...]:
+    """The feed-forward networks of `decoder` or `encoder`; of `decoder:1`, only that of the first layer."""
+    if state.model is None:
+        return ()
+    side, _, number = value.partition(":")
+    found = networks_of(state.model.run.model)
+    return tuple(each for each in found if each.side == side and number in ("", str(each.layer + 1)))
+
+
+def switch_networks_off(state: ExperimentState, value: str) -> None:
+    """Switches feed-forward networks off; see `find_networks`."""
+    state.submit(experiment_editor.intervene(*map(FeedForwardScaled, find_networks(state, value))))
 
 
 def pin(state: ExperimentState, value: str) -> None:
@@ -108,6 +123,7 @@ def reset(state: ExperimentState, value: str) -> None:
 ACTIONS: Final[dict[str, Callable[[ExperimentState, str], None]]] = {
     "head": choose_head,
     "off": switch_off,
+    "network-off": switch_networks_off,
     "pin": pin,
     "text": type_text,
     "shuffle": shuffle_words,

@@ -156,9 +156,9 @@ def read_chapters(language: str = LANGUAGE) -> tuple[Chapter, ...]:
 
 
 def _in_language(path: Path, language: str) -> Chapter:
-    """The chapter of an English file, in another language if available."""
-    own = chapters_folder(language) / path.name
-    if language != LANGUAGE and own.is_file():
+    """The chapter of an English file, in another language if available, even under an earlier number."""
+    own = next(chapters_folder(language).glob(f"[0-9][0-9]{path.name[2:]}"), None)
+    if language != LANGUAGE and own is not None:
         try:
             return read_chapter(own)
         except ChapterError as error:

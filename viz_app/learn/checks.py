@@ -1,5 +1,6 @@
 """Answers to the questions of chapters, computed from the current model and sentence. No Qt."""
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -14,6 +15,7 @@ from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.translation.experiment import (
     CausalMaskLifted,
     Experiment,
+    FeedForwardScaled,
     ForcedToken,
     GivenTarget,
     HeadScaled,
@@ -22,18 +24,19 @@ from augenmerk.core.translation.experiment import (
     SourceWordRemoved,
 )
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.learn.actions import shuffled
-from augenmerk.viz_app.learn.job import LensJob, RunJob, Smoothing, SmoothingJob
+from augenmerk.viz_app.learn.actions import find_networks, shuffled
+from augenmerk.viz_app.learn.job import RunJob, Smoothing, SmoothingJob
 from augenmerk.viz_app.learn.values import place_to_remove, unsure_step
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_in_words
+from augenmerk.viz_app.worker.explaining import LensJob
 from augenmerk.viz_app.worker.inference import Job
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.analysis.logit_lens import LogitLens
 
 Options = Mapping[str, str]
-MANY_TIMES = 1e6
+MANY_TIMES, MAX_WORDS_SHOWN = 1e6, 14
 SAME_WEIGHT, SAME_LOG_PROBABILITY, SAME_LOSS = 0.005, 0.01, 0.001
 
 
@@ -220,6 +223,29 @@ def _judge_without_chosen(state: ExperimentState, options: Options, answer: tupl
     return Verdict("other", f"Without {head}, the translation becomes “{after.text}”")
 
 
+def _without_networks(state: ExperimentState, options: Options) -> RunJob:
+    return _original_and(state, *map(FeedForwardScaled, find_networks(state, options["network-off"])))
+
+
+def _judge_without_networks(state: ExperimentState, options: Options, answer: tuple[Translation, ...]) -> Verdict:
+    before, after = answer
+    if before.predicted_ids == after.predicted_ids:
+        return Verdict("same", "The words stay the same without these networks.")
+    words = after.text.split()
+    shown = after.text if len(words) <= MAX_WORDS_SHOWN else f"{' '.join(words[:MAX_WORDS_SHOWN])} …"
+    num_before, num_after = map(_num_repeated, answer)
+    because = f"“{before.text}” becomes “{shown}”"
+    if num_after > num_before:
+        places = "1 place" if num_after == 1 else f"{num_after} places"
+        return Verdict("repeats", f"{because} In {places}, a token follows itself.")
+    return Verdict("other", because)
+
+
+def _num_repeated(translation: Translation) -> int:
+    """The number of tokens that equal the one before them."""
+    return sum(first == second for first, second in itertools.pairwise(translation.predicted_ids))
+
+
 def _judge_smoothing(state: ExperimentState, options: Options, found: Smoothing) -> Verdict:
     best = int(found.smoothed_loss.argmin())
     odds = found.odds[best]
@@ -231,6 +257,7 @@ def _judge_smoothing(state: ExperimentState, options: Options, found: Smoothing)
 
 
 def _judge_decided(state: ExperimentState, options: Options, lens: "LogitLens") -> Verdict:
+    lens = lens.whole_layers
     num_layers, num_steps = len(lens.ranks) - 1, lens.ranks.shape[1]
     depths = [lens.decided_at(step) for step in range(num_steps)]
     late = sum(depth is None or depth >= num_layers for depth in depths)
@@ -284,6 +311,7 @@ CHECKS: Final[dict[str, Check]] = {
         lambda state, options: _original_and(state, HeadScaled(state.selection.head)),
         frozenset({"head"}),
     ),
+    "without-networks": Check(frozenset({"same", "repeats", "other"}), _judge_without_networks, _without_networks),
     "smoothing": Check(frozenset({"rises", "falls"}), _judge_smoothing, lambda state, options: SmoothingJob()),
     "largest-part": Check(frozenset({"tokens", "attention", "feed-forward"}), _judge_largest_part),
     "decided-at": Check(frozenset({"last", "earlier"}), _judge_decided, lambda state, options: LensJob(_shown(state))),

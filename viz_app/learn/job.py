@@ -8,15 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from augenmerk.core.analysis.parts import WordParts
-from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.experiment import Beam, Experiment, HeadScaled
+from augenmerk.core.model.heads import Head, Network, networks_of
+from augenmerk.core.translation.experiment import Beam, Experiment, FeedForwardScaled, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, Translation, read_only
 from augenmerk.viz_app.state.head_roles import clarity
 from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, ShouldStop, Tell
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.analysis.beam_tree import BeamTree
-    from augenmerk.core.analysis.logit_lens import LogitLens
 
 NUM_POSITIONS, NUM_SMALL_DIMENSIONS = 100, 20
 SMOOTHING, MAX_ODDS = 0.1, 100
@@ -40,16 +39,6 @@ class _TranslationJob:
 
     translation: Translation
     scope: ClassVar[JobScope] = "sentence"
-
-
-class LensJob(_TranslationJob):
-    """The decoder's prediction after each layer."""
-
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> "LogitLens":
-        """See `Job.run`."""
-        from augenmerk.core.analysis.logit_lens import logit_lens
-
-        return logit_lens(translator, self.translation).whole_layers
 
 
 class LogitPartsJob(_TranslationJob):
@@ -92,6 +81,28 @@ class HeadPointsJob(_TranslationJob):
             HeadPoint(head, float(clear[head.kind][head.layer, head.head]), whole.log_probability - sum(found))
             for head, found in zip(heads, scores, strict=True)
         )
+
+
+@dataclass(frozen=True)
+class NetworksOffJob:
+    """A translation with each feed-forward network off in turn.
+
+    Attributes:
+        given: the sentence with a given translation, so that all results have the same tokens.
+    """
+
+    given: Experiment
+    scope: ClassVar[JobScope] = "sentence"
+
+    def run(
+        self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop
+    ) -> dict[Network | None, Translation]:
+        """The results by the network that is off; None: none is."""
+        networks = (None, *networks_of(translator.model.config))
+        changes = [() if network is None else (FeedForwardScaled(network),) for network in networks]
+        experiments = [self.given.with_interventions(*each) for each in changes]
+        found = translator.run_many(experiments, need_maps=False, should_stop=should_stop)
+        return dict(zip(networks, found, strict=True))
 
 
 @dataclass(frozen=True)

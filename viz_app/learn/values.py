@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from augenmerk.core.config import ModelConfig
+from augenmerk.core.model.heads import networks_of
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.translation.result import MAP_KINDS, MapKind, Translation
@@ -97,6 +98,8 @@ VALUES: Final[dict[str, Callable[[ExperimentState, Translation], str]]] = {
     "heads-per-layer": lambda state, shown: str(_config(state).num_heads),
     "head-width": lambda state, shown: str(_config(state).width // _config(state).num_heads),
     "width": lambda state, shown: str(_config(state).width),
+    "feed-forward-width": lambda state, shown: f"{_config(state).feed_forward_width:,}",
+    "num-networks": lambda state, shown: str(len(networks_of(_config(state)))),
     "query": lambda state, shown: _pinned_tokens(state, shown)[0],
     "key": lambda state, shown: _pinned_tokens(state, shown)[1],
     "weight": _pinned_weight,

@@ -140,6 +140,14 @@ def test_a_language_is_a_folder_with_chapters(two_languages: Path) -> None:
     assert texts.languages() == ("en", "de")
 
 
+def test_a_translated_chapter_keeps_its_place_when_chapters_are_numbered_anew(two_languages: Path) -> None:
+    (two_languages / "08-decoding.md").write_text("# Wörter\n> Ja.\n\n::: figure beam\n", encoding="utf-8")
+    english, german = read_chapters(), read_chapters("de")
+    place = [each.name for each in english].index("decoding")
+    assert place != 7
+    assert (german[place].name, german[place].title) == ("decoding", "Wörter")
+
+
 def test_one_language_ships() -> None:
     assert texts.languages() == ("en",), "then every shipped text is checked as the English ones are"
 

@@ -15,18 +15,27 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.analysis.capture import trace_translation
 from augenmerk.core.checkpoint.history import read_history
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.resources import resource_path
-from augenmerk.core.translation.experiment import ForcedToken, GivenTarget, Greedy, SoftmaxTemperature
+from augenmerk.core.translation.experiment import (
+    Experiment,
+    FeedForwardScaled,
+    ForcedToken,
+    GivenTarget,
+    Greedy,
+    SoftmaxTemperature,
+)
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
 from augenmerk.viz_app.learn import chapter as texts
 from augenmerk.viz_app.learn.actions import shuffled
 from augenmerk.viz_app.learn.chapter_view import ChapterView, PredictView
+from augenmerk.viz_app.learn.checks import CHECKS
 from augenmerk.viz_app.learn.figures.attention import SHARP, KindsFigure, MaskFigure, OneQueryFigure, most_different
 from augenmerk.viz_app.learn.figures.clarity_vs_importance import ClarityVsImportanceFigure, rank_correlation
 from augenmerk.viz_app.learn.figures.decoding import FACTORS, BeamFigure, DecodingFigure, chip_text
-from augenmerk.viz_app.learn.figures.logits import LayersFigure, WordPartsFigure
+from augenmerk.viz_app.learn.figures.logits import LayersFigure, SublayersFigure, WordPartsFigure
+from augenmerk.viz_app.learn.figures.networks import NetworksFigure
 from augenmerk.viz_app.learn.figures.one_weight import TEMPERATURES, OneWeightFigure
 from augenmerk.viz_app.learn.figures.tokens import PositionsFigure, TokensFigure
 from augenmerk.viz_app.learn.figures.training import RatesFigure, SmoothingFigure
@@ -262,6 +271,90 @@ def test_the_layers_before_the_last_are_drawn_once_the_reader_has_predicted_for_
         lambda: figure.answer is not None and figure.answer.translation is page.state.translation, timeout=TIMEOUT_MS
     )
     assert drawn() == [False, False, False, True], "another sentence is another question"
+
+
+def test_the_lens_after_each_sublayer_ends_with_the_translation_and_frames_where_tokens_take_the_lead(
+    qtbot: QtBot, page: LearnPage
+) -> None:
+    view = chapter(qtbot, page, "feed-forward")
+    figure, translation = view.figures[0], page.state.translation
+    assert isinstance(figure, SublayersFigure)
+    assert translation is not None
+    qtbot.waitUntil(lambda: bool(figure.matrix.matrices), timeout=TIMEOUT_MS)
+    (matrix,) = figure.matrix.matrices
+    rows = [f"{name} {layer}" for layer in (1, 2, 3) for name in ("self", "cross", "network")]
+    assert matrix.row_labels == ("embedding", *rows)
+    np.testing.assert_allclose(matrix.values[-1], np.exp(translation.log_probabilities), rtol=1e-3)
+    framed, lens = figure.matrix._framed, figure.answer
+    assert lens is not None
+    assert len(framed) == len(translation.predicted_tokens), "one for each token, as greedy decoding chose all of them"
+    for cell in framed:
+        ranks = lens.ranks[:, cell.column]
+        assert (ranks[cell.row :] == 1).all()
+        assert cell.row == 0 or ranks[cell.row - 1] > 1
+
+
+def test_a_word_that_depends_on_a_network_is_framed_and_a_click_switches_the_network_off(
+    qtbot: QtBot, page: LearnPage, bundled_translator: Translator
+) -> None:
+    view = chapter(qtbot, page, "feed-forward")
+    figure = view.figures[1]
+    assert isinstance(figure, NetworksFigure)
+    view.text.tries[0].click()
+    settle(qtbot, page)
+    original = page.state.translation
+    assert original is not None
+    qtbot.waitUntil(lambda: figure.has_answer and bool(figure.matrix.matrices), timeout=TIMEOUT_MS)
+    (matrix,) = figure.matrix.matrices
+    assert matrix.row_labels == (
+        "all on",
+        *(f"{side} {layer}" for side in ("encoder", "decoder") for layer in (1, 2, 3)),
+    )
+    assert matrix.column_labels == original.predicted_tokens
+    framed = set()
+    for row, network in enumerate(figure.networks[1:], start=1):
+        assert network is not None
+        off = Experiment(original.source_text, interventions=(FeedForwardScaled(network),))
+        (scores,) = bundled_translator.score_many(original, [off])
+        np.testing.assert_allclose(matrix.values[row], np.exp(scores), rtol=2e-3)
+        freely = bundled_translator.run(off).predicted_tokens
+        changed = [step for step, token in enumerate(original.predicted_tokens) if freely[step : step + 1] != (token,)]
+        framed |= {(row, step) for step in changed[:1]}  # the first change; what follows reads other tokens
+    assert {(cell.row, cell.column) for cell in figure.dependent} == framed
+    assert "decoder 1: “her” instead of “arms”" in figure.says.text()
+    row = figure.networks.index(Network("decoder", 0))
+    figure.matrix.clicked.emit(MatrixCell(0, row, 0))
+    settle(qtbot, page)
+    assert page.state.experiment.networks_off == {Network("decoder", 0)}
+    assert page.state.translation is not None
+    assert "her her her arms" in page.state.translation.text
+    assert figure.matrix.matrices[0].row_labels[row] == "dec. 1 off"
+    assert figure.matrix.matrices[0].column_labels == original.predicted_tokens, "the table is about the original"
+    figure.matrix.clicked.emit(MatrixCell(0, 0, 0))
+    figure.matrix.clicked.emit(MatrixCell(0, row, 0))
+    settle(qtbot, page)
+    assert not page.state.experiment.networks_off
+
+
+def test_without_its_networks_the_decoder_repeats_words_and_without_the_encoders_it_does_not(
+    qtbot: QtBot, page: LearnPage, bundled_translator: Translator
+) -> None:
+    view = chapter(qtbot, page, "feed-forward")
+    verdict = answer(qtbot, view.text.predictions[0], "repeats")
+    assert verdict.startswith(
+        "Right. “A chef cutting vegetables in a small kitchen.” becomes “A chef cutting vegetables"
+    )
+    assert verdict.endswith("In 1 place, a token follows itself.")
+    settle(qtbot, page)
+    assert page.state.experiment.networks_off == {Network("decoder", layer) for layer in range(3)}
+    check = CHECKS["without-networks"]
+    for text, choice in ((FIRST_EXAMPLE, "same"), ("Auf dem Markt verkauft eine junge Frau frische Blumen.", "other")):
+        page.sentence.input.set_text(text)
+        settle(qtbot, page)
+        job = check.ask(page.state, {"network-off": "encoder"})
+        assert job is not None
+        found = tuple(bundled_translator.run_many(job.experiments))
+        assert check.judge(page.state, {"network-off": "encoder"}, found).choice == choice
 
 
 def test_what_heads_add_to_the_score_of_a_word_is_shown_and_sums_to_it(qtbot: QtBot, page: LearnPage) -> None:

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from PySide6.QtWidgets import QToolButton, QWidget
@@ -13,29 +14,33 @@ from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.quantities import number, percent_in_words
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell, MatrixStyle
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext, MatrixFigure
-from augenmerk.viz_app.learn.job import LensJob, LogitPartsJob
+from augenmerk.viz_app.learn.job import LogitPartsJob
 from augenmerk.viz_app.learn.values import plain
 from augenmerk.viz_app.theme import GAP
 from augenmerk.viz_app.widgets.bars import Bar, BarList
 from augenmerk.viz_app.widgets.buttons import tab_button
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import FlowLayout, add_parts, column_of, row_of
+from augenmerk.viz_app.worker.explaining import LensJob
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
-    from augenmerk.core.analysis.logit_lens import LogitLens
+    from augenmerk.core.analysis.logit_lens import Depth, LogitLens
 
 NUM_IN_TIP = 5
-POINT_AT_CELL = "Point at a cell to see what the decoder would predict there."
-WAITING_FOR_ANSWER = "Answer the question to see the earlier layers."
+POINT_AT_CELL = "Point at a cell for the predictions there."
+FRAMED = f"Framed: the token takes the lead for good. {POINT_AT_CELL}"
+WAITING_FOR_ANSWER = f"Answer the question to see the earlier layers. {POINT_AT_CELL}"
+SUBLAYER_NAMES = {"self_attention": "self", "cross_attention": "cross", "feed_forward": "network"}
 
 
 class LayersFigure(MatrixFigure):
     """A row for each depth, a column for each predicted token; a cell is the probability of the token there.
 
-    The chapter asks at which depth the tokens are decided. Until the reader has answered, only the last row, the
-    translation itself, has cells.
+    A frame marks the depth from which on the token stays the most probable. The chapter asks where that is. Until the
+    reader has answered, only the last row, the translation itself, has cells.
 
     Attributes:
+        has_sublayers: whether there is a row after each sublayer; else after each layer.
         says: the decoder's prediction at the cell under the mouse.
     """
 
@@ -51,6 +56,7 @@ class LayersFigure(MatrixFigure):
         legend=lambda top: ("0%", "", "100%"),
     )
     least_height = 120
+    has_sublayers: ClassVar[bool] = False
     answer: "LogitLens | None"
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
@@ -60,26 +66,37 @@ class LayersFigure(MatrixFigure):
         self.matrix.hovered.connect(self._show_candidates)
         add_parts(self.column, self.matrix, self.says)
 
+    def take(self, answer: "LogitLens") -> None:
+        """Keeps the rows that are shown."""
+        self.answer = answer if self.has_sublayers else answer.whole_layers
+
     def redraw(self) -> None:
         """Shows the table."""
         lens = self.answer
         if lens is None or lens.translation is not self.translation:
             return
-        depths = ["embedding", *(f"layer {layer + 1}" for layer in range(len(lens.ranks) - 1))]
         values = np.exp(lens.log_probabilities).astype(np.float32)
         if not self._is_answered:
             values[:-1] = np.nan
         self._show_candidates(None)
-        self.show_matrix(values, depths, plain(lens.translation.predicted_tokens))
+        self.show_matrix(values, list(map(self._row_name, lens.depths)), plain(lens.translation.predicted_tokens))
+        if self._is_answered:
+            decided = map(lens.decided_at, range(values.shape[1]))
+            self.matrix.mark([MatrixCell(0, row, step) for step, row in enumerate(decided) if row is not None])
+
+    def _row_name(self, depth: "Depth") -> str:
+        if depth.layer is None:
+            return depth.sublayer
+        return f"{SUBLAYER_NAMES[depth.sublayer] if self.has_sublayers else 'layer'} {depth.layer + 1}"
 
     @property
     def _is_answered(self) -> bool:
-        lens = self.answer
-        return lens is not None and self.context.answers.has(self.question, lens.translation.source_text)
+        lens, question = self.answer, self.question
+        return lens is not None and (not question or self.context.answers.has(question, lens.translation.source_text))
 
     def _show_candidates(self, cell: MatrixCell | None) -> None:
         if cell is None:
-            self.says.setText(POINT_AT_CELL if self._is_answered else f"{WAITING_FOR_ANSWER} {POINT_AT_CELL}")
+            self.says.setText(FRAMED if self._is_answered else WAITING_FOR_ANSWER)
         else:
             self.says.setText(self._tip_of(cell).replace("\n", " · "))
 
@@ -90,6 +107,15 @@ class LayersFigure(MatrixFigure):
         return "\n".join(
             f"{token} {percent_in_words(each.probability)}" for token, each in zip(tokens, found, strict=True)
         )
+
+
+class SublayersFigure(LayersFigure):
+    """The logit lens after each sublayer, which shows the effect of each feed-forward network."""
+
+    caption = "The logit lens after each part of a decoder layer"
+    question = ""
+    matrix_style = replace(LayersFigure.matrix_style, cell_heights=(13, 60), aimed_height=400)
+    has_sublayers = True
 
 
 NUM_HEADS_SHOWN = 6

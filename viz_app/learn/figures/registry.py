@@ -6,7 +6,8 @@ from augenmerk.viz_app.learn.figures.attention import KindsFigure, MapFigure, Ma
 from augenmerk.viz_app.learn.figures.clarity_vs_importance import ClarityVsImportanceFigure
 from augenmerk.viz_app.learn.figures.decoding import BeamFigure, DecodingFigure
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure
-from augenmerk.viz_app.learn.figures.logits import LayersFigure, WordPartsFigure
+from augenmerk.viz_app.learn.figures.logits import LayersFigure, SublayersFigure, WordPartsFigure
+from augenmerk.viz_app.learn.figures.networks import NetworksFigure
 from augenmerk.viz_app.learn.figures.one_page import OnePageFigure
 from augenmerk.viz_app.learn.figures.one_weight import OneWeightFigure
 from augenmerk.viz_app.learn.figures.tokens import PositionsFigure, TokensFigure
@@ -22,6 +23,8 @@ FIGURES: Final[dict[str, type[ChapterFigure]]] = {
     "one-query": OneQueryFigure,
     "layers": LayersFigure,
     "word-parts": WordPartsFigure,
+    "sublayers": SublayersFigure,
+    "networks": NetworksFigure,
     "clarity-vs-importance": ClarityVsImportanceFigure,
     "one-page": OnePageFigure,
     "rates": RatesFigure,
