@@ -10,21 +10,20 @@ A part is the *direct* effect alone. Later layers also read a head's output; tha
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from augenmerk.core.analysis.parts import Component, Origin, WordParts
+from augenmerk.core.analysis.parts import ChangeEffect, Component, Origin, WordParts
 from augenmerk.core.analysis.residual import residual_streams
 from augenmerk.core.errors import AnalysisError, ExperimentError, NonFiniteError
-from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.model.transformer import is_finite
 from augenmerk.core.translation.compilation import forced_word, interventions_of
-from augenmerk.core.translation.experiment import Experiment, FeedForwardScaled, HeadScaled
-from augenmerk.core.translation.result import Alternative, Translation
+from augenmerk.core.translation.experiment import Experiment, factors_of, scaling
+from augenmerk.core.translation.result import Alternative, ExperimentResult, Translation
 from augenmerk.core.translation.running import Runner
 from augenmerk.core.translation.translator import Translator
 
@@ -92,7 +91,7 @@ def measure_parts(
         AnalysisError: the model has no such head or network.
     """
     wanted = parts.components if components is None else tuple(components)
-    switches = {each: _switched_off(each) for each in wanted if not isinstance(each, Origin)}
+    switches = {each: scaling(each) for each in wanted if not isinstance(each, Origin)}
     experiment, ids = parts.translation.experiment, translator.checkpoint.codecs.target.vocabulary.ids
     experiments = [experiment, *(experiment.with_interventions(each) for each in switches.values())]
     chosen, rival = ids[parts.chosen.entry], ids[parts.rival.entry]
@@ -105,8 +104,26 @@ def measure_parts(
     return np.array([changes[each] - differences[0] if each in changes else np.nan for each in wanted])
 
 
-def _switched_off(component: Head | Network) -> HeadScaled | FeedForwardScaled:
-    return HeadScaled(component) if isinstance(component, Head) else FeedForwardScaled(component)
+def effect_of_changes(translator: Translator, result: ExperimentResult, step: int | None = None) -> ChangeEffect:
+    """The parts of a word of the original translation with the changes, compared with those without them.
+
+    Both passes read the original translation, and compare the word with the same rival.
+
+    Args:
+        translator: the model of the result.
+        result: of an experiment with interventions.
+        step: of the word in the original; None for the word whose probability changed most.
+    """
+    original, changed = result.original, result.changed
+    if step is None:
+        now = result.original_log_probabilities
+        steps = [step for word in original.target_words for step in range(word.start, word.end)] or range(len(now))
+        step = max(steps, key=lambda step: abs(now[step] - original.log_probabilities[step]))
+    before = word_parts(translator, original, step)
+    read = replace(original, experiment=changed.experiment, source_ids=changed.source_ids)
+    return ChangeEffect.of(
+        before, word_parts(translator, read, step, before.rival), factors_of(changed.experiment.scalings)
+    )
 
 
 def _logits_after(

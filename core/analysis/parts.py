@@ -5,7 +5,7 @@ feed-forward network, and biases (Elhage et al. 2021, "A Mathematical Framework 
 `core.analysis.logit_attribution` and `core.analysis.query_key` compute the parts. Shape legend: `core.analysis`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
@@ -106,6 +106,38 @@ class WordParts(ReadOnlyArrays):
     def value_of(self, component: Component) -> float:
         """The part of one component."""
         return float(self.values[self.components.index(component)])
+
+
+LEAST_INCREASE, MAX_INCREASED = 0.1, 3
+
+
+@dataclass(frozen=True)
+class ChangeEffect:
+    """What the changes of an experiment do to the parts of one word of the original translation.
+
+    Attributes:
+        word: the word.
+        increased: heads and networks, not changed themselves, whose direct effect on the word's lead over its rival
+            grew by at least `LEAST_INCREASE` nats, with this growth; the `MAX_INCREASED` largest. That they replace
+            what was changed does not follow from it.
+        largest: the head or network with the largest direct effect under the changes; None if there is none above 0.
+    """
+
+    word: str
+    increased: tuple[tuple[Head | Network, float], ...]
+    largest: Head | Network | None
+
+    @classmethod
+    def of(cls, before: WordParts, after: WordParts, changed: Collection[Component]) -> "ChangeEffect":
+        """The effect, by the parts of the same token and rival `before` and `after`. `changed`: parts to leave out."""
+        direct = dict(zip(after.components, map(float, after.values), strict=True))
+        direct = {part: value for part, value in direct.items() if part not in changed}
+        values = {part: value for part, value in direct.items() if not isinstance(part, Origin)}
+        growth = {part: value - before.value_of(part) for part, value in values.items()}
+        increased = sorted((each for each in growth.items() if each[1] >= LEAST_INCREASE), key=lambda each: -each[1])
+        largest = max(values, key=lambda part: values[part], default=None)
+        has_largest = largest is not None and values[largest] > 0
+        return cls(before.chosen_word.token, tuple(increased[:MAX_INCREASED]), largest if has_largest else None)
 
 
 Baseline = int | Literal["mean", "none"]

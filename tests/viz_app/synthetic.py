@@ -11,7 +11,7 @@ from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.config import preset
 from augenmerk.core.config.run_config import RunConfig
 from augenmerk.core.device import DeviceChoice
-from augenmerk.core.errors import CheckpointError, ExperimentError, TextError
+from augenmerk.core.errors import AnalysisError, CheckpointError, ExperimentError, TextError
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Experiment,
@@ -126,6 +126,11 @@ class FakeTranslator:
         self.digest = f"{sum(map(ord, self.name)):064x}"
         self.experiments: list[Experiment] = []
         self.drafts: list[str | None] = []
+
+    @property
+    def model(self) -> None:
+        """There is none, so nothing can be explained by it."""
+        raise AnalysisError("A translator of thin air has no weights. Use a real model.")
 
     @property
     def texts(self) -> list[str]:

@@ -96,7 +96,7 @@ def _check(window: MainWindow, expected: ExperimentResult) -> None:
     assert [word.text for word, _ in panel.chips._chips] == [word.text for word in changed.target_words]
     assert _chips(page) == _expected_chips(expected)
     if expected.is_changed and changed.text != original.text:
-        assert panel.original_line.text() == f"Original: {original.text}"
+        assert panel.original_line.whole.startswith(f"Original: {original.text} · ")
         assert panel.original_line.isVisible()
     for kind in MAP_KINDS:
         np.testing.assert_allclose(page.state.maps.view_all(kind).values, changed.maps.of_kind(kind), atol=1e-5)

@@ -1,6 +1,6 @@
 """All heads of all layers of all three kinds, as thumbnails in one widget: layout, painting, mouse and keys."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -562,7 +562,8 @@ class HeadGrid(QWidget):
             if head is not None:
                 QToolTip.showText(event.globalPos(), self._tip(head), self)
             else:
-                QToolTip.showText(event.globalPos(), self._tip_of_groups(event.pos(), kind), self)
+                is_folded = kind in self.state.settings.folded_kinds
+                QToolTip.showText(event.globalPos(), tip_of_groups(self.groups_at(event.pos()), kind, is_folded), self)
             return True
         return super().event(event)
 
@@ -592,24 +593,21 @@ class HeadGrid(QWidget):
         )
         return f"{head.title}\n{what}\n{switch} · Ctrl-click: show several together"
 
-    def _tip_of_groups(self, point: QPoint, kind: MapKind | None) -> str:
-        """The tip of a title, a layer or a column; empty elsewhere."""
-        groups = self.groups_at(point)
-        if kind is not None:
-            fold = f"Click: {'show' if kind in self.state.settings.folded_kinds else 'fold'} these heads"
-            return f"{fold}\nRight-click: switch them all off" if groups else fold
-        if not groups:
-            return ""
-        return (
-            "Click: switch this layer's heads or its feed-forward network off"
-            if groups[0].layer is not None
-            else ("Click: switch this head off in all layers")
-        )
-
     def _hover(self, head: Head | None) -> None:
         if head != self._hovered:
             self._hovered = head
             self.update()
+
+
+def tip_of_groups(groups: Sequence[HeadGroup], kind: MapKind | None, is_folded: bool) -> str:
+    """The tip of the title of a kind, of a layer or of a column; empty elsewhere."""
+    if kind is not None:
+        fold = f"Click: {'show' if is_folded else 'fold'} these heads"
+        return f"{fold}\nRight-click: switch them all off" if groups else fold
+    if not groups:
+        return ""
+    of_layer = "Click: switch this layer's heads or its feed-forward network (FFN) off"
+    return of_layer if groups[0].layer is not None else "Click: switch this head off in all layers"
 
 
 class HeadGridArea(VerticalScrollArea):

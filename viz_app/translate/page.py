@@ -1,6 +1,7 @@
 """The Translate page: a sentence, its translation, all heads, one head large, and the analysis tabs."""
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
@@ -9,6 +10,7 @@ from PySide6.QtWidgets import QSplitter, QWidget
 from augenmerk.viz_app.export.saving import ExportSource
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import edit_text, open_experiment
+from augenmerk.viz_app.state.experiment_state import RequestState
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.number_table import NumberTable
 from augenmerk.viz_app.theme import GAP, current_theme, scaled
@@ -21,6 +23,7 @@ from augenmerk.viz_app.widgets.commands import Command, run_by_key
 from augenmerk.viz_app.widgets.dialogs import show_failure
 from augenmerk.viz_app.widgets.labels import EmptyState
 from augenmerk.viz_app.widgets.layouts import column_of, row_of, set_visible
+from augenmerk.viz_app.worker.explaining import ChangeEffectJob
 from augenmerk.viz_app.worker.inference import ExperimentController, Failure
 
 VEIL_OPACITY = 0.6
@@ -80,6 +83,7 @@ class TranslatePage(QWidget):
         sentence = self.sentence
         of_the_result = (sentence.sentence, sentence.original_line, sentence.chips_area)
         self._veils = [Veil(part) for part in (*of_the_result, self.heads, self.head, self.analysis)]
+        self._effect = RequestState()
         self._connect()
         self.show_message("")
 
@@ -116,6 +120,14 @@ class TranslatePage(QWidget):
         self.message.show_text(text, shows_buttons=offers_models or offers_cancel)
         self.message.setVisible(True)
         set_visible(self._arrangement, False, focus_to=self.sentence.input)
+
+    def _ask_effect(self) -> None:
+        """Asks for the parts of a word that grew after a switch-off: of the pinned or picked word, if there is one."""
+        result = self.state.current
+        if result is not None and result.experiment.scalings:
+            words = [word for word in result.original.target_words if self.state.selection.is_picked(word)]
+            job = ChangeEffectJob(result, words[0].start if words else None)
+            self.controller.ask(job, self._effect, partial(self.sentence.show_effect, result))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Shows fewer lines of the sentences on a small page."""
@@ -185,6 +197,7 @@ class TranslatePage(QWidget):
 
     def _show_result(self) -> None:
         self._show_whether_outdated()
+        self._ask_effect()
         has_result = self.state.result is not None
         set_visible(self._arrangement, has_result, focus_to=self.sentence.input)
         set_visible(self.message, not has_result, focus_to=self.sentence.input)

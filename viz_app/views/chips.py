@@ -10,9 +10,10 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, QTimer, Si
 from PySide6.QtGui import QEnterEvent, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QToolTip, QWidget
 
+from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.quantities import number
 from augenmerk.core.text.vocabulary import STARTS
-from augenmerk.core.translation.experiment import GivenTarget, Intervention, in_groups
+from augenmerk.core.translation.experiment import GivenTarget, Intervention, in_groups, scaling
 from augenmerk.core.translation.result import ExperimentResult, Translation, Word
 from augenmerk.viz_app.heatmap.heatmap import selection_mode_of
 from augenmerk.viz_app.state import experiment_editor as edits
@@ -429,6 +430,7 @@ class InterventionChips(QWidget):
     Attributes:
         hint: shown while nothing is changed.
         chips: one button for each intervention or group of heads, in their order; the last one for a given translation.
+        suggestion: switches off the part that matters most, if the changes left all words the same.
         undo_button, redo_button, reset_button: for undo, redo, and resetting all changes.
     """
 
@@ -441,6 +443,9 @@ class InterventionChips(QWidget):
         self.hint = label("small", wraps=True)
         self.hint.setText(HINT)
         self.chips: list[QToolButton] = []
+        self.suggestion = flat_button("", "")
+        self._suggested: Head | Network | None = None
+        self.suggestion.clicked.connect(self._take_suggestion)
         self.undo_button = flat_button("↶", UNDO.tip_with_keys())
         self.redo_button = flat_button("↷", REDO.tip_with_keys())
         self.reset_button = flat_button("Reset", "Reset all changes")
@@ -457,11 +462,25 @@ class InterventionChips(QWidget):
         scales(row.setSpacing, 2)
         row.addWidget(self.hint, 1, Qt.AlignmentFlag.AlignVCenter)
         row.addWidget(self._flow_area, 1)
+        row.addWidget(self.suggestion, 0, Qt.AlignmentFlag.AlignTop)
         for button in (self.undo_button, self.redo_button, self.reset_button):
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         state.experiment_changed.connect(self.rebuild)
         state.result_changed.connect(self.rebuild)
         self.rebuild()
+
+    def suggest(self, part: Head | Network, word: str) -> None:
+        """Offers to switch off another part, after a change that left all words the same."""
+        self._suggested = part
+        self.suggestion.setText(f"Try {part.short_name} off")
+        self.suggestion.setToolTip(
+            f"No word changed. Of all heads and networks, the {part} adds most to “{word}” directly: switch it off too"
+        )
+        self.suggestion.setVisible(self.width_in_one_line() <= self.width())  # more rows would move the heads
+
+    def _take_suggestion(self) -> None:
+        if self._suggested is not None:
+            self._state.submit(edits.intervene(scaling(self._suggested)))
 
     def put_beside(self, widget: QWidget | None) -> None:
         """Puts another widget into the space that the chips leave in their line; None frees it again."""
@@ -476,7 +495,7 @@ class InterventionChips(QWidget):
 
     def width_in_one_line(self) -> int:
         """The width of all chips and buttons side by side."""
-        buttons = (self.undo_button, self.redo_button, self.reset_button)
+        buttons = (self.suggestion, self.undo_button, self.redo_button, self.reset_button)
         spacing = self._row.spacing() * (len(buttons) + 1)
         return self._flow.sizeHint().width() + sum(button.sizeHint().width() for button in buttons) + spacing
 
@@ -484,6 +503,7 @@ class InterventionChips(QWidget):
         """Updates chips and buttons to the experiment."""
         state, experiment = self._state, self._state.experiment
         focused = self.window().focusWidget()
+        set_visible(self.suggestion, False, focus_to=self.undo_button)
         focused_chip = next((index for index, chip in enumerate(self.chips) if chip is focused), None)
         for chip in self.chips:
             self._flow.removeWidget(chip)

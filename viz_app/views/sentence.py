@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QSizePolicy, QWidget
 
+from augenmerk.core.analysis.parts import ChangeEffect
 from augenmerk.core.quantities import duration, number
 from augenmerk.core.text.languages import a_sentence_in
 from augenmerk.core.translation.experiment import GivenTarget
@@ -135,6 +136,14 @@ class SentencePanel(QFrame):
             return self._state.measuring.cancel()
         self._state.cancel()
         return True
+
+    def show_effect(self, result: ExperimentResult, effect: ChangeEffect) -> None:
+        """Reports the parts that the changes of the result shown increased; offers a part to switch off if no word
+        changed.
+        """
+        self.original_line.setText(_original_text(result, effect))
+        if result.original.text == result.changed.text and effect.largest is not None:
+            self.interventions.suggest(effect.largest, effect.word)
 
     def fit(self, page_width: int, page_height: int) -> None:
         """A small page leaves the maps their room: long sentences show fewer lines, and the card is folded."""
@@ -580,15 +589,28 @@ def typing_hint(state: ExperimentState) -> str:
     return f"Type {a_sentence_in(run.data.source_language if run is not None else BUNDLED_LANGUAGE)}"
 
 
-def _original_text(result: ExperimentResult) -> str:
-    """A line comparing the original translation with the changed one; empty without changes."""
+def _original_text(result: ExperimentResult, effect: ChangeEffect | None = None) -> str:
+    """A line comparing the original translation with the changed one, and shorter forms; empty without changes.
+
+    `effect`: the parts of a word, once they are known.
+    """
     if result.own is not None:
         return f"The model's own: {result.own.text}"
     if not result.is_changed:
         return ""
+    by = number(abs(result.change_of_log_probability))
+    more, higher = ("more", "higher") if result.change_of_log_probability > 0 else ("less", "lower")
+    measured = f"now {more} probable: log-probability {higher} by {by}" if by != number(0) else "equally probable"
     if result.original.text == result.changed.text:
-        return "Same words as without these changes"
-    return f"Original: {result.original.text or 'nothing'}"
+        words = "Same words as without these changes"
+        forms = [f"{words} · {measured}", f"Same words · {measured.partition(':')[0]}", "Same words"]
+    else:
+        words = f"Original: {result.original.text or 'nothing'}"
+        forms = [f"{words} · {measured}", words]
+    if effect is not None and effect.increased:
+        parts = ", ".join(f"{part.short_name} +{number(growth)}" for part, growth in effect.increased)
+        forms.insert(0, f"{forms[0]} · parts that increased for “{effect.word}”: {parts}")
+    return "\n".join(forms)
 
 
 def _per_token(translation: Translation) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from augenmerk.core.analysis.parts import Component, WordParts
-from augenmerk.core.translation.result import Translation
+from augenmerk.core.analysis.parts import ChangeEffect, Component, WordParts
+from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, ShouldStop, Tell
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
@@ -66,6 +66,26 @@ class MeasurePartsJob:
 
         found = measure_parts(translator, self.parts, should_stop=should_stop)
         return dict(zip(self.parts.components, map(float, found), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class ChangeEffectJob:
+    """The parts of a word that the changes of an experiment increased.
+
+    Attributes:
+        result: of the experiment.
+        step: of the word in the original; None for the one whose probability changed most.
+    """
+
+    result: ExperimentResult
+    step: int | None
+    scope: ClassVar[JobScope] = "details"
+
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> ChangeEffect:
+        """See `Job.run`."""
+        from augenmerk.core.analysis.logit_attribution import effect_of_changes
+
+        return effect_of_changes(translator, self.result, self.step)
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from augenmerk.core.analysis.logit_attribution import logit_parts, measure_parts, word_parts
-from augenmerk.core.analysis.parts import Origin, WordParts
+from augenmerk.core.analysis.logit_attribution import effect_of_changes, logit_parts, measure_parts, word_parts
+from augenmerk.core.analysis.parts import LEAST_INCREASE, MAX_INCREASED, Origin, WordParts
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.translation.experiment import (
@@ -281,3 +281,31 @@ def test_a_comparison_that_is_impossible_is_refused(
 
 def _ids(translator: Translator, word: str) -> list[int]:
     return [token for each in translator.checkpoint.codecs.target.encode_text(f"a {word}")[1:] for token in each.ids]
+
+
+@pytest.mark.heavy
+def test_the_effect_of_changes_names_the_parts_of_the_most_changed_word_that_grew(bundled: Translator) -> None:
+    off = [HeadScaled(Head("cross", 2, head)) for head in range(8)] + [FeedForwardScaled(Network("decoder", 1))]
+    result = bundled.compare(Experiment("Ein Mann in einem blauen Hemd putzt ein Fenster.", interventions=tuple(off)))
+    changes = np.subtract(result.original_log_probabilities, result.original.log_probabilities)
+    word = max(result.original.target_words, key=lambda word: np.abs(changes[word.start : word.end]).max())
+    assert word.end == word.start + 1
+    before = word_parts(bundled, result.original, word.start)
+    read = bundled.run(Experiment(result.original.source_text, GivenTarget(result.original.text), tuple(off)))
+    assert read.predicted_ids == result.original.predicted_ids
+    after = word_parts(bundled, read, word.start, before.rival)
+    growth = {
+        part: new - old
+        for part, old, new in zip(before.components, before.values, after.values, strict=True)
+        if not isinstance(part, Origin) and part not in {each.part for each in off}
+    }
+    effect = effect_of_changes(bundled, result)
+    assert effect.word == word.text
+    assert 1 <= len(effect.increased) <= MAX_INCREASED
+    assert [part for part, _ in effect.increased] == sorted(growth, key=lambda part: -growth[part])[
+        : len(effect.increased)
+    ]
+    assert all(found == pytest.approx(growth[part], abs=1e-5) for part, found in effect.increased)
+    assert min(found for _, found in effect.increased) >= LEAST_INCREASE
+    assert effect.largest == max(growth, key=after.value_of)
+    assert effect_of_changes(bundled, result, 0).word == result.original.target_words[0].text

@@ -8,9 +8,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
+from augenmerk.core.analysis.parts import ChangeEffect
 from augenmerk.core.config import preset
 from augenmerk.core.device import DeviceChoice
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
 from augenmerk.core.translation.result import ExperimentResult
@@ -106,7 +107,7 @@ def test_beside_a_changed_translation_stands_the_original_and_what_it_costs(
     state.submit(toggle_head(Head("cross", 0, 0)))
     result = answer(state)
     assert panel.sentence.text == "Off1 mann."
-    assert panel.original_line.text() == "Original: Ein mann."
+    assert panel.original_line.whole == "Original: Ein mann. · now less probable: log-probability lower by 0.25"
     before = result.original.log_probability
     assert panel.facts.text().endswith(f"of the original: {before:.2f} → {before - 0.25:.2f}".replace("-", "−"))
     assert [each.cursor.selectedText() for each in panel.sentence.extraSelections()] == ["Off1"]
@@ -128,7 +129,41 @@ def test_where_two_decimals_hide_what_a_change_costs_there_are_three(
 def test_where_the_words_stay_this_is_said(panel: SentencePanel, state: ExperimentState) -> None:
     state.submit(force(1, "mann"))
     answer(state)
-    assert panel.original_line.text() == "Same words as without these changes"
+    assert panel.original_line.whole.startswith("Same words as without these changes · ")
+    result, original = state.result, state.original
+    assert result is not None
+    assert original is not None
+    for change, measured in (
+        (0.0, "equally probable"),
+        (-0.004, "equally probable"),
+        (-0.5, "now less probable: log-probability lower by 0.50"),
+        (1.25, "now more probable: log-probability higher by 1.25"),
+    ):
+        first, *rest = original.log_probabilities
+        state.accept(replace(result, original_log_probabilities=(first + change, *rest)))
+        assert panel.original_line.whole == f"Same words as without these changes · {measured}"
+
+
+def test_parts_that_increased_are_named_and_a_part_is_offered_where_the_words_stay(
+    panel: SentencePanel, state: ExperimentState, qtbot: QtBot
+) -> None:
+    panel.resize(1400, 200)
+    state.submit(force(1, "mann"))
+    result = answer(state)
+    network = Network("decoder", 2)
+    panel.show_effect(result, ChangeEffect("mann", ((Head("cross", 1, 4), 0.314), (network, 0.1)), network))
+    assert panel.original_line.whole.endswith(
+        " · parts that increased for “mann”: cross 2·5 +0.31, feed-forward decoder 3 +0.10"
+    )
+    suggestion = panel.interventions.suggestion
+    assert suggestion.isVisible()
+    assert suggestion.text() == "Try feed-forward decoder 3 off"
+    qtbot.mouseClick(suggestion, Qt.MouseButton.LeftButton)
+    assert state.experiment.networks_off == {network}
+    assert not suggestion.isVisible(), "until the next measurement"
+    state.submit(toggle_head(Head("cross", 0, 0)))
+    panel.show_effect(answer(state), ChangeEffect("mann", (), network))
+    assert not suggestion.isVisible(), "other words"
 
 
 def test_beside_a_given_translation_stands_the_models_own(panel: SentencePanel, state: ExperimentState) -> None:
@@ -289,13 +324,13 @@ def test_folded_the_whole_original_stays_in_sight_beside_many_changes(
     answer(state)
     qtbot.waitUntil(line.isVisible)
     assert panel.interventions.isAncestorOf(line)
-    assert line.shown_text() == line.text()
+    assert line.shown_text() in line.text().split("\n"), "a whole form of the text"
     state.submit(intervene(*(HeadScaled(Head("cross", 0, head)) for head in range(1, 4)), ForcedToken(1, "dog")))
     answer(state)
     qtbot.wait(50)
     assert not panel.interventions.isAncestorOf(line)
     assert line.isVisible()
-    assert line.shown_text().replace("\n", " ") == line.text()
+    assert line.shown_text().replace("\n", " ") == line.whole
     panel.original_line.setText("Original: " + "a word " * 30)
     panel.rows.place_original()
     qtbot.waitUntil(lambda: line.height() >= 2 * line.fontMetrics().lineSpacing())
