@@ -48,27 +48,29 @@ class ComponentGroup:
     """Components that are summed.
 
     Attributes:
-        name: for people: “heads of layer 2”.
+        name: short: “heads 2”, “network 2”.
+        title: “Heads of layer 2”.
         places: their indices among all components.
     """
 
     name: str
+    title: str
     places: tuple[int, ...]
 
 
 def group_components(components: Sequence[Component]) -> tuple[ComponentGroup, ...]:
     """Token, position, the heads of each layer, the network of each layer, biases; in the order of `components`."""
-    places: dict[str, list[int]] = {}
+    places: dict[tuple[str, str], list[int]] = {}
     for place, component in enumerate(components):
         match component:
             case Head():
-                name = f"heads of layer {component.layer + 1}"
+                names = f"heads {component.layer + 1}", f"Heads of layer {component.layer + 1}"
             case Network():
-                name = f"feed-forward of layer {component.layer + 1}"
+                names = f"network {component.layer + 1}", f"Feed-forward network of layer {component.layer + 1}"
             case _:
-                name = component.short_name
-        places.setdefault(name, []).append(place)
-    return tuple(ComponentGroup(name, tuple(found)) for name, found in places.items())
+                names = component.short_name, component.title
+        places.setdefault(names, []).append(place)
+    return tuple(ComponentGroup(*names, tuple(found)) for names, found in places.items())
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,10 +249,11 @@ def _chosen_groups(
     groups = group_components(components)
     for group in groups:
         if group.name == opened:
-            groups = tuple(ComponentGroup(components[place].short_name, (place,)) for place in group.places)
+            members = [(components[place], place) for place in group.places]
+            groups = tuple(ComponentGroup(each.short_name, each.title, (place,)) for each, place in members)
     if len(groups) > MAX_GROUPS:
         sizes = [np.abs(products[list(group.places)].sum(axis=0)).sum() for group in groups]
         groups = tuple(groups[place] for place in sorted(np.argsort(sizes)[-MAX_GROUPS:]))
     shown = {place for group in groups for place in group.places}
     others = tuple(place for place in range(len(components)) if place not in shown)
-    return (*groups, ComponentGroup(OTHERS, others)) if others else groups
+    return (*groups, ComponentGroup(OTHERS, "All others", others)) if others else groups

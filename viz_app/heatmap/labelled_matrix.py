@@ -71,7 +71,7 @@ class MatrixStyle:
             everywhere if it does not in most cells.
         is_clickable: whether the mouse pointer shows that a click on a cell does something.
         legend: the texts below the colours, at the left end, the middle and the right end, for the last colour's
-            value.
+            value; None for no legend.
     """
 
     colors: Literal["sequential", "signed"]
@@ -80,7 +80,7 @@ class MatrixStyle:
     has_slanted_columns: bool = True
     cell_text: Callable[[float], str] | None = None
     is_clickable: bool = False
-    legend: Callable[[float], tuple[str, str, str]] = lambda top: ("0", "", f"{top:.2f}")
+    legend: Callable[[float], tuple[str, str, str]] | None = lambda top: ("0", "", f"{top:.2f}")
 
 
 class MatrixPicture:
@@ -116,6 +116,19 @@ class MatrixPicture:
             return None if np.isnan(matrix.values[cell.row, cell.column]) else cell
         return None
 
+    def label_at(self, point: QPointF) -> MatrixCell | None:
+        """The label under a point: of a row (column −1) or of a column (row −1)."""
+        for index, matrix in enumerate(self.matrices):
+            area, num_columns = self.areas[index], len(matrix.column_labels)
+            if area.top() <= point.y() < area.bottom() and point.x() < area.left():
+                return MatrixCell(index, int((point.y() - area.top()) / self._cell_height(matrix)), -1)
+            height = area.top() - point.y()
+            slant = height * COLUMN_COSINE / COLUMN_SINE if self.style.has_slanted_columns else 0.0
+            column = (point.x() - slant - area.left()) * num_columns / max(1.0, area.width())
+            if 0 < height <= self._header_height(matrix) - self._title_height(matrix) and 0 <= column < num_columns:
+                return MatrixCell(index, -1, int(column))
+        return None
+
     def font(self, matrix: Matrix) -> QFont:
         """The font of labels and of texts in cells: smaller in low cells."""
         font = QFont(self.theme.font("small"))
@@ -135,9 +148,12 @@ class MatrixPicture:
         metrics = QFontMetrics(self.font(matrix))
         return min(self.theme.scaled(MAX_LABEL), max(map(metrics.horizontalAdvance, labels), default=0) + 2)
 
+    def _title_height(self, matrix: Matrix) -> float:
+        return self.theme.scaled(TITLE_HEIGHT) if matrix.title else 0
+
     def _header_height(self, matrix: Matrix) -> float:
         """Of title and column labels."""
-        title = self.theme.scaled(TITLE_HEIGHT) if matrix.title else 0
+        title = self._title_height(matrix)
         line = QFontMetrics(self.font(matrix)).height()
         if not self.style.has_slanted_columns:
             return title + line + 2
@@ -152,7 +168,8 @@ class MatrixPicture:
 
     def content_height(self) -> int:
         """Of all matrices and the legend."""
-        return round(self.block_top(len(self.matrices)) + self.theme.scaled(LEGEND_HEIGHT))
+        legend = self.theme.scaled(LEGEND_HEIGHT) if self.style.legend is not None else 0
+        return round(self.block_top(len(self.matrices)) + legend)
 
     def _lay_out(self) -> tuple[QRectF, ...]:
         """The areas of all matrices. All begin and end at the same places of the line."""
@@ -188,7 +205,8 @@ class MatrixPicture:
             painter.drawLine(rect.topLeft(), rect.bottomRight())
         painter.setPen(QPen(self.theme.color("accent"), 2))
         painter.drawRects([self.cell_rect(cell) for cell in framed])
-        self._paint_legend(painter, table, top)
+        if self.style.legend is not None:
+            self._paint_legend(painter, table, self.style.legend(top))
 
     def _paint_cells(self, painter: QPainter, index: int, table: Sequence[QColor], indices: NDArray[np.intp]) -> None:
         matrix = self.matrices[index]
@@ -259,7 +277,7 @@ class MatrixPicture:
             painter.drawText(QRectF(0, -half, longest + 2, 2 * half), middle, text)
             painter.restore()
 
-    def _paint_legend(self, painter: QPainter, table: Sequence[QColor], top: float) -> None:
+    def _paint_legend(self, painter: QPainter, table: Sequence[QColor], texts: tuple[str, str, str]) -> None:
         last = self.areas[-1]
         bar = QRectF(last.left(), last.bottom() + 8, last.width(), LEGEND_BAR)
         for index in range(0, len(table), 3):
@@ -269,7 +287,7 @@ class MatrixPicture:
         painter.setFont(self.theme.font("small"))
         place = QRectF(last.left() - 8, bar.bottom(), last.width() + 16, self.theme.scaled(16))
         sides = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignHCenter, Qt.AlignmentFlag.AlignRight)
-        for side, text in zip(sides, self.style.legend(top), strict=True):
+        for side, text in zip(sides, texts, strict=True):
             painter.drawText(place, side | Qt.AlignmentFlag.AlignVCenter, text)
 
     def _choose_pen(self, painter: QPainter, text: str, *, is_marked: bool) -> None:
@@ -289,10 +307,12 @@ class LabelledMatrix(QWidget):
     Signals:
         hovered(MatrixCell | None): another cell is under the mouse, or none.
         clicked(MatrixCell)
+        label_clicked(MatrixCell): see `MatrixPicture.label_at`.
     """
 
     hovered = Signal(object)
     clicked = Signal(object)
+    label_clicked = Signal(object)
 
     def __init__(self, name: str, style: MatrixStyle, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -367,10 +387,14 @@ class LabelledMatrix(QWidget):
         self._hover(None)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Reports a click on a cell."""
-        cell = self.cell_at(event.position())
-        if cell is not None and event.button() == Qt.MouseButton.LeftButton:
+        """Reports a click on a cell or a label."""
+        layout = self._layout_now()
+        if layout is None or event.button() != Qt.MouseButton.LeftButton:
+            return
+        if (cell := layout.cell_at(event.position())) is not None:
             self.clicked.emit(cell)
+        elif (label := layout.label_at(event.position())) is not None:
+            self.label_clicked.emit(label)
 
     def event(self, event: QEvent) -> bool:
         """Each cell has a tip of its own."""

@@ -1,17 +1,20 @@
-"""The origin of the pinned pair's weight: query times key, dimension by dimension. No Qt, no torch."""
+"""The origin of the pinned pair's weight: query times key, by dimension or by component. No Qt, no torch."""
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from psygnal import SignalGroupDescriptor
 
+from augenmerk.core.analysis.parts import Baseline, CellParts, PartsTable, RowParts
 from augenmerk.core.analysis.trace import QueryKeyDetail, Trace, query_key_detail
+from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.state.experiment_state import ExperimentState, RequestState
+from augenmerk.viz_app.state.map_view import Pair
 
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SCORE_DECIMALS = 4
@@ -23,26 +26,42 @@ class WeightExplanation:
     """The state of the explanation of the pinned pair's weight.
 
     Attributes:
-        is_open: whether it is; a field with an event.
+        is_open: whether it is; a field with an event, as the next three.
+        view: by dimension of the head, or by component of query and key.
+        baseline: the subtrahend of the score that is split into components.
+        opened: names of the groups of the query's and the key's components that are open; empty for none.
         request: the queries and keys that are awaited.
     """
 
     events: ClassVar[SignalGroupDescriptor] = SignalGroupDescriptor()
 
     is_open: bool = False
+    view: Literal["dimensions", "components"] = "dimensions"
+    baseline: Baseline = "mean"
+    opened: tuple[str, str] = "", ""
 
     def __post_init__(self) -> None:
         self.request = RequestState()
         self._known: tuple[Translation, Trace] | None = None
+        self._row: tuple[Translation, RowParts] | None = None
 
     def trace_of(self, translation: Translation | None) -> Trace | None:
         """Queries and keys of a translation; None if they are not known."""
         known = self._known
         return known[1] if known is not None and known[0] is translation else None
 
-    def take(self, translation: Translation, trace: Trace) -> None:
-        """Queries and keys of a translation have become known."""
-        self._known = translation, trace
+    def row_of(self, translation: Translation, head: Head, query: int) -> RowParts | None:
+        """The parts of a query's scores; None if they are not known."""
+        known = self._row
+        is_it = known is not None and known[0] is translation and (known[1].head, known[1].query) == (head, query)
+        return known[1] if known is not None and is_it else None
+
+    def take(self, translation: Translation, answer: Trace | RowParts) -> None:
+        """Queries and keys of a translation, or the parts of a query's scores, have become known."""
+        if isinstance(answer, Trace):
+            self._known = translation, answer
+        else:
+            self._row = translation, answer
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +113,69 @@ class QueryKeyView:
         )
 
 
-def query_key_view(state: ExperimentState, explanation: WeightExplanation) -> QueryKeyView | str:
-    """The products that give the pinned pair's weight in the translation shown, or a sentence on the missing part.
+@dataclass(frozen=True, eq=False)
+class ComponentsView:
+    """The components of query and key that give the pinned pair's attention score.
+
+    Attributes:
+        cell: the parts of the score.
+        table: these in groups.
+        tokens: the query and the key, in words.
+        temperature: the head's.
+        is_open: whether a group of the table is open.
+        keys: the visible keys, in words.
+        whose: names the explained one of two translations; empty if there is only one.
+    """
+
+    cell: CellParts
+    table: PartsTable
+    tokens: str
+    temperature: float
+    is_open: bool
+    keys: tuple[str, ...]
+    whose: str = ""
+
+    @property
+    def baselines(self) -> dict[str, tuple[str, str]]:
+        """The possible subtrahends by name: short for a button, and for a menu."""
+        others = {
+            str(key): (f"minus “{text}”", f"Minus the score of “{text}”, key {key + 1}")
+            for key, text in enumerate(self.keys)
+            if key != self.cell.key
+        }
+        mean, none = ("minus the mean", "Minus the mean of all keys"), ("the score alone", "The attention score alone")
+        return {"mean": mean, "none": none} | others
+
+    @property
+    def sentence(self) -> str:
+        """The sum that the table splits."""
+        cell, scores = self.cell, self.cell.row.scores
+        tempered = "" if self.temperature == 1 else f", divided by temperature {self.temperature:g}"
+        total = f"Attention score {number(float(scores[cell.key]))}{tempered}"
+        lead = f"{number(abs(cell.total))} {'below' if cell.total < 0 else 'above'}"
+        if cell.baseline == "mean":
+            total += f", {lead} the mean of {len(scores)} keys ({number(float(scores.mean()))})"
+        elif cell.baseline != "none":
+            total += f", {lead} that of “{self.keys[cell.baseline]}” ({number(float(scores[cell.baseline]))})"
+        rest = f" Remainder: {number(cell.remainder)}." if abs(cell.remainder) >= LEAST_REMAINDER else ""
+        hint = CLOSE_GROUPS if self.is_open else OPEN_GROUPS
+        return " ".join(filter(None, (f"{total}: the sum of this table.{rest} {hint}", self.whose)))
+
+    def tip(self, row: int, column: int) -> str:
+        """One cell of the table in words."""
+        value = number(float(self.table.values[row, column]), signed=True)
+        query, key = self.table.rows[row].title, self.table.columns[column].title
+        return f"Query: {query}\nKey: {key}\n{value} of {number(self.cell.total, signed=True)}"
+
+
+LEAST_REMAINDER = 0.005
+"""A smaller one would be shown as 0.00."""
+OPEN_GROUPS, CLOSE_GROUPS = "Click a label or a cell to open its groups.", "Click again to close the groups."
+Subject = tuple[Translation, Pair, Head]
+
+
+def explained_pair(state: ExperimentState) -> Subject | str:
+    """The translation, pair and head to explain, or a sentence on the missing part.
 
     For a difference, the changed translation is explained.
     """
@@ -109,24 +189,66 @@ def query_key_view(state: ExperimentState, explanation: WeightExplanation) -> Qu
         return "The pinned cell is not in the current map."
     if any(row.head == head and row.row == pair.query for row in translation.experiment.attention_rows):
         return "These weights were set by hand: they do not come from queries and keys."
+    return translation, pair, head
+
+
+def query_key_view(state: ExperimentState, explanation: WeightExplanation) -> QueryKeyView | str:
+    """The products of dimensions that give the pinned pair's weight, or a sentence on the missing part."""
+    subject = explained_pair(state)
+    if isinstance(subject, str):
+        return subject
+    translation, pair, head = subject
     trace = explanation.trace_of(translation)
     if trace is None:
-        if state.current is None:
-            return "Waiting for the current model."
-        return explanation.request.problem or "Reading queries and keys…"
+        return _awaited(state, explanation)
     detail = query_key_detail(trace, head, pair.query, pair.key)
     keys = trace.of_kind(head.kind).keys[head.layer, head.head]
     scores = (keys.astype(np.float64) @ detail.query_vector.astype(np.float64)) / np.sqrt(len(detail.query_vector))
     scores /= detail.temperature
     if head.kind == "decoder" and not trace.lifts_mask:
         scores[pair.query + 1 :] = -np.inf
-    query, key = _tokens(state, translation)
-    whose = ""
+    return QueryKeyView(detail, " → ".join(_tokens(state, translation)), scores, _whose(state))
+
+
+def components_view(state: ExperimentState, explanation: WeightExplanation) -> ComponentsView | str:
+    """The components that give the pinned pair's attention score, or a sentence on the missing part."""
+    subject = explained_pair(state)
+    if isinstance(subject, str):
+        return subject
+    translation, pair, head = subject
+    row = explanation.row_of(translation, head, pair.query)
+    if row is None:
+        return _awaited(state, explanation)
+    num_visible = len(row.scores)
+    if pair.key >= num_visible:
+        return "The mask hides this key from the query: its attention score has no effect."
+    keys = (translation.read_tokens if head.kind == "decoder" else translation.source_tokens)[:num_visible]
+    baseline = explanation.baseline
+    if isinstance(baseline, int) and (baseline >= num_visible or baseline == pair.key):
+        baseline = "mean"
+    cell = row.of_cell(pair.key, baseline)
+    temperatures = {each.head: each.temperature for each in translation.experiment.temperatures}
+    return ComponentsView(
+        cell,
+        cell.table(*explanation.opened),
+        " → ".join(_tokens(state, translation)),
+        temperatures.get(head, 1.0),
+        any(explanation.opened),
+        keys,
+        _whose(state),
+    )
+
+
+def _awaited(state: ExperimentState, explanation: WeightExplanation) -> str:
+    if state.current is None:
+        return "Waiting for the current model."
+    return explanation.request.problem or "Reading queries and keys…"
+
+
+def _whose(state: ExperimentState) -> str:
     if state.maps.shown == "difference":
-        whose = "This explains the weight of the changed translation, not the difference."
-    elif state.maps.shown == "original":
-        whose = "This explains the weight of the original translation."
-    return QueryKeyView(detail, f"{query} → {key}", scores, whose)
+        return "This explains the weight of the changed translation, not the difference."
+    return "This explains the weight of the original translation." if state.maps.shown == "original" else ""
 
 
 def _tokens(state: ExperimentState, translation: Translation) -> tuple[str, str]:

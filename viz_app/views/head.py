@@ -30,11 +30,13 @@ from PySide6.QtWidgets import (
 )
 
 from augenmerk.core.analysis.measures import MEASURES
+from augenmerk.core.analysis.parts import OTHERS, ComponentGroup, RowParts
 from augenmerk.core.analysis.trace import Trace
 from augenmerk.core.model.heads import KIND_TITLES
 from augenmerk.core.quantities import number
-from augenmerk.core.translation.result import MapKind, Translation
+from augenmerk.core.translation.result import MapKind
 from augenmerk.viz_app.heatmap.heatmap import Heatmap
+from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from augenmerk.viz_app.heatmap.lines_view import LinesArea, LinesView
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_editor import toggle_head
@@ -42,11 +44,18 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_in_words
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import FIT, on_redraw
-from augenmerk.viz_app.state.weight_explanation import QueryKeyView, WeightExplanation, query_key_view
+from augenmerk.viz_app.state.weight_explanation import (
+    ComponentsView,
+    QueryKeyView,
+    WeightExplanation,
+    components_view,
+    explained_pair,
+    query_key_view,
+)
 from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales
 from augenmerk.viz_app.views.cell_menu import CellMenu, PartEditor
 from augenmerk.viz_app.views.commands import SWITCH_HEAD
-from augenmerk.viz_app.widgets.buttons import ChoiceMenu, MenuButton, flat_button
+from augenmerk.viz_app.widgets.buttons import ChoiceMenu, MenuButton, flat_button, tab_button
 from augenmerk.viz_app.widgets.labels import ElidingLabel, StableHeightLabel, label
 from augenmerk.viz_app.widgets.layouts import (
     ContentHeightScrollArea,
@@ -56,7 +65,7 @@ from augenmerk.viz_app.widgets.layouts import (
     set_visible,
     wrapping_row,
 )
-from augenmerk.viz_app.worker.inference import ExperimentController, TraceJob
+from augenmerk.viz_app.worker.inference import ExperimentController, RowPartsJob, TraceJob
 
 SCOPES = {
     "head": ("this head", "This head alone"),
@@ -579,13 +588,31 @@ class PickLine(QWidget):
 MAX_WIDTH, HEIGHT, MIN_HEIGHT = 600, 178, 90
 
 
+VIEWS = {
+    "dimensions": ("dimensions", "The products of the head's dimensions"),
+    "components": ("components", "What query and key are made of: token, position, heads, networks"),
+}
+COMPONENTS_STYLE = MatrixStyle(
+    colors="signed",
+    cell_heights=(14, 16),
+    aimed_height=144,
+    cell_text=partial(number, signed=True),
+    is_clickable=True,
+    legend=None,
+)
+COMPONENTS_TITLE = "Rows: what the query is made of · columns: the key"
+
+
 class QueryKeyCard(QFrame):
     """Explains the pinned weight. Opened with nothing pinned, it waits for a pin; it closes when its pin is cleared.
 
     Attributes:
         explanation: whether it is open, and the queries and keys.
-        bars: the products.
+        bars: the products of dimensions.
+        table: those of components.
         text: their meaning, or the missing part.
+        view_buttons: one for each of `VIEWS`.
+        baseline_menu: the subtrahend of the score; only for components.
 
     Signals:
         rebuilt(): it shows something else, and may need another height.
@@ -597,16 +624,24 @@ class QueryKeyCard(QFrame):
         super().__init__(parent)
         self._state, self._controller = state, controller
         self.explanation = WeightExplanation()
-        self._asked: Translation | None = None
+        self._asked: TraceJob | RowPartsJob | None = None
+        self._components: ComponentsView | None = None
         self.setProperty("role", "card")
-        self.title = ElidingLabel("heading")
+        self.title = ElidingLabel("heading", elide=Qt.TextElideMode.ElideMiddle)
         self.bars = ProductBars()
+        self.table = LabelledMatrix("Products of the components of query and key", COMPONENTS_STYLE)
+        self.table.tip_of = self._tip_of
         self.text = label("small", wraps=True)
+        self.view_buttons = {name: tab_button(*texts) for name, texts in VIEWS.items()}
+        self.baseline_menu = ChoiceMenu("The subtrahend: the softmax ignores what all keys share", {})
         self.close_button = flat_button("✕", "Close")
         self.close_button.setAccessibleName("Close")
         self.close_button.clicked.connect(self._close)
-        header = row_of((self.title, 1), self.close_button)
-        column_of(header, (self.bars, 1), self.text, spacing=4, margins=(12, 6, 6, 10), within=self)
+        buttons = *self.view_buttons.values(), self.baseline_menu, self.close_button
+        for button in buttons:
+            button.setProperty("isDense", True)
+        header = row_of((self.title, 1), *buttons, spacing=4)
+        column_of(header, (self.bars, 1), self.table, self.text, spacing=4, margins=(12, 6, 6, 10), within=self)
         self.hide()
         self._follow()
 
@@ -617,8 +652,15 @@ class QueryKeyCard(QFrame):
         selection.pinned.connect(self._on_pinned)
         for changed in (selection.head, settings.scope, settings.label_mode, settings.shown):
             changed.connect(self.rebuild, max_args=0)
-        self.explanation.events.is_open.connect(self.rebuild, max_args=0)
-        self.explanation.request.changed.connect(self.rebuild)
+        explanation = self.explanation
+        for changed in (getattr(explanation.events, name) for name in ("is_open", "view", "baseline", "opened")):
+            changed.connect(self.rebuild, max_args=0)
+        explanation.request.changed.connect(self.rebuild)
+        for name, button in self.view_buttons.items():
+            button.clicked.connect(partial(self._set, "view", name))
+        self.baseline_menu.chosen.connect(lambda name: self._set("baseline", int(name) if name.isdecimal() else name))
+        for clicked in (self.table.clicked, self.table.label_clicked):
+            clicked.connect(self._open_groups)
 
     def rebuild(self) -> None:
         """Updates the card to the pinned pair, and to its queries and keys."""
@@ -628,17 +670,52 @@ class QueryKeyCard(QFrame):
         if not explanation.is_open:
             return
         self._ask()
-        view = query_key_view(self._state, explanation)
+        is_by_component = explanation.view == "components"
+        view = (components_view if is_by_component else query_key_view)(self._state, explanation)
+        self._components = view if isinstance(view, ComponentsView) else None
+        self.bars.show_view(view if isinstance(view, QueryKeyView) else None)
         if isinstance(view, str):
             self.title.setText("Explain this weight")
             self.text.setText(view)
-            self.bars.show_view(None)
         else:
-            self.title.setText(f"Query times key: {view.tokens} · {self._state.selection.head.short_name}")
+            name = f"Query times key: {view.tokens} · {self._state.selection.head.short_name}"
+            self.title.setText(view.tokens if is_by_component else name)
             self.text.setText(view.sentence)
-            self.bars.show_view(view)
-        self.bars.setVisible(not isinstance(view, str))
+        if self._components is not None:
+            self._show_components(self._components)
+        for name, button in self.view_buttons.items():
+            button.setChecked(name == explanation.view)
+        self.bars.setVisible(isinstance(view, QueryKeyView))
+        for widget in (self.table, self.baseline_menu):
+            widget.setVisible(self._components is not None)
         self.rebuilt.emit()
+
+    def _show_components(self, view: ComponentsView) -> None:
+        rows, columns = ([group.name for group in groups] for groups in (view.table.rows, view.table.columns))
+        values = view.table.values.astype("float32")
+        matrix = Matrix(values, tuple(rows), tuple(columns), COMPONENTS_TITLE)
+        named = values[: len(rows) - (rows[-1] == OTHERS), : len(columns) - (columns[-1] == OTHERS)]
+        self.table.show_matrices((matrix,), max(float(abs(named).max()), 1e-9))
+        self.table.setAccessibleDescription(view.sentence)
+        self.baseline_menu.set_entries(view.baselines)
+        self.baseline_menu.show_choice(str(view.cell.baseline))
+
+    def _open_groups(self, cell: MatrixCell) -> None:
+        """Opens the groups of a cell, or of a label; closes those that are open."""
+        view, (query, key) = self._components, self.explanation.opened
+        assert view is not None
+        if cell.row >= 0:
+            query = "" if query else _name_if_several(view.table.rows[cell.row])
+        if cell.column >= 0:
+            key = "" if key else _name_if_several(view.table.columns[cell.column])
+        self.explanation.opened = query, key
+
+    def _tip_of(self, cell: MatrixCell) -> str:
+        return self._components.tip(cell.row, cell.column) if self._components is not None else ""
+
+    def _set(self, name: str, value: object, _checked: bool = False) -> None:
+        setattr(self.explanation, name, value)
+        self.rebuild()  # a checkable button toggles even if nothing changes
 
     def stand_over(self, area: QRect, pinned_y: float | None) -> None:
         """Moves over the half of the map without the pinned cell."""
@@ -651,20 +728,31 @@ class QueryKeyCard(QFrame):
         self.raise_()
 
     def _ask(self) -> None:
-        """Requests the queries and keys of the translation shown, unless they are known or requested."""
-        explanation, translation = self.explanation, self._state.maps.translation
-        if translation is None or explanation.trace_of(translation) is not None:
+        """Requests the missing queries and keys, unless they are requested already."""
+        explanation, job = self.explanation, self._missing_job()
+        if job is None or (self._asked == job and (explanation.request.is_running or explanation.request.problem)):
             return
-        if self._asked is translation and (explanation.request.is_running or explanation.request.problem):
-            return
-        self._asked = translation
+        self._asked = job
 
-        def take(trace: object) -> None:
-            assert isinstance(trace, Trace)
-            explanation.take(translation, trace)
+        def take(answer: object) -> None:
+            assert isinstance(answer, Trace | RowParts)
+            explanation.take(job.translation, answer)
             self.rebuild()
 
-        self._controller.ask(TraceJob(translation), explanation.request, take)
+        self._controller.ask(job, explanation.request, take)
+
+    def _missing_job(self) -> TraceJob | RowPartsJob | None:
+        """The job for the view; None if its result is known, or nothing can be explained."""
+        translation, explanation = self._state.maps.translation, self.explanation
+        if explanation.view == "dimensions":
+            is_known = translation is None or explanation.trace_of(translation) is not None
+            return None if is_known or translation is None else TraceJob(translation)
+        subject = explained_pair(self._state)
+        if isinstance(subject, str):
+            return None
+        of_pair, pair, head = subject
+        is_known = explanation.row_of(of_pair, head, pair.query) is not None
+        return None if is_known else RowPartsJob(of_pair, head, pair.query)
 
     def _on_pinned(self, pinned: Pair | None, before: Pair | None) -> None:
         if pinned is None and before is not None:
@@ -673,6 +761,11 @@ class QueryKeyCard(QFrame):
 
     def _close(self) -> None:
         self.explanation.is_open = False
+
+
+def _name_if_several(group: ComponentGroup) -> str:
+    """The name of a group that can be opened; empty for others."""
+    return group.name if len(group.places) > 1 and group.name != OTHERS else ""
 
 
 EDGE, RIGHT = 4, 64

@@ -153,7 +153,7 @@ def row_of(num_layers: int, num_heads: int) -> RowParts:
     return RowParts(Head("encoder", num_layers, 0), 0, components, components, queries, keys, scores)
 
 
-@pytest.mark.parametrize("opened", ["", "heads of layer 2", "token"])
+@pytest.mark.parametrize("opened", ["", "heads 2", "token"])
 def test_a_table_has_eight_rows_and_columns_and_the_rest_as_others(opened: str) -> None:
     cell = row_of(6, 12).of_cell(2)
     table = cell.table(opened)
@@ -182,13 +182,13 @@ def test_an_opened_group_shows_its_heads(bundled: Translator) -> None:
     assert names == [
         "token",
         "position",
-        "heads of layer 1",
-        "feed-forward of layer 1",
-        "heads of layer 2",
-        "feed-forward of layer 2",
+        "heads 1",
+        "network 1",
+        "heads 2",
+        "network 2",
         "bias",
     ]
-    opened = [group.name for group in cell.table(opened_key="heads of layer 2").columns]
+    opened = [group.name for group in cell.table(opened_key="heads 2").columns]
     assert opened == ["encoder 2·1", "encoder 2·2", "encoder 2·3", OTHERS]
 
 

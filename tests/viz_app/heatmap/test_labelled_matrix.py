@@ -158,3 +158,27 @@ def test_texts_of_cells_are_shortened_and_left_out_where_cells_are_narrow(qtbot:
     assert found[0, 1].endswith("…")
     assert layout._texts_that_fit(matrix, QRectF(0, 0, 8, 24), font) == {}
     assert layout._texts_that_fit(matrix, QRectF(0, 0, 90, 5), font) == {}
+
+
+@pytest.mark.parametrize("is_slanted", [False, True])
+def test_a_click_on_a_label_finds_its_row_or_column(qtbot: QtBot, theme: Theme, is_slanted: bool) -> None:
+    style = MatrixStyle("signed", (20, 20), 60, has_slanted_columns=is_slanted, legend=None)
+    matrix = LabelledMatrix("m", style)
+    qtbot.addWidget(matrix)
+    matrix.resize(400, 300)
+    matrix.show_matrices([Matrix(np.ones((3, 4), dtype=np.float32), ("a", "b", "c"), ("w", "x", "y", "z"), "title")], 1)
+    found: list[MatrixCell] = []
+    matrix.label_clicked.connect(found.append)
+    for column in range(4):
+        cell = matrix.cell_rect(MatrixCell(0, 0, column))
+        above = QPoint(round(cell.center().x()) + (4 if is_slanted else 0), round(cell.top()) - 7)
+        qtbot.mouseClick(matrix, Qt.MouseButton.LeftButton, pos=above)
+        assert found.pop() == MatrixCell(0, -1, column)
+    for row in range(3):
+        cell = matrix.cell_rect(MatrixCell(0, row, 0))
+        qtbot.mouseClick(
+            matrix, Qt.MouseButton.LeftButton, pos=QPoint(round(cell.left()) - 6, round(cell.center().y()))
+        )
+        assert found.pop() == MatrixCell(0, row, -1)
+    qtbot.mouseClick(matrix, Qt.MouseButton.LeftButton, pos=QPoint(300, 4))
+    assert not found, "the title is no label"

@@ -7,17 +7,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from augenmerk.core.analysis.parts import Baseline
 from augenmerk.core.analysis.trace import QueryKeyDetail
 from augenmerk.core.config import preset
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.model.heads import Head
+from augenmerk.core.quantities import number
 from augenmerk.core.translation.experiment import AttentionRow, Experiment, GivenTarget, HeadScaled, SoftmaxTemperature
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.state.weight_explanation import QueryKeyView, WeightExplanation, query_key_view
-from augenmerk.viz_app.worker.inference import TraceJob
+from augenmerk.viz_app.state.weight_explanation import (
+    ComponentsView,
+    QueryKeyView,
+    WeightExplanation,
+    components_view,
+    query_key_view,
+)
+from augenmerk.viz_app.worker.inference import RowPartsJob, TraceJob
 
 SENTENCE, GIVEN = "Ein Mann schläft.", GivenTarget("A man sleeps.")
 
@@ -154,3 +162,77 @@ def test_a_row_that_was_set_by_hand_has_no_products(state: ExperimentState, tran
     state.intents.choose_head(Head("cross", 0, 0))
     state.selection.pin(Pair(1, 0))
     assert "set by hand" in str(query_key_view(state, explained(state, translator)))
+
+
+def components_of(
+    state: ExperimentState, translator: Translator, baseline: Baseline = "mean", opened: tuple[str, str] = ("", "")
+) -> ComponentsView:
+    explanation, translation, pair = WeightExplanation(), state.maps.translation, state.selection.pinned
+    assert translation is not None
+    assert pair is not None
+    explanation.baseline, explanation.opened = baseline, opened
+    job = RowPartsJob(translation, state.selection.head, pair.query)
+    explanation.take(translation, job.run(translator, lambda _: None, lambda: False))
+    view = components_view(state, explanation)
+    assert isinstance(view, ComponentsView)
+    return view
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_components_sum_to_the_score_of_the_dimensions(state: ExperimentState, translator: Translator, kind) -> None:
+    state.intents.choose_head(Head(kind, 1, 1))
+    state.selection.pin(Pair(3, 2))
+    scores = view_of(state, translator).row_scores
+    scores = scores[np.isfinite(scores)]
+    for baseline, expected in (("none", 0.0), ("mean", scores.mean()), (0, scores[0])):
+        view = components_of(state, translator, baseline)  # type: ignore[arg-type]
+        assert view.table.values.sum() == pytest.approx(scores[2] - expected, abs=1e-4)
+        assert f"Attention score {number(scores[2])}" in view.sentence
+    assert len(view.keys) == len(scores)
+    assert set(view.baselines) == {"mean", "none", *(str(key) for key in range(len(scores)) if key != 2)}
+
+
+def test_the_sentence_names_what_is_subtracted(translator: Translator) -> None:
+    head = Head("cross", 1, 0)
+    state = state_of(translator, Experiment(SENTENCE, GIVEN, (SoftmaxTemperature(head, 2.0),)))
+    state.intents.choose_head(head)
+    state.selection.pin(Pair(1, 2))
+    view = components_of(state, translator, 1)
+    side = "below" if view.cell.total < 0 else "above"
+    token = state.translation.source_tokens[1]  # type: ignore[union-attr]
+    assert ", divided by temperature 2, " in view.sentence
+    assert f"{number(abs(view.cell.total))} {side} that of “{token}” (" in view.sentence
+    assert "the mean of " in components_of(state, translator).sentence
+    assert "below" not in components_of(state, translator, "none").sentence
+    state.selection.pinned = Pair(1, 1)
+    assert components_of(state, translator, 1).cell.baseline == "mean", "a key minus itself is 0"
+    assert components_of(state, translator, 99).cell.baseline == "mean", "there is no such key"
+
+
+def test_open_groups_show_their_heads(state: ExperimentState, translator: Translator) -> None:
+    state.intents.choose_head(Head("cross", 1, 0))
+    state.selection.pin(Pair(1, 2))
+    view = components_of(state, translator, "mean", ("heads 1", ""))
+    names = [group.name for group in view.table.rows]
+    assert names[0] == "decoder 1·1"
+    assert names[-1] == "others"
+    assert "Click again to close" in view.sentence
+    assert view.tip(0, 0).startswith("Query: Decoder self-attention · layer 1 · head 1\nKey: Vector of the token\n")
+
+
+def test_components_of_a_hidden_key_or_a_row_set_by_hand_are_not_shown(
+    state: ExperimentState, translator: Translator
+) -> None:
+    state.intents.choose_head(Head("decoder", 0, 0))
+    state.selection.pin(Pair(1, 0))
+    assert components_of(state, translator).cell.key == 0
+    explanation, translation = WeightExplanation(), state.translation
+    assert translation is not None
+    row = RowPartsJob(translation, Head("decoder", 0, 0), 1).run(translator, lambda _: None, lambda: False)
+    explanation.take(translation, row)
+    state.selection.pinned = Pair(1, 3)
+    assert "mask hides" in str(components_view(state, explanation))
+    state.selection.pinned = Pair(2, 1)
+    assert "Reading queries" in str(components_view(state, explanation)), "another query"
+    state.settings.scope = "layer"
+    assert "a single head" in str(components_view(state, explanation))

@@ -1,13 +1,16 @@
 """The card over the map that explains the pinned weight, by real clicks and a real model of a few dimensions."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
+from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
 from augenmerk.viz_app.state.experiment_editor import edit_text, toggle_head, undo
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.translate.page import TranslatePage
@@ -118,3 +121,64 @@ def test_the_card_leaves_the_map_when_its_cell_is_let_go(page: TranslatePage, qt
         page.state.selection.pin(Pair(0, 0))
         assert not card.isVisible(), "a new pin alone does not open it"
         page.state.selection.clear_marks()
+
+
+@pytest.mark.heavy
+def test_the_card_shows_components_and_opens_their_groups(page: TranslatePage, qtbot: QtBot) -> None:
+    page.state.intents.choose_head(Head("cross", 1, 1))
+    card = page.head.query_key
+    qtbot.mouseClick(page.head.pick_line.explain_button, Qt.MouseButton.LeftButton)
+    page.state.selection.pin(Pair(2, 1))
+    qtbot.waitUntil(card.bars.isVisible)
+    qtbot.mouseClick(card.view_buttons["components"], Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(card.table.isVisible)
+    assert not card.bars.isVisible()
+    (matrix,) = card.table.matrices
+    assert matrix.row_labels == ("token", "position", "heads 1", "network 1", "heads 2", "bias")
+    assert matrix.column_labels == ("token", "position", "heads 1", "network 1", "heads 2", "network 2", "bias")
+    assert page.head.map.geometry().contains(card.geometry())
+
+    def sums() -> float:
+        return float(card.table.matrices[0].values.sum())
+
+    lead = float(re.search(r"([\d.]+) (?:above|below) the mean", card.text.text())[1])  # type: ignore[index]
+    assert abs(sums()) == pytest.approx(lead, abs=0.006)
+    whole = sums()
+    row = card.table.cell_rect(MatrixCell(0, 2, 0))
+    qtbot.mouseClick(card.table, Qt.MouseButton.LeftButton, pos=QPoint(int(row.left()) - 10, int(row.center().y())))
+    opened = card.table.matrices[0].row_labels
+    assert (opened[0], opened[-1]) == ("decoder 1·1", "others")
+    assert card.table.matrices[0].column_labels == matrix.column_labels
+    assert sums() == pytest.approx(whole, abs=1e-5)
+    cell = card.table.cell_rect(MatrixCell(0, 0, 2)).center().toPoint()
+    qtbot.mouseClick(card.table, Qt.MouseButton.LeftButton, pos=cell)
+    assert card.table.matrices[0].row_labels == matrix.row_labels, "closed again"
+    assert card.table.matrices[0].column_labels[0] == "encoder 1·1"
+    card.baseline_menu.actions_by_name["none"].trigger()
+    assert card.baseline_menu.choice == "none"
+    assert sums() != pytest.approx(whole, abs=1e-3)
+    page.state.selection.pin(Pair(1, 0))
+    qtbot.waitUntil(lambda: card.table.isVisible())
+    known = card.explanation.row_of(page.state.translation, Head("cross", 1, 1), 1)  # type: ignore[arg-type]
+    assert known is not None
+    assert sums() == pytest.approx(known.scores[0], abs=1e-3)
+    qtbot.mouseClick(card.view_buttons["dimensions"], Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(card.bars.isVisible)
+    assert not card.table.isVisible()
+
+
+@pytest.mark.heavy
+def test_components_follow_the_experiment_and_the_translation_that_is_shown(page: TranslatePage, qtbot: QtBot) -> None:
+    page.state.intents.choose_head(Head("encoder", 1, 0))
+    card = page.head.query_key
+    qtbot.mouseClick(page.head.pick_line.explain_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(card.view_buttons["components"], Qt.MouseButton.LeftButton)
+    page.state.selection.pin(Pair(2, 1))
+    qtbot.waitUntil(card.table.isVisible)
+    before = card.table.matrices[0].values.copy()
+    page.state.submit(toggle_head(Head("encoder", 0, 1)))
+    qtbot.waitUntil(lambda: page.state.result is not None and page.state.result.is_changed)
+    qtbot.waitUntil(lambda: card.table.isVisible() and not np.array_equal(card.table.matrices[0].values, before))
+    page.state.settings.shown = "original"
+    qtbot.waitUntil(lambda: card.table.isVisible() and "of the original translation" in card.text.text())
+    np.testing.assert_allclose(card.table.matrices[0].values, before, atol=1e-5)
