@@ -20,11 +20,12 @@ from augenmerk.core.corpora.batches import Batch, collate, validation_batches
 from augenmerk.core.corpora.prepared import EncodedPairs, encode_lines, encode_pairs
 from augenmerk.core.errors import CorpusError
 from augenmerk.core.inference.compiled import Model, plain_form
-from augenmerk.core.model.transformer import compile_factors, require_finite
+from augenmerk.core.model.transformer import require_finite
 from augenmerk.core.text.codec import fold_case, split_lines
 from augenmerk.core.text.legacy import bleu
 from augenmerk.core.text.tokenizers import SpacyTokenizer, make_tokenizer, rules_for
-from augenmerk.core.translation.experiment import DEFAULT_LENGTH_PENALTY, Scaling, factors_of
+from augenmerk.core.translation.compilation import compile_general
+from augenmerk.core.translation.experiment import DEFAULT_LENGTH_PENALTY, General
 from augenmerk.core.translation.running import Hypothesis
 from augenmerk.core.translation.translator import Translator
 
@@ -109,9 +110,9 @@ def evaluate(
     *,
     beam: int = 1,
     length_penalty: float = DEFAULT_LENGTH_PENALTY,
-    scalings: Sequence[Scaling] = (),
+    changes: Sequence[General] = (),
 ) -> tuple[CorpusScores, list[Hypothesis]]:
-    """Translate `sources`, optionally with a beam and scaled heads, and score the result.
+    """Translate `sources`, optionally with a beam and changed heads, and score the result.
 
     Raises:
         CorpusError: there is nothing to translate, or the two sides differ in length.
@@ -125,7 +126,7 @@ def evaluate(
         )
     began = time.perf_counter()
     hypotheses = translator.translate_corpus(
-        sources, beam=beam, length_penalty=length_penalty, scalings=scalings, on_progress=on_progress
+        sources, beam=beam, length_penalty=length_penalty, changes=changes, on_progress=on_progress
     )
     seconds = time.perf_counter() - began
     config = translator.run_config.data
@@ -217,20 +218,19 @@ class CorpusLoss:
         return math.exp(min(self.token_weighted, 700.0))
 
 
-def corpus_loss(model: Model, batches: Iterable[Batch], scalings: Sequence[Scaling] = ()) -> CorpusLoss:
+def corpus_loss(model: Model, batches: Iterable[Batch], changes: Sequence[General] = ()) -> CorpusLoss:
     """The model's loss over `batches`, without dropout. The mode of the model is restored.
 
     Raises:
         AnalysisError: a scaled head does not exist.
     """
-    factors = factors_of(scalings)
     plain = plain_form(model)
     was_training = plain.training
     plain.eval()
     sums, counts = [], []
     with torch.inference_mode():
         for batch in batches:
-            interventions = compile_factors(plain, factors, len(batch.source))
+            interventions = compile_general(plain, changes, len(batch.source))
             encoding = model.encode(batch.source, interventions=interventions)
             logits = model.decode(encoding, batch.target[:, :-1]).logits
             loss = functional.cross_entropy(
@@ -250,7 +250,7 @@ def corpus_loss(model: Model, batches: Iterable[Batch], scalings: Sequence[Scali
 
 
 def reference_loss(
-    translator: Translator, sources: Sequence[str], references: Sequence[str], scalings: Sequence[Scaling] = ()
+    translator: Translator, sources: Sequence[str], references: Sequence[str], changes: Sequence[General] = ()
 ) -> CorpusLoss | None:
     """The loss of `references`, teacher-forced, in the batches of the model's own training settings.
 
@@ -259,7 +259,7 @@ def reference_loss(
 
     Args:
         sources, references: of the same length.
-        scalings: heads and networks that are scaled or off.
+        changes: heads and networks that are changed.
 
     Returns:
         The loss over the pairs that fit into the model's positions; None if there is none.
@@ -288,12 +288,12 @@ def reference_loss(
         for indices in validation_batches(pairs, run.training):
             yield collate(pairs, indices, model.padding_id).to(translator.device.name)
 
-    loss = corpus_loss(translator.current_model(), batches(), scalings)
+    loss = corpus_loss(translator.current_model(), batches(), changes)
     if not math.isfinite(loss.token_weighted):
-        factors = factors_of(scalings)
         for batch in batches():
             with torch.inference_mode():
-                encoding = model.encode(batch.source, interventions=compile_factors(model, factors, len(batch.source)))
+                interventions = compile_general(model, changes, len(batch.source))
+                encoding = model.encode(batch.source, interventions=interventions)
                 read = batch.target[:, :-1]
                 require_finite(model, encoding, read, model.decode(encoding, read).logits)
     return loss

@@ -18,8 +18,8 @@ from augenmerk.core.analysis.selection import LABEL_MODES, LabelMode
 from augenmerk.core.analysis.trace import Trace
 from augenmerk.core.errors import AnalysisError, TextError
 from augenmerk.core.model.interventions import Interventions
-from augenmerk.core.model.transformer import compile_factors
-from augenmerk.core.translation.experiment import Scaling, factors_of
+from augenmerk.core.translation.compilation import compile_general
+from augenmerk.core.translation.experiment import General
 from augenmerk.core.translation.result import FloatArray, MapKind, Translation, Word
 from augenmerk.core.translation.translator import Translator
 from augenmerk.core.translation.typed_text import encode_source, encode_target
@@ -173,7 +173,7 @@ def rank_aligners(
     gold: Sequence[GoldPair],
     others: Mapping[str, Mapping[int, Links]] | None = None,
     *,
-    scalings: Sequence[Scaling] = (),
+    changes: Sequence[General] = (),
     target_code: str = "",
     on_progress: Callable[[int, int], None] = lambda done, total: None,
     should_stop: Callable[[], bool] = lambda: False,
@@ -187,7 +187,7 @@ def rank_aligners(
         translator: provides the model.
         gold: manually linked pairs.
         others: baselines by name, each with its links by line of the corpus.
-        scalings: heads and networks that are scaled or off throughout.
+        changes: heads and networks that are changed throughout.
         target_code: for a model of several target languages, the token `>>xx<<` at the start of each source.
         on_progress: called with the number of finished pairs and their total.
         should_stop: called before each pair; if True, the pairs read so far are ranked.
@@ -195,7 +195,7 @@ def rank_aligners(
     Raises:
         AnalysisError: the model can read no gold pair or lacks a scaled head, or a baseline lacks the links of a pair.
     """
-    interventions = compile_factors(translator.model, factors_of(scalings), 1)
+    interventions = compile_general(translator.model, changes, 1)
     halves: tuple[list[Counts], list[Counts]] = [], []
     candidates, num_skipped, done = list[Aligner | str](), 0, 0
     for index, pair in enumerate(gold):

@@ -1,9 +1,10 @@
-"""The importance of each head: how much the loss on a sample rises with it switched off. Shape legend: `core.analysis`.
+"""The importance of each head and feed-forward network: how much a loss rises with it switched off.
 
-After Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 3, who count BLEU instead.
+After Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 3, who count BLEU instead. Shape legend:
+`core.analysis`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,10 +15,15 @@ from torch.nn import functional
 from augenmerk.core.corpora.batches import pad
 from augenmerk.core.errors import AnalysisError, TextError
 from augenmerk.core.inference.compiled import Model, plain_form
-from augenmerk.core.model.heads import Head, Network
-from augenmerk.core.model.transformer import Encoding, all_heads, attentions_of, compile_factors, require_finite
+from augenmerk.core.model.heads import Head, Network, Side, heads_of, networks_of
+from augenmerk.core.model.transformer import (
+    Encoding,
+    attentions_of,
+    require_finite,
+)
+from augenmerk.core.translation.compilation import compile_general
 from augenmerk.core.translation.decoding import batches_by_length
-from augenmerk.core.translation.experiment import Scaling, factors_of
+from augenmerk.core.translation.experiment import Experiment, General, scaling
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, ReadOnlyArrays
 from augenmerk.core.translation.translator import Translator
 from augenmerk.core.translation.typed_text import encode_source, encode_target
@@ -28,33 +34,49 @@ BATCH_SIZE = 16
 
 @dataclass(frozen=True, eq=False)
 class HeadImportance(ReadOnlyArrays):
-    """The rise of a model's loss on a sample without each of its heads.
+    """The rise of a model's loss on a sample without each of its heads and feed-forward networks.
 
     Attributes:
-        loss: the whole model's mean cross-entropy, in nats per target token, including the end token.
-        encoder, decoder, cross: [L, H], the loss with this head off minus `loss`, in nats per token: above 0 if the
-            head helps.
+        loss: of the whole model, in nats: the mean cross-entropy per target token, including the end token; or for
+            pairs of words, see `core.analysis.pairs`, the mean log P(rival) − log P(word).
+        encoder, decoder, cross: [L, H], the loss with this head off minus `loss`: above 0 if the head helps.
+        encoder_networks, decoder_networks: [L], the same of feed-forward networks.
         num_sentences, num_tokens: of the sample.
         num_skipped: pairs that the model refused.
-        scalings: heads and networks that were scaled or off.
+        changes: heads and networks that were changed.
     """
 
     loss: float
     encoder: FloatArray
     decoder: FloatArray
     cross: FloatArray
+    encoder_networks: FloatArray
+    decoder_networks: FloatArray
     num_sentences: int
     num_tokens: int
     num_skipped: int
-    scalings: tuple[Scaling, ...] = ()
+    changes: tuple[General, ...] = ()
 
     def of_kind(self, kind: MapKind) -> FloatArray:
         """[L, H] of one kind."""
         return {"encoder": self.encoder, "decoder": self.decoder, "cross": self.cross}[kind]
 
+    def of_networks(self, side: Side) -> FloatArray:
+        """[L] of the feed-forward networks of one side."""
+        return self.encoder_networks if side == "encoder" else self.decoder_networks
+
+    def of(self, part: Head | Network) -> float:
+        """The rise of the loss without one head or network."""
+        if isinstance(part, Network):
+            return float(self.of_networks(part.side)[part.layer])
+        return float(self.of_kind(part.kind)[part.layer, part.head])
+
     @property
     def largest(self) -> float:
-        """The largest absolute change: the end of a symmetric colour scale."""
+        """The largest absolute change by a head: the end of a symmetric colour scale.
+
+        A network can exceed it: without the first of the decoder, the bundled model loses 20 times as much.
+        """
         return max(float(np.abs(self.of_kind(kind)).max()) for kind in MAP_KINDS)
 
 
@@ -63,22 +85,29 @@ def head_importance(
     sources: Sequence[str],
     targets: Sequence[str],
     *,
-    scalings: Sequence[Scaling] = (),
+    changes: Sequence[General] = (),
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> HeadImportance:
-    """Read a sample by teacher forcing, with the whole model and with each head off.
+    """Read a sample by teacher forcing, with the whole model and with each head and feed-forward network off.
 
     Args:
         translator: provides the model.
         sources, targets: sentence pairs as plain text. Pairs that the model refuses are skipped.
-        scalings: heads and networks that are scaled or off in all passes.
+        changes: heads and networks that are changed in all passes.
         on_progress: called with the number of finished passes over a batch and their total.
 
     Raises:
-        AnalysisError: no pair could be read, the two sides differ in length, or the model lacks a scaled head.
+        AnalysisError: no pair could be read, the two sides differ in length, or the model lacks a changed head.
     """
+    return last_importance(importance_by_pass(translator, sources, targets, changes), on_progress)
+
+
+def last_importance(
+    passes: Iterator[tuple[int, int, HeadImportance | None]], on_progress: Callable[[int, int], None]
+) -> HeadImportance:
+    """The importance after all passes; `on_progress` as in `head_importance`."""
     found = None
-    for done, total, latest in importance_by_pass(translator, sources, targets, scalings):
+    for done, total, latest in passes:
         on_progress(done, total)
         found = latest
     assert found is not None
@@ -86,7 +115,7 @@ def head_importance(
 
 
 def importance_by_pass(
-    translator: Translator, sources: Sequence[str], targets: Sequence[str], scalings: Sequence[Scaling] = ()
+    translator: Translator, sources: Sequence[str], targets: Sequence[str], changes: Sequence[General] = ()
 ) -> Iterator[tuple[int, int, HeadImportance | None]]:
     """`head_importance` in steps, so that it can pause before every pass over a batch, and after the last.
 
@@ -94,88 +123,139 @@ def importance_by_pass(
         The number of finished passes, their total, and the importance over the batches read with every head off; None
         before the first of these.
     """
-    model, plain = translator.current_model(), translator.model
     pairs = _encode_pairs(translator, sources, targets)
-    groups = list(batches_by_length([len(predicted) for _, predicted in pairs], BATCH_SIZE))
-    factors, heads = factors_of(scalings), all_heads(plain)
-    done, total, found = 0, len(groups) * (len(heads) + 1), None
-    num_sentences = num_tokens = 0
-    loss, sums = 0.0, {kind: np.zeros((len(each), each[0].num_heads)) for kind, each in attentions_of(plain).items()}
+    yield from importance_of_targets(translator, pairs, changes, len(sources) - len(pairs))
+
+
+@dataclass(frozen=True)
+class ScoredTarget:
+    """A sentence and a target, whose negative log-probability is a part of the loss.
+
+    Attributes:
+        source, target: their ids.
+        weight: the loss is the sum of these log-probabilities, each times its weight, divided by the sum of `count`.
+        count: see `weight`.
+        start: the first position of the target that counts.
+    """
+
+    source: tuple[int, ...]
+    target: tuple[int, ...]
+    weight: int
+    count: int
+    start: int = 0
+
+
+def importance_of_targets(
+    translator: Translator, targets: Sequence[ScoredTarget], changes: Sequence[General], num_skipped: int = 0
+) -> Iterator[tuple[int, int, HeadImportance | None]]:
+    """`importance_by_pass` of encoded targets."""
+    model, plain = translator.current_model(), translator.model
+    groups = list(batches_by_length([len(each.target) for each in targets], BATCH_SIZE))
+    experiment = Experiment("", interventions=tuple(changes))
+    parts: list[Head | Network] = [*heads_of(plain.config), *networks_of(plain.config)]
+    done, total, found = 0, len(groups) * (len(parts) + 1), None
+    num_sentences = num_tokens = count = 0
+    sums = np.zeros(len(parts) + 1)
     for group in groups:
-        batch = _read_batch(translator, model, [pairs[index] for index in group], factors)
-        losses: dict[Head | None, float] = {}
-        for head in (None, *heads):
+        chosen = [targets[index] for index in group]
+        batch = _read_batch(translator, model, chosen, experiment.general)
+        losses: list[float] = []
+        for part in (None, *parts):
             yield done, total, found
-            losses[head] = _loss(model, batch, factors, head)
+            losses.append(_loss(model, batch, experiment, part))
             done += 1
-        loss += losses[None]
-        for head in heads:
-            sums[head.kind][head.layer, head.head] += losses[head]
+        sums += losses
         num_sentences += len(group)
-        num_tokens += sum(len(pairs[index][1]) for index in group)
-        mean = loss / num_tokens
+        num_tokens += sum(len(each.target) - each.start for each in chosen)
+        count += sum(each.count for each in chosen)
+        if not count:
+            continue
+        loss, *without = (sums / count).tolist()
+        changed = dict(zip(parts, without, strict=True))
         found = HeadImportance(
-            loss=mean,
-            **{kind: (each / num_tokens - mean).astype(np.float32) for kind, each in sums.items()},
+            loss=loss,
+            **{
+                kind: np.array(
+                    [
+                        [changed[Head(kind, layer, head)] - loss for head in range(module.num_heads)]
+                        for layer, module in enumerate(modules)
+                    ],
+                    dtype=np.float32,
+                )
+                for kind, modules in attentions_of(plain).items()
+            },
+            encoder_networks=_of_networks(changed, "encoder", loss),
+            decoder_networks=_of_networks(changed, "decoder", loss),
             num_sentences=num_sentences,
             num_tokens=num_tokens,
-            num_skipped=len(sources) - len(pairs),
-            scalings=tuple(scalings),
+            num_skipped=num_skipped,
+            changes=tuple(changes),
         )
     yield done, total, found
 
 
+def _of_networks(losses: dict[Head | Network, float], side: Side, whole: float) -> FloatArray:
+    found = [loss - whole for part, loss in losses.items() if isinstance(part, Network) and part.side == side]
+    return np.array(found, dtype=np.float32)
+
+
 @dataclass(frozen=True, eq=False)
 class _Batch:
-    """Padded ids: [B, S] of the sources, [B, T] read and predicted; and the whole model's encoding of the sources."""
+    """Padded ids and the whole model's encoding of the sources.
+
+    Attributes:
+        source: [B, S].
+        read: [B, T].
+        predicted: [B, T], with padding for positions that do not count.
+        weights: [B].
+        encoding: of the sources.
+    """
 
     source: Tensor
     read: Tensor
     predicted: Tensor
+    weights: Tensor
     encoding: Encoding
 
 
 @torch.inference_mode()
 def _read_batch(
-    translator: Translator,
-    model: Model,
-    pairs: Sequence[tuple[tuple[int, ...], tuple[int, ...]]],
-    factors: Mapping[Head | Network, float],
+    translator: Translator, model: Model, targets: Sequence[ScoredTarget], changes: Sequence[General]
 ) -> _Batch:
     plain, device = translator.model, translator.device.name
-    start_id = translator.checkpoint.codecs.target.vocabulary.start_id
-    source = pad([source for source, _ in pairs], plain.padding_id).to(device)
-    predicted = pad([predicted for _, predicted in pairs], plain.padding_id).to(device)
-    read = pad([(start_id, *predicted[:-1]) for _, predicted in pairs], plain.padding_id).to(device)
-    encoding = model.encode(source, interventions=compile_factors(plain, factors, len(source)))
-    return _Batch(source, read, predicted, encoding)
+    padding = plain.padding_id
+    source = pad([each.source for each in targets], padding).to(device)
+    read = pad([translator.rules.read_ids(each.target) for each in targets], padding).to(device)
+    counted = [(*[padding] * each.start, *each.target[each.start :]) for each in targets]
+    predicted = pad(counted, padding).to(device)
+    weights = torch.tensor([float(each.weight) for each in targets], device=device)
+    encoding = model.encode(source, interventions=compile_general(plain, changes, len(source)))
+    return _Batch(source, read, predicted, weights, encoding)
 
 
 @torch.inference_mode()
-def _loss(model: Model, batch: _Batch, factors: Mapping[Head | Network, float], off: Head | None) -> float:
-    """Cross-entropy in nats, summed over all real tokens, with one more head off.
+def _loss(model: Model, batch: _Batch, experiment: Experiment, off: Head | Network | None) -> float:
+    """Cross-entropy in nats, summed over all tokens that count, with one more head or network off.
 
-    The sources are encoded again if the head is one of the encoder.
+    The sources are encoded again if it is one of the encoder.
     """
     plain, encoding = plain_form(model), batch.encoding
     if off is not None:
-        interventions = compile_factors(plain, {**factors, off: 0.0}, len(batch.source))
+        changes = experiment.with_interventions(scaling(off)).general
+        interventions = compile_general(plain, changes, len(batch.source))
         if off.side == "encoder":
             encoding = model.encode(batch.source, interventions=interventions)
         else:
             encoding = encoding.with_interventions(interventions)
     logits = model.decode(encoding, batch.read).logits
     require_finite(plain, encoding, batch.read, logits)
-    flat = logits.flatten(0, 1).float()
-    return float(
-        functional.cross_entropy(flat, batch.predicted.flatten(), ignore_index=plain.padding_id, reduction="sum")
-    )
+    flat, predicted = logits.flatten(0, 1).float(), batch.predicted.flatten()
+    losses = functional.cross_entropy(flat, predicted, ignore_index=plain.padding_id, reduction="none")
+    return float(losses.view_as(batch.read).sum(dim=1) @ batch.weights)
 
 
-def _encode_pairs(
-    translator: Translator, sources: Sequence[str], targets: Sequence[str]
-) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """The ids of the pairs that the model accepts."""
+def _encode_pairs(translator: Translator, sources: Sequence[str], targets: Sequence[str]) -> list[ScoredTarget]:
+    """The pairs that the model accepts."""
     if len(sources) != len(targets):
         raise AnalysisError(
             f"There are {len(sources)} sentences and {len(targets)} translations. Pass one translation per sentence."
@@ -184,7 +264,8 @@ def _encode_pairs(
     for source, target in zip(sources, targets, strict=True):
         try:
             found = encode_source(source, codecs.source, translator.run_config)
-            pairs.append((found.ids, encode_target(target, codecs.target, translator.run_config).ids))
+            ids = encode_target(target, codecs.target, translator.run_config).ids
+            pairs.append(ScoredTarget(found.ids, ids, weight=1, count=len(ids)))
         except TextError:
             continue
     if not pairs:

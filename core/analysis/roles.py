@@ -25,7 +25,7 @@ from augenmerk.core.errors import AnalysisError, TextError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import open_file, read_text, write_text
-from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy, Scaling
+from augenmerk.core.translation.experiment import Experiment, General, GivenTarget, Greedy
 from augenmerk.core.translation.result import (
     MAP_KINDS,
     FloatArray,
@@ -96,7 +96,7 @@ class SampleProfiles:
         encoder, decoder, cross: the heads of each kind.
         num_sentences: sentences read.
         num_skipped: sentences that the model refused.
-        scalings: heads and networks that were scaled or off.
+        changes: heads and networks that were changed.
     """
 
     encoder: HeadProfiles
@@ -104,7 +104,7 @@ class SampleProfiles:
     cross: HeadProfiles
     num_sentences: int
     num_skipped: int
-    scalings: tuple[Scaling, ...] = ()
+    changes: tuple[General, ...] = ()
 
     def of_kind(self, kind: MapKind) -> HeadProfiles:
         """The heads of one kind."""
@@ -115,12 +115,12 @@ class HeadProfiler:
     """Sums the statistics of heads, sentence by sentence.
 
     Attributes:
-        scalings: heads and networks that are scaled or off in all of them.
+        changes: heads and networks that are changed in all of them.
         num_sentences, num_skipped: sentences that were read, and those that the model refused.
     """
 
-    def __init__(self, scalings: Sequence[Scaling] = ()) -> None:
-        self.scalings = tuple(scalings)
+    def __init__(self, changes: Sequence[General] = ()) -> None:
+        self.changes = tuple(changes)
         self.num_sentences = self.num_skipped = 0
         self._sums = {kind: _Sums() for kind in MAP_KINDS}
 
@@ -159,7 +159,7 @@ class HeadProfiler:
             for index in range(first, end):
                 output = Greedy() if targets is None else GivenTarget(targets[index])
                 with suppress(TextError):
-                    batch.append(translator.compile(Experiment(sources[index], output, self.scalings)))
+                    batch.append(translator.compile(Experiment(sources[index], output, self.changes)))
             for translation in list(translator.run_many(batch, should_stop=should_stop)):
                 self.add(translation)
             self.num_skipped += end - first - len(batch)
@@ -174,7 +174,7 @@ class HeadProfiler:
             )
         profiles = {kind: sums.mean(kind) for kind, sums in self._sums.items()}
         return SampleProfiles(
-            **profiles, num_sentences=self.num_sentences, num_skipped=self.num_skipped, scalings=self.scalings
+            **profiles, num_sentences=self.num_sentences, num_skipped=self.num_skipped, changes=self.changes
         )
 
 
@@ -183,7 +183,7 @@ def profile_heads(
     sources: Sequence[str],
     targets: Sequence[str] | None = None,
     *,
-    scalings: Sequence[Scaling] = (),
+    changes: Sequence[General] = (),
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> SampleProfiles:
     """The averages of each head over a sample; see `HeadProfiler.read`.
@@ -195,7 +195,7 @@ def profile_heads(
         raise AnalysisError(
             f"There are {len(sources)} sentences and {len(targets)} translations. Pass one translation per sentence."
         )
-    profiler = HeadProfiler(scalings)
+    profiler = HeadProfiler(changes)
     profiler.read(translator, sources, targets, on_progress=on_progress)
     return profiler.result()
 

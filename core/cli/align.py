@@ -29,7 +29,7 @@ from augenmerk.core.errors import ConfigError
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import write_text
-from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy, Scaling
+from augenmerk.core.translation.experiment import Experiment, General, GivenTarget, Greedy
 from augenmerk.core.translation.experiment_file import part_to_json
 
 if TYPE_CHECKING:
@@ -93,22 +93,22 @@ def run(options: argparse.Namespace) -> int:
             "Choose one, such as cross:2:5."
         )
     translator = load_translator(options)
-    scalings = read_scalings(options)
+    changes = read_scalings(options)
     if options.text is not None:
-        _print_links(translator, scalings, options)
+        _print_links(translator, changes, options)
         return 0
-    ranking = _rank(translator, scalings, options)
+    ranking = _rank(translator, changes, options)
     is_json = options.json
-    print(json.dumps(_as_json(ranking, scalings), ensure_ascii=False) if is_json else _as_table(ranking, scalings))
+    print(json.dumps(_as_json(ranking, changes), ensure_ascii=False) if is_json else _as_table(ranking, changes))
     return 0
 
 
-def _rank(translator: "Translator", scalings: Sequence[Scaling], options: argparse.Namespace) -> "AlignerRanking":
+def _rank(translator: "Translator", changes: Sequence[General], options: argparse.Namespace) -> "AlignerRanking":
     from augenmerk.core.analysis.alignment_ranking import rank_aligners
 
     gold = read_gold(options.gold)
     with show_progress(" pairs") as show:
-        return rank_aligners(translator, gold, _other_baselines(gold, options), scalings=scalings, on_progress=show)
+        return rank_aligners(translator, gold, _other_baselines(gold, options), changes=changes, on_progress=show)
 
 
 def _other_baselines(gold: tuple[GoldPair, ...], options: argparse.Namespace) -> Mapping[str, Mapping[int, Links]]:
@@ -128,11 +128,11 @@ def _other_baselines(gold: tuple[GoldPair, ...], options: argparse.Namespace) ->
     return {IBM_1_NAME: found}
 
 
-def _as_table(ranking: "AlignerRanking", scalings: Sequence[Scaling]) -> str:
+def _as_table(ranking: "AlignerRanking", changes: Sequence[General]) -> str:
     lines = [
         f"Alignment error rate, in percent, of {len(ranking.scores)} aligners: chosen on {ranking.num_choosing} pairs, "
         f"reported on {ranking.num_reporting} others."
-        + (f" Changed: {', '.join(map(str, scalings))}." if scalings else "")
+        + (f" Changed: {', '.join(map(str, changes))}." if changes else "")
         + (f" {ranking.num_skipped} pairs could not be read." if ranking.num_skipped else ""),
         f"{'chosen':>7}  {'reported':>8}  {'precision':>9}  {'recall':>6}",
         *map(_row, ranking.scores[:NUM_SHOWN]),
@@ -150,9 +150,9 @@ def _row(score: "AlignerScore") -> str:
     )
 
 
-def _as_json(ranking: "AlignerRanking", scalings: Sequence[Scaling]) -> dict[str, Any]:
+def _as_json(ranking: "AlignerRanking", changes: Sequence[General]) -> dict[str, Any]:
     return {
-        "interventions": [part_to_json(each) for each in scalings],
+        "interventions": [part_to_json(each) for each in changes],
         "pairs_choosing": ranking.num_choosing,
         "pairs_reporting": ranking.num_reporting,
         "pairs_skipped": ranking.num_skipped,
@@ -180,25 +180,25 @@ def _score_as_json(score: "AlignerScore") -> dict[str, Any]:
     return ({"name": score.name} if score.aligner is None else _aligner_as_json(score.aligner)) | halves
 
 
-def _print_links(translator: "Translator", scalings: tuple[Scaling, ...], options: argparse.Namespace) -> None:
+def _print_links(translator: "Translator", changes: tuple[General, ...], options: argparse.Namespace) -> None:
     """Print each word of the translation with the source word linked to it."""
     from augenmerk.core.analysis.alignment_ranking import Aligner, align
 
     text = sys.stdin.read() if options.text == "-" else options.text
     output = Greedy() if options.target is None else GivenTarget(options.target)
-    translation = translator.run(Experiment(text, output, scalings))
+    translation = translator.run(Experiment(text, output, changes))
     print_notes([translation])
     if options.head is not None:
         aligner = Aligner(options.head.layer, options.head.head, options.rows, options.measure)
     else:
-        best = _rank(translator, scalings, options).best
+        best = _rank(translator, changes, options).best
         assert best is not None  # not cancelled
         assert best.aligner is not None
         aligner = best.aligner
     links = align(translator, translation, aligner)
     if options.json:
         found = {
-            "interventions": [part_to_json(each) for each in scalings],
+            "interventions": [part_to_json(each) for each in changes],
             "source": [word.text for word in translation.source_words],
             "target": [word.text for word in translation.target_words],
             "aligner": _aligner_as_json(aligner),

@@ -47,7 +47,7 @@ from augenmerk.core.errors import AnalysisError, ConfigError, NonFiniteError
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.storage import atomic_path, write_text
-from augenmerk.core.translation.experiment import Experiment, Scaling
+from augenmerk.core.translation.experiment import Experiment, General
 from augenmerk.core.translation.experiment_file import part_to_json
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def _all_numbers(translator: "Translator", translation: "Translation", options: 
     if options.compare is not None:
         numbers |= _comparison(translator, translation, options)
     if options.sample is not None or options.statistics is not None:
-        numbers |= _statistics(translator, translation.experiment.scalings, options)
+        numbers |= _statistics(translator, translation.experiment.general, options)
     for name, array in numbers.items():
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise NonFiniteError(f"“{name}”")
@@ -293,7 +293,7 @@ def _comparison(translator: "Translator", translation: "Translation", options: a
     """Differences of the attention weights, independent of the measure of the maps."""
     from augenmerk.core.analysis.comparing import difference
 
-    other = translator.run(Experiment(options.compare, interventions=translation.experiment.scalings))
+    other = translator.run(Experiment(options.compare, interventions=translation.experiment.general))
     selection = Selection(options.rows, options.words, frozenset(options.hide))
     numbers: Numbers = {"compared_with": np.array(other.source_text), "compared_translation": np.array(other.text)}
     for kind in ATTENTION_KINDS:
@@ -309,14 +309,14 @@ def _comparison(translator: "Translator", translation: "Translation", options: a
     return numbers
 
 
-def _statistics(translator: "Translator", scalings: Sequence[Scaling], options: argparse.Namespace) -> Numbers:
-    """Statistics, roles and (if requested) importance of every head over the sample, with the given scalings."""
+def _statistics(translator: "Translator", changes: Sequence[General], options: argparse.Namespace) -> Numbers:
+    """Statistics, roles and (if requested) importance of every head over the sample, with the given changes."""
     from augenmerk.core.analysis.roles import profile_heads, roles_of
 
     sources, targets = _read_sample(options)
     with show_progress(" sentences") as show:
         found = profile_heads(
-            translator, sources, targets, scalings=scalings, on_progress=lambda done: show(done, len(sources))
+            translator, sources, targets, changes=changes, on_progress=lambda done: show(done, len(sources))
         )
     numbers: Numbers = {"sample_sentences": np.array(found.num_sentences)}
     for kind in ATTENTION_KINDS:
@@ -327,7 +327,7 @@ def _statistics(translator: "Translator", scalings: Sequence[Scaling], options: 
         from augenmerk.core.analysis.importance import head_importance
 
         with show_progress(" passes") as show:
-            importance = head_importance(translator, sources, targets, scalings=scalings, on_progress=show)
+            importance = head_importance(translator, sources, targets, changes=changes, on_progress=show)
         numbers["sample_loss"] = np.array(importance.loss)
         numbers |= {f"{kind}_importance": importance.of_kind(kind) for kind in ATTENTION_KINDS}
     return numbers

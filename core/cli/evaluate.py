@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
         check_writable(options.hypotheses)
     sources, references = read_line_pairs(options.source, options.reference)
     translator = load_translator(options)
-    scalings = read_scalings(options)
+    changes = read_scalings(options)
     beam, length_penalty = read_beam(options)
     from augenmerk.core.evaluation import (
         evaluate,
@@ -57,21 +57,21 @@ def run(options: argparse.Namespace) -> int:
             lambda done: show(done, len(sources)),
             beam=beam,
             length_penalty=length_penalty,
-            scalings=scalings,
+            changes=changes,
         )
-    loss = reference_loss(translator, sources, references, scalings)
+    loss = reference_loss(translator, sources, references, changes)
     if options.json:
         values = {
             **asdict(scores),
             "loss": None if loss is None else asdict(loss),
             "beam": beam,
             "length_penalty": length_penalty,
-            "interventions": [part_to_json(each) for each in scalings],
+            "interventions": [part_to_json(each) for each in changes],
         }
         print(json.dumps(values, indent=2))
     else:
         decoding = f"beam {beam}, length penalty {length_penalty:g}" if beam > 1 else "greedy"
-        _print(scores, loss, decoding, ", ".join(map(str, scalings)))
+        _print(scores, loss, decoding, ", ".join(map(str, changes)))
     if options.hypotheses:  # last, so that a failure does not cost the scores
         write_text(options.hypotheses, "".join(f"{hypothesis.text}\n" for hypothesis in hypotheses))
     return 0

@@ -5,7 +5,7 @@ search for the layer where numbers overflow.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -328,13 +328,6 @@ def compile_interventions(model: Transformer, sentences: Sequence[SentenceChange
         if any(sentence.lifts_mask for sentence in sentences)
         else None,
     )
-
-
-def compile_factors(
-    model: Transformer, factors: Mapping[Head | Network, float], num_sentences: int
-) -> Interventions | None:
-    """The same heads and networks scaled in each of `num_sentences`. Raises `AnalysisError` if the model lacks one."""
-    return compile_interventions(model, [SentenceChanges(factors)] * num_sentences)
 
 
 def _changes_of_module(

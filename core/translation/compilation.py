@@ -1,5 +1,6 @@
 """Experiments in the terms of one model: ids instead of words and tokens, checked against its vocabularies."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from augenmerk.core.config import RunConfig
@@ -15,6 +16,7 @@ from augenmerk.core.translation.experiment import (
     AttentionRow,
     Experiment,
     ForcedToken,
+    General,
     GivenTarget,
     Intervention,
     factors_of,
@@ -122,6 +124,12 @@ def interventions_of(model: Transformer, experiment: Experiment) -> Intervention
         AnalysisError: the model has no such head or network.
     """
     return compile_interventions(model, [sentence_changes(experiment)])
+
+
+def compile_general(model: Transformer, changes: Sequence[General], num_sentences: int) -> Interventions | None:
+    """The same changes to each of `num_sentences`. Raises `AnalysisError` as `interventions_of`."""
+    of_each = sentence_changes(Experiment("", interventions=tuple(changes)))
+    return compile_interventions(model, [of_each] * num_sentences)
 
 
 def _checked(changes: SentenceChanges, num_source: int) -> SentenceChanges:

@@ -293,6 +293,8 @@ INTERVENTION_TYPES: Final = (
 )
 SourceEdit = SourceWordRemoved | SourceWordReplaced
 Scaling = HeadScaled | FeedForwardScaled
+General = HeadScaled | FeedForwardScaled | SoftmaxTemperature
+"""An intervention that fits every sentence."""
 AnyIntervention = TypeVar("AnyIntervention", bound=Intervention)
 
 
@@ -430,6 +432,11 @@ class Experiment:
         return self._of_type(SoftmaxTemperature)
 
     @property
+    def general(self) -> tuple[General, ...]:
+        """Interventions that fit every sentence: changes to whole heads and networks."""
+        return (*self.scalings, *self.temperatures)
+
+    @property
     def lifts_mask(self) -> bool:
         """Whether the causal mask of the decoder is lifted."""
         return bool(self._of_type(CausalMaskLifted))
@@ -478,7 +485,7 @@ class Experiment:
         A given target belongs to its sentence too: the model translates the new one greedily.
         """
         output = Greedy() if isinstance(self.output, GivenTarget) else self.output
-        return Experiment(source_text, output, (*self.scalings, *self.temperatures))
+        return Experiment(source_text, output, self.general)
 
 
 def shares_of(weights: Sequence[float]) -> tuple[float, ...]:

@@ -1,7 +1,7 @@
 """Batches of experiments, from ids to words, probabilities and maps; and of a corpus. Shape legend: `core.model`."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,18 +12,16 @@ from augenmerk.core.checkpoint.file import Checkpoint
 from augenmerk.core.config import RunConfig
 from augenmerk.core.corpora.batches import pad
 from augenmerk.core.inference.compiled import CompiledTransformer, Model, plain_form
-from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.model.transformer import (
     Encoding,
     Transformer,
-    compile_factors,
     compile_interventions,
     is_finite,
     non_finite,
     require_finite,
 )
 from augenmerk.core.translation.beam import beam_search
-from augenmerk.core.translation.compilation import CompiledExperiment, max_steps
+from augenmerk.core.translation.compilation import CompiledExperiment, compile_general, max_steps
 from augenmerk.core.translation.decoding import (
     DecodeRequest,
     DecodingRules,
@@ -36,6 +34,7 @@ from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
     FeedForwardScaled,
+    General,
     GivenTarget,
     Greedy,
     HeadScaled,
@@ -367,12 +366,12 @@ def translate_ids(
     *,
     beam: int = 1,
     length_penalty: float = 0.0,
-    factors: Mapping[Head | Network, float] | None = None,
+    changes: Sequence[General] = (),
 ) -> list[list[int]]:
-    """The ids of the translations of a batch of sources, with heads and networks scaled by `factors`."""
+    """The ids of the translations of a batch of sources, with these changes."""
     plain = plain_form(model)
     padded = pad(sources, plain.padding_id).to(plain.output.weight.device)
-    encoding = model.encode(padded, interventions=compile_factors(plain, factors or {}, len(sources)))
+    encoding = model.encode(padded, interventions=compile_general(plain, changes, len(sources)))
     limits = [max_steps(len(row), run, rules) for row in sources]
     if beam > 1:
         return beam_search(model, encoding, limits, rules, beam, length_penalty)

@@ -32,12 +32,11 @@ from augenmerk.core.translation.experiment import (
     DEFAULT_LENGTH_PENALTY,
     Beam,
     Experiment,
+    General,
     GivenTarget,
     Greedy,
     Intervention,
-    Scaling,
     check_beam,
-    factors_of,
 )
 from augenmerk.core.translation.result import Coverage, ExperimentResult, RareWord, Translation
 from augenmerk.core.translation.running import (
@@ -343,7 +342,7 @@ class Translator:
         *,
         beam: int = 1,
         length_penalty: float = DEFAULT_LENGTH_PENALTY,
-        scalings: Sequence[Scaling] = (),
+        changes: Sequence[General] = (),
         on_progress: Callable[[int], None] = lambda done: None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> list[Hypothesis]:
@@ -354,7 +353,7 @@ class Translator:
         Args:
             texts: one sentence each.
             beam, length_penalty: as for `translate`.
-            scalings: heads and networks that are scaled or off throughout.
+            changes: heads and networks that are changed throughout.
             on_progress: receives the number of sentences done, refused ones left out.
             should_stop: called between batches; the rest is then left empty.
 
@@ -363,7 +362,6 @@ class Translator:
             AnalysisError: the model has no such head or network.
         """
         check_beam(beam, length_penalty)
-        factors = factors_of(scalings)
         sources: dict[int, tuple[int, ...]] = {}
         for place, text in enumerate(texts):
             with suppress(TextError):
@@ -382,7 +380,7 @@ class Translator:
                 self.rules,
                 beam=beam,
                 length_penalty=length_penalty,
-                factors=factors,
+                changes=changes,
             )
             for index, ids in zip(group, chosen, strict=True):
                 hypotheses[places[index]] = self.runner.hypothesis(ids)

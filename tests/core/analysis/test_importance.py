@@ -1,4 +1,4 @@
-"""The worth of each head against a loss computed pair by pair on a model whose columns were deleted."""
+"""The worth of heads and networks against a loss computed pair by pair on a model whose weights were deleted."""
 
 import copy
 from pathlib import Path
@@ -10,9 +10,9 @@ import torch
 from augenmerk.core.analysis import importance
 from augenmerk.core.analysis.importance import head_importance
 from augenmerk.core.errors import AnalysisError
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import Head, networks_of
 from augenmerk.core.model.transformer import all_heads, attentions_of
-from augenmerk.core.translation.experiment import HeadScaled
+from augenmerk.core.translation.experiment import General, HeadScaled, SoftmaxTemperature
 from augenmerk.core.translation.result import MAP_KINDS
 from augenmerk.core.translation.translator import Translator
 from tests.core.translators import read_given
@@ -31,12 +31,12 @@ def translator(untrained_checkpoint: Path) -> Translator:
     return translator
 
 
-def loss_pair_by_pair(translator: Translator, *scalings: HeadScaled) -> float:
+def loss_pair_by_pair(translator: Translator, *changes: General) -> float:
     """Nats per token, from the probabilities of one pair after the other."""
     values: list[float] = []
     for source, target in zip(SOURCES, TARGETS, strict=True):
         if source:
-            values += read_given(translator, source, target, *scalings).log_probabilities
+            values += read_given(translator, source, target, *changes).log_probabilities
     return -sum(values) / len(values)
 
 
@@ -55,21 +55,32 @@ def test_the_worth_of_a_head_is_the_loss_without_its_columns(
         module.out_proj.weight.data[:, head.head * module.head_width : (head.head + 1) * module.head_width] = 0
         expected = loss_pair_by_pair(without) - found.loss
         assert found.of_kind(head.kind)[head.layer, head.head] == pytest.approx(expected, abs=1e-5), head
+        assert found.of(head) == found.of_kind(head.kind)[head.layer, head.head]
+        assert abs(expected) > 1e-4
+    for network in networks_of(translator.model.config):
+        without = copy.copy(translator)
+        without.model = copy.deepcopy(translator.model)
+        layers = {"encoder": without.model.encoder_layers, "decoder": without.model.decoder_layers}[network.side]
+        for parameter in layers[network.layer].feed_forward.contract.parameters():
+            parameter.data[:] = 0
+        expected = loss_pair_by_pair(without) - found.loss
+        assert found.of(network) == pytest.approx(expected, abs=1e-5), network
         assert abs(expected) > 1e-4
 
 
 @pytest.mark.heavy
 def test_worth_is_measured_under_the_scalings_that_are_given(translator: Translator) -> None:
-    scalings = (
+    changes = (
         HeadScaled(Head("encoder", 1, 0), 0.0),
         HeadScaled(Head("decoder", 0, 1), 2.0),
         HeadScaled(Head("cross", 1, 0), -0.5),
+        SoftmaxTemperature(Head("cross", 0, 1), 3.0),
     )
-    found = head_importance(translator, SOURCES, TARGETS, scalings=scalings)
-    assert found.loss == pytest.approx(loss_pair_by_pair(translator, *scalings), abs=1e-5)
+    found = head_importance(translator, SOURCES, TARGETS, changes=changes)
+    assert found.loss == pytest.approx(loss_pair_by_pair(translator, *changes), abs=1e-5)
     assert found.loss != pytest.approx(loss_pair_by_pair(translator), abs=1e-3)
     for head in all_heads(translator.model):
-        others = (each for each in scalings if each.head != head)
+        others = (each for each in changes if each.head != head or isinstance(each, SoftmaxTemperature))
         expected = loss_pair_by_pair(translator, *others, HeadScaled(head)) - found.loss
         assert found.of_kind(head.kind)[head.layer, head.head] == pytest.approx(expected, abs=1e-5), head
     assert found.encoder[1, 0] == pytest.approx(0, abs=1e-6), "it is off already"
@@ -87,16 +98,17 @@ def test_it_can_pause_before_every_pass(translator: Translator, monkeypatch: pyt
     monkeypatch.setattr(importance, "BATCH_SIZE", 2)
     reported: list[tuple[int, int]] = []
     whole = head_importance(translator, SOURCES, TARGETS, on_progress=lambda *now: reported.append(now))
-    assert reported == [(done, 26) for done in range(27)], "2 batches, 12 heads"
+    assert reported == [(done, 34) for done in range(35)], "2 batches, 12 heads, 4 networks"
     steps = list(importance.importance_by_pass(translator, SOURCES, TARGETS))
-    assert [found is None for _, _, found in steps] == [done < 13 for done in range(27)]
-    part, last = steps[13][2], steps[-1][2]
+    assert [found is None for _, _, found in steps] == [done < 17 for done in range(35)]
+    part, last = steps[17][2], steps[-1][2]
     assert part is not None
     assert last is not None
     assert (part.num_sentences, part.num_skipped) == (2, 1)
     longest_first = sorted(zip(SOURCES, TARGETS, strict=True), key=lambda pair: -len(pair[1].split()))
     longest = [pair for pair in longest_first if pair[0]][:2]
     expected = head_importance(translator, *(list(side) for side in zip(*longest, strict=True)))
+    np.testing.assert_allclose(part.decoder_networks, expected.decoder_networks, atol=1e-6)
     for kind in MAP_KINDS:
         np.testing.assert_allclose(part.of_kind(kind), expected.of_kind(kind), atol=1e-6)
         np.testing.assert_array_equal(last.of_kind(kind), whole.of_kind(kind))

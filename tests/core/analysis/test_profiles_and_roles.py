@@ -271,12 +271,12 @@ def test_reading_a_sample_can_be_stopped(translator: Translator, is_given: bool)
 
 @pytest.mark.parametrize("targets", [None, ["A man stands.", "Nothing.", "A man on a ladder."]])
 def test_a_sample_is_read_under_the_scalings_that_are_given(translator: Translator, targets) -> None:
-    scalings = (HeadScaled(Head("encoder", 0, 1)), HeadScaled(Head("decoder", 0, 0), -2.0))
-    found = profile_heads(translator, SOURCES, targets, scalings=scalings)
+    changes = (HeadScaled(Head("encoder", 0, 1)), HeadScaled(Head("decoder", 0, 0), -2.0))
+    found = profile_heads(translator, SOURCES, targets, changes=changes)
     by_hand = HeadProfiler()
     for index in (0, 2):
         output = Greedy() if targets is None else GivenTarget(targets[index])
-        by_hand.add(translator.run(Experiment(SOURCES[index], output, scalings)))
+        by_hand.add(translator.run(Experiment(SOURCES[index], output, changes)))
     for kind in MAP_KINDS:
         ours, expected = found.of_kind(kind), by_hand.result().of_kind(kind)
         np.testing.assert_allclose(ours.entropy, expected.entropy, rtol=1e-4)

@@ -94,7 +94,7 @@ def test_the_ranking_is_that_of_the_changed_model(untrained_checkpoint: Path, go
     off = HeadScaled(Head("encoder", 0, 0))
     found = json.loads(told(capsys, untrained_checkpoint, "--gold", gold, "--json", "--head-off", "encoder:1:1"))
     translator = Translator.load(untrained_checkpoint, "cpu")
-    ranking, whole = (rank_aligners(translator, read_gold(gold), scalings=each) for each in ([off], []))
+    ranking, whole = (rank_aligners(translator, read_gold(gold), changes=each) for each in ([off], []))
     assert [one["choosing"]["aer"] for one in found["aligners"]] == pytest.approx(
         [score.choosing.aer for score in ranking.scores], abs=1e-6
     )

@@ -15,7 +15,7 @@ from augenmerk.core.corpora.parallel import read_lines, read_pair
 from augenmerk.core.errors import CorpusError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import example_sentences
-from augenmerk.core.translation.experiment import Scaling
+from augenmerk.core.translation.experiment import General
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.languages import check_languages, with_code
@@ -55,7 +55,7 @@ class HeadsState:
     """The state of the tab *Heads*.
 
     Attributes:
-        state: the current experiment, whose head scalings apply while a sample is measured.
+        state: the current experiment, whose head changes apply while a sample is measured.
         question: the choice between importance and behaviour.
         sample: the choice of sentences.
         num_sentences: their greatest number.
@@ -77,24 +77,19 @@ class HeadsState:
     @property
     def has_answer(self) -> bool:
         """Whether there is something to show."""
-        return self.measured_scalings is not None
+        return self.measured_changes is not None
 
     @property
-    def measured_scalings(self) -> tuple[Scaling, ...] | None:
-        """The head scalings of the result; None if there is no result."""
+    def measured_changes(self) -> tuple[General, ...] | None:
+        """The head changes of the result; None if there is no result."""
         found = self.importance if self.question == "importance" else self.behaviour
-        return found.scalings if found is not None else None
+        return found.changes if found is not None else None
 
     @property
     def is_outdated(self) -> bool:
-        """Whether the result was measured with other scalings than those of the experiment."""
-        measured = self.measured_scalings
-        return measured is not None and measured != self.state.experiment.scalings
-
-    def importance_of(self, head: Head) -> float:
-        """The rise of the loss without a head, in nats per token."""
-        assert self.importance is not None
-        return float(self.importance.of_kind(head.kind)[head.layer, head.head])
+        """Whether the result was measured with other changes than those of the experiment."""
+        measured = self.measured_changes
+        return measured is not None and measured != self.state.experiment.general
 
     def summary(self) -> str:
         """A summary of the result; empty if there is none."""
@@ -103,21 +98,21 @@ class HeadsState:
             skipped = f", {found.num_skipped} left out" if found.num_skipped else ""
             return (
                 f"Loss {found.loss:.3f} nats per token over {found.num_sentences} sentences ({found.num_tokens:,} "
-                f"tokens{skipped}), {in_words(found.scalings)}. Cells: the increase without each head, in thousandths "
-                "of a nat. Click a cell to switch the head off."
+                f"tokens{skipped}), {in_words(found.changes)}. Cells: the increase without each head or network, in "
+                "thousandths of a nat. Click a cell to switch it off."
             )
         if self.question == "behaviour" and self.behaviour is not None:
             return (
-                f"Means over {self.behaviour.num_sentences} sentences, {in_words(self.behaviour.scalings)}; the "
+                f"Means over {self.behaviour.num_sentences} sentences, {in_words(self.behaviour.changes)}; the "
                 "thumbnails use these roles. Click a row to show the head."
             )
         return ""
 
     def warning(self) -> str:
-        """A warning if the result belongs to other scalings than those of the experiment; else empty."""
+        """A warning if the result belongs to other changes than those of the experiment; else empty."""
         if not self.is_outdated:
             return ""
-        return f"The experiment now has {in_words(self.state.experiment.scalings).removeprefix('with ')}."
+        return f"The experiment now has {in_words(self.state.experiment.general).removeprefix('with ')}."
 
     def rows(self) -> list[tuple[Head, tuple[str, ...]]]:
         """The statistics of every head as a line of texts."""
@@ -140,12 +135,12 @@ class HeadsState:
         return found
 
 
-def in_words(scalings: Sequence[Scaling]) -> str:
+def in_words(changes: Sequence[General]) -> str:
     """The scaled heads as a phrase: "with every head on", "with cross 2·5 off"."""
-    if not scalings:
+    if not changes:
         return "with every head on"
-    named = ", ".join(map(str, scalings[:MAX_NAMED]))
-    more = len(scalings) - MAX_NAMED
+    named = ", ".join(map(str, changes[:MAX_NAMED]))
+    more = len(changes) - MAX_NAMED
     return f"with {named}" + (f" and {more} more" if more > 0 else "")
 
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from augenmerk.core.analysis.roles import HeadProfiler, SampleProfiles, SampleRoles, write_sample_roles
 from augenmerk.core.errors import AnalysisError, TextError
-from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.experiment import Experiment, Greedy, Scaling
+from augenmerk.core.model.heads import SIDES, Head, Network, heads_of, networks_of
+from augenmerk.core.translation.experiment import Experiment, General, Greedy
 from augenmerk.core.translation.result import MAP_KINDS, TranslationStoppedError
 from augenmerk.viz_app.analysis.heads.state import (
     HeadsState,
@@ -47,30 +48,29 @@ class ImportanceJob:
 
     Attributes:
         choice, num_sentences: the sentences, and their greatest number.
-        scalings: heads and networks that are scaled or off throughout.
+        changes: heads and networks that are scaled or off throughout.
         target_code: the token `>>xx<<` of the target language, for a model of several; None if the sentences have it.
         passes: the passes over the sample that are left; None before the first.
     """
 
     choice: SampleChoice
     num_sentences: int
-    scalings: tuple[Scaling, ...] = ()
+    changes: tuple[General, ...] = ()
     target_code: str | None = None
     passes: "Iterator[tuple[int, int, HeadImportance | None]] | None" = None
     scope: ClassVar[JobScope] = "model"
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> "HeadImportance":
         """See `Job.run`."""
-        from augenmerk.core.model.transformer import all_heads  # torch: only in the thread
-
         job = self if self.passes is not None else self._begun(translator, should_stop)
         assert job.passes is not None
-        found, shown, num_heads = None, None, len(all_heads(translator.model))
+        found, shown, config = None, None, translator.run_config.model
+        num_parts = len(heads_of(config)) + len(networks_of(config))
         for done, total, found in job.passes:
             num_read = found.num_sentences if found is not None else 0
-            text, num_off = f"{num_read} of {job.num_sentences} sentences", done % (num_heads + 1)
+            text, num_off = f"{num_read} of {job.num_sentences} sentences", done % (num_parts + 1)
             partial, shown = found if found is not shown else None, found
-            progress(Progress(done, total, f"{text} · head {num_off} of {num_heads}" if num_off else text, partial))
+            progress(Progress(done, total, f"{text} · part {num_off} of {num_parts}" if num_off else text, partial))
             if done < total and should_stop():
                 raise JobInterrupted(job)
         assert found is not None
@@ -81,19 +81,19 @@ class ImportanceJob:
 
         check_sample(self.choice, translator.run_config, self.target_code)
         sources, targets = read_sample(self.choice, self.num_sentences, self.target_code)
-        targets = targets or own_translations(translator, sources, self.scalings, should_stop)
-        passes = importance_by_pass(translator, sources, targets, self.scalings)
+        targets = targets or own_translations(translator, sources, self.changes, should_stop)
+        passes = importance_by_pass(translator, sources, targets, self.changes)
         return replace(self, num_sentences=len(sources), passes=passes)
 
 
 def own_translations(
-    translator: "Translator", sources: Sequence[str], scalings: tuple[Scaling, ...], should_stop: ShouldStop
+    translator: "Translator", sources: Sequence[str], changes: tuple[General, ...], should_stop: ShouldStop
 ) -> tuple[str, ...]:
     """The model's translations; empty where it refuses a sentence."""
     compiled, targets = {}, [""] * len(sources)
     for place, source in enumerate(sources):
         with suppress(TextError):
-            compiled[place] = translator.compile(Experiment(source, Greedy(), scalings))
+            compiled[place] = translator.compile(Experiment(source, Greedy(), changes))
     translations = translator.run_many(compiled.values(), need_maps=False, should_stop=should_stop)
     for place, translation in zip(compiled, translations, strict=True):
         targets[place] = translation.text
@@ -105,13 +105,13 @@ class StatisticsJob:
     """Averages of each head over a sample. Continues after an interruption.
 
     Attributes:
-        choice, num_sentences, scalings, target_code: see `ImportanceJob`.
+        choice, num_sentences, changes, target_code: see `ImportanceJob`.
         profiler: the averages so far; None before the first sentence.
     """
 
     choice: SampleChoice
     num_sentences: int
-    scalings: tuple[Scaling, ...] = ()
+    changes: tuple[General, ...] = ()
     target_code: str | None = None
     profiler: HeadProfiler | None = None
     scope: ClassVar[JobScope] = "model"
@@ -120,7 +120,7 @@ class StatisticsJob:
         """See `Job.run`."""
         check_sample(self.choice, translator.run_config, self.target_code)
         sample = read_sample(self.choice, self.num_sentences, self.target_code)
-        profiler, total = self.profiler or HeadProfiler(self.scalings), len(sample.sources)
+        profiler, total = self.profiler or HeadProfiler(self.changes), len(sample.sources)
 
         def report(done: int) -> None:
             partial = profiler.result() if profiler.num_sentences else None
@@ -154,8 +154,8 @@ class KeepRolesJob:
 
 MEANINGS: dict[Question, str] = {
     "importance": (
-        "How much worse the model predicts a sample of translations with one head off at a time. This is the "
-        "immediate loss. It does not show what other heads could take over, or what the head does."
+        "How much worse the model predicts a sample of translations with one head or feed-forward network off at a "
+        "time. This is the immediate loss. It does not show what others could take over, or what the head does."
     ),
     "behaviour": (
         "What each head does on average over a sample: entropy (nats), largest weight, share on the end token, "
@@ -163,7 +163,10 @@ MEANINGS: dict[Question, str] = {
     ),
 }
 QUESTIONS: dict[Question, tuple[str, str]] = {
-    "importance": ("Importance", f"<p>The loss with each head off.</p><p>{MEANINGS['importance']}</p>"),
+    "importance": (
+        "Importance",
+        f"<p>The loss without each head or network.</p><p>{MEANINGS['importance']}</p>",
+    ),
     "behaviour": ("Behaviour", f"<p>Entropy, confidence, distances, role.</p><p>{MEANINGS['behaviour']}</p>"),
 }
 SAMPLES = {
@@ -192,7 +195,7 @@ class HeadsTab(AnalysisTab):
         question_buttons: importance, and behaviour.
         sample_menu: the choice of sentences.
         job: starts and cancels the measurement.
-        cells: the importance of each head. A click switches the head off, or on again.
+        cells: the importance of each head and network. A click switches it off, or on again.
         table: the behaviour. A click on a row chooses the head.
     """
 
@@ -216,7 +219,7 @@ class HeadsTab(AnalysisTab):
         self._is_kept = False
         self._summary, self._warning = label("small", wraps=True), label("warm", wraps=True)
         self.cells = LabelledMatrix(
-            "Importance of each head",
+            "Importance of each head and feed-forward network",
             MatrixStyle(
                 colors="signed",
                 cell_heights=(CELL_HEIGHT, CELL_HEIGHT),
@@ -224,7 +227,11 @@ class HeadsTab(AnalysisTab):
                 has_slanted_columns=False,
                 cell_text=thousandths,
                 is_clickable=True,
-                legend=lambda top: (f"−{1000 * top:.0f} better without", "0", f"worse without +{1000 * top:.0f}"),
+                legend=lambda top: (
+                    f"≤ −{1000 * top:.0f} better without",
+                    "0",
+                    f"worse without ≥ {1000 * top:.0f}",
+                ),
             ),
         )
         self.cells.tip_of = self._tip
@@ -290,11 +297,11 @@ class HeadsTab(AnalysisTab):
         self.redraw()
 
     def _mark_cells(self) -> None:
-        marked = [*self.state.experiment.heads_off, self.state.selection.head]
-        exists = [head for head in marked if self.cells.has_cell(cell_of(head))]
+        experiment, chosen = self.state.experiment, cell_of(self.state.selection.head)
+        off = [*map(cell_of, experiment.heads_off), *map(cell_of, experiment.networks_off)]
         self.cells.mark(
-            framed=[cell_of(head) for head in exists if head == self.state.selection.head],
-            struck=[cell_of(head) for head in exists if head in self.state.experiment.heads_off],
+            framed=[chosen] if self.cells.has_cell(chosen) else [],
+            struck=[cell for cell in off if self.cells.has_cell(cell)],
         )
 
     def _show_answer(self) -> None:
@@ -309,6 +316,11 @@ class HeadsTab(AnalysisTab):
                 )
                 for kind in MAP_KINDS
             ]
+            networks = [found.of_networks(side) for side in SIDES]
+            num_layers = max(map(len, networks))
+            values = np.array([[*each, *[np.nan] * (num_layers - len(each))] for each in networks], dtype=np.float32)
+            layers = tuple(f"layer {layer + 1}" for layer in range(num_layers))
+            matrices.append(Matrix(values, SIDES, layers, "Feed-forward networks"))
             self.cells.show_matrices(matrices, found.largest or 1.0)
         self.table.show_rows([cells for _, cells in self.heads.rows()])
         self.redraw_in_sight()
@@ -328,10 +340,10 @@ class HeadsTab(AnalysisTab):
         """
         self._take_behaviour(profiles)
         what = self._measured_sample.what
-        roles = SampleRoles.of(profiles, f"{what}, {in_words(profiles.scalings)}" if profiles.scalings else what)
+        roles = SampleRoles.of(profiles, f"{what}, {in_words(profiles.changes)}" if profiles.changes else what)
         self.state.take_roles(roles)
         model = self.state.model
-        if model is not None and model.path is not None and not model.is_bundled and not profiles.scalings:
+        if model is not None and model.path is not None and not model.is_bundled and not profiles.changes:
             self.controller.ask(KeepRolesJob(roles), self._keeping, self._on_kept)
 
     def _on_kept(self, _path: object) -> None:
@@ -339,11 +351,12 @@ class HeadsTab(AnalysisTab):
         self.redraw_in_sight()
 
     def _tip(self, cell: MatrixCell) -> str:
-        head = head_of(cell)
-        value = self.heads.importance_of(head)
+        head = part_of(cell)
+        assert self.heads.importance is not None
+        value = self.heads.importance.of(head)
         what = (
             "Switched off: click to switch it on"
-            if head in self.state.experiment.heads_off
+            if head in self.state.experiment.heads_off | self.state.experiment.networks_off
             else "Click to switch it off"
         )
         return f"{head.title}\nthe loss changes by {value:+.4f} nats per token without it\n{what}".replace("-", "−")
@@ -357,7 +370,7 @@ class HeadsTab(AnalysisTab):
         self.redraw()
 
     def _on_start(self) -> None:
-        sample, count, scalings = self.heads.sample, self.heads.num_sentences, self.state.experiment.scalings
+        sample, count, changes = self.heads.sample, self.heads.num_sentences, self.state.experiment.general
         self._measured_sample, self._partial = sample, None
         if self.heads.question == "behaviour":
             self._is_kept = False
@@ -365,11 +378,11 @@ class HeadsTab(AnalysisTab):
             None if sample.kind == "file" else target_code(self.state.model, self.state.experiment.source_text)
         )  # lines of a file may begin with the code
         if self.heads.question == "importance":
-            job = ImportanceJob(sample, count, scalings, code)
+            job = ImportanceJob(sample, count, changes, code)
             self.ask(job, self._take_importance, on_partial=self._take_importance)
         else:
             self.ask(
-                StatisticsJob(sample, count, scalings, code),
+                StatisticsJob(sample, count, changes, code),
                 self._take_whole_behaviour,
                 on_partial=self._take_behaviour,
             )
@@ -379,7 +392,7 @@ class HeadsTab(AnalysisTab):
         self.redraw()
 
     def _on_cell(self, cell: MatrixCell) -> None:
-        self.state.submit(toggle_head(head_of(cell)))
+        self.state.submit(toggle_head(part_of(cell)))
 
     def _on_row(self, index: int) -> None:
         head, _ = self.heads.rows()[index]
@@ -397,14 +410,18 @@ def shortened(name: str) -> str:
     return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME // 2]}…{name[-MAX_NAME // 2 :]}"
 
 
-def head_of(cell: MatrixCell) -> Head:
-    """The head of a cell."""
+def part_of(cell: MatrixCell) -> Head | Network:
+    """The head or network of a cell."""
+    if cell.matrix == len(MAP_KINDS):
+        return Network(SIDES[cell.row], cell.column)
     return Head(MAP_KINDS[cell.matrix], cell.row, cell.column)
 
 
-def cell_of(head: Head) -> MatrixCell:
-    """The cell of a head."""
-    return MatrixCell(MAP_KINDS.index(head.kind), head.layer, head.head)
+def cell_of(part: Head | Network) -> MatrixCell:
+    """The cell of a head or network."""
+    if isinstance(part, Network):
+        return MatrixCell(len(MAP_KINDS), SIDES.index(part.side), part.layer)
+    return MatrixCell(MAP_KINDS.index(part.kind), part.layer, part.head)
 
 
 def thousandths(value: float) -> str:

@@ -14,8 +14,8 @@ from augenmerk.core.analysis.importance import BATCH_SIZE, HeadImportance, head_
 from augenmerk.core.analysis.roles import profile_heads, read_sample_roles, roles_path
 from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.errors import AnalysisError, CorpusError
-from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.experiment import Experiment, HeadScaled
+from augenmerk.core.model.heads import Head, Network
+from augenmerk.core.translation.experiment import Experiment, HeadScaled, scaling
 from augenmerk.core.translation.result import MAP_KINDS, TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.analysis.heads.state import SampleChoice, blocks, in_words, read_sample
@@ -66,25 +66,25 @@ def _quiet(_: Progress) -> None:
 
 def _assert_same(found: HeadImportance, other: HeadImportance) -> None:
     assert (found.num_sentences, found.num_tokens) == (other.num_sentences, other.num_tokens)
-    assert (found.num_skipped, found.scalings) == (other.num_skipped, other.scalings)
+    assert (found.num_skipped, found.changes) == (other.num_skipped, other.changes)
     assert found.loss == pytest.approx(other.loss, abs=1e-6)
     for kind in MAP_KINDS:
         np.testing.assert_allclose(found.of_kind(kind), other.of_kind(kind), atol=1e-6)
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("scalings", [(), OFF])
+@pytest.mark.parametrize("changes", [(), OFF])
 def test_batches_add_up_to_the_whole_sample(
-    translator: Translator, sample_file: Path, scalings: tuple[HeadScaled, ...]
+    translator: Translator, sample_file: Path, changes: tuple[HeadScaled, ...]
 ) -> None:
     partial: list[Progress] = []
-    job = ImportanceJob(SampleChoice("file", sample_file), NUM, scalings)
+    job = ImportanceJob(SampleChoice("file", sample_file), NUM, changes)
     found = job.run(translator, partial.append, lambda: False)
     sample = read_sample(SampleChoice("file", sample_file), NUM)
     assert sample.targets is not None
-    whole = head_importance(translator, sample.sources, sample.targets, scalings=scalings)
+    whole = head_importance(translator, sample.sources, sample.targets, changes=changes)
     assert (found.num_sentences, found.num_tokens) == (NUM, whole.num_tokens)
-    assert found.scalings == scalings
+    assert found.changes == changes
     assert found.loss == pytest.approx(whole.loss, abs=1e-5)
     for kind in MAP_KINDS:
         np.testing.assert_allclose(found.of_kind(kind), whole.of_kind(kind), atol=2e-5)
@@ -93,9 +93,10 @@ def test_batches_add_up_to_the_whole_sample(
         2 * BATCH_SIZE,
         NUM,
     ]
-    num_heads = sum(each.size for each in (found.encoder, found.decoder, found.cross))
+    networks = found.encoder_networks, found.decoder_networks
+    num_parts = sum(each.size for each in (found.encoder, found.decoder, found.cross, *networks))
     assert partial[0].text == f"0 of {NUM} sentences"
-    assert partial[7].text == f"0 of {NUM} sentences · head 7 of {num_heads}", "within a batch, too"
+    assert partial[7].text == f"0 of {NUM} sentences · part 7 of {num_parts}", "within a batch, too"
     assert partial[-1].text == f"{NUM} of {NUM} sentences"
 
 
@@ -140,9 +141,9 @@ def test_statistics_are_those_of_the_model_with_its_heads_scaled(translator: Tra
     choice = SampleChoice("file", sample_file)
     sample = read_sample(choice, 5)
     assert sample.targets is not None
-    expected = profile_heads(translator, sample.sources, sample.targets, scalings=OFF)
+    expected = profile_heads(translator, sample.sources, sample.targets, changes=OFF)
     found = StatisticsJob(choice, 5, OFF).run(translator, _quiet, lambda: False)
-    assert found.scalings == expected.scalings == OFF
+    assert found.changes == expected.changes == OFF
     plain = StatisticsJob(choice, 5).run(translator, _quiet, lambda: False)
     np.testing.assert_allclose(found.cross.entropy, expected.cross.entropy, atol=1e-5)
     assert np.abs(found.cross.entropy - plain.cross.entropy).max() > 1e-3
@@ -236,23 +237,26 @@ def _measure(qtbot: QtBot, tab: HeadsTab) -> None:
     assert tab.request.problem == ""
 
 
-def _place(tab: HeadsTab, head: Head) -> QPoint:
-    return tab.cells.cell_rect(cell_of(head)).center().toPoint()
+def _place(tab: HeadsTab, part: Head | Network) -> QPoint:
+    return tab.cells.cell_rect(cell_of(part)).center().toPoint()
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("model", ["words", "single"])
-def test_a_click_on_a_cell_switches_the_head_off_and_on(open_heads: OpenHeads, qtbot: QtBot, model: str) -> None:
+@pytest.mark.parametrize("part", [Head("cross", 0, 0), Network("decoder", 0)], ids=str)
+def test_a_click_on_a_cell_switches_the_head_or_network_off_and_on(
+    open_heads: OpenHeads, qtbot: QtBot, model: str, part: Head | Network
+) -> None:
     tab = open_heads(model)
     _measure(qtbot, tab)
     assert tab.heads.importance is not None
     assert tab.heads.importance.num_sentences == 9
-    head = Head("cross", 0, 0)
-    qtbot.mouseClick(tab.cells, Qt.MouseButton.LeftButton, pos=_place(tab, head))
+    assert f"{tab.heads.importance.of(part):+.4f}".replace("-", "−") in tab.cells.tip_of(cell_of(part))
+    qtbot.mouseClick(tab.cells, Qt.MouseButton.LeftButton, pos=_place(tab, part))
     settle(qtbot, tab)
     assert tab.state.translation is not None
-    assert tab.state.translation.experiment.heads_off == {head}
-    qtbot.mouseClick(tab.cells, Qt.MouseButton.LeftButton, pos=_place(tab, head))
+    assert tab.state.translation.experiment.interventions == (scaling(part),)
+    qtbot.mouseClick(tab.cells, Qt.MouseButton.LeftButton, pos=_place(tab, part))
     settle(qtbot, tab)
     assert not tab.state.experiment.interventions
 
@@ -283,7 +287,7 @@ def test_importance_is_measured_with_the_heads_of_the_experiment_and_says_so(
     _measure(qtbot, tab)
     sample = read_sample(SampleChoice("file", sample_file), 9)
     assert sample.targets is not None
-    expected = head_importance(translator, sample.sources, sample.targets, scalings=(off,))
+    expected = head_importance(translator, sample.sources, sample.targets, changes=(off,))
     assert tab.heads.importance is not None
     np.testing.assert_allclose(tab.heads.importance.decoder, expected.decoder, atol=2e-5)
     assert "with cross 2·3 off" in tab._summary.text()
@@ -312,7 +316,7 @@ def test_an_answer_for_other_heads_stays_is_named_and_can_be_measured_again(
     settle(qtbot, tab)
     _measure(qtbot, tab)
     assert tab.heads.importance is not None
-    assert tab.heads.importance.scalings == tab.state.experiment.scalings
+    assert tab.heads.importance.changes == tab.state.experiment.general
     assert not tab._warning.isVisible()
 
 
@@ -459,7 +463,7 @@ def test_a_measurement_keeps_the_scalings_that_it_began_with(open_heads: OpenHea
     tab.state.submit(toggle_head(Head("cross", 0, 0)))
     qtbot.waitUntil(lambda: not (tab.request.is_running or tab.state.request.is_running), timeout=30_000)
     assert tab.heads.importance is not None
-    assert tab.heads.importance.scalings == ()
+    assert tab.heads.importance.changes == ()
     assert tab.job.start.text() == "Measure again"
 
 
