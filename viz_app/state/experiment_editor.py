@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.translation.experiment import (
+    AttentionRow,
     CausalMaskLifted,
     Experiment,
     ForcedToken,
@@ -348,6 +349,14 @@ def kept_notice(experiment: Experiment, previous: Experiment | None) -> str:
     it = "it" if len(experiment.interventions) == 1 else "them"
     by = "Undo" if previous == experiment.baseline else "“Reset”"
     return f"Kept from the previous model: {', '.join(map(str, experiment.interventions))}. {by} takes {it} back."
+
+
+def moved_notice(moved: Sequence[tuple[AttentionRow, AttentionRow]], dropped: Sequence[AttentionRow]) -> str:
+    """A notice of rows of attention that moved with their tokens, and of those without a token."""
+    names = [f"{row.head.short_name} row {row.row + 1} is now row {at.row + 1}" for row, at in moved]
+    notice = f"Moved with {'its token' if len(moved) == 1 else 'their tokens'}: {', '.join(names)}." if moved else ""
+    why = f"because {'its token is' if len(dropped) == 1 else 'their tokens are'} gone"
+    return " ".join(filter(None, (notice, _dropped(why, dropped))))
 
 
 def refused_notice(experiment: Experiment, now: Experiment) -> str:

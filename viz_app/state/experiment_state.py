@@ -3,7 +3,7 @@
 Any number of these live side by side: the Translate page has one, the Compare tab a second, the film a third.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, TypeAlias
 
@@ -13,7 +13,7 @@ from augenmerk.core.analysis.comparing import common_subsequence
 from augenmerk.core.analysis.measures import MeasuredMaps
 from augenmerk.core.analysis.roles import SampleRoles
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.experiment import AttentionRow, Experiment
 from augenmerk.core.translation.result import ExperimentResult, MapKind, Translation
 from augenmerk.viz_app.state.experiment_editor import (
     Edit,
@@ -24,6 +24,7 @@ from augenmerk.viz_app.state.experiment_editor import (
     dropped_notice,
     edit_text,
     kept_notice,
+    moved_notice,
     refused_notice,
 )
 from augenmerk.viz_app.state.head_roles import HeadRoles, clearest_head
@@ -329,11 +330,19 @@ class ExperimentState:
     def accept(self, result: ExperimentResult) -> None:
         """Shows a result. Parts that it left out are reported and no longer requested.
 
+        If tokens with rows of attention moved, the experiment with these rows in the new places is requested instead.
+
         After a change of model, undo requests these parts again: useful once the previous model is open.
         """
         phase, is_outdated = self.request.phase, self.shown.is_outdated
         asked = phase.question if isinstance(phase, Waiting) else None
         self.request.finish()
+        if self.current is not None and isinstance(asked, ExperimentRequest) and not asked.drops_misfits:
+            followed = follow_tokens(self.editor, self.current.changed, result.changed)
+            if followed is not None:
+                notice = " ".join(filter(None, (self.notice, followed.notice)))
+                self.submit(lambda _editor: replace(followed, notice=notice))
+                return  # the result of rows in other places is not shown
         reported = [dropped_notice(result.dropped, is_of_former=is_outdated)]
         if result.dropped:
             self.editor = (self.editor.push if is_outdated else self.editor.fit)(result.experiment)
@@ -559,6 +568,48 @@ def _has_same_tokens(before: Translation, after: Translation) -> bool:
     """Whether marks on the maps of one translation hold for those of the other."""
     names = "experiment", "source_tokens", "predicted_tokens"
     return all(getattr(before, name) == getattr(after, name) for name in names)
+
+
+def follow_tokens(editor: ExperimentEditor, before: Translation, after: Translation) -> Edit | None:
+    """Rows of attention stay with the target tokens that they were set for; None if these are in the same places.
+
+    Rows are set for what the decoder reads at a step. Forcing a word, for example, moves the tokens after it. A row
+    whose token is gone is dropped and reported.
+
+    Args:
+        editor: its experiment led to `after`.
+        before: the previous translation; rows that it was made without are set on purpose where they are.
+        after: the translation in which the tokens may have moved.
+    """
+    if before.source_text != after.source_text:
+        return None
+    places, experiment = dict(common_subsequence(before.read_tokens, after.read_tokens)), editor.experiment
+    moved, dropped = list[tuple[AttentionRow, AttentionRow]](), list[AttentionRow]()
+    for row in experiment.attention_rows:
+        if row.head.kind == "encoder" or row not in before.experiment.attention_rows or row in before.unreached:
+            continue
+        at = _row_at(row, places)
+        if at is None:
+            dropped.append(row)
+        elif at != row:
+            moved.append((row, at))
+    if not (moved or dropped):
+        return None
+    kept = experiment.without(*dropped, *(row for row, _ in moved)).with_interventions(*(at for _, at in moved))
+    return Edit(editor.replace(kept), moved_notice(moved, dropped))
+
+
+def _row_at(row: AttentionRow, places: Mapping[int, int]) -> AttentionRow | None:
+    """The row where its token is now, by the new places of tokens; None without the token, or any that it looks at."""
+    if row.row not in places:
+        return None
+    if row.head.kind == "cross":
+        return replace(row, row=places[row.row])
+    weights = [0.0] * (places[row.row] + 1)
+    for key, weight in enumerate(row.weights):
+        if key in places:
+            weights[places[key]] = weight
+    return AttentionRow(row.head, places[row.row], tuple(weights)) if any(weights) else None
 
 
 def pair_in(

@@ -7,6 +7,8 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
+from augenmerk.core.analysis.parts import ChangeEffect
+from augenmerk.core.translation.result import ExperimentResult
 from augenmerk.viz_app.export.saving import ExportSource
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import edit_text, open_experiment
@@ -17,7 +19,7 @@ from augenmerk.viz_app.theme import GAP, current_theme, scaled
 from augenmerk.viz_app.views.commands import HEAD_COMMANDS, MAPS, SCENE_COMMANDS, TOGGLE_ANALYSIS
 from augenmerk.viz_app.views.head import HeadPanel
 from augenmerk.viz_app.views.heads import HeadsPanel
-from augenmerk.viz_app.views.sentence import SentencePanel, typing_hint
+from augenmerk.viz_app.views.sentence import SentencePanel, original_text, typing_hint
 from augenmerk.viz_app.widgets.buttons import flat_button
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
 from augenmerk.viz_app.widgets.dialogs import show_failure
@@ -83,7 +85,7 @@ class TranslatePage(QWidget):
         sentence = self.sentence
         of_the_result = (sentence.sentence, sentence.original_line, sentence.chips_area)
         self._veils = [Veil(part) for part in (*of_the_result, self.heads, self.head, self.analysis)]
-        self._effect = RequestState()
+        self._effects = ChangeEffects(controller, sentence)
         self._connect()
         self.show_message("")
 
@@ -120,14 +122,6 @@ class TranslatePage(QWidget):
         self.message.show_text(text, shows_buttons=offers_models or offers_cancel)
         self.message.setVisible(True)
         set_visible(self._arrangement, False, focus_to=self.sentence.input)
-
-    def _ask_effect(self) -> None:
-        """Asks for the parts of a word that grew after a switch-off: of the pinned or picked word, if there is one."""
-        result = self.state.current
-        if result is not None and result.experiment.scalings:
-            words = [word for word in result.original.target_words if self.state.selection.is_picked(word)]
-            job = ChangeEffectJob(result, words[0].start if words else None)
-            self.controller.ask(job, self._effect, partial(self.sentence.show_effect, result))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Shows fewer lines of the sentences on a small page."""
@@ -197,7 +191,6 @@ class TranslatePage(QWidget):
 
     def _show_result(self) -> None:
         self._show_whether_outdated()
-        self._ask_effect()
         has_result = self.state.result is not None
         set_visible(self._arrangement, has_result, focus_to=self.sentence.input)
         set_visible(self.message, not has_result, focus_to=self.sentence.input)
@@ -228,6 +221,34 @@ class TranslatePage(QWidget):
         self.show_message(
             f"{problem}{' Or choose an example.' if self.sentence.examples.isEnabled() else ''}" if problem else hint
         )
+
+
+class ChangeEffects:
+    """Adds to the sentence, after a switch-off, the parts of a word that increased.
+
+    The word is the picked one, or else the one whose probability changed most.
+
+    Args:
+        controller: asks the model.
+        sentence: shows the answer. If no word changed, it offers a part to switch off.
+    """
+
+    def __init__(self, controller: ExperimentController, sentence: SentencePanel) -> None:
+        self._controller, self._sentence, self._request = controller, sentence, RequestState()
+        controller.state.result_changed.connect(self._ask)
+
+    def _ask(self) -> None:
+        state = self._controller.state
+        result = state.current
+        if result is not None and result.experiment.scalings:
+            words = [word for word in result.original.target_words if state.selection.is_picked(word)]
+            job = ChangeEffectJob(result, words[0].start if words else None)
+            self._controller.ask(job, self._request, partial(self._show, result))
+
+    def _show(self, result: ExperimentResult, effect: ChangeEffect) -> None:
+        self._sentence.original_line.setText(original_text(result, effect))
+        if result.original.text == result.changed.text and effect.largest is not None:
+            self._sentence.interventions.suggest(effect.largest, effect.word)
 
 
 CANCEL_OR_UNPIN = Command[TranslatePage](

@@ -55,7 +55,7 @@ class CellMenu(QMenu):
             head = state.selection.head
             name = "Switch this head on" if head in state.experiment.heads_off else "Switch this head off"
             self.addAction(name).triggered.connect(lambda: state.submit(toggle_head(head)))
-            self.addAction("Scale, temperature…").triggered.connect(
+            self.addAction("Set scale and temperature…").triggered.connect(
                 lambda: PartEditor(state, head, self.parentWidget()).open_at(place)
             )
 

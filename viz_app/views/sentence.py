@@ -137,14 +137,6 @@ class SentencePanel(QFrame):
         self._state.cancel()
         return True
 
-    def show_effect(self, result: ExperimentResult, effect: ChangeEffect) -> None:
-        """Reports the parts that the changes of the result shown increased; offers a part to switch off if no word
-        changed.
-        """
-        self.original_line.setText(_original_text(result, effect))
-        if result.original.text == result.changed.text and effect.largest is not None:
-            self.interventions.suggest(effect.largest, effect.word)
-
     def fit(self, page_width: int, page_height: int) -> None:
         """A small page leaves the maps their room: long sentences show fewer lines, and the card is folded."""
         is_folded = page_width < scaled(NARROW_PAGE) or page_height < scaled(LOW_PAGE_TO_FOLD)
@@ -228,7 +220,7 @@ class SentencePanel(QFrame):
             self.stop_editing()
             new = new_words(result.original, translation)
             self.sentence.emphasize([word.text for word in translation.target_words if word in new])
-        before = _original_text(result)
+        before = original_text(result)
         self.original_line.setText(before)
         self.rows.place_original()
         self.original_line.setVisible(bool(before))
@@ -589,7 +581,7 @@ def typing_hint(state: ExperimentState) -> str:
     return f"Type {a_sentence_in(run.data.source_language if run is not None else BUNDLED_LANGUAGE)}"
 
 
-def _original_text(result: ExperimentResult, effect: ChangeEffect | None = None) -> str:
+def original_text(result: ExperimentResult, effect: ChangeEffect | None = None) -> str:
     """A line comparing the original translation with the changed one, and shorter forms; empty without changes.
 
     `effect`: the parts of a word, once they are known.

@@ -717,3 +717,81 @@ def test_an_example_that_gives_way_before_any_answer_is_nothing_to_go_back_to() 
     state.accept(ExperimentResult.of(make_translation("1 2 3", "1 2 3")))
     state.prepare_text("Ein Hund.")
     assert state.editor.can_undo
+
+
+def _answered(state: ExperimentState, target: str) -> None:
+    state.accept(
+        make_result(make_translation("ein mann schläft .", target, experiment=state.experiment), state.original)
+    )
+
+
+def test_a_row_moves_with_its_token_when_tokens_are_inserted_before_it(state: ExperimentState) -> None:
+    cross = AttentionRow(Head("cross", 0, 0), 2, (0.5, 0.5))
+    decoder = AttentionRow(Head("decoder", 0, 0), 2, (0.0, 0.25, 0.75))
+    first = AttentionRow(Head("cross", 0, 0), 0, (0.5, 0.5))
+    encoder = AttentionRow(Head("encoder", 0, 0), 2, (1.0,))
+    state.submit(intervene(cross, decoder, first, encoder))
+    _answered(state, "a man sleeps .")
+    shown, asked = state.translation, Asked(state)
+    state.submit(force(0, "a", "big"))
+    _answered(state, "a big man sleeps .")
+    assert state.translation is shown, "the row would be at another token"
+    moved = {
+        AttentionRow(cross.head, 3, (0.5, 0.5)),
+        AttentionRow(decoder.head, 3, (0.0, 0.25, 0.0, 0.75)),
+        first,
+        encoder,
+    }
+    assert set(asked.experiments[-1].attention_rows) == moved
+    assert state.experiment.forced == (ForcedToken(0, "a"), ForcedToken(1, "big"))
+    assert state.notice == ("Moved with their tokens: decoder 1·1 row 3 is now row 4, cross 1·1 row 3 is now row 4.")
+    _answered(state, "a big man dreams .")
+    assert len(asked.experiments) == 2, "once is enough"
+    assert state.translation is not shown
+    state.submit(undo)
+    assert set(state.experiment.attention_rows) == {cross, decoder, first, encoder}
+    _answered(state, "a man sleeps .")
+    assert len(asked.experiments) == 3, "undo restores the rows and moves none"
+
+
+def test_a_row_whose_token_is_gone_is_dropped_and_undo_restores_it(state: ExperimentState) -> None:
+    row = AttentionRow(Head("cross", 0, 0), 2, (0.5, 0.5))
+    state.submit(intervene(row))
+    _answered(state, "a man sleeps .")
+    state.submit(force(1, "dog"))
+    _answered(state, "a dog sleeps .")
+    assert state.experiment.interventions == (ForcedToken(1, "dog"),)
+    assert state.notice == "Dropped because its token is gone: cross 1·1 row 3 set. Undo restores it."
+    _answered(state, "a dog sleeps .")
+    state.submit(undo)
+    assert state.experiment.interventions == (row,)
+
+
+def test_a_decoder_row_that_looked_at_lost_tokens_alone_is_dropped(state: ExperimentState) -> None:
+    row = AttentionRow(Head("decoder", 0, 0), 3, (0.0, 0.0, 1.0, 0.0))
+    state.submit(intervene(row))
+    _answered(state, "a man sleeps .")
+    state.submit(force(1, "dog"))
+    _answered(state, "a dog sleeps .")
+    assert not state.experiment.attention_rows
+
+
+def test_a_new_row_that_changes_the_words_stays_where_it_was_set(state: ExperimentState) -> None:
+    row = AttentionRow(Head("cross", 0, 0), 1, (0.5, 0.5))
+    state.submit(intervene(row))
+    _answered(state, "a child is sleeping .")
+    assert state.experiment.attention_rows == (row,)
+    assert state.translation is not None
+    assert state.translation.predicted_tokens[1] == "child"
+
+
+def test_rows_of_an_opened_experiment_stay_where_they_are(state: ExperimentState) -> None:
+    row = AttentionRow(Head("cross", 0, 0), 2, (0.5, 0.5))
+    state.submit(intervene(row))
+    _answered(state, "a man sleeps .")
+    opened = state.experiment.with_interventions(ForcedToken(0, "a"), ForcedToken(1, "big"))
+    state.submit(open_experiment(opened))
+    _answered(state, "a big man sleeps .")
+    assert state.experiment == opened
+    assert state.translation is not None
+    assert state.translation.experiment == opened

@@ -325,7 +325,12 @@ def _choose(panel: HeadPanel, text: str) -> None:
 
 
 def test_the_context_menu_pins_switches_and_opens_the_row(panel: HeadPanel, state: ExperimentState) -> None:
-    assert _open_menu(panel, Pair(2, 3)) == ["Pin", "Set this row…", "Switch this head off"]
+    assert _open_menu(panel, Pair(2, 3)) == [
+        "Pin",
+        "Set this row…",
+        "Switch this head off",
+        "Set scale and temperature…",
+    ]
     _choose(panel, "Pin")
     assert state.selection.pinned == Pair(2, 3)
     assert _open_menu(panel, Pair(2, 3))[0] == "Unpin"
