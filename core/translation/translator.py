@@ -15,7 +15,7 @@ from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.device import DeviceChoice, choose_device
 from augenmerk.core.errors import AnalysisError, CheckpointError, ExperimentError, TextError
 from augenmerk.core.inference.compiled import Compiler, Model
-from augenmerk.core.model.sites import check_sites, trace_sites
+from augenmerk.core.model.sites import check_sites, sites_of, trace_sites
 from augenmerk.core.model.transformer import compile_interventions
 from augenmerk.core.plain_text import name_of
 from augenmerk.core.resources import bundled_model_path
@@ -316,6 +316,11 @@ class Translator:
             scores += [tuple(row) for row in found.tolist()]
         return scores
 
+    @property
+    def sites(self) -> tuple[str, ...]:
+        """The names of all values inside the model that `trace` gives; docs/python.md explains them."""
+        return sites_of(self.model)
+
     def trace(self, experiment: Experiment | Translation, sites: Iterable[str]) -> dict[str, Tensor]:
         """Values inside the model at named sites, in one pass over a sentence and its translation.
 
@@ -324,7 +329,7 @@ class Translator:
 
         Args:
             experiment: the experiment, which is run first, or its translation.
-            sites: names such as "decoder.1.cross_attention.query"; `core.model.sites.sites_of` lists all.
+            sites: names such as "decoder.1.cross_attention.query", some of `sites`.
 
         Raises:
             AnalysisError: the model has no such site, or lacks a head or network that the experiment changes.

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 import torch
 
+from augenmerk.core.analysis.logit_lens import logits_by_depth
 from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.interop.importing import import_model
+from augenmerk.core.model.sites import trace_sites
 from augenmerk.core.translation.beam import beam_search
 from augenmerk.core.translation.compilation import max_steps
 from augenmerk.core.translation.decoding import greedy_search
@@ -179,3 +181,33 @@ def _score(ours: Translator, source: torch.Tensor, tokens: list[int], limit: int
 
 def _until_end(row: list[int], end: int) -> list[int]:
     return row[: row.index(end) + 1]
+
+
+def test_values_inside_and_the_lens_are_those_of_the_library(pair: Pair, in_precision: float) -> None:
+    (source,) = pair.random_rows(1, pair.theirs.config.vocab_size, 11)
+    (target,) = pair.random_rows(1, pair.theirs.config.decoder_vocab_size, 12)
+    read = [pair.start, *target]
+    with torch.inference_mode():
+        theirs = pair.theirs(
+            input_ids=torch.tensor([source]),
+            decoder_input_ids=torch.tensor([read]),
+            output_hidden_states=True,
+            output_attentions=True,
+        )
+        expected = {"logits": theirs.logits}
+        for side, states in (("encoder", theirs.encoder_hidden_states), ("decoder", theirs.decoder_hidden_states)):
+            expected[f"{side}.embedding"], *after = states
+            expected |= {f"{side}.{layer}.feed_forward.after": found for layer, found in enumerate(after)}
+        for place, maps in (
+            ("encoder.{}.self_attention.weight", theirs.encoder_attentions),
+            ("decoder.{}.self_attention.weight", theirs.decoder_attentions),
+            ("decoder.{}.cross_attention.weight", theirs.cross_attentions),
+        ):
+            expected |= {place.format(layer): found for layer, found in enumerate(maps)}
+        found = trace_sites(pair.ours.model, source, read, expected)
+        for site, values in expected.items():
+            torch.testing.assert_close(found[site], values, rtol=in_precision, atol=in_precision, msg=site)
+        lens = [logits for depth, logits in logits_by_depth(pair.ours.model, source, read) if depth.ends_layer]
+        for ours, states in zip(lens, theirs.decoder_hidden_states, strict=True):
+            logits = pair.theirs.lm_head(states) + pair.theirs.final_logits_bias
+            torch.testing.assert_close(ours, logits[0], rtol=in_precision, atol=10 * in_precision)

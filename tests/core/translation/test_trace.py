@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.attention import MultiHeadAttention
 from augenmerk.core.model.heads import Head, Network
-from augenmerk.core.model.sites import STEPS, sites_of
+from augenmerk.core.model.sites import STEPS
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Experiment,
@@ -59,7 +59,7 @@ def test_every_site_has_the_value_of_a_second_implementation(
     translator: Translator, changes: tuple[Intervention, ...]
 ) -> None:
     translation = translator.run(Experiment(text_for(translator), interventions=changes))
-    sites = sites_of(translator.model)
+    sites = translator.sites
     found = translator.trace(translation.experiment, sites)
     naive = NaiveModel(translator, translation.experiment)
     naive.decode(list(translation.read_ids), naive.encode(list(translation.source_ids))[0])
@@ -71,7 +71,7 @@ def test_every_site_has_the_value_of_a_second_implementation(
 
 def test_one_site_alone_has_the_same_value_as_among_all(translator: Translator) -> None:
     translation = translator.translate(text_for(translator))
-    together = translator.trace(translation, sites_of(translator.model))
+    together = translator.trace(translation, translator.sites)
     for site, expected in together.items():
         (alone,) = translator.trace(translation, [site]).values()
         torch.testing.assert_close(alone, expected, rtol=1e-5, atol=1e-5)
@@ -82,7 +82,7 @@ def test_gradients_at_sites_sum_to_those_of_the_biases_that_are_added_there(tran
     model = translator.model
     translation = translator.translate(text_for(translator))
     places = [name for name, _ in attentions(translator)]
-    networks = [site.rpartition(".")[0] for site in sites_of(model) if site.endswith("feed_forward.output")]
+    networks = [site.rpartition(".")[0] for site in translator.sites if site.endswith("feed_forward.output")]
     sites = [f"{place}.{value}" for place in places for value in ("query", "key", "value", "head_output", "output")]
     sites += [f"{place}.output" for place in networks]
     found = translator.trace(translation, [*sites, "logits"])
@@ -156,7 +156,7 @@ def test_gradients_reach_a_leaf_that_the_user_makes_while_parameters_need_none(p
 
 def test_no_gradients_are_recorded_where_they_are_disabled(pre: Translator) -> None:
     with torch.no_grad():
-        found = pre.trace(Experiment("ein mann steht"), sites_of(pre.model))
+        found = pre.trace(Experiment("ein mann steht"), pre.sites)
     assert not any(value.requires_grad for value in found.values())
     assert not any(value.is_inference() for value in found.values())
 
@@ -196,7 +196,7 @@ def test_hooks_on_the_output_projection_act_between_the_heads_and_the_output(pre
 
 def test_a_trace_leaves_no_hooks(pre: Translator) -> None:
     before = pre.translate("ein mann steht").log_probabilities
-    pre.trace(Experiment("ein mann steht"), sites_of(pre.model))
+    pre.trace(Experiment("ein mann steht"), pre.sites)
     assert not any(each._forward_hooks or each._forward_pre_hooks for each in pre.model.modules())
     assert pre.translate("ein mann steht").log_probabilities == before
 
@@ -223,5 +223,5 @@ def test_an_unknown_site_is_refused_with_a_list_of_sites(pre: Translator, site: 
         pre.trace(Experiment("ein mann steht"), ["decoder.output", site])
     message = str(refused.value)
     assert "0 to 1 in the encoder" in message
-    for known in sites_of(pre.model):
+    for known in pre.sites:
         assert all(part in message for part in known.split(".") if not part.isdigit())
