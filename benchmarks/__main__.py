@@ -23,6 +23,7 @@ BENCHMARKS = (
     "typing_letters",
     "importance",
     "explaining",
+    "explaining",
     "start",
 )
 

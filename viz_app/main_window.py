@@ -46,11 +46,11 @@ from augenmerk.viz_app.translate.presentation import PRESENTATION_COMMANDS, Pres
 from augenmerk.viz_app.translate.quick_tour import QUICK_TOUR_COMMANDS, QuickTour
 from augenmerk.viz_app.views.commands import (
     HEAD_COMMANDS,
+    HEAD_PANEL_COMMANDS,
     NEXT_MAPS,
     PART_COMMANDS,
     REDO,
     RESET,
-    SCALE_HEAD,
     SCENE_COMMANDS,
     SENTENCE,
     TOGGLE_ANALYSIS,
@@ -633,7 +633,7 @@ class MainWindow(QMainWindow):
         add = self.commands.add
         add(self.pages, PAGE_HOST_COMMANDS)
         add(self.state, (RESET, *HEAD_COMMANDS, *PART_COMMANDS), self.translate_page)
-        add(self.translate_page.head, (SCALE_HEAD,), self.translate_page)
+        add(self.translate_page.head, HEAD_PANEL_COMMANDS, self.translate_page)
         self.commands.commands.append(
             BoundCommand(NEXT_MAPS, self.state, self.translate_page)
         )  # the switch has the key

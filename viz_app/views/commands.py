@@ -125,7 +125,10 @@ PART_COMMANDS = (
     ),
 )
 """Commands on more than one head, and on networks."""
-SCALE_HEAD = Command[Any]("Scale the chosen head or change its temperature…", lambda panel: panel.scale_head())
+HEAD_PANEL_COMMANDS = (
+    Command[Any]("Scale the chosen head or change its temperature…", lambda panel: panel.scale_head()),
+    Command[Any]("Why does this head look there? Explain the pinned weight", lambda panel: panel.explain_weight()),
+)
 """Of the panel that shows one head."""
 SCENE_COMMANDS = (
     Command[Any](

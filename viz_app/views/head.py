@@ -65,7 +65,8 @@ from augenmerk.viz_app.widgets.layouts import (
     set_visible,
     wrapping_row,
 )
-from augenmerk.viz_app.worker.inference import ExperimentController, RowPartsJob, TraceJob
+from augenmerk.viz_app.worker.explaining import RowPartsJob
+from augenmerk.viz_app.worker.inference import ExperimentController, TraceJob
 
 SCOPES = {
     "head": ("this head", "This head alone"),
@@ -274,6 +275,11 @@ class HeadPanel(QFrame):
 
     def _place_card_soon(self) -> None:
         QTimer.singleShot(0, self, self._place_card)  # the map has its place only then
+
+    def explain_weight(self) -> None:
+        """Opens the explanation of the pinned weight by components; without a pinned cell, it asks for one."""
+        self._state.settings.picture = "heatmap"
+        self.query_key.explanation.view, self.query_key.explanation.is_open = "components", True
 
     def scale_head(self) -> None:
         """Opens the editor of the chosen head's factor and temperature, next to the button that switches it."""
@@ -531,7 +537,7 @@ class PickLine(QWidget):
         self.clear_button.setSizePolicy(policy)
         self.clear_button.clicked.connect(state.selection.clear_marks)
         self.explain_button = flat_button(
-            "Explain this weight", "The origin of the pinned weight: query times key, by dimension"
+            "Explain this weight", "The origin of the pinned weight: query times key, by dimension or by component"
         )
         self.explain_button.setCheckable(True)
         self.explain_button.toggled.connect(partial(setattr, explanation, "is_open"))

@@ -1,10 +1,11 @@
-"""The jobs that explain a word: its parts, what each part changes when it is off, and the predictions by depth."""
+"""The jobs that explain a word or a weight: parts, what each changes when it is off, and the predictions by depth."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from augenmerk.core.analysis.parts import ChangeEffect, Component, WordParts
+from augenmerk.core.analysis.parts import ChangeEffect, Component, RowParts, WordParts
+from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, ShouldStop, Tell
 
@@ -100,3 +101,19 @@ class DecoderLensJob:
         from augenmerk.core.analysis.decoder_lens import decoder_lens
 
         return decoder_lens(translator, self.translation, should_stop=should_stop)
+
+
+@dataclass(frozen=True)
+class RowPartsJob:
+    """Splits the attention scores of one query into the components of query and keys."""
+
+    translation: Translation
+    head: Head
+    query: int
+    scope: ClassVar[JobScope] = "sentence"
+
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> RowParts:
+        """See `Job.run`."""
+        from augenmerk.core.analysis.query_key import query_key_parts
+
+        return query_key_parts(translator, self.translation, self.head, self.query)

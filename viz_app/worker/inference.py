@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
 from PySide6.QtCore import QObject, Qt, Signal
 
 from augenmerk.core.analysis.measures import BESIDE_WEIGHT, MeasuredMaps, measure_maps
-from augenmerk.core.analysis.parts import RowParts
 from augenmerk.core.analysis.roles import read_sample_roles
 from augenmerk.core.analysis.trace import Trace
 from augenmerk.core.errors import AugenmerkError
-from augenmerk.core.model.heads import Head
 from augenmerk.core.process import collector_paused, compute_on
 from augenmerk.core.translation.result import ExperimentResult, Translation, TranslationStoppedError
 from augenmerk.viz_app.state.experiment_state import ExperimentRequest, ExperimentState, Progress, RequestState
@@ -184,22 +182,6 @@ class TraceJob:
         from augenmerk.core.analysis.capture import trace_translation
 
         return trace_translation(translator, self.translation)
-
-
-@dataclass(frozen=True)
-class RowPartsJob:
-    """Splits the attention scores of one query into the components of query and keys."""
-
-    translation: Translation
-    head: Head
-    query: int
-    scope: ClassVar[JobScope] = "sentence"
-
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> RowParts:
-        """See `Job.run`."""
-        from augenmerk.core.analysis.query_key import query_key_parts
-
-        return query_key_parts(translator, self.translation, self.head, self.query)
 
 
 URGENCY: dict[JobScope, int] = {"load": 0, "experiment": 1, "sentence": 2, "model": 3, "details": 4}

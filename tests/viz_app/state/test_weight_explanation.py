@@ -25,7 +25,8 @@ from augenmerk.viz_app.state.weight_explanation import (
     components_view,
     query_key_view,
 )
-from augenmerk.viz_app.worker.inference import RowPartsJob, TraceJob
+from augenmerk.viz_app.worker.explaining import RowPartsJob
+from augenmerk.viz_app.worker.inference import TraceJob
 
 SENTENCE, GIVEN = "Ein Mann schläft.", GivenTarget("A man sleeps.")
 

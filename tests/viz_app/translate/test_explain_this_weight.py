@@ -182,3 +182,15 @@ def test_components_follow_the_experiment_and_the_translation_that_is_shown(page
     page.state.settings.shown = "original"
     qtbot.waitUntil(lambda: card.table.isVisible() and "of the original translation" in card.text.text())
     np.testing.assert_allclose(card.table.matrices[0].values, before, atol=1e-5)
+
+
+def test_the_palette_asks_why_a_head_looks_there(make_window: MakeWindow, untrained_checkpoint: Path) -> None:
+    window = make_window(untrained_checkpoint, sentence="ein mann steht .", loader=None)
+    (command,) = [each for each in window.commands.commands if "Why does this head look there?" in each.title]
+    head = window.translate_page.head
+    window.state.settings.picture = "lines"
+    command.run()
+    assert head.query_key.isVisible()
+    assert head.map.currentIndex() == 0, "the heatmap has cells to pin"
+    assert head.query_key.view_buttons["components"].isChecked()
+    assert "Pin a cell" in head.query_key.text.text()
