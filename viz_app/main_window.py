@@ -58,6 +58,7 @@ from augenmerk.viz_app.views.commands import (
 )
 from augenmerk.viz_app.views.sentence import SentencePanel
 from augenmerk.viz_app.views.sentence_input import INPUT_COMMANDS
+from augenmerk.viz_app.views.word_parts import BAR_COMMANDS
 from augenmerk.viz_app.widgets.commands import BoundCommand, Command, CommandRegistry, run_by_key
 from augenmerk.viz_app.widgets.dialogs import show_about, show_failure
 from augenmerk.viz_app.widgets.explain import TermExplainer
@@ -626,7 +627,7 @@ class MainWindow(QMainWindow):
         from augenmerk.viz_app.train.film import FILM_COMMANDS
 
         of_parts = (*INPUT_COMMANDS, CANCEL_OR_UNPIN, *PRESENTATION_COMMANDS, *FILM_COMMANDS, *QUICK_TOUR_COMMANDS)
-        self.commands.show_sheet((*of_parts, *STACK_COMMANDS))
+        self.commands.show_sheet((*of_parts, *STACK_COMMANDS, *BAR_COMMANDS))
 
     def _add_commands(self) -> None:
         """Adds commands in the order of the palette and the sheet of keys; the window's menu follows."""

@@ -7,17 +7,19 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
 from augenmerk.core.analysis.parts import Component, Origin, WordParts
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.quantities import number
-from augenmerk.viz_app.state.experiment_editor import toggle_head
+from augenmerk.viz_app.state.experiment_editor import toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.number_table import NumberTable, Value
 from augenmerk.viz_app.state.sentence_text import visible
 from augenmerk.viz_app.widgets.bars import Bar, BarList
+from augenmerk.viz_app.widgets.commands import Command, run_by_key
 
 NUM_SHOWN, NUM_POSITIONS = 16, 6
 """Lines of parts and of positions at first; the others are summed in one line."""
@@ -56,10 +58,16 @@ class PartBars(BarList):
         lines: those shown.
         shows_all: whether small parts have lines of their own.
         opened: the head of cross-attention that is open; None if none is.
+
+    Signals:
+        reached(QPoint): a line was reached by a key; its place in the widget.
     """
+
+    reached = Signal(QPoint)
 
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
         super().__init__("Parts of the word's lead", BARS_TIP, is_signed=True, parent=parent)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._state = state
         self._parts: WordParts | None = None
         self._measured: Mapping[Component, float] = {}
@@ -90,10 +98,36 @@ class PartBars(BarList):
         if not isinstance(part, Head | Network):
             return None
         menu, is_off = QMenu(self), part in self._off
-        menu.addAction(f"Switch {part.short_name} {'on' if is_off else 'off'}").triggered.connect(
-            lambda: self._state.submit(toggle_head(part))
-        )
+        name = f"Switch {part.short_name} {'on' if is_off else 'off'}"
+        menu.addAction(name).triggered.connect(lambda: self._state.submit(toggle(part)))
         return menu
+
+    def walk(self, by: int) -> None:
+        """Highlights the next line (1) or the previous one (-1), which scrolls into view."""
+        last = len(self.lines) - 1
+        index = 0 if self.highlighted is None else max(0, min(last, self.highlighted + by))
+        if last >= 0:
+            self.highlight(index)
+            self.reached.emit(self.label_place(index).center().toPoint())
+
+    def act(self) -> bool:
+        """Does what a click on the highlighted line does; False if none is highlighted."""
+        if (index := self.highlighted) is not None:
+            self._on_clicked(index)
+        return index is not None
+
+    def switch(self) -> bool:
+        """Switches the highlighted head or network off or on; False if the line is neither."""
+        part = self.lines[self.highlighted].subject if self.highlighted is not None else None
+        if not isinstance(part, Head | Network):
+            return False
+        self._state.submit(toggle(part))
+        return True
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Runs the command for this key."""
+        if not run_by_key(event, (command.on(self) for command in BAR_COMMANDS)):
+            super().keyPressEvent(event)
 
     @property
     def _off(self) -> frozenset[Head | Network]:
@@ -154,6 +188,15 @@ class PartBars(BarList):
     def _show_menu(self, index: int, place: QPoint) -> None:
         if (menu := self.menu_of(index)) is not None:
             menu.popup(place)
+
+
+BARS = "In the parts of a word"
+BAR_COMMANDS = (
+    Command[PartBars]("Next part", lambda bars: bars.walk(1), local_keys=("Down",), group=BARS),
+    Command[PartBars]("Previous part", lambda bars: bars.walk(-1), local_keys=("Up",), group=BARS),
+    Command[PartBars]("Choose the part, or open it", PartBars.act, local_keys=("Return", "Enter"), group=BARS),
+    Command[PartBars]("Switch the part off or on", PartBars.switch, local_keys=("O",), group=BARS),
+)
 
 
 def name_of(component: Component, parts: WordParts) -> str:

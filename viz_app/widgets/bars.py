@@ -112,6 +112,17 @@ class BarList(QWidget):
         """High enough for all lines."""
         return QSize(180, max(1, len(self.bars) * self._line()))
 
+    @property
+    def highlighted(self) -> int | None:
+        """The line that is highlighted: under the mouse, or reached by a key; None if there is none."""
+        return self._hovered if self._hovered is not None and self._hovered < len(self.bars) else None
+
+    def highlight(self, index: int | None) -> None:
+        """Highlights a line, or none."""
+        self._hovered = index
+        self.setToolTip(self._tip_of(index))
+        self.update()
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click on a label, or on a bar."""
         index = self._index_at(event.position())
@@ -129,10 +140,8 @@ class BarList(QWidget):
         """Highlights the line under the mouse."""
         index = self._index_at(event.position())
         if index != self._hovered:
-            self._hovered = index
-            self.setToolTip(self._tip_of(index))
+            self.highlight(index)
             self.setCursor(Qt.CursorShape.PointingHandCursor if index is not None else Qt.CursorShape.ArrowCursor)
-            self.update()
 
     def leaveEvent(self, event: QEvent) -> None:
         """Highlights no line."""

@@ -23,7 +23,7 @@ class WordState:
         self.state = state
         self.step, self.rival = 0, ""
         self.view: WordView = "parts"
-        self._explained: tuple[str, str] | None = None
+        self._explained: tuple[str, ...] | None = None
 
     @property
     def translation(self) -> Translation | None:
@@ -51,18 +51,28 @@ class WordState:
         return tuple(each for each in translation.alternatives[self.step] if each.token != chosen and each.entry)
 
     def follow_result(self) -> None:
-        """Keep word and rival if the sentence has the same token at this step; else take the least probable word."""
+        """Keep the step if it follows the same tokens; else take the least probable word.
+
+        A token that has become another one is compared with the former one.
+        """
         translation = self.translation
         if translation is None or not translation.predicted_tokens:
             return
-        tokens = translation.predicted_tokens
-        is_there = self.step < len(tokens)
-        if not is_there or self._explained != (translation.source_text, tokens[self.step]):
+        tokens, former = translation.predicted_tokens, self._explained[-1] if self._explained else ""
+        if self._explained is None or self._explained[:-1] != self._place(translation):
             starts = [word.start for word in translation.target_words] or [0]
             self.ask(min(starts, key=lambda step: translation.log_probabilities[step]), "")
+        elif tokens[self.step] != former:
+            self.ask(self.step, next((each.entry for each in self.rivals if each.token == former), ""))
 
     def ask(self, step: int, rival: str) -> None:
         """Compare the token of another step, or with another rival."""
         self.step, self.rival = step, rival
         if self.translation is not None:
-            self._explained = self.translation.source_text, self.translation.predicted_tokens[step]
+            self._explained = (*self._place(self.translation), self.translation.predicted_tokens[step])
+
+    def _place(self, translation: Translation) -> tuple[str, ...]:
+        """The sentence, and the tokens that are read before this step; empty if there is no such step."""
+        if self.step >= len(translation.predicted_tokens):
+            return ()
+        return translation.source_text, *translation.read_tokens[: self.step + 1]

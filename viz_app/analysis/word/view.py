@@ -14,7 +14,7 @@ from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, choice_
 from augenmerk.viz_app.analysis.word.state import WordState, WordView
 from augenmerk.viz_app.state.number_table import NumberTable
 from augenmerk.viz_app.state.sentence_text import changed_pieces, visible
-from augenmerk.viz_app.theme import current_theme, scales
+from augenmerk.viz_app.theme import current_theme, scaled, scales
 from augenmerk.viz_app.views import lens_table, word_parts
 from augenmerk.viz_app.views.lens_table import LensTable
 from augenmerk.viz_app.views.sentence_input import one_line_edit
@@ -59,7 +59,7 @@ MEANINGS: Mapping[WordView, str] = {
 MEASURE_TIP = "Switch every head and network off, one at a time, and show how much the lead changes"
 OFF_MEANING = "off: the measured change of the lead without this part. –: it cannot be switched off."
 WAITING = "Computing…"
-OTHER_WIDTH = 120
+OTHER_WIDTH, LINE_ROOM = 120, 24
 
 
 class WordTab(AnalysisTab):
@@ -249,6 +249,7 @@ class WordTab(AnalysisTab):
         self.rivals.chosen.connect(lambda rival: self.explain(self.word.step, rival))
         self.other.returnPressed.connect(self._on_other)
         self.lens.step_chosen.connect(self.explain)
+        self.bars.reached.connect(lambda place: self._areas["parts"].ensureVisible(0, place.y(), 0, scaled(LINE_ROOM)))
         self.state.selection.events.picked.connect(self._on_picked, max_args=0)
         self.state.settings.events.shown.connect(self._on_shown_maps, max_args=0)
 

@@ -20,7 +20,7 @@ from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.analysis.tab import AnalysisContext
 from augenmerk.viz_app.analysis.word.view import NEXT_BEST, WordTab
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
-from augenmerk.viz_app.state.experiment_editor import edit_text, toggle_head, undo
+from augenmerk.viz_app.state.experiment_editor import edit_text, force, toggle_head, undo
 from augenmerk.viz_app.views.word_parts import NUM_SHOWN, PartBars, lead_text
 from augenmerk.viz_app.worker.explaining import WordPartsJob
 from tests.viz_app.analysis.conftest import SENTENCE, MakeContext, ShowTab, settle
@@ -117,6 +117,28 @@ def test_a_click_chooses_the_head_and_opens_cross_attention_into_positions(words
     assert not any(line.bar.label.startswith("    ") for line in bars.lines)
     _click(qtbot, bars, Head("decoder", 0, 1))
     assert words_tab.state.selection.head == Head("decoder", 0, 1)
+
+
+@pytest.mark.heavy
+def test_the_keyboard_walks_through_the_parts_opens_and_switches_them(words_tab: WordTab, qtbot: QtBot) -> None:
+    bars, part = words_tab.bars, Head("cross", 0, 1)
+    _open_all(qtbot, words_tab)
+    bars.highlight(None)
+    bars.setFocus()
+    for _ in range(_place_of(bars, part) + 1):
+        qtbot.keyClick(bars, Qt.Key.Key_Down)
+    assert bars.highlighted == _place_of(bars, part)
+    place = bars.label_place(_place_of(bars, part)).center().toPoint()
+    area = words_tab._areas["parts"].viewport()
+    assert area.rect().contains(bars.mapTo(area, place)), "it scrolls into view"
+    qtbot.keyClick(bars, Qt.Key.Key_Return)
+    assert words_tab.state.selection.head == part
+    assert bars.opened == part
+    qtbot.keyClick(bars, Qt.Key.Key_Up)
+    qtbot.keyClick(bars, Qt.Key.Key_Down)
+    qtbot.keyClick(bars, Qt.Key.Key_O)
+    settle(qtbot, words_tab)
+    assert words_tab.state.experiment.interventions == (HeadScaled(part),)
 
 
 @pytest.mark.heavy
@@ -268,6 +290,21 @@ def test_the_tab_follows_the_maps_between_original_and_changed(words_tab: WordTa
     state.submit(undo)
     settle(qtbot, words_tab)
     assert _parts(words_tab).translation is state.original
+
+
+@pytest.mark.heavy
+def test_a_token_that_has_become_another_is_compared_with_the_former_one(words_tab: WordTab, qtbot: QtBot) -> None:
+    state, step = words_tab.state, words_tab.word.step
+    assert state.original is not None
+    former, other = state.original.predicted_tokens[step], state.original.alternatives[step][4]
+    state.submit(force(step, other.entry))
+    settle(qtbot, words_tab)
+    parts = _parts(words_tab)
+    assert (parts.step, parts.chosen.token, parts.rival.token) == (step, other.token, former)
+    state.settings.shown = "original"
+    settle(qtbot, words_tab)
+    parts = _parts(words_tab)
+    assert (parts.chosen.token, parts.rival.token) == (former, other.token)
 
 
 @pytest.mark.heavy

@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeySequence
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.errors import StorageError
+from augenmerk.core.model.heads import Network
 from augenmerk.viz_app.analysis.word.state import WordView
 from augenmerk.viz_app.analysis.word.view import WordTab
 from augenmerk.viz_app.main_window import TRAIN, MainWindow
@@ -92,7 +93,7 @@ def test_the_numbers_in_sight_are_exported_as_csv_and_json(
     assert translation is not None
     if view == "parts":
         assert sum(row["part"] for row in described["rows"]) == pytest.approx(described["difference"], abs=1e-9)
-        assert {"token", "position", "bias", "decoder layer 1 feed-forward"} <= {row["component"] for row in rows}
+        assert {"token", "position", "bias", str(Network("decoder", 0))} <= {row["component"] for row in rows}
     elif view == "lens":
         last = [row for row in described["rows"] if row["depth"] == rows[-1]["depth"]]
         assert [row["token"] for row in last] == list(translation.predicted_tokens)
