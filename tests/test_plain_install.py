@@ -200,8 +200,13 @@ def test_the_window_draws_a_screenshot(installed: Installed) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [("analyze", SENTENCE, "--source-share", "--without-words"), ("align", "--text", SENTENCE), ("info", "--size")],
-    ids=lambda command: command[0],
+    [
+        ("analyze", SENTENCE, "--source-share", "--without-words"),
+        ("analyze", SENTENCE, "--lens", "--decoder-lens", "--parts", "--query-key", "cross:2:5", "3", "4"),
+        ("align", "--text", SENTENCE),
+        ("info", "--size"),
+    ],
+    ids=" ".join,
 )
 def test_other_commands_run(installed: Installed, command: tuple[str, ...]) -> None:
     assert installed.augenmerk(*command).strip()

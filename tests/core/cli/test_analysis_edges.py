@@ -74,6 +74,22 @@ def test_one_layer_with_one_head_reads_sentences_of_any_length(tiny: Path, capsy
     np.testing.assert_allclose(shares, 1, atol=1e-4)
 
 
+@pytest.mark.parametrize("text", [ONE_TOKEN, SENTENCE])
+@pytest.mark.parametrize("changes", [[], ["--off", "encoder:1:1", "decoder:1:1", "cross:1:1"], ["--beam", "3"]])
+def test_one_layer_with_one_head_has_lenses_and_parts(tiny: Path, capsys, text: str, changes: list[str]) -> None:
+    options = ["--lens", "--decoder-lens", "--parts", "--query-key", "cross:1:1", "1", "1"]
+    found = told(capsys, tiny, "analyze", text, *options, *changes)
+    for group in ("lens", "decoder_lens", "parts", "query_key_parts"):
+        assert_finite(found[group])
+    assert np.shape(found["lens"]["ranks"]) == (4, len(found["predicted_tokens"]))
+    assert len(found["decoder_lens"]["translations"]) == 2
+    steps = found["parts"]["steps"]
+    assert [found["predicted_tokens"][step] for step in steps] == found["parts"]["tokens"]
+    assert steps == sorted(set(steps))
+    totals = np.sum(found["parts"]["values"], axis=1) + found["parts"]["remainder"]
+    np.testing.assert_allclose(totals, found["parts"]["difference"], atol=1e-4)
+
+
 def test_one_layer_with_one_head_has_roles_and_aligners(tiny: Path, tmp_path: Path, capsys) -> None:
     lines = tmp_path / "some.de"
     lines.write_text(f"{ONE_TOKEN}\n{SENTENCE}\n", encoding="utf-8")
