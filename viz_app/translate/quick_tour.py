@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import percent_in_words
-from augenmerk.core.translation.experiment import HeadScaled
+from augenmerk.core.translation.experiment import HeadScaled, in_groups
 from augenmerk.core.translation.result import MAP_KINDS, Translation
 from augenmerk.viz_app.state.experiment_editor import intervene, reset
 from augenmerk.viz_app.state.experiment_state import ExperimentState
@@ -69,7 +69,7 @@ class QuickTour(QFrame):
         row_of(*parts, spacing=12, margins=margins, within=self)
         self._steps = (
             (self._pin_strongest, self._say_strongest, "Another head"),
-            (self._choose_positional, self._say_positional, "Switch one off"),
+            (self._choose_positional, self._say_positional, "Switch heads off"),
             (self._switch_off, self._say_switched_off, "Your own sentence"),
             (self._offer_typing, self._say_typing, "Learn more"),
         )
@@ -183,23 +183,24 @@ class QuickTour(QFrame):
         return float(weights.diagonal(-1).mean()) if len(weights) > 1 else 0.0
 
     def _switch_off(self) -> None:
-        state, translation = self._state, self._translation
-        head = Head("cross", *clearest_head(translation.maps.cross))
-        state.intents.choose_head(head)
-        state.submit(intervene(HeadScaled(head)))
+        state = self._state
+        heads = [head for head in state.maps.all_heads if head.kind == "cross"]
+        state.intents.choose_head(heads[0])
+        state.submit(intervene(*map(HeadScaled, heads)))
 
     def _say_switched_off(self) -> str:
         result = self._state.result
         if result is None or not result.is_changed:
-            return "A head is switched off, and the sentence is translated again…"
-        off = ", ".join(head.short_name for head in sorted(result.experiment.heads_off, key=str))
-        if result.changed.text == result.original.text:
-            effect = (
-                "The words stay the same: the other heads are enough. Right-click other maps to switch them off too."
-            )
-        else:
-            effect = f"Now it says “{result.changed.text}”"
-        return f"The head that points most clearly, **{off}**, is switched off now. {effect}"
+            return "All heads of cross-attention are switched off, and the sentence is translated again…"
+        heads, text = self._state.maps.all_heads, result.changed.text
+        off = ", ".join(name for name, _ in in_groups(result.experiment.interventions, heads))
+        effect = "The words stay the same." if text == result.original.text else f"Now it says “{text}”"
+        sees_nothing = result.experiment.heads_off.issuperset(head for head in heads if head.kind == "cross")
+        why = " Nothing tells the decoder what the sentence says." if sees_nothing else ""
+        return (
+            f"**{off[0].upper()}{off[1:]}**.{why} {effect} A single head is rarely missed: right-click a small map to "
+            "switch it off."
+        )
 
     def _offer_typing(self) -> None:
         if self._state.experiment.interventions:

@@ -51,10 +51,15 @@ def test_four_steps_lead_from_a_cell_to_the_learn_page(
     assert share > POSITION_SHARE
     with qtbot.waitSignal(window.translation_shown, timeout=20_000):
         qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
-    assert state.experiment.heads_off == {head}
-    assert head.short_name in steps.text.text()
+    assert state.experiment.heads_off == {head for head in state.maps.all_heads if head.kind == "cross"}
+    assert "All cross-attention off" in steps.text.text()
     assert state.result is not None
-    assert state.result.changed.text in steps.text.text() or "stay the same" in steps.text.text()
+    assert state.result.changed.text != state.result.original.text
+    assert state.result.changed.text in steps.text.text()
+    assert "Nothing tells the decoder" in steps.text.text()
+    with qtbot.waitSignal(window.translation_shown, timeout=20_000):
+        state.submit(toggle_head(head))
+    assert "Nothing tells the decoder" not in steps.text.text(), "one head is on again"
     qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
     assert state.experiment.interventions == ()
     assert steps.skip_button.text() == "Done", "nothing is left to skip"
@@ -74,7 +79,7 @@ def test_they_have_the_keyboard_at_the_start(qtbot: QtBot, window: MainWindow, k
     assert focus is steps.next_button
     qtbot.keyClick(focus, key)
     assert steps.place == 1
-    assert steps.next_button.text() == "Switch one off"
+    assert steps.next_button.text() == "Switch heads off"
 
 
 def test_a_lesson_and_the_quick_tour_do_not_stand_above_each_other(qtbot: QtBot, window: MainWindow) -> None:

@@ -336,7 +336,7 @@ def test_the_context_menu_pins_switches_and_opens_the_row(panel: HeadPanel, stat
     assert _open_menu(panel, Pair(2, 3))[0] == "Unpin"
     _choose(panel, "Switch this head off")
     assert Head("cross", 0, 0) in state.experiment.heads_off
-    assert _open_menu(panel, Pair(2, 3))[-1] == "Switch this head on"
+    assert _open_menu(panel, Pair(2, 3))[-2] == "Switch this head on"
     _choose(panel, "Set this row…")
     assert panel.cell_menu is not None
     assert isinstance(panel.cell_menu.editor, RowEditor)
