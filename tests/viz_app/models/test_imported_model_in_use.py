@@ -19,11 +19,13 @@ from augenmerk.viz_app.analysis.alignment.view import AlignmentTab
 from augenmerk.viz_app.analysis.compare.view import CompareTab
 from augenmerk.viz_app.analysis.heads.view import HeadsTab
 from augenmerk.viz_app.analysis.source.view import SourceTab
+from augenmerk.viz_app.analysis.word.view import WordTab
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.experiment_editor import reset, toggle_head
 from augenmerk.viz_app.state.experiment_state import Stale
 from augenmerk.viz_app.state.head_roles import HERE, role_in_short, role_in_words
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
+from augenmerk.viz_app.state.number_table import NumberTable
 from augenmerk.viz_app.translate.presentation import caption
 from augenmerk.viz_app.translate.quick_tour import QuickTour
 from augenmerk.viz_app.views.examples_menu import GALLERY_OF_ANOTHER_MODEL, GalleryPopup, gallery
@@ -196,3 +198,28 @@ def test_every_tab_answers_for_a_model_of_288_heads(
             assert not tab.grab().isNull()
         state.submit(reset)
         qtbot.waitUntil(lambda: not state.request.is_running, timeout=LIMIT_MS)
+
+
+def test_the_word_tab_explains_words_of_an_imported_model(window: MainWindow, qtbot: QtBot) -> None:
+    window.analysis.open_tab(WordTab)
+    tab, state = window.analysis.tab, window.state
+    assert isinstance(tab, WordTab)
+
+    def numbers() -> NumberTable:
+        qtbot.waitUntil(lambda: tab.numbers() is not None or bool(tab.request.problem), timeout=LIMIT_MS)
+        found = tab.numbers()
+        assert found is not None, tab.request.problem
+        return found
+
+    parts = numbers()
+    difference = parts.facts["difference"]
+    assert isinstance(difference, float)
+    values = [row[1] for row in parts.rows if isinstance(row[1], float)]
+    assert sum(values) == pytest.approx(difference, abs=1e-9)
+    assert abs(values[-1]) <= 1e-5 * sum(map(abs, values)), "the remainder"
+    translation = state.translation
+    assert translation is not None
+    for view, num_rows in (("lens", len(translation.predicted_tokens) * (3 * 2 + 1)), ("layers", 2 + 1)):
+        tab.show_view(view)  # type: ignore[arg-type]
+        assert len(numbers().rows) == num_rows
+    assert numbers().rows[-1][1] == translation.text

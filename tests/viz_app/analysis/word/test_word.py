@@ -15,12 +15,12 @@ from augenmerk.core.analysis.logit_lens import logit_lens
 from augenmerk.core.analysis.parts import Origin, WordParts
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.quantities import number
-from augenmerk.core.translation.experiment import FeedForwardScaled, HeadScaled
+from augenmerk.core.translation.experiment import FeedForwardScaled, GivenTarget, HeadScaled
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.analysis.tab import AnalysisContext
 from augenmerk.viz_app.analysis.word.view import NEXT_BEST, WordTab
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
-from augenmerk.viz_app.state.experiment_editor import edit_text, force, toggle_head, undo
+from augenmerk.viz_app.state.experiment_editor import edit_text, force, set_output, toggle_head, undo
 from augenmerk.viz_app.views.word_parts import NUM_SHOWN, PartBars, lead_text
 from augenmerk.viz_app.worker.explaining import WordPartsJob
 from tests.viz_app.analysis.conftest import SENTENCE, MakeContext, ShowTab, settle
@@ -63,6 +63,7 @@ def _open_all(qtbot: QtBot, tab: WordTab) -> None:
         _click(qtbot, tab.bars, "others")
 
 
+@pytest.mark.heavy
 def test_the_least_probable_word_is_explained_against_the_next_best(
     tab: WordTab, translators: dict[str, Translator], request: pytest.FixtureRequest, qtbot: QtBot
 ) -> None:
@@ -98,6 +99,7 @@ def test_small_parts_are_one_line_that_opens_and_closes(words_tab: WordTab, qtbo
     assert len(bars.lines) == NUM_SHOWN + 1
 
 
+@pytest.mark.heavy
 def test_a_click_chooses_the_head_and_opens_cross_attention_into_positions(words_tab: WordTab, qtbot: QtBot) -> None:
     bars, parts = words_tab.bars, _parts(words_tab)
     _open_all(qtbot, words_tab)
@@ -203,6 +205,32 @@ def test_any_rival_can_be_chosen_or_typed(words_tab: WordTab, qtbot: QtBot) -> N
     assert f"“{other.token}”" in words_tab.lead.text()
 
 
+@pytest.mark.heavy
+def test_words_of_several_pieces_are_compared_as_wholes_and_explained_by_the_first_that_differs(
+    make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot, translators: dict[str, Translator]
+) -> None:
+    context = make_context("pieces")
+    context.state.submit(set_output(GivenTarget("a dogman sleeps .")))
+    tab = _shown(context, show_tab)
+    translation = tab.state.translation
+    assert translation is not None
+    word = translation.target_words[1]
+    assert word.end - word.start > 1, "pieces"
+    qtbot.keyClicks(tab.other, "man")
+    tab.word.ask(word.start, "")
+    qtbot.keyClick(tab.other, Qt.Key.Key_Return)
+    settle(qtbot, tab)
+    parts = _parts(tab)
+    assert parts.chosen_word.token == word.text
+    assert parts.chosen_word.log_probability == pytest.approx(translation.word_log_probability(word), abs=1e-4)
+    assert "the first pieces that differ" in tab.lead.text()
+    assert all(number(each.log_probability) in tab.lead.text() for each in (parts.chosen_word, parts.rival_word))
+    steps = [int(step) for step in tab.words.actions_by_name]
+    assert word.start in steps
+    assert word.start + 1 not in steps, "words, not pieces"
+
+
+@pytest.mark.heavy
 def test_a_rival_that_cannot_be_compared_is_refused_in_words(words_tab: WordTab, qtbot: QtBot) -> None:
     word = words_tab.word.tokens[words_tab.word.step]
     qtbot.keyClicks(words_tab.other, word)
@@ -231,6 +259,7 @@ def test_the_word_clicked_in_the_sentence_is_explained(words_tab: WordTab, qtbot
     assert _parts(words_tab).step == end, "the end of the sentence, too"
 
 
+@pytest.mark.heavy
 def test_the_lens_names_the_best_token_of_each_step_and_depth(
     tab: WordTab, translators: dict[str, Translator], request: pytest.FixtureRequest, qtbot: QtBot
 ) -> None:
