@@ -343,7 +343,7 @@ def test_the_context_menu_pins_switches_and_opens_the_row(panel: HeadPanel, stat
     assert panel.cell_menu.editor.query == 2
     panel.cell_menu.editor.close()
     merged = _open_menu(panel, Pair(3, 3))
-    assert [text for text in merged if "Set" in text] == ["Set the row of “sleep”…", "Set the row of “ing”…"]
+    assert [text for text in merged if "Set the row" in text] == ["Set the row of “sleep”…", "Set the row of “ing”…"]
     state.settings.scope = "layer"
     assert _open_menu(panel, Pair(2, 3)) == ["Unpin"], "a row of several heads is nobody's row"
 
