@@ -122,6 +122,12 @@ def settle(qtbot: QtBot, page: LearnPage) -> None:
     qtbot.waitUntil(lambda: not page.state.request.is_running, timeout=TIMEOUT_MS)
 
 
+def rest(qtbot: QtBot, page: LearnPage, view: ChapterView) -> None:
+    """Waits for the figures, too: the test may then use the model itself."""
+    settle(qtbot, page)
+    qtbot.waitUntil(lambda: not any(figure.request.is_running for figure in view.figures), timeout=TIMEOUT_MS)
+
+
 @pytest.mark.slow
 def test_every_chapter_opens_and_fills_in_its_values(qtbot: QtBot, page: LearnPage) -> None:
     for place, each in enumerate(page.chapters):
@@ -304,7 +310,7 @@ def test_a_word_that_depends_on_a_network_is_framed_and_a_click_switches_the_net
     settle(qtbot, page)
     original = page.state.translation
     assert original is not None
-    qtbot.waitUntil(lambda: figure.has_answer and bool(figure.matrix.matrices), timeout=TIMEOUT_MS)
+    rest(qtbot, page, view)
     (matrix,) = figure.matrix.matrices
     assert matrix.row_labels == (
         "all on",
@@ -350,7 +356,7 @@ def test_without_its_networks_the_decoder_repeats_words_and_without_the_encoders
     check = CHECKS["without-networks"]
     for text, choice in ((FIRST_EXAMPLE, "same"), ("Auf dem Markt verkauft eine junge Frau frische Blumen.", "other")):
         page.sentence.input.set_text(text)
-        settle(qtbot, page)
+        rest(qtbot, page, view)
         job = check.ask(page.state, {"network-off": "encoder"})
         assert job is not None
         found = tuple(bundled_translator.run_many(job.experiments))
