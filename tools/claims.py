@@ -40,7 +40,6 @@ from augenmerk.core.translation.experiment_file import Scene, read_lesson_file
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.learn.chapter import Chapter, read_chapters
-from augenmerk.viz_app.learn.figures.logits import NUM_HEADS_SHOWN, heads_of
 from augenmerk.viz_app.learn.job import HeadPointsJob, NetworksOffJob
 from augenmerk.viz_app.learn.sentence import FIRST_EXAMPLE
 from augenmerk.viz_app.views.examples_menu import gallery
@@ -250,10 +249,10 @@ def _parts_sum(translator: Translator) -> tuple[str, bool]:
 
 
 def _parts_and_changes(translator: Translator) -> tuple[str, bool]:
-    """What each word of the example loses to its rival without the heads that the figure shows, and their parts."""
+    """What each word of the example loses to its rival without the six heads with the largest parts, and these."""
     translation = _translated(translator, FIRST_EXAMPLE)
     found = logit_parts(translator, translation)
-    shown = [heads_of(parts)[:NUM_HEADS_SHOWN] for parts in found]
+    shown = [_largest_heads(parts)[:6] for parts in found]
     changed: dict[Head, tuple[WordParts, ...]] = {}
     for head in {head for heads in shown for head, _ in heads}:
         off = Experiment(FIRST_EXAMPLE, GivenTarget(translation.text), (HeadScaled(head),))
@@ -265,6 +264,12 @@ def _parts_and_changes(translator: Translator) -> tuple[str, bool]:
                 num_heads += 1
                 num_less += abs(changed[head][step].difference - found[step].difference) < abs(part)
     return f"by less for {num_less} of {num_heads} heads and words", num_less > 0.8 * num_heads
+
+
+def _largest_heads(parts: WordParts) -> list[tuple[Head, float]]:
+    components = zip(parts.components, parts.values.tolist(), strict=True)
+    heads = [(component, value) for component, value in components if isinstance(component, Head)]
+    return sorted(heads, key=lambda each: -abs(each[1]))
 
 
 def _token_read(translator: Translator) -> tuple[str, bool]:

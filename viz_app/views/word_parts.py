@@ -55,6 +55,7 @@ class PartBars(BarList):
     offers to switch a head or network off.
 
     Attributes:
+        num_shown: the number of lines at first, without that of the others.
         lines: those shown.
         shows_all: whether small parts have lines of their own.
         opened: the head of cross-attention that is open; None if none is.
@@ -65,9 +66,10 @@ class PartBars(BarList):
 
     reached = Signal(QPoint)
 
-    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
+    def __init__(self, state: ExperimentState, num_shown: int = NUM_SHOWN, parent: QWidget | None = None) -> None:
         super().__init__("Parts of the word's lead", BARS_TIP, is_signed=True, parent=parent)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.num_shown = num_shown
         self._state = state
         self._parts: WordParts | None = None
         self._measured: Mapping[Component, float] = {}
@@ -141,13 +143,13 @@ class PartBars(BarList):
         lines: list[PartLine] = []
         values = parts.values.tolist()
         order = sorted(range(len(values)), key=lambda place: -abs(values[place]))
-        num_shown = len(order) if self.shows_all or len(order) <= NUM_SHOWN + 1 else NUM_SHOWN
+        num_shown = len(order) if self.shows_all or len(order) <= self.num_shown + 1 else self.num_shown
         for place in order[:num_shown]:
             component = parts.components[place]
             lines.append(PartLine(component, self._bar(parts, component, values[place])))
             if component == self.opened:
                 lines += _position_lines(parts, component)
-        if len(order) > NUM_SHOWN + 1:
+        if len(order) > self.num_shown + 1:
             rest = sum(values[place] for place in order[num_shown:])
             name = "show fewer" if self.shows_all else f"{len(order) - num_shown} others"
             text = "" if self.shows_all else number(rest, signed=True)

@@ -34,7 +34,12 @@ from augenmerk.viz_app.learn.checks import CHECKS
 from augenmerk.viz_app.learn.figures.attention import SHARP, KindsFigure, MaskFigure, OneQueryFigure, most_different
 from augenmerk.viz_app.learn.figures.clarity_vs_importance import ClarityVsImportanceFigure, rank_correlation
 from augenmerk.viz_app.learn.figures.decoding import FACTORS, BeamFigure, DecodingFigure, chip_text
-from augenmerk.viz_app.learn.figures.logits import LayersFigure, SublayersFigure, WordPartsFigure
+from augenmerk.viz_app.learn.figures.logits import (
+    NUM_PARTS_SHOWN,
+    LayersFigure,
+    SublayersFigure,
+    WordPartsFigure,
+)
 from augenmerk.viz_app.learn.figures.networks import NetworksFigure
 from augenmerk.viz_app.learn.figures.one_weight import TEMPERATURES, OneWeightFigure
 from augenmerk.viz_app.learn.figures.tokens import PositionsFigure, TokensFigure
@@ -363,31 +368,36 @@ def test_without_its_networks_the_decoder_repeats_words_and_without_the_encoders
         assert check.judge(page.state, {"network-off": "encoder"}, found).choice == choice
 
 
-def test_what_heads_add_to_the_score_of_a_word_is_shown_and_sums_to_it(qtbot: QtBot, page: LearnPage) -> None:
+def test_the_parts_of_a_word_are_bars_on_one_scale_and_their_sums_by_kind_add_up(qtbot: QtBot, page: LearnPage) -> None:
     view = chapter(qtbot, page, "layers")
     figure = next(figure for figure in view.figures if isinstance(figure, WordPartsFigure))
     qtbot.waitUntil(lambda: bool(figure.words), timeout=TIMEOUT_MS)
-    parts, translation = figure.answer, page.state.translation
-    assert parts is not None
+    answered, translation = figure.answer, page.state.translation
+    assert answered is not None
     assert translation is not None
     assert [button.text() for button in figure.words] == list(translation.predicted_tokens)
     assert figure.words[figure.step].isChecked()
     step = translation.predicted_tokens.index("kitchen")
     figure.words[step].click()
-    assert figure.says.text().startswith("The logit of “kitchen” is ")
-    ratio = np.exp(translation.log_probabilities[step] - parts[step].rival.log_probability)
-    assert f"{ratio:,.0f} times as probable" in figure.says.text()
-    *terms, together = (float(bar.text.replace("−", "-")) for bar in figure.all_parts.bars)
-    assert sum(terms) == pytest.approx(together, abs=0.03)
-    figure.heads.label_clicked.emit(0)
-    head = figure.shown_heads[0]
+    parts = answered[step]
+    ratio = np.exp(translation.log_probabilities[step] - parts.rival.log_probability)
+    assert f"“kitchen” is {ratio:,.0f} times as probable as “{parts.rival.token}”" in figure.says.text()
+    sums = [float(each.replace("−", "-")) for each in re.findall(r"[+−]\d+\.\d+", figure.sums.text())]
+    assert len(sums) == 5
+    assert sum(sums) == pytest.approx(parts.difference, abs=0.03)
+    assert sum(bar.value for bar in figure.bars.bars) == pytest.approx(parts.difference, abs=1e-3)
+    shown = [line.subject for line in figure.bars.lines]
+    assert len(shown) == NUM_PARTS_SHOWN + 1, "the others are in one line"
+    assert any(isinstance(each, Network) for each in shown)
+    row, head = next((row, each) for row, each in enumerate(shown) if isinstance(each, Head))
+    figure.bars.label_clicked.emit(row)
     assert page.state.selection.head == head
     view.text.tries[-1].click()
     settle(qtbot, page)
-    qtbot.waitUntil(lambda: figure.answer is not parts, timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: figure.answer is not answered, timeout=TIMEOUT_MS)
     assert head in page.state.experiment.heads_off
     assert figure.step == step, "the reader still asks about the same word"
-    assert figure.says.text().endswith(f"Without changes: {parts[step].difference:.2f}.")
+    assert figure.says.text().endswith(f"Without changes: +{parts.difference:.2f}.")
     assert figure.answer is not None
     assert figure.answer[step].value_of(head) == 0
 

@@ -1,7 +1,6 @@
 """The decoder's predictions: after each layer (logit lens), and as a sum of parts."""
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -16,11 +15,10 @@ from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell, MatrixStyle
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext, MatrixFigure
 from augenmerk.viz_app.learn.job import LogitPartsJob
 from augenmerk.viz_app.learn.values import plain
-from augenmerk.viz_app.theme import GAP
-from augenmerk.viz_app.widgets.bars import Bar, BarList
+from augenmerk.viz_app.views.word_parts import PartBars, lead_text
 from augenmerk.viz_app.widgets.buttons import tab_button
 from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import FlowLayout, add_parts, column_of, row_of
+from augenmerk.viz_app.widgets.layouts import FlowLayout, add_parts
 from augenmerk.viz_app.worker.explaining import LensJob
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
@@ -118,23 +116,19 @@ class SublayersFigure(LayersFigure):
     has_sublayers = True
 
 
-NUM_HEADS_SHOWN = 6
+NUM_PARTS_SHOWN = 6
 CHIP_SPACING = 2
-ALL_TIP = "These sum to the difference of the two logits"
-HEADS_TIP = "Click a head to choose it; the button at the left switches it off"
-READ_TIP = "The vector of the token that the decoder reads, and of its position"
-BIAS_TIP = "Learned constants, added for every sentence"
 
 
 class WordPartsFigure(ChapterFigure):
-    """A word and its rival: the difference of their logits as a sum of parts, and the heads with the largest parts.
+    """A word and its rival: the difference of their logits as a sum of parts, all on one scale.
 
     Attributes:
         step: of the displayed word.
         words: one button for each token of the translation.
         says: the lead of the word.
-        all_parts: bars of all kinds of modules; below 0 they are orange.
-        heads: bars of the heads with the largest parts, `shown_heads`.
+        sums: the sums of the parts by kind of module.
+        bars: the parts, the largest first.
     """
 
     caption = "Why this word: the parts of its logit. Click another word"
@@ -145,18 +139,11 @@ class WordPartsFigure(ChapterFigure):
         super().__init__(context, options, parent)
         self._unchanged: tuple[WordParts, ...] | None = None
         self.step = 0
-        self.shown_heads: tuple[Head, ...] = ()
         self.words: list[QToolButton] = []
         self._flow = FlowLayout(CHIP_SPACING)
-        self.says = label("accent", wraps=True)
-        self.all_parts = BarList("The parts of the difference", ALL_TIP)
-        self.heads = BarList("Heads with the largest parts", HEADS_TIP)
-        self.heads.label_clicked.connect(self._choose)
-        self.heads.bar_clicked.connect(lambda index, _: self._choose(index))
-        self._heads_title = label("muted")
-        all_parts = column_of(label("muted", "all parts"), self.all_parts, 1, spacing=2)
-        heads = column_of(self._heads_title, self.heads, 1, spacing=2)
-        add_parts(self.column, self._flow, self.says, row_of((all_parts, 1), (heads, 1), spacing=2 * GAP))
+        self.says, self.sums = label("accent", wraps=True), label("small", wraps=True)
+        self.bars = PartBars(self.state, NUM_PARTS_SHOWN)
+        add_parts(self.column, self._flow, self.says, self.sums, self.bars)
 
     def take(self, answer: tuple[WordParts, ...]) -> None:
         """Keeps the parts. With a head off, the word stays the same."""
@@ -168,19 +155,17 @@ class WordPartsFigure(ChapterFigure):
             self._offer_words(plain(translation.predicted_tokens))
 
     def redraw(self) -> None:
-        """Shows the parts of the word, and the chosen head."""
+        """Shows the parts of the word."""
         if self.answer is None or self.answer[0].translation is not self.translation:
             return
         parts = self.answer[self.step]
+        before = parts_before(parts, self._unchanged)
         for step, button in enumerate(self.words):
             button.setChecked(step == self.step)
-        self.says.setText(f"{lead_text(parts)}{lead_text_before(parts, self._unchanged)}")
-        _show_parts(self.all_parts, parts_of(parts), "together")
-        heads = heads_of(parts)
-        self.shown_heads = tuple(head for head, _ in heads[:NUM_HEADS_SHOWN])
-        self._heads_title.setText(f"the {len(self.shown_heads)} largest of {len(heads)} heads (layer·head)")
-        rows = [(head.short_name, value, f"{head.title}. {HEADS_TIP}") for head, value in heads[:NUM_HEADS_SHOWN]]
-        _show_parts(self.heads, rows, self.state.selection.head.short_name)
+        without = f" Without changes: {number(before.difference, signed=True)}." if before is not None else ""
+        self.says.setText(f"{lead_text(parts)}{without}")
+        self.sums.setText(sums_text(parts))
+        self.bars.show_parts(parts, before=before)
 
     def _offer_words(self, tokens: tuple[str, ...]) -> None:
         for button in self.words:
@@ -196,84 +181,38 @@ class WordPartsFigure(ChapterFigure):
         self.step = step
         self.redraw()
 
-    def _choose(self, index: int) -> None:
-        self.state.intents.choose_head(self.shown_heads[index])
 
-
-def lead_text(parts: WordParts) -> str:
-    """The word's lead over its rival, as a logit difference and as a ratio of probabilities."""
-    difference = parts.difference
-    word, rival = plain((parts.chosen.token, parts.rival.token))
-    times = math.exp(abs(difference))
-    ratio = f"{times:,.0f}" if times >= 10 else f"{times:.1f}"
-    if difference < 0:
-        return f"The logit of “{word}” is {-difference:.2f} below that of “{rival}”: {ratio} times less probable."
-    return (
-        f"The logit of “{word}” is {difference:.2f} above that of “{rival}”, the next best: {ratio} times as probable."
-    )
-
-
-def lead_text_before(parts: WordParts, unchanged: tuple[WordParts, ...] | None) -> str:
-    """The word's lead over the same rival without changes; empty if the two cannot be compared."""
+def parts_before(parts: WordParts, unchanged: tuple[WordParts, ...] | None) -> WordParts | None:
+    """The parts of the same word and rival without changes; None if there are no changes or no such parts."""
     now = parts.translation
     if unchanged is None or not now.experiment.interventions:
-        return ""
+        return None
     before = unchanged[0].translation
     if (now.source_ids, now.predicted_ids) != (before.source_ids, before.predicted_ids):
-        return ""
+        return None
     same_step = unchanged[parts.step]
-    return f" Without changes: {number(same_step.difference)}." if same_step.rival.entry == parts.rival.entry else ""
+    return same_step if same_step.rival.entry == parts.rival.entry else None
 
 
-def parts_of(parts: WordParts) -> list[tuple[str, float, str]]:
-    """Name, value and description of the parts, summed by kind, and of their sum."""
-    by_kind: dict[str, list[float]] = {}
+def sums_text(parts: WordParts) -> str:
+    """The sums of the parts by kind: “Cross-attention +5.59, self-attention +0.17, …”."""
+    sums: dict[str, float] = {}
     for component, value in zip(parts.components, parts.values.tolist(), strict=True):
-        by_kind.setdefault(_kind_of(component), []).append(value)
-    num_heads, num_networks = len(by_kind["all cross"]), len(by_kind["feed-forward"])
-    descriptions = {
-        "all cross": f"The {num_heads} heads of cross-attention",
-        "all decoder": f"The {num_heads} heads of self-attention in the decoder",
-        "feed-forward": f"The {num_networks} feed-forward networks, one in each layer",
-        "token read": READ_TIP,
-        "biases": BIAS_TIP,
-    }
-    return [
-        *((name, sum(by_kind[name]), description) for name, description in descriptions.items()),
-        ("together", parts.difference, ""),
-    ]
+        kind = _kind_of(component)
+        sums[kind] = sums.get(kind, 0.0) + value
+    text = ", ".join(f"{kind} {number(value, signed=True)}" for kind, value in sorted(sums.items(), key=_by_size))
+    return f"Together: {text}."
+
+
+def _by_size(named: tuple[str, float]) -> float:
+    return -abs(named[1])
 
 
 def _kind_of(component: Component) -> str:
     match component:
         case Head(kind):
-            return f"all {kind}"
+            return "cross-attention" if kind == "cross" else "self-attention"
         case Network():
-            return "feed-forward"
+            return "feed-forward networks"
         case _:
             return "biases" if component is Origin.BIAS else "token read"
-
-
-def heads_of(parts: WordParts) -> list[tuple[Head, float]]:
-    """All heads of the decoder with their parts, by decreasing absolute value."""
-    components = zip(parts.components, parts.values.tolist(), strict=True)
-    found = [(component, value) for component, value in components if isinstance(component, Head)]
-    return sorted(found, key=lambda each: -abs(each[1]))
-
-
-def _show_parts(bars: BarList, parts: Sequence[tuple[str, float, str]], lit: str) -> None:
-    """Shows parts by name, value and tip, as bars relative to the largest value."""
-    reach = max(1e-9, *(abs(value) for _, value, _ in parts))
-    bars.show_bars(
-        [
-            Bar(
-                name,
-                abs(value) / reach,
-                number(value, signed=True),
-                is_lit=name == lit,
-                is_changed=value < 0,
-                tip=tip,
-            )
-            for name, value, tip in parts
-        ]
-    )
