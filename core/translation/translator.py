@@ -325,7 +325,8 @@ class Translator:
         """Values inside the model at named sites, in one pass over a sentence and its translation.
 
         The tensors are on the model's device and have a leading dimension of 1. Unless gradients are disabled, they lie
-        on the way to the logits, so `torch.autograd.grad` accepts them. docs/python.md lists sites and shapes.
+        on the way to the logits, so `torch.autograd.grad` accepts them. docs/python.md lists sites and shapes. Not
+        thread-safe with other uses of the model.
 
         Args:
             experiment: the experiment, which is run first, or its translation.
