@@ -27,6 +27,26 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from augenmerk.core import __version__
+    from augenmerk.core.analysis.alignment import GoldPair, read_gold
+    from augenmerk.core.analysis.alignment_ranking import (
+        Aligner,
+        AlignerRanking,
+        AlignerScore,
+        WordLink,
+        align,
+        rank_aligners,
+    )
+    from augenmerk.core.analysis.alti import contributions_of
+    from augenmerk.core.analysis.comparing import MapDifference, difference
+    from augenmerk.core.analysis.contributions import Contributions
+    from augenmerk.core.analysis.decoder_lens import DecoderLens, decoder_lens
+    from augenmerk.core.analysis.importance import HeadImportance, head_importance
+    from augenmerk.core.analysis.logit_attribution import logit_parts, measure_parts, word_parts
+    from augenmerk.core.analysis.logit_lens import Depth, LogitLens, logit_lens
+    from augenmerk.core.analysis.occlusion import OccludedWord, SourceOcclusion, occlude_source_words
+    from augenmerk.core.analysis.parts import CellParts, ComponentGroup, Origin, PartsTable, RowParts, WordParts
+    from augenmerk.core.analysis.query_key import query_key_parts
+    from augenmerk.core.analysis.selection import LabelledMap, Selection
     from augenmerk.core.checkpoint.file import model_digest
     from augenmerk.core.errors import (
         AnalysisError,
@@ -81,6 +101,9 @@ if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator
 
 __all__ = [
+    "Aligner",
+    "AlignerRanking",
+    "AlignerScore",
     "Alternative",
     "AnalysisError",
     "AttentionMaps",
@@ -88,9 +111,14 @@ __all__ = [
     "AugenmerkError",
     "Beam",
     "CausalMaskLifted",
+    "CellParts",
     "CheckpointError",
+    "ComponentGroup",
     "ConfigError",
+    "Contributions",
     "Coverage",
+    "DecoderLens",
+    "Depth",
     "DeviceError",
     "Experiment",
     "ExperimentError",
@@ -99,21 +127,32 @@ __all__ = [
     "FeedForwardScaled",
     "ForcedToken",
     "GivenTarget",
+    "GoldPair",
     "Greedy",
     "Head",
+    "HeadImportance",
     "HeadScaled",
     "ImportOptions",
     "ImportSummary",
     "ImportedModel",
     "Intervention",
+    "LabelledMap",
+    "LogitLens",
+    "MapDifference",
     "ModelImportError",
     "ModelReference",
     "Network",
+    "OccludedWord",
+    "Origin",
     "Output",
+    "PartsTable",
     "RareWord",
     "RespelledWord",
+    "RowParts",
     "SavedExperiment",
+    "Selection",
     "SoftmaxTemperature",
+    "SourceOcclusion",
     "SourceWordRemoved",
     "SourceWordReplaced",
     "StorageError",
@@ -121,18 +160,87 @@ __all__ = [
     "Translation",
     "Translator",
     "Word",
+    "WordLink",
+    "WordParts",
     "__version__",
+    "align",
+    "contributions_of",
+    "decoder_lens",
+    "difference",
     "experiment_from_json",
     "experiment_to_json",
+    "head_importance",
     "import_model",
+    "logit_lens",
+    "logit_parts",
+    "measure_parts",
     "model_digest",
+    "occlude_source_words",
+    "query_key_parts",
+    "rank_aligners",
     "read_experiment_file",
+    "read_gold",
     "tune_process",
+    "word_parts",
     "write_experiment_file",
 ]
 
 _NAMES_BY_MODULE = {
     "augenmerk.core": ("__version__",),
+    "augenmerk.core.analysis.alignment": (
+        "GoldPair",
+        "read_gold",
+    ),
+    "augenmerk.core.analysis.alignment_ranking": (
+        "Aligner",
+        "AlignerRanking",
+        "AlignerScore",
+        "WordLink",
+        "align",
+        "rank_aligners",
+    ),
+    "augenmerk.core.analysis.alti": ("contributions_of",),
+    "augenmerk.core.analysis.comparing": (
+        "MapDifference",
+        "difference",
+    ),
+    "augenmerk.core.analysis.contributions": ("Contributions",),
+    "augenmerk.core.analysis.decoder_lens": (
+        "DecoderLens",
+        "decoder_lens",
+    ),
+    "augenmerk.core.analysis.importance": (
+        "HeadImportance",
+        "head_importance",
+    ),
+    "augenmerk.core.analysis.logit_attribution": (
+        "logit_parts",
+        "measure_parts",
+        "word_parts",
+    ),
+    "augenmerk.core.analysis.logit_lens": (
+        "Depth",
+        "LogitLens",
+        "logit_lens",
+    ),
+    "augenmerk.core.analysis.occlusion": (
+        "OccludedWord",
+        "SourceOcclusion",
+        "occlude_source_words",
+    ),
+    "augenmerk.core.analysis.parts": (
+        "CellParts",
+        "ComponentGroup",
+        "Origin",
+        "PartsTable",
+        "RowParts",
+        "WordParts",
+    ),
+    "augenmerk.core.analysis.query_key": ("query_key_parts",),
+    "augenmerk.core.analysis.selection": (
+        "LabelledMap",
+        "Selection",
+    ),
     "augenmerk.core.checkpoint.file": ("model_digest",),
     "augenmerk.core.errors": tuple(name for name in __all__ if name.endswith("Error")),
     "augenmerk.core.interop.importing": ("import_model",),
