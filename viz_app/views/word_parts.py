@@ -142,7 +142,8 @@ class PartBars(BarList):
     def _lines_of(self, parts: WordParts) -> list[PartLine]:
         lines: list[PartLine] = []
         values = parts.values.tolist()
-        order = sorted(range(len(values)), key=lambda place: -abs(values[place]))
+        before = self._before.values.tolist() if self._before is not None else values
+        order = sorted(range(len(values)), key=lambda place: -max(abs(values[place]), abs(before[place])))
         num_shown = len(order) if self.shows_all or len(order) <= self.num_shown + 1 else self.num_shown
         for place in order[:num_shown]:
             component = parts.components[place]
@@ -162,9 +163,8 @@ class PartBars(BarList):
         return lines
 
     def _bar(self, parts: WordParts, component: Component, value: float) -> Bar:
-        measured, before, is_off = self._measured.get(component), None, component in self._off
-        if self._before is not None and component in self._before.components:
-            before = self._before.value_of(component)
+        measured, is_off = self._measured.get(component), component in self._off
+        before = self._before.value_of(component) if self._before is not None else None
         return Bar(
             name_of(component, parts),
             value,

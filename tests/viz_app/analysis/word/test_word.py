@@ -186,6 +186,8 @@ def test_the_menu_of_a_bar_switches_its_part_off_and_on(words_tab: WordTab, qtbo
     assert after is not before
     if (after.chosen.entry, after.rival.entry) == (before.chosen.entry, before.rival.entry):
         assert line.before == pytest.approx(before.value_of(part)), "the tick is the original"
+        sizes = [max(abs(each.value), abs(each.before)) for each in words_tab.bars.bars if each.before is not None]
+        assert sizes == sorted(sizes, reverse=True), "a part that is off keeps its place"
     menu = words_tab.bars.menu_of(_place_of(words_tab.bars, part))
     assert menu is not None
     assert menu.actions()[0].text() == f"Switch {part.short_name} on"
