@@ -187,10 +187,7 @@ __all__ = [
 
 _NAMES_BY_MODULE = {
     "augenmerk.core": ("__version__",),
-    "augenmerk.core.analysis.alignment": (
-        "GoldPair",
-        "read_gold",
-    ),
+    "augenmerk.core.analysis.alignment": ("GoldPair", "read_gold"),
     "augenmerk.core.analysis.alignment_ranking": (
         "Aligner",
         "AlignerRanking",
@@ -200,47 +197,16 @@ _NAMES_BY_MODULE = {
         "rank_aligners",
     ),
     "augenmerk.core.analysis.alti": ("contributions_of",),
-    "augenmerk.core.analysis.comparing": (
-        "MapDifference",
-        "difference",
-    ),
+    "augenmerk.core.analysis.comparing": ("MapDifference", "difference"),
     "augenmerk.core.analysis.contributions": ("Contributions",),
-    "augenmerk.core.analysis.decoder_lens": (
-        "DecoderLens",
-        "decoder_lens",
-    ),
-    "augenmerk.core.analysis.importance": (
-        "HeadImportance",
-        "head_importance",
-    ),
-    "augenmerk.core.analysis.logit_attribution": (
-        "logit_parts",
-        "measure_parts",
-        "word_parts",
-    ),
-    "augenmerk.core.analysis.logit_lens": (
-        "Depth",
-        "LogitLens",
-        "logit_lens",
-    ),
-    "augenmerk.core.analysis.occlusion": (
-        "OccludedWord",
-        "SourceOcclusion",
-        "occlude_source_words",
-    ),
-    "augenmerk.core.analysis.parts": (
-        "CellParts",
-        "ComponentGroup",
-        "Origin",
-        "PartsTable",
-        "RowParts",
-        "WordParts",
-    ),
+    "augenmerk.core.analysis.decoder_lens": ("DecoderLens", "decoder_lens"),
+    "augenmerk.core.analysis.importance": ("HeadImportance", "head_importance"),
+    "augenmerk.core.analysis.logit_attribution": ("logit_parts", "measure_parts", "word_parts"),
+    "augenmerk.core.analysis.logit_lens": ("Depth", "LogitLens", "logit_lens"),
+    "augenmerk.core.analysis.occlusion": ("OccludedWord", "SourceOcclusion", "occlude_source_words"),
+    "augenmerk.core.analysis.parts": ("CellParts", "ComponentGroup", "Origin", "PartsTable", "RowParts", "WordParts"),
     "augenmerk.core.analysis.query_key": ("query_key_parts",),
-    "augenmerk.core.analysis.selection": (
-        "LabelledMap",
-        "Selection",
-    ),
+    "augenmerk.core.analysis.selection": ("LabelledMap", "Selection"),
     "augenmerk.core.checkpoint.file": ("model_digest",),
     "augenmerk.core.errors": tuple(name for name in __all__ if name.endswith("Error")),
     "augenmerk.core.interop.importing": ("import_model",),
