@@ -8,7 +8,9 @@ from itertools import cycle
 
 import torch
 
+from augenmerk.core.analysis.decoder_lens import decoder_lens
 from augenmerk.core.analysis.logit_attribution import logit_parts, word_parts
+from augenmerk.core.analysis.logit_lens import logit_lens
 from augenmerk.core.analysis.query_key import query_key_parts
 from augenmerk.core.model.heads import AttentionKind, Head
 from augenmerk.core.translation.experiment import Experiment
@@ -34,6 +36,8 @@ EXPLANATIONS: dict[str, tuple[float, Explain]] = {
     "query–key parts of an encoder cell": (1.2, _of_cell("encoder")),
     "query–key parts of a decoder cell": (1.2, _of_cell("decoder")),
     "query–key parts of a cross cell": (1.2, _of_cell("cross")),
+    "lens of every sublayer": (1.6, logit_lens),
+    "DecoderLens of 3 layers": (4.0, decoder_lens),
 }
 """Each with the largest time allowed, in translations."""
 

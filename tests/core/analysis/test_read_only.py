@@ -8,7 +8,9 @@ import numpy as np
 from augenmerk.core.analysis.capture import trace_translation
 from augenmerk.core.analysis.comparing import difference
 from augenmerk.core.analysis.importance import head_importance
+from augenmerk.core.analysis.logit_attribution import logit_parts
 from augenmerk.core.analysis.measures import MEASURES, measure_maps
+from augenmerk.core.analysis.query_key import query_key_parts
 from augenmerk.core.analysis.roles import profile_heads
 from augenmerk.core.analysis.selection import COMBINATIONS, combine, hide, label_map, merge_words, sum_queries
 from augenmerk.core.analysis.trace import query_key_detail
@@ -50,6 +52,11 @@ def results(translator: Translator) -> Iterator[tuple[str, np.ndarray]]:
     for how in COMBINATIONS:
         yield f"combine {how}", combine(translation.maps.cross, how)
         yield f"combine {how} of one", combine(translation.maps.cross, how, [(0, 0)])
+    yield from arrays_of(logit_parts(translator, translation)[1], "WordParts")
+    row = query_key_parts(translator, translation, Head("cross", 0, 0), 0)
+    yield from arrays_of(row, "RowParts")
+    yield from arrays_of(row.of_cell(0), "CellParts")
+    yield from arrays_of(row.of_cell(0).table(), "PartsTable")
     yield from arrays_of(query_key_detail(trace, Head("cross", 0, 0), 0, 0), "QueryKeyDetail")
 
 

@@ -1,22 +1,27 @@
 """An imported Marian model computes what Hugging Face transformers computes of the same files."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
+from augenmerk.core.analysis.logit_attribution import logit_parts, word_parts
 from augenmerk.core.analysis.logit_lens import logits_by_depth
+from augenmerk.core.analysis.query_key import query_key_parts
 from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.interop.importing import import_model
+from augenmerk.core.model.heads import Head
 from augenmerk.core.model.sites import trace_sites
 from augenmerk.core.translation.beam import beam_search
 from augenmerk.core.translation.compilation import max_steps
 from augenmerk.core.translation.decoding import greedy_search
+from augenmerk.core.translation.experiment import Experiment, GivenTarget
 from augenmerk.core.translation.translator import Translator
-from tests.core.interop.marian_models import Made, as_the_library_reads, make_folder
+from tests.core.interop.marian_models import ENGLISH, Made, as_the_library_reads, make_folder
 from tests.core.interop.pickles import pickles_read_here
 
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
@@ -211,3 +216,39 @@ def test_values_inside_and_the_lens_are_those_of_the_library(pair: Pair, in_prec
         for ours, states in zip(lens, theirs.decoder_hidden_states, strict=True):
             logits = pair.theirs.lm_head(states) + pair.theirs.final_logits_bias
             torch.testing.assert_close(ours, logits[0], rtol=in_precision, atol=10 * in_precision)
+
+
+def test_parts_explain_the_numbers_of_the_library(pair: Pair) -> None:
+    translation = pair.ours.run(Experiment("ein hund läuft im schnee", GivenTarget("a dog runs in snow")))
+    vocabulary = pair.ours.checkpoint.codecs.target.vocabulary
+    source = torch.tensor([translation.source_ids])
+
+    def theirs(read: Sequence[int]) -> Any:
+        with torch.inference_mode():
+            return pair.theirs(input_ids=source, decoder_input_ids=torch.tensor([list(read)]), output_attentions=True)
+
+    expected = theirs(translation.read_ids)
+    tolerance = 1e-4 * max(1.0, float(expected.logits.std()))
+    for parts in logit_parts(pair.ours, translation):
+        chosen, rival = (vocabulary.ids[each.entry] for each in (parts.chosen, parts.rival))
+        lead = float(expected.logits[0, parts.step, chosen] - expected.logits[0, parts.step, rival])
+        assert parts.difference == pytest.approx(lead, abs=tolerance)
+        assert abs(parts.values.sum() - parts.difference) <= 1e-5 * np.abs(parts.values).sum()
+    for kind, maps in (
+        ("encoder", expected.encoder_attentions),
+        ("decoder", expected.decoder_attentions),
+        ("cross", expected.cross_attentions),
+    ):
+        row = query_key_parts(pair.ours, translation, Head(kind, len(maps) - 1, 1), 1)  # type: ignore[arg-type]
+        weights = np.exp(row.scores - np.logaddexp.reduce(row.scores))
+        np.testing.assert_allclose(weights, maps[-1][0, 1, 1, : len(weights)].numpy(), atol=1e-4)
+        cell = row.of_cell(0)
+        assert abs(cell.products.sum() - cell.total) <= 1e-5 * max(1.0, np.abs(cell.products).sum())
+    codec = pair.ours.checkpoint.codecs.target
+    compounds = (codec.encode_text(first + second) for first in ENGLISH for second in ENGLISH)
+    word = next(each[0] for each in compounds if len(each) == 1 and len(each[0].ids) > 1 and not any(each[0].unknown))
+    rival_word = word_parts(pair.ours, translation, 0, word.text).rival_word
+    forced = theirs([pair.start, *word.ids[:-1]]).logits[0].log_softmax(dim=-1)
+    score = sum(float(forced[step, token]) for step, token in enumerate(word.ids))
+    assert rival_word.token == word.text
+    assert rival_word.log_probability == pytest.approx(score, abs=10 * tolerance)
