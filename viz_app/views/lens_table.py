@@ -25,7 +25,7 @@ STYLE = MatrixStyle(
     is_clickable=True,
     legend=lambda top: ("0%", "probability of the word in the cell", "100%"),
 )
-SHORT = {"embedding": "embed", "self_attention": "self", "cross_attention": "cross", "feed_forward": "ff"}
+SHORT = {"embedding": "embed", "self_attention": "self", "cross_attention": "cross", "feed_forward": "network"}
 
 
 class LensTable(QWidget):

@@ -293,7 +293,7 @@ def test_the_lens_after_each_sublayer_ends_with_the_translation_and_frames_where
     assert translation is not None
     qtbot.waitUntil(lambda: bool(figure.matrix.matrices), timeout=TIMEOUT_MS)
     (matrix,) = figure.matrix.matrices
-    rows = [f"{name} {layer}" for layer in (1, 2, 3) for name in ("self", "cross", "network")]
+    rows = [f"{layer} {name}" for layer in (1, 2, 3) for name in ("self", "cross", "network")]
     assert matrix.row_labels == ("embedding", *rows)
     np.testing.assert_allclose(matrix.values[-1], np.exp(translation.log_probabilities), rtol=1e-3)
     framed, lens = figure.matrix._framed, figure.answer

@@ -48,7 +48,7 @@ MEANINGS: Mapping[WordView, str] = {
         "layers may react when it is switched off. Measure shows both effects together."
     ),
     "lens": (
-        "Logit lens: the vector after each sublayer (self-attention, cross-attention, feed-forward network ff), read "
+        "Logit lens: the vector after each sublayer (self-attention, cross-attention, feed-forward network), read "
         "as if it were the last. The model was not trained for these earlier readings."
     ),
     "layers": (

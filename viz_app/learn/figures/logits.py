@@ -15,6 +15,7 @@ from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell, MatrixStyle
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext, MatrixFigure
 from augenmerk.viz_app.learn.job import LogitPartsJob
 from augenmerk.viz_app.learn.values import plain
+from augenmerk.viz_app.views.lens_table import short_name
 from augenmerk.viz_app.views.word_parts import PartBars, lead_text
 from augenmerk.viz_app.widgets.buttons import tab_button
 from augenmerk.viz_app.widgets.labels import label
@@ -28,7 +29,6 @@ NUM_IN_TIP = 5
 POINT_AT_CELL = "Point at a cell for the predictions there."
 FRAMED = f"Framed: the token takes the lead for good. {POINT_AT_CELL}"
 WAITING_FOR_ANSWER = f"Answer the question to see the earlier layers. {POINT_AT_CELL}"
-SUBLAYER_NAMES = {"self_attention": "self", "cross_attention": "cross", "feed_forward": "network"}
 
 
 class LayersFigure(MatrixFigure):
@@ -85,7 +85,7 @@ class LayersFigure(MatrixFigure):
     def _row_name(self, depth: "Depth") -> str:
         if depth.layer is None:
             return depth.sublayer
-        return f"{SUBLAYER_NAMES[depth.sublayer] if self.has_sublayers else 'layer'} {depth.layer + 1}"
+        return short_name(depth) if self.has_sublayers else f"layer {depth.layer + 1}"
 
     @property
     def _is_answered(self) -> bool:
