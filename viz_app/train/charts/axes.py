@@ -31,7 +31,9 @@ from augenmerk.viz_app.train.charts.picture import (
 )
 
 LINE_POINTS: dict[Look, float] = {"raw": 0.7, "curve": 1.7, "points": 1.3, "reference": 1.0}
-GRID_POINTS, MARKER_POINTS, RING_POINTS, LABEL_GAP_POINTS = 0.8, 4.5, 9, 8
+GRID_POINTS, MARKER_POINTS, RING_POINTS, LABEL_GAP_POINTS = 0.8, 4.5, 9, 6
+LINE_HEIGHT = 1.2
+"""Of a label, in relation to its letters."""
 _MIN_DIGITS, _MAX_DIGITS = 3, 9
 WIDTH, HEIGHT = 7.0, 2.9
 LEFT, RIGHT, TITLE, LEGEND_LINE, BOTTOM, GAP = 0.75, 0.25, 0.5, 0.17, 0.48, 0.12
@@ -88,7 +90,7 @@ class ChartAxes:
                 self._draw_line(line, self._picture)
         self._best_ring.set(color=color_of("warm"), markersize=RING_POINTS)
         self._best_label.set(color=color_of("text"), fontsize=label_points)
-        self._best_label.set_bbox({"facecolor": background, "edgecolor": "none", "alpha": 0.8, "pad": 1.5})
+        self._best_label.set_bbox({"facecolor": background, "edgecolor": "none", "alpha": 0.8, "pad": 1})
         self._moment.set_color(color_of("text"))
         self._message.set(color=color_of("muted"), fontsize=label_points)
 
@@ -128,7 +130,7 @@ class ChartAxes:
         return artist
 
     def _draw_best(self, picture: ChartPicture) -> None:
-        """A ring around the best validation; its value is above or below, away from the training curve."""
+        """A ring around the best validation; its value is below if there is room and no training curve, else above."""
         best = picture.best
         if best is not None and not picture.x_limits[0] <= best[0] <= picture.x_limits[1]:
             best = None
@@ -138,7 +140,9 @@ class ChartAxes:
             return
         across, up = self.axes.transAxes.inverted().transform(self.axes.transData.transform(best[:2]))
         training = [line for line in picture.lines if line.key == "curve" and len(line.xs)]
-        is_below = up > 0.25 and all(np.interp(best[0], line.xs, line.ys) > best[1] for line in training)
+        points_below = up * self.axes.bbox.height * 72 / self.axes.figure.dpi
+        has_room = points_below > LABEL_GAP_POINTS + LINE_HEIGHT * float(self._best_label.get_fontsize())
+        is_below = has_room and all(np.interp(best[0], line.xs, line.ys) > best[1] for line in training)
         self._best_label.xy = best[:2]
         self._best_label.set_text(best[2])
         self._best_label.set_position((0, -LABEL_GAP_POINTS if is_below else LABEL_GAP_POINTS))

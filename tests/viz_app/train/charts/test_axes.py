@@ -27,6 +27,7 @@ def label_of_best(step: int, loss: float, quantity: Quantity, training: float) -
         (90, 5.0, "loss", 9.0, ("right", "top")),
         (10, 5.0, "loss", 9.0, ("left", "top")),
         (90, 6.0, "loss", 4.0, ("right", "bottom")),
+        (90, 1.0, "loss", 9.0, ("right", "top")),
         (90, 0.5, "loss", 9.0, ("right", "bottom")),
         (90, 9.5, "bleu", 9.0, ("right", "top")),
     ],
