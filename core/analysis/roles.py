@@ -297,7 +297,7 @@ ROLES: dict[Role, str] = {
     "start-token sink": f"gives at least {percent(SINK_SHARE)} of its weight to <sos>",
     "aligner": "points at one source word at a time "
     f"(largest weight at least {percent(ALIGNER_CONFIDENCE)} on average) and at different ones in turn "
-    f"(at least {percent(ALIGNER_COVERAGE)} of those it could) (cross-attention)",
+    f"(at least {percent(ALIGNER_COVERAGE)} of those possible) (cross-attention)",
     "broad": "spreads its weight over many tokens "
     f"(entropy at least {percent(BROAD_RELATIVE_ENTROPY)} of that of equal weights)",
     "mixed": "none of the others",

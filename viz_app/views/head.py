@@ -391,7 +391,7 @@ TOKEN_TIPS = {
     "read": "A row is named by the word that goes in: where does the model look after reading it, to choose the next?",
     "predicted": "A row is named by the word that comes out: where did the model look while it chose this word?",
     "hides_wrapping": "Hide the start and end tokens; the rest of a row is scaled up to its sum",
-    "hides_punctuation": "Leave out punctuation; the rest of a row is scaled up to its sum",
+    "hides_punctuation": "Hide punctuation; the rest of a row is scaled up to its sum",
     "merges_words": "Words instead of pieces: columns are summed, rows averaged",
 }
 ENCODER_TIP = "The encoder predicts nothing: its rows are the tokens it reads."
@@ -469,9 +469,9 @@ class SizeControls(QWidget):
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state = state
-        self.zoom_out = flat_button("−", "Smaller cells (Ctrl and the wheel)")
+        self.zoom_out = flat_button("−", "Smaller cells (Ctrl + mouse wheel)")
         self.zoom_fit = flat_button("Fit", "Fit the whole map")
-        self.zoom_in = flat_button("+", "Larger cells (Ctrl and the wheel); the map scrolls")
+        self.zoom_in = flat_button("+", "Larger cells (Ctrl + mouse wheel); the map scrolls")
         self.zoom_fit.clicked.connect(self._fit)
         self.threshold = QSlider(Qt.Orientation.Horizontal)
         self.threshold.setRange(0, MAX_THRESHOLD_PERCENT)

@@ -55,7 +55,7 @@ class HeadsPanel(QFrame):
         self.grid.menu_requested.connect(self._open_menu)
         self.menu: PartsMenu | None = None
         self.area = HeadGridArea(self.grid)
-        self.scale_menu = ChoiceMenu("How far the colours reach", SCALES, "scale: ")
+        self.scale_menu = ChoiceMenu("The weight at the end of the colour scale", SCALES, "scale: ")
         self.scale_menu.chosen.connect(partial(setattr, state.settings, "scale"))
         self.order_menu = ChoiceMenu("The order of the heads of a kind", ORDERS)
         self.order_menu.chosen.connect(partial(setattr, state.settings, "order"))

@@ -266,7 +266,7 @@ class StepsTab(AnalysisTab):
         self.candidates = BarList("Candidates", "Click a token to force it here; click a forced token to undo this")
         self.word = one_line_edit(
             "Another word to force at this step",
-            "A word, or an exact token of the vocabulary, such as the end token; Return forces it here",
+            "A word, or an exact token such as <eos>; Enter forces it here",
             "other word…",
         )
         self.row = BarList(

@@ -88,7 +88,7 @@ class WordTab(AnalysisTab):
         self.words = ChoiceMenu("The word to explain", {}, has_arrow_keys=True)
         self.rivals = ChoiceMenu("The word to compare it with", {}, "rather than ", has_arrow_keys=True)
         self.other = one_line_edit(
-            "Another word to compare with", "Any word, or an entry of the vocabulary; Return compares", "other word…"
+            "Another word to compare with", "A word, or an exact token such as <eos>; Enter compares", "other word…"
         )
         self.lead = label("accent", wraps=True)
         self.views = choice_buttons(self, VIEWS, self.show_view)

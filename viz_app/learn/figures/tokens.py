@@ -108,7 +108,7 @@ def _column(word: str, tokens: tuple[str, ...], ids: tuple[int, ...]) -> QWidget
     scales(grid.setContentsMargins, 4, 2, 4, 2)
     grid.setHorizontalSpacing(8)
     grid.setVerticalSpacing(1)
-    title = label("sentence" if word else "muted", word or "mark")
+    title = label("sentence" if word else "muted", word or "added")
     grid.addWidget(title, 0, 0, 1, len(tokens))
     for place, (token, token_id) in enumerate(zip(tokens, ids, strict=True)):
         for row, (role, text) in enumerate((("accent", token), ("small", str(token_id))), start=1):
