@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -379,6 +379,17 @@ def model_digest(checkpoint: Checkpoint) -> str:
     _hash_tensors(digest, checkpoint.weights)
     digest.update(_json_line([checkpoint.codecs.to_dict()]))
     return digest.hexdigest()
+
+
+def find_checkpoint(digest: str, paths: Iterable[Path]) -> Path | None:
+    """The first file of a model with this digest, or None. Unreadable files are skipped."""
+    for path in paths:
+        try:
+            if model_digest(load_checkpoint(path)) == digest:
+                return path
+        except AugenmerkError:
+            continue
+    return None
 
 
 def average(paths: Sequence[Path]) -> Checkpoint:

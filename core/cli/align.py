@@ -20,10 +20,10 @@ from augenmerk.core.analysis.selection import LABEL_MODES
 from augenmerk.core.cli.lines import print_notes, show_progress
 from augenmerk.core.cli.options import (
     add_checkpoint,
-    add_scalings,
+    add_general,
     load_translator,
     parse_head,
-    read_scalings,
+    read_general,
 )
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.plain_text import one_line
@@ -67,7 +67,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default="weight",
         help="with --head: the measure to link by (default: %(default)s)",
     )
-    add_scalings(parser)
+    add_general(parser)
     parser.add_argument("--gold", type=Path, metavar="FILE", help="pairs aligned by hand (default: the shipped ones)")
     parser.add_argument(
         "--ibm-1",
@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
             "Choose one, such as cross:2:5."
         )
     translator = load_translator(options)
-    changes = read_scalings(options)
+    changes = read_general(options)
     if options.text is not None:
         _print_links(translator, changes, options)
         return 0

@@ -3,7 +3,7 @@
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,22 +35,29 @@ from augenmerk.core.cli.lines import (
     show_progress,
 )
 from augenmerk.core.cli.options import (
+    EXPERIMENT_HELP,
     add_beam,
     add_checkpoint,
+    add_experiment,
     add_interventions,
     load_translator,
     parse_head,
     parse_index,
     read_experiment,
+    read_general,
+    require_text,
+    take_experiment,
 )
+from augenmerk.core.cli.values import origin_values, token_values
 from augenmerk.core.errors import AnalysisError, ConfigError, NonFiniteError
-from augenmerk.core.model.heads import ATTENTION_KINDS, Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.storage import atomic_path, write_text
-from augenmerk.core.translation.experiment import Experiment, General
+from augenmerk.core.translation.experiment import Experiment, General, Intervention
 from augenmerk.core.translation.experiment_file import part_to_json
 
 if TYPE_CHECKING:
+    from augenmerk.core.analysis.importance import HeadImportance
     from augenmerk.core.translation.result import FloatArray, MapKind, Translation
     from augenmerk.core.translation.translator import Translator
 
@@ -58,6 +65,7 @@ SUFFIXES = (".json", ".npz")
 INTERVENTIONS = "interventions"
 """Name of an array of JSON texts (in JSON output: of objects), in the form of `core.translation.experiment_file`."""
 STATISTICS = ("entropy", "relative_entropy", "confidence", "start_share", "end_share", "distances", "coverage")
+METRICS = ("loss", DIFFERENCE := "difference")
 LEAVE_OUT = "-"
 """As an argument of --without-words: leave the word out without a replacement."""
 
@@ -67,32 +75,54 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "measures: " + "; ".join(f"{name}: {found.meaning}" for name, found in MEASURES.items())
     parser.add_argument(
         "text",
-        help="the sentence; - reads one per line from standard input and prints a line of JSON for each",
+        nargs="?",
+        help="the sentence; - reads one per line from standard input and prints a line of JSON for each. Omit it for "
+        "the numbers of a sample alone, or for the sentence of --experiment. With --metric difference: a file",
     )
+    add_experiment(parser, EXPERIMENT_HELP)
     parser.add_argument("--target", metavar="TEXT", help="analyze this translation (default: the model's own)")
-    parser.add_argument("--measure", choices=MEASURES, default="weight", help="what a cell is (default: %(default)s)")
     parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="an .npz or .json file (default: JSON to standard output)"
+    )
+    _add_maps(parser.add_argument_group("maps"))
+    _add_dependence(parser.add_argument_group("what the words depend on"))
+    add_explanations(parser)
+    _add_samples(parser.add_argument_group("samples"))
+    add_interventions(parser)
+    add_beam(parser)
+    add_checkpoint(parser)
+
+
+def _add_maps(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--measure", choices=MEASURES, default="weight", help="what a cell is (default: %(default)s)")
+    group.add_argument(
         "--rows",
         choices=LABEL_MODES,
         default=DEFAULT_LABEL_MODE,
         help="name rows by the token read or predicted (default: %(default)s)",
     )
-    parser.add_argument("--words", action="store_true", help="merge subwords into words")
-    parser.add_argument("--hide", nargs="+", choices=HIDDEN_KINDS, default=(), help="hide these tokens and renormalize")
-    parser.add_argument(
+    group.add_argument("--words", action="store_true", help="merge subwords into words")
+    group.add_argument("--hide", nargs="+", choices=HIDDEN_KINDS, default=(), help="hide these tokens and renormalize")
+    group.add_argument(
         "--query-key",
         nargs=3,
         metavar=("HEAD", "QUERY", "KEY"),
         help="add the products that make up one weight, and the attention score, their sum: a head, and the positions "
         "of query and key, counted from 1",
     )
-    parser.add_argument(
+    group.add_argument(
+        "--compare", metavar="TEXT", help="add the maps of this sentence minus those of the first, where words match"
+    )
+
+
+def _add_dependence(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
         "--source-share",
         action="store_true",
         help="add how much of each output word comes from each source word and from the words before it (ALTI+, "
         "Ferrando et al. 2022)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--without-words",
         nargs="?",
         const=LEAVE_OUT,
@@ -100,10 +130,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="leave out each source word in turn, or replace it by WORD (<unk>: an unknown word), translate again, and "
         "report what the old translation loses",
     )
-    parser.add_argument(
-        "--compare", metavar="TEXT", help="add the maps of this sentence minus those of the first, where words match"
-    )
-    parser.add_argument(
+
+
+def _add_samples(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
         "--statistics",
         nargs="?",
         const=Path(),
@@ -112,36 +142,47 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="add statistics and roles of all heads over source lines and their translations by the model (without "
         "FILE: over the example sentences)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--sample",
         nargs=2,
         type=Path,
         metavar="FILE",
         help="the same over source lines and given translations",
     )
-    parser.add_argument(
+    group.add_argument(
         "--num-sentences", type=int, default=200, metavar="N", help="size of the sample (default: %(default)s)"
     )
-    parser.add_argument("--importance", action="store_true", help="add the loss on the sample without each head (slow)")
-    add_explanations(parser)
-    add_interventions(parser)
-    add_beam(parser)
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="an .npz or .json file (default: JSON to standard output)"
+    group.add_argument(
+        "--importance",
+        action="store_true",
+        help="add how much the loss on the sample rises without each head and each feed-forward network (slow)",
     )
-    add_checkpoint(parser)
+    group.add_argument(
+        "--metric",
+        choices=METRICS,
+        default=METRICS[0],
+        help="loss: of the sample; difference: log P(word) − log P(rival) over a file of lines of sentence, tab, "
+        "beginning of the translation (may be empty), tab, word, tab, rival. Prints its mean and its parts by "
+        "component; with --importance, what it loses without each head and network",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Compute and write the numbers. Raises `AugenmerkError`."""
     if options.out is not None and options.out.suffix not in SUFFIXES:
         raise ConfigError(f"--out {options.out}: choose a file name that ends in {' or '.join(SUFFIXES)}.")
-    if options.importance and options.sample is None:
-        raise ConfigError("--importance needs a sample. Add --sample with a file of sources and one of translations.")
     if options.statistics is not None and options.sample is not None:
         raise ConfigError("--statistics and --sample cannot be combined. Use one of them.")
     if options.num_sentences < 1:
         raise ConfigError(f"--num-sentences {options.num_sentences} is too small. Use at least 1.")
+    take_experiment(options)
+    if options.metric == DIFFERENCE:
+        return _run_pairs(options)
+    if options.importance and options.sample is None:
+        raise ConfigError("--importance needs a sample. Add --sample with a file of sources and one of translations.")
+    if options.text is None and (options.sample or options.statistics):
+        return _run_sample(options)
+    require_text(options)
     check_explanations(options)
     about_one = options_in_use(options, "target", "out", "statistics", "sample")
     is_stream = options.text == STANDARD_INPUT and not about_one
@@ -160,6 +201,54 @@ def run(options: argparse.Namespace) -> int:
     print_notes([translation])
     write_numbers(_all_numbers(translator, translation, options), options.out)
     return 0
+
+
+def _run_sample(options: argparse.Namespace) -> int:
+    """Write the numbers of a sample alone."""
+    translator, changes = _without_sentence(options, "A sample")
+    numbers = _as_arrays(origin_values(translator)) | _of_interventions(changes)
+    write_numbers(_finite(numbers | _statistics(translator, changes, options)), options.out)
+    return 0
+
+
+def _run_pairs(options: argparse.Namespace) -> int:
+    """Write the numbers of a file of word pairs."""
+    if options.text is None or options.sample or options.statistics is not None:
+        raise ConfigError("--metric difference needs a file of word pairs, and no other sample: analyze pairs.tsv.")
+    from augenmerk.core.analysis.pairs import attribute_pairs, pairs_importance, read_pairs
+
+    lines = read_pairs(Path(options.text))[: options.num_sentences]
+    translator, changes = _without_sentence(options, "A file of word pairs")
+    with show_progress(" pairs") as show:
+        found = attribute_pairs(translator, lines, changes=changes, on_progress=show)
+    numbers = _as_arrays(origin_values(translator)) | _of_interventions(changes)
+    numbers |= {
+        "metric": np.array(DIFFERENCE),
+        "pairs": np.array(len(lines)),
+        "differences": found.differences,
+        "mean_difference": np.array(found.differences.mean()),
+        "parts/components": np.array([str(each) for each in found.components]),
+        "parts/values": found.parts.mean(axis=0),
+        "parts/explained": np.array(found.explained.mean()),
+        "parts/remainder": np.array(found.explained.mean() - found.parts.sum(axis=1).mean()),
+    }
+    if options.importance:
+        with show_progress(" passes") as show:
+            numbers |= _importance(pairs_importance(translator, lines, changes=changes, on_progress=show))
+    write_numbers(_finite(numbers), options.out)
+    return 0
+
+
+def _without_sentence(options: argparse.Namespace, what: str) -> "tuple[Translator, tuple[General, ...]]":
+    """The model and its changes. Raises `ConfigError` for options that need a sentence."""
+    names = ["target", "query_key", "compare", "without_words", "source_share", "lens", "decoder_lens", "parts"]
+    names += ["lift_mask", "set_row", "force", "force_token", "remove_word", "replace_word"]
+    if found := [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) not in (None, False, [])]:
+        raise ConfigError(f"{what} cannot be combined with {' and '.join(found)}, which need a sentence.")
+    translator = load_translator(options)
+    changes = read_general(options)
+    translator.check(Experiment("", interventions=changes))
+    return translator, changes
 
 
 def read_sentence(translator: "Translator", options: argparse.Namespace) -> "Translation":
@@ -181,10 +270,30 @@ def _all_numbers(translator: "Translator", translation: "Translation", options: 
         numbers |= _comparison(translator, translation, options)
     if options.sample is not None or options.statistics is not None:
         numbers |= _statistics(translator, translation.experiment.general, options)
+    return _finite(numbers)
+
+
+def _finite(numbers: Numbers) -> Numbers:
+    """The same numbers. Raises `NonFiniteError`."""
     for name, array in numbers.items():
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise NonFiniteError(f"“{name}”")
     return numbers
+
+
+def _as_arrays(values: Mapping[str, Any], prefix: str = "") -> Numbers:
+    """Values as arrays. The members of “model” become “model/name” and “model/digest”."""
+    numbers: Numbers = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            numbers |= _as_arrays(value, f"{prefix}{name}/")
+        else:
+            numbers[f"{prefix}{name}"] = np.array(value)
+    return numbers
+
+
+def _of_interventions(interventions: Sequence[Intervention]) -> Numbers:
+    return {INTERVENTIONS: np.array([json.dumps(part_to_json(each)) for each in interventions], dtype=str)}
 
 
 def numbers_of_sentence(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
@@ -193,15 +302,14 @@ def numbers_of_sentence(translator: "Translator", translation: "Translation", op
     from augenmerk.core.analysis.trace import query_key_detail
 
     trace = trace_translation(translator, translation)
-    experiment = translation.experiment
-    changes = [part_to_json(each) for each in experiment.interventions]
-    numbers: Numbers = {
+    numbers: Numbers = _as_arrays(origin_values(translator)) | {
         "source": np.array(translation.source_text),
         "translation": np.array(translation.text),
         "measure": np.array(options.measure),
-        INTERVENTIONS: np.array([json.dumps(each) for each in changes], dtype=str),
+        **_of_interventions(translation.experiment.interventions),
         "predicted_tokens": np.array(translation.predicted_tokens),
         "log_probabilities": np.array(translation.log_probabilities),
+        **_as_arrays(token_values(translator, translation)),
     }
     selection = Selection(options.rows, options.words, frozenset(options.hide))
     for kind in MEASURES[options.measure].kinds:
@@ -310,27 +418,34 @@ def _comparison(translator: "Translator", translation: "Translation", options: a
 
 
 def _statistics(translator: "Translator", changes: Sequence[General], options: argparse.Namespace) -> Numbers:
-    """Statistics, roles and (if requested) importance of every head over the sample, with the given changes."""
+    """Statistics and roles of every head over the sample, and importance if requested, with the given changes."""
     from augenmerk.core.analysis.roles import profile_heads, roles_of
 
     sources, targets = _read_sample(options)
     with show_progress(" sentences") as show:
-        found = profile_heads(
+        profiles_of_heads = profile_heads(
             translator, sources, targets, changes=changes, on_progress=lambda done: show(done, len(sources))
         )
-    numbers: Numbers = {"sample_sentences": np.array(found.num_sentences)}
+    numbers: Numbers = {"sample_sentences": np.array(profiles_of_heads.num_sentences)}
     for kind in ATTENTION_KINDS:
-        profiles = found.of_kind(kind)
+        profiles = profiles_of_heads.of_kind(kind)
         numbers |= {f"{kind}_{name}": getattr(profiles, name) for name in STATISTICS}
         numbers[f"{kind}_roles"] = np.array(roles_of(profiles))
     if options.importance and targets is not None:
         from augenmerk.core.analysis.importance import head_importance
 
         with show_progress(" passes") as show:
-            importance = head_importance(translator, sources, targets, changes=changes, on_progress=show)
-        numbers["sample_loss"] = np.array(importance.loss)
-        numbers |= {f"{kind}_importance": importance.of_kind(kind) for kind in ATTENTION_KINDS}
+            found = head_importance(translator, sources, targets, changes=changes, on_progress=show)
+        numbers |= {"sample_loss": np.array(found.loss), **_importance(found)}
     return numbers
+
+
+def _importance(found: "HeadImportance") -> Numbers:
+    """The rise of the loss, or the fall of the metric, without each head and network."""
+    return {
+        **{f"{kind}_importance": found.of_kind(kind) for kind in ATTENTION_KINDS},
+        **{f"{side}_feed_forward_importance": found.of_networks(side) for side in SIDES},
+    }
 
 
 def _read_sample(options: argparse.Namespace) -> tuple[Sequence[str], Sequence[str] | None]:

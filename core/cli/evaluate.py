@@ -10,10 +10,12 @@ from augenmerk.core.cli.lines import show_progress
 from augenmerk.core.cli.options import (
     add_beam,
     add_checkpoint,
-    add_scalings,
+    add_experiment,
+    add_general,
     load_translator,
     read_beam,
-    read_scalings,
+    read_general,
+    take_experiment,
 )
 from augenmerk.core.storage import check_writable, write_text
 from augenmerk.core.translation.experiment_file import part_to_json
@@ -28,7 +30,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reference", type=Path, required=True, metavar="FILE", help="their translations")
     parser.add_argument("--json", action="store_true", help="print the scores as JSON")
     parser.add_argument("--hypotheses", type=Path, metavar="FILE", help="write the translations here, one per line")
-    add_scalings(parser)
+    add_experiment(
+        parser,
+        "use the decoding and the changes of this file, which must fit every sentence: to heads and networks. Options "
+        "override what they change in it",
+    )
+    add_general(parser)
     add_beam(parser)
     add_checkpoint(parser)
 
@@ -37,12 +44,13 @@ def run(options: argparse.Namespace) -> int:
     """Translate, score and print. Raises `AugenmerkError`."""
     from augenmerk.core.corpora.parallel import read_line_pairs
 
+    take_experiment(options)
     read_beam(options)  # fails before anything is loaded
     if options.hypotheses:
         check_writable(options.hypotheses)
     sources, references = read_line_pairs(options.source, options.reference)
     translator = load_translator(options)
-    changes = read_scalings(options)
+    changes = read_general(options)
     beam, length_penalty = read_beam(options)
     from augenmerk.core.evaluation import (
         evaluate,

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from augenmerk.core.cli.options import add_device, load_translator
+from augenmerk.core.cli.options import add_checkpoint, load_translator
 from augenmerk.core.config import PRESETS, ModelConfig, preset
 from augenmerk.core.errors import CheckpointError, ConfigError
 from augenmerk.core.model.size import MODULES, Size, preset_vocabulary_sizes, size_rows, total
@@ -28,10 +28,8 @@ if TYPE_CHECKING:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `info`."""
-    parser.add_argument(
-        "checkpoint", nargs="?", type=Path, metavar="FILE", help="a checkpoint (default: the bundled model)"
-    )
-    add_device(parser)
+    parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help="the same as --checkpoint")
+    add_checkpoint(parser)
     parser.add_argument(
         "--words",
         nargs="?",
@@ -66,6 +64,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the description. Raises `AugenmerkError`."""
+    if options.file is not None:
+        if options.checkpoint is not None:
+            raise ConfigError(f"There are two checkpoints: {options.file} and {options.checkpoint}. Omit one of them.")
+        options.checkpoint = options.file
     if options.size or options.preset is not None:
         return _print_size(options)
     translator = load_translator(options)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from augenmerk.core.cli.command import shown
+from augenmerk.core.cli.lines import STANDARD_INPUT, print_note
 from augenmerk.core.errors import AnalysisError, ConfigError, ExperimentError
 from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head, HeadGroup, Network, heads_of
 from augenmerk.core.process import collector_paused
@@ -20,18 +21,20 @@ from augenmerk.core.translation.experiment import (
     Experiment,
     FeedForwardScaled,
     ForcedToken,
+    General,
     GivenTarget,
     Greedy,
     HeadScaled,
     Intervention,
     Output,
-    Scaling,
     SoftmaxTemperature,
     SourceWordRemoved,
     SourceWordReplaced,
     check_beam,
     in_canonical_order,
+    site_of,
 )
+from augenmerk.core.translation.experiment_file import SavedExperiment, read_experiment_file
 
 if TYPE_CHECKING:
     from augenmerk.core.text.codec import TextCodec
@@ -40,22 +43,39 @@ if TYPE_CHECKING:
 
 def add_checkpoint(parser: argparse.ArgumentParser) -> None:
     """Add `--checkpoint` and `--device`."""
-    parser.add_argument(
+    group = parser.add_argument_group("model")
+    group.add_argument(
         "--checkpoint", type=Path, metavar="FILE", help="the model (default: the bundled one, German to English)"
     )
-    add_device(parser)
+    add_device(group)
 
 
 def load_translator(options: argparse.Namespace) -> "Translator":
-    """The model of `--checkpoint`. It completes the options: its own beam size, and the heads of groups.
+    """The model of `--checkpoint`, or that of `--experiment`, if it is the bundled one or next to that file.
+
+    It completes the options: its own beam size, and the heads of groups. A note names a model that was not found.
 
     Raises:
         AugenmerkError: the model cannot be used, or has no head of a group.
     """
     with collector_paused(for_good=True):
+        from augenmerk.core.checkpoint.file import find_checkpoint
         from augenmerk.core.translation.translator import Translator
 
     translator = Translator.load(options.checkpoint, options.device)
+    saved: SavedExperiment | None = getattr(options, "saved", None)
+    if saved is not None and translator.digest != saved.model.digest:
+        neighbours = sorted(options.experiment.absolute().parent.glob("*.safetensors"))
+        path = find_checkpoint(saved.model.digest, neighbours) if options.checkpoint is None else None
+        if path is not None:
+            translator = Translator.load(path, options.device)
+        else:
+            which = "another version of the model" if saved.model.name == translator.name else "the model"
+            advice = " Add --checkpoint with its file." if options.checkpoint is None else ""
+            print_note(
+                f"{options.experiment} was made with {which} “{saved.model.name}”. It runs with {translator.name}."
+                f"{advice}"
+            )
     if getattr(options, "beam", 1) is None:
         options.beam = translator.checkpoint.decoding.beam
     if getattr(options, "head_off", None):
@@ -74,20 +94,21 @@ def _single_heads(named: Sequence[Head | HeadGroup], heads: Sequence[Head]) -> l
     return found
 
 
-def add_device(parser: argparse.ArgumentParser) -> None:
+def add_device(parser: argparse._ActionsContainer) -> None:
     """Add `--device`."""
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:N or mps (default: auto)")
 
 
 def add_beam(parser: argparse.ArgumentParser) -> None:
     """Add `--beam` and `--length-penalty`."""
-    parser.add_argument(
+    group = parser.add_argument_group("decoding")
+    group.add_argument(
         "--beam",
         type=int,
         metavar="K",
         help="beam size (default: 1, greedy decoding; imported models may have their own)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--length-penalty",
         type=float,
         metavar="X",
@@ -108,9 +129,10 @@ def read_beam(options: argparse.Namespace) -> tuple[int, float]:
     return beam, length_penalty
 
 
-def add_scalings(parser: argparse.ArgumentParser) -> None:
-    """Add the options that switch off or scale heads and feed-forward networks; `--off` is a former name."""
-    switch_off = partial(parser.add_argument, nargs="+", action="extend", default=[])
+def add_general(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add the options for changes that fit every sentence; `--off` is a former name. Returns their group."""
+    group = parser.add_argument_group("changes to the model")
+    switch_off = partial(group.add_argument, nargs="+", action="extend", default=[])
     head_off = partial(switch_off, dest="head_off", type=parse_heads, metavar="HEAD")
     head_off(
         "--head-off",
@@ -125,7 +147,7 @@ def add_scalings(parser: argparse.ArgumentParser) -> None:
         help="switch feed-forward networks off; decoder:2 is the one of decoder layer 2",
     )
     _add_repeatable(
-        parser,
+        group,
         "--scale-head",
         "HEAD=FACTOR",
         "a head and a factor",
@@ -134,7 +156,7 @@ def add_scalings(parser: argparse.ArgumentParser) -> None:
         "multiply the output of a head by a factor, such as cross:2:5=0.5; repeatable, like the options below",
     )
     _add_repeatable(
-        parser,
+        group,
         "--scale-feed-forward",
         "LAYER=FACTOR",
         "a layer and a factor",
@@ -142,13 +164,8 @@ def add_scalings(parser: argparse.ArgumentParser) -> None:
         lambda network, factor: FeedForwardScaled(parse_network(network), _number(factor)),
         "multiply the output of the feed-forward network of a layer by a factor, such as decoder:2=0.5",
     )
-
-
-def add_interventions(parser: argparse.ArgumentParser) -> None:
-    """Add every option that changes what the model does with a sentence."""
-    add_scalings(parser)
     _add_repeatable(
-        parser,
+        group,
         "--temperature",
         "HEAD=T",
         "a head and a temperature",
@@ -157,13 +174,19 @@ def add_interventions(parser: argparse.ArgumentParser) -> None:
         "divide the attention scores of a head by T before the softmax, such as cross:2:5=2; above 1, weights become "
         "more even, below 1 sharper",
     )
-    parser.add_argument(
+    return group
+
+
+def add_interventions(parser: argparse.ArgumentParser) -> None:
+    """Add every option that changes what the model does with a sentence."""
+    group = add_general(parser)
+    group.add_argument(
         "--lift-mask",
         action="store_true",
         help="let decoder self-attention see later target tokens; only with --target",
     )
     _add_repeatable(
-        parser,
+        group,
         "--set-row",
         "HEAD:ROW=W,W,…",
         "a head, a row and weights separated by commas",
@@ -174,7 +197,7 @@ def add_interventions(parser: argparse.ArgumentParser) -> None:
         "per target token read so far, including <sos>",
     )
     _add_repeatable(
-        parser,
+        group,
         "--force",
         "STEP=WORD",
         "a step and a word",
@@ -184,7 +207,7 @@ def add_interventions(parser: argparse.ArgumentParser) -> None:
         "the sentence",
     )
     _add_repeatable(
-        parser,
+        group,
         "--force-token",
         "STEP=TOKEN",
         "a step and a token",
@@ -193,7 +216,7 @@ def add_interventions(parser: argparse.ArgumentParser) -> None:
         "force a token, written as in the vocabulary",
     )
     _add_repeatable(
-        parser,
+        group,
         "--remove-word",
         "N",
         "the number of a word",
@@ -202,7 +225,7 @@ def add_interventions(parser: argparse.ArgumentParser) -> None:
         "leave out the Nth word of the sentence",
     )
     _add_repeatable(
-        parser,
+        group,
         "--replace-word",
         "N=TEXT",
         "the number of a word and a text",
@@ -212,14 +235,74 @@ def add_interventions(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_scalings(options: argparse.Namespace) -> tuple[Scaling, ...]:
-    """The values of the options of `add_scalings`. Raises `ExperimentError` if a head or network is named twice."""
+def add_experiment(parser: argparse.ArgumentParser, use: str) -> None:
+    """Add `--experiment`; `use` says what of the file is used. See `take_experiment`."""
+    parser.add_argument("--experiment", type=Path, metavar="FILE.augenmerk", help=use)
+
+
+EXPERIMENT_HELP = (
+    "use the sentence, the decoding and the changes of this file. Options override what they change in it. Another "
+    "sentence needs changes that fit every sentence: to heads and networks"
+)
+
+
+def take_experiment(options: argparse.Namespace) -> None:
+    """Take from the file of `--experiment` the sentence and the decoding, unless options give them, and its changes.
+
+    Call it before reading these options. Commands without an option `text` read many sentences.
+
+    Raises:
+        ExperimentFileError: the file cannot be used.
+        ConfigError: the file has changes that do not fit another sentence; or there is no sentence.
+    """
+    if options.experiment is None:
+        return
+    options.saved = saved = read_experiment_file(options.experiment)
+    experiment, text = saved.experiment, getattr(options, "text", STANDARD_INPUT)
+    if text is None:
+        # a space, because a lone “-” would mean standard input
+        options.text = " -" if experiment.source_text == STANDARD_INPUT else experiment.source_text
+    elif text == STANDARD_INPUT or text != experiment.source_text:
+        own = [str(each) for each in experiment.without(*experiment.general).interventions]
+        if isinstance(experiment.output, GivenTarget):
+            own.append(f"the translation “{experiment.output.text[:60]}”")
+        if own:
+            raise ConfigError(
+                f"{options.experiment} has changes that fit only its own sentence: {', '.join(own)}. Remove them from "
+                "the experiment, or use its own sentence."
+            )
+    output, has_target = experiment.output, getattr(options, "target", None) is not None
+    if options.beam is not None or has_target:
+        return
+    if isinstance(output, GivenTarget):
+        options.target = output.text
+    elif isinstance(output, Beam) and output.size > 1:
+        options.beam = output.size
+        options.length_penalty = output.length_penalty if options.length_penalty is None else options.length_penalty
+    else:
+        options.beam = 1
+
+
+def require_text(options: argparse.Namespace, name: str = "a sentence") -> None:
+    """Raises `ConfigError` if there is no sentence, after `take_experiment`."""
+    if options.text is None:
+        raise ConfigError(f"There is nothing to translate. Add {name}, or --experiment with a file that has one.")
+
+
+def read_general(options: argparse.Namespace) -> tuple[General, ...]:
+    """The changes of `add_general`, and those of `--experiment` that they do not override.
+
+    Raises:
+        ExperimentError: a head or network is named twice.
+    """
     off = (*map(HeadScaled, options.head_off), *map(FeedForwardScaled, options.feed_forward_off))
-    return in_canonical_order([*off, *options.scale_head, *options.scale_feed_forward])
+    own = in_canonical_order([*off, *options.scale_head, *options.scale_feed_forward, *options.temperature])
+    saved: SavedExperiment | None = getattr(options, "saved", None)
+    return own if saved is None else saved.experiment.edited("").with_interventions(*own).general
 
 
 def read_interventions(options: argparse.Namespace, target_codec: "TextCodec") -> tuple[Intervention, ...]:
-    """The values of the options of `add_interventions`. Words are forced as tokens of this vocabulary.
+    """The changes of `add_interventions` and `--experiment`. Words are forced as tokens of this vocabulary.
 
     Raises:
         ExperimentError: a word cannot be written with this vocabulary, or a head is named twice.
@@ -229,8 +312,11 @@ def read_interventions(options: argparse.Namespace, target_codec: "TextCodec") -
     words = [token for step, text in options.force for token in forced_word(step, text, target_codec)]
     edits = (*options.remove_word, *options.replace_word)
     mask = (CausalMaskLifted(),) if options.lift_mask else ()
-    heads = (*read_scalings(options), *options.temperature, *options.set_row)
-    return (*edits, *heads, *mask, *words, *options.force_token)
+    own = (*edits, *options.set_row, *mask, *words, *options.force_token)
+    saved: SavedExperiment | None = getattr(options, "saved", None)
+    kept = () if saved is None else saved.experiment.without(*saved.experiment.general).interventions
+    sites = {site_of(each) for each in own}
+    return (*(each for each in kept if site_of(each) not in sites), *read_general(options), *own)
 
 
 def read_output(options: argparse.Namespace) -> Output:
@@ -316,7 +402,7 @@ def parse_index(text: str) -> int:
 
 
 def _add_repeatable(
-    parser: argparse.ArgumentParser,
+    parser: argparse._ActionsContainer,
     name: str,
     metavar: str,
     form: str,

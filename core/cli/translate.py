@@ -22,13 +22,18 @@ from augenmerk.core.cli.lines import (
     run_lines,
 )
 from augenmerk.core.cli.options import (
+    EXPERIMENT_HELP,
     add_beam,
     add_checkpoint,
+    add_experiment,
     add_interventions,
     load_translator,
     read_interventions,
     read_output,
+    require_text,
+    take_experiment,
 )
+from augenmerk.core.cli.values import origin_values, token_values
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.plain_text import one_line, printable
 from augenmerk.core.process import collector_paused, compute_on
@@ -44,7 +49,7 @@ if TYPE_CHECKING:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `translate`."""
-    parser.add_argument("text", help="the text; - reads one sentence per line from standard input")
+    parser.add_argument("text", nargs="?", help="the text; - reads one sentence per line from standard input")
     parser.add_argument(
         "--target",
         metavar="TEXT",
@@ -62,6 +67,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="write all attention maps and their tokens to this file (with --target: those of the given pair; with "
         "--jsonl: one file per sentence to this folder)",
     )
+    add_experiment(parser, EXPERIMENT_HELP)
     add_interventions(parser)
     add_beam(parser)
     add_checkpoint(parser)
@@ -71,6 +77,8 @@ def run(options: argparse.Namespace) -> int:
     """Translate and print. Raises `AugenmerkError`."""
     with collector_paused(for_good=True):
         compute_on(1)  # the steps of one sentence are too small for several threads
+    take_experiment(options)
+    require_text(options)
     read_output(options)  # fails before the model is loaded
     if options.jsonl and options.target is not None:
         raise ConfigError("--target applies to one sentence, --jsonl to many. Use --json instead.")
@@ -105,7 +113,7 @@ def _print_one(
     if options.attention:
         save_attention(given or translation, options.attention)
     if options.json:
-        values = as_dict(translation) | ({} if given is None else {"given": as_dict(given)})
+        values = as_dict(translator, translation) | ({} if given is None else {"given": as_dict(translator, given)})
         print(json.dumps(values, ensure_ascii=False, indent=2))
         return 0
     print(one_line(translation.text), flush=True)
@@ -137,13 +145,13 @@ def _print_json_list(translator: "Translator", request: Experiment) -> int:
     lines = read_all_lines(STANDARD_INPUT)
     if len(lines) == 1:
         (found,) = translator.run_many([replace(request, source_text=lines[0])], need_maps=False)
-        print(json.dumps(as_dict(found), ensure_ascii=False, indent=2))
+        print(json.dumps(as_dict(translator, found), ensure_ascii=False, indent=2))
         return 0
     refusals = Refusals(ignore_empty=True)
     values = []
     for outcome in run_lines(translator, [lines], request, need_maps=False):
         refusals.add(outcome)
-        value = outcome.refusal if outcome.translation is None else as_dict(outcome.translation)
+        value = outcome.refusal if outcome.translation is None else as_dict(translator, outcome.translation)
         values.append(None if outcome.is_empty else value)
     print(json.dumps(values, ensure_ascii=False, indent=2))
     return refusals.exit_status()
@@ -156,7 +164,7 @@ def _print_json_lines(
     need_maps = options.attention is not None
 
     def as_json(number: int, translation: "Translation") -> str:
-        values = as_dict(translation)
+        values = as_dict(translator, translation)
         if need_maps:
             path = _file_of(options, number)
             save_attention(translation, path)
@@ -188,7 +196,7 @@ def save_attention(translation: "Translation", path: Path) -> None:
     """Write the maps of all heads and the tokens of their rows and columns as NPZ, atomically.
 
     Arrays: `encoder` [L, H, S, S], `decoder` [L, H, T, T], `cross` [L, H, T, S]; `source_tokens` [S], `read_tokens` and
-    `predicted_tokens` [T]. The file is readable without pickle. Raises `StorageError`.
+    `predicted_tokens` [T], and their `_ids`. The file is readable without pickle. Raises `StorageError`.
     """
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         np.savez_compressed(
@@ -199,10 +207,13 @@ def save_attention(translation: "Translation", path: Path) -> None:
             source_tokens=np.array(translation.source_tokens),
             read_tokens=np.array(translation.read_tokens),
             predicted_tokens=np.array(translation.predicted_tokens),
+            source_ids=np.array(translation.source_ids),
+            read_ids=np.array(translation.read_ids),
+            predicted_ids=np.array(translation.predicted_ids),
         )
 
 
-def as_dict(translation: "Translation") -> dict[str, Any]:
+def as_dict(translator: "Translator", translation: "Translation") -> dict[str, Any]:
     """The translation as JSON-ready values without maps. Interventions count from 0.
 
     `rare_words`, `respelled_words` and `is_unlike_training` are None if the model's file has no word counts.
@@ -219,6 +230,7 @@ def as_dict(translation: "Translation") -> dict[str, Any]:
         "read_tokens": translation.read_tokens,
         "predicted_tokens": translation.predicted_tokens,
         "log_probabilities": translation.log_probabilities,
+        **token_values(translator, translation),
         "alternatives": [[asdict(choice) for choice in step] for step in translation.alternatives],
         "source_words": [asdict(word) for word in translation.source_words],
         "target_words": [asdict(word) for word in translation.target_words],
@@ -229,4 +241,5 @@ def as_dict(translation: "Translation") -> dict[str, Any]:
         "ignored_text": translation.ignored_text,
         "notes": translation.notes,
         "seconds": translation.seconds,
+        **origin_values(translator),
     }

@@ -56,15 +56,9 @@ class FindModelJob:
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> Path | None:
         """The first checkpoint with the digest, or None."""
-        from augenmerk.core.checkpoint.file import load_checkpoint, model_digest
+        from augenmerk.core.checkpoint.file import find_checkpoint
 
-        for path in (bundled_model_path(), *self.paths):
-            try:
-                if model_digest(load_checkpoint(path)) == self.digest:
-                    return path
-            except AugenmerkError:
-                continue
-        return None
+        return find_checkpoint(self.digest, (bundled_model_path(), *self.paths))
 
 
 class ExperimentDocuments(QObject):

@@ -21,7 +21,16 @@ from augenmerk.core.analysis.selection import (
 )
 from augenmerk.core.cli.analyze import read_sentence
 from augenmerk.core.cli.command import OptionParser, run_guarded
-from augenmerk.core.cli.options import add_beam, add_checkpoint, add_interventions, load_translator
+from augenmerk.core.cli.options import (
+    EXPERIMENT_HELP,
+    add_beam,
+    add_checkpoint,
+    add_experiment,
+    add_interventions,
+    load_translator,
+    require_text,
+    take_experiment,
+)
 from augenmerk.core.errors import AnalysisError, ConfigError
 from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
 from augenmerk.core.translation.result import FloatArray, MapKind, Translation
@@ -65,7 +74,7 @@ def make_parser() -> argparse.ArgumentParser:
         description=__doc__,
         epilog="measures: " + "; ".join(f"{name}: {found.meaning}" for name, found in MEASURES.items()),
     )
-    parser.add_argument("--text", required=True, help="the German sentence; - reads it from standard input")
+    parser.add_argument("--text", help="the German sentence; - reads it from standard input")
     parser.add_argument("--target", metavar="TEXT", help="draw the maps of this translation (default: the model's own)")
     parser.add_argument("--kind", choices=ATTENTION_KINDS, default="cross", help="which attention (%(default)s)")
     parser.add_argument("--layer", type=int, metavar="N", help="layer, counted from 1 (default: all layers combined)")
@@ -88,6 +97,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--own-scale", action="store_true", help="scale the colours of each map to its largest value instead of 1"
     )
+    add_experiment(parser, EXPERIMENT_HELP)
     add_interventions(parser)
     add_beam(parser)
     parser.add_argument(
@@ -99,6 +109,8 @@ def make_parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     """Translates, measures, draws and saves. Raises `AugenmerkError`."""
+    take_experiment(options)
+    require_text(options, "--text with a sentence")
     if options.out.suffix.lower() not in SUFFIXES:
         raise ConfigError(f"--out {options.out}: choose a file name that ends in one of {', '.join(SUFFIXES)}.")
     if options.head is not None and options.layer is None:

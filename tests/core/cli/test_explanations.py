@@ -117,7 +117,8 @@ def test_npz_has_the_same_numbers_with_slashes(untrained_checkpoint, tmp_path, c
     assert main(["analyze", SENTENCE, *common, *options, "--out", str(path)]) == 0
     with np.load(path, allow_pickle=False) as arrays:
         nested = [name for name in arrays if "/" in name]
-        assert {name.partition("/")[0] for name in nested} == {"lens", "decoder_lens", "parts", "query_key_parts"}
+        objects = {"lens", "decoder_lens", "parts", "query_key_parts", "model"}
+        assert {name.partition("/")[0] for name in nested} == objects
         for name in nested:
             group, _, member = name.partition("/")
             expected = found[group][member]
@@ -125,9 +126,7 @@ def test_npz_has_the_same_numbers_with_slashes(untrained_checkpoint, tmp_path, c
                 np.testing.assert_allclose(arrays[name], expected, atol=1e-6)
             else:
                 assert arrays[name].tolist() == expected
-        assert sum(map(len, (found[group] for group in ("lens", "decoder_lens", "parts", "query_key_parts")))) == len(
-            nested
-        )
+        assert sum(len(found[group]) for group in objects) == len(nested)
 
 
 @pytest.mark.parametrize(

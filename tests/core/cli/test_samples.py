@@ -1,0 +1,138 @@
+"""`analyze` of samples without a sentence, and of word pairs: the numbers of the library, and refusals."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from augenmerk.core.analysis.importance import head_importance
+from augenmerk.core.analysis.pairs import attribute_pairs, pairs_importance, read_pairs
+from augenmerk.core.cli.main import main
+from augenmerk.core.model.heads import Head, Network
+from augenmerk.core.translation.experiment import FeedForwardScaled, HeadScaled, SoftmaxTemperature
+from augenmerk.core.translation.experiment_file import part_to_json
+from augenmerk.core.translation.translator import Translator
+
+GERMAN, ENGLISH = ["Ein Mann steht.", "Leiter."], ["A man stands.", "Ladder."]
+CHANGES = (
+    HeadScaled(Head("encoder", 0, 0)),
+    FeedForwardScaled(Network("decoder", 1)),
+    SoftmaxTemperature(Head("cross", 1, 0), 3.0),
+)
+OPTIONS = ["--head-off", "encoder:1:1", "--feed-forward-off", "decoder:2", "--temperature", "cross:2:1=3"]
+
+
+@pytest.fixture(scope="module")
+def translator(untrained_checkpoint: Path) -> Translator:
+    return Translator.load(untrained_checkpoint, "cpu")
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> list[str]:
+    for name, lines in (("some.de", GERMAN), ("some.en", ENGLISH)):
+        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return ["--sample", str(tmp_path / "some.de"), str(tmp_path / "some.en")]
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("Ein Mann steht.\tA man\tstands\tladder\nLeiter\t\tladder\tman\n", encoding="utf-8")
+    return path
+
+
+def printed(capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: str) -> dict:
+    capsys.readouterr()
+    assert main(["analyze", "--checkpoint", str(checkpoint), "--device", "cpu", *arguments]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.heavy
+def test_importance_of_heads_and_networks_needs_no_sentence(
+    untrained_checkpoint: Path, translator: Translator, sample: list[str], capsys
+) -> None:
+    found = printed(capsys, untrained_checkpoint, *sample, "--importance", *OPTIONS)
+    expected = head_importance(translator, GERMAN, ENGLISH, changes=CHANGES)
+    assert found["sample_loss"] == pytest.approx(expected.loss, abs=1e-5)
+    for kind in ("encoder", "decoder", "cross"):
+        np.testing.assert_allclose(found[f"{kind}_importance"], expected.of_kind(kind), atol=1e-5)
+    for side in ("encoder", "decoder"):
+        np.testing.assert_allclose(found[f"{side}_feed_forward_importance"], expected.of_networks(side), atol=1e-5)
+    assert found["interventions"] == [part_to_json(each) for each in CHANGES]
+    assert found["model"]["digest"] == translator.digest
+    assert "translation" not in found
+    assert found["sample_sentences"] == 2
+
+
+@pytest.mark.heavy
+def test_word_pairs_give_the_metric_its_parts_and_its_importance(
+    untrained_checkpoint: Path, translator: Translator, pairs: Path, tmp_path: Path, capsys
+) -> None:
+    command = [str(pairs), "--metric", "difference", "--importance", *OPTIONS]
+    found = printed(capsys, untrained_checkpoint, *command)
+    expected = attribute_pairs(translator, read_pairs(pairs), changes=CHANGES)
+    np.testing.assert_allclose(found["differences"], expected.differences, atol=1e-5)
+    assert found["mean_difference"] == pytest.approx(expected.differences.mean(), abs=1e-5)
+    assert found["parts"]["components"] == [str(each) for each in expected.components]
+    np.testing.assert_allclose(found["parts"]["values"], expected.parts.mean(axis=0), atol=1e-5)
+    total = sum(found["parts"]["values"]) + found["parts"]["remainder"]
+    assert total == pytest.approx(found["parts"]["explained"], abs=1e-5)
+    lost = pairs_importance(translator, read_pairs(pairs), changes=CHANGES)
+    np.testing.assert_allclose(found["cross_importance"], lost.cross, atol=1e-5)
+    np.testing.assert_allclose(found["decoder_feed_forward_importance"], lost.decoder_networks, atol=1e-5)
+    assert found["interventions"] == [part_to_json(each) for each in CHANGES]
+    path = tmp_path / "numbers.npz"
+    assert main(["analyze", *command, "--checkpoint", str(untrained_checkpoint), "--out", str(path)]) == 0
+    with np.load(path, allow_pickle=False) as arrays:
+        np.testing.assert_allclose(arrays["parts/values"], found["parts"]["values"], atol=1e-6)
+    one = printed(capsys, untrained_checkpoint, str(pairs), "--metric", "difference", "--num-sentences", "1")
+    assert one["pairs"] == len(one["differences"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--statistics", "--target", "A man."], "A sample cannot be combined with --target, which need a sentence"),
+        (["--statistics", "--source-share", "--lens"], "cannot be combined with --source-share and --lens"),
+        (["--statistics", "--force", "2=man"], "cannot be combined with --force"),
+        (["--statistics", "--head-off", "cross:9:1"], "no cross layer 9 head 1"),
+        (["--metric", "difference"], "needs a file of word pairs"),
+        (["p.tsv", "--metric", "difference", "--statistics"], "needs a file of word pairs, and no other sample"),
+        (["p.tsv", "--metric", "difference"], "p.tsv"),
+        (["--importance"], "--importance needs a sample"),
+    ],
+)
+def test_options_that_need_a_sentence_or_a_file_are_refused(
+    untrained_checkpoint: Path, capsys, arguments: list[str], message: str
+) -> None:
+    assert main(["analyze", "--checkpoint", str(untrained_checkpoint), *arguments]) == 2
+    output = capsys.readouterr()
+    assert message in output.err
+    assert output.out == ""
+
+
+def test_a_wrong_line_of_pairs_is_named(untrained_checkpoint: Path, pairs: Path, capsys) -> None:
+    pairs.write_text("Leiter\t\tladder\tman\nLeiter\t\tqqqq\tman\n", encoding="utf-8")
+    assert main(["analyze", str(pairs), "--metric", "difference", "--checkpoint", str(untrained_checkpoint)]) == 2
+    assert "Line 2: The vocabulary of this model has no 'qqqq'" in capsys.readouterr().err
+
+
+def test_info_takes_its_checkpoint_by_place_or_by_name(untrained_checkpoint: Path, capsys) -> None:
+    told = []
+    for arguments in ([str(untrained_checkpoint)], ["--checkpoint", str(untrained_checkpoint)]):
+        assert main(["info", *arguments]) == 0
+        told.append(capsys.readouterr().out)
+    assert told[0] == told[1]
+    assert str(untrained_checkpoint) in told[0]
+    assert main(["info", "a.safetensors", "--checkpoint", "b.safetensors"]) == 2
+    assert "There are two checkpoints: a.safetensors and b.safetensors" in capsys.readouterr().err
+
+
+def test_help_groups_the_options(capsys) -> None:
+    with pytest.raises(SystemExit):
+        main(["analyze", "--help"])
+    told = capsys.readouterr().out
+    headings = ["maps:", "what the words depend on:", "why this word:", "samples:", "changes to the model:"]
+    places = [told.index(f"\n{heading}\n") for heading in (*headings, "decoding:", "model:")]
+    assert places == sorted(places)
