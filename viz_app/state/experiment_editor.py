@@ -348,7 +348,7 @@ def kept_notice(experiment: Experiment, previous: Experiment | None) -> str:
         return ""
     it = "it" if len(experiment.interventions) == 1 else "them"
     by = "Undo" if previous == experiment.baseline else "“Reset”"
-    return f"Kept from the previous model: {', '.join(map(str, experiment.interventions))}. {by} takes {it} back."
+    return f"Kept from the previous model: {named(experiment.interventions)}. {by} takes {it} back."
 
 
 def moved_notice(moved: Sequence[tuple[AttentionRow, AttentionRow]], dropped: Sequence[AttentionRow]) -> str:
@@ -380,11 +380,20 @@ def _dropped(why: str, interventions: Sequence[Intervention], undo: str = "Undo 
     if not interventions:
         return ""
     it = "it" if len(interventions) == 1 else "them"
-    return f"Dropped {why}: {', '.join(map(str, interventions))}." + (f" {undo} {it}." if undo else "")
+    return f"Dropped {why}: {named(interventions)}." + (f" {undo} {it}." if undo else "")
 
 
 def _taken_back(experiment: Experiment, now: Experiment) -> str:
-    names = [str(each) for each in experiment.interventions if each not in now.interventions]
+    taken_back: list[Intervention | str] = [each for each in experiment.interventions if each not in now.interventions]
     if isinstance(experiment.output, GivenTarget) and experiment.output != now.output:
-        names.append("the given translation")
-    return ", ".join(names) or "the last change"
+        taken_back.append("the given translation")
+    return named(taken_back) or "the last change"
+
+
+MAX_NAMED = 8
+
+
+def named(changes: Sequence[Intervention | str], max_named: int = MAX_NAMED) -> str:
+    """The first changes, and the number of the others: "cross 2·5 off, step 3: dog and 2 more"."""
+    names, num_more = ", ".join(map(str, changes[:max_named])), len(changes) - max_named
+    return f"{names} and {num_more} more" if num_more > 0 else names

@@ -16,7 +16,8 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 from torch.nn.utils import parametrize
 from torch.utils.hooks import RemovableHandle
 
-from augenmerk.core.translation.experiment import Beam, Experiment, GivenTarget, Greedy, Output
+from augenmerk.core.model.heads import Network
+from augenmerk.core.translation.experiment import Beam, Experiment, FeedForwardScaled, GivenTarget, Greedy, Output
 from augenmerk.core.translation.result import MAP_KINDS, Translation
 from augenmerk.core.translation.running import Hypothesis
 from augenmerk.core.translation.translator import Translator
@@ -123,6 +124,16 @@ HOOKED = (
     "target_embedding",
     "output",
 )
+
+
+@pytest.mark.parametrize("translator", ["pre"], indirect=True)
+def test_the_factor_of_a_network_multiplies_what_a_hook_made_of_its_output(translator: Translator) -> None:
+    network, name = FeedForwardScaled(Network("decoder", 1), 0.5), "decoder_layers.1.feed_forward"
+    experiment = Experiment(SENTENCES[0], GivenTarget("a man stands in the sea"), (network,))
+    with ExitStack() as hooks:
+        hooks.callback(with_output_changed(translator.model.get_submodule(name)).remove)
+        expected = naive_run(translator, experiment, {name: growing})
+        assert translator.run(experiment).log_probabilities == pytest.approx(expected.log_probabilities, abs=1e-4)
 
 
 @pytest.mark.heavy

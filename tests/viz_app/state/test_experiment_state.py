@@ -795,3 +795,10 @@ def test_rows_of_an_opened_experiment_stay_where_they_are(state: ExperimentState
     assert state.experiment == opened
     assert state.translation is not None
     assert state.translation.experiment == opened
+
+
+def test_a_notice_names_a_few_changes_and_counts_the_others(state: ExperimentState) -> None:
+    state.submit(intervene(*(HeadScaled(Head("cross", 0, head)) for head in range(12))))
+    state.cancel()
+    listed = ", ".join(f"cross 1·{head} off" for head in range(1, 9))
+    assert state.request.problem == f"Translating was cancelled; taken back: {listed} and 4 more."

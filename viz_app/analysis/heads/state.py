@@ -17,6 +17,7 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import General
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray
+from augenmerk.viz_app.state.experiment_editor import named
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.languages import check_languages, with_code
 
@@ -139,9 +140,7 @@ def in_words(changes: Sequence[General]) -> str:
     """The scaled heads as a phrase: "with every head on", "with cross 2·5 off"."""
     if not changes:
         return "with every head on"
-    named = ", ".join(map(str, changes[:MAX_NAMED]))
-    more = len(changes) - MAX_NAMED
-    return f"with {named}" + (f" and {more} more" if more > 0 else "")
+    return f"with {named(changes, MAX_NAMED)}"
 
 
 def blocks(shares: FloatArray) -> str:
