@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 from augenmerk.core.cli.main import make_parser
+from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import bundled_model_path
+from augenmerk.core.translation.experiment import Experiment, Greedy, HeadScaled
+from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
 from augenmerk.viz_app.export import figure_command
 from augenmerk.viz_app.launch import main, window_parser
 from augenmerk.viz_app.train import charts_command
@@ -74,7 +77,16 @@ def test_every_command_exists_and_takes_its_options(command: list[str]) -> None:
 @pytest.mark.heavy
 @with_bundled_model
 @pytest.mark.parametrize("command", commands_that("analyze"), ids=ids(commands_that("analyze")))
-def test_the_examples_of_analyze_run(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_examples_of_analyze_run(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pairs = re.findall(r"^    (.*\t.*\t.*\t.*)$", "\n".join(PAGES), re.MULTILINE)
+    files = {"pairs.tsv": pairs, "test.de": ["Ein Kind lacht."], "test.en": ["A child laughs."]}
+    for name, lines in files.items():
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    experiment = Experiment("Ein Hund.", Greedy(), (HeadScaled(Head("cross", 1, 4)),))
+    write_experiment_file(SavedExperiment(experiment, ModelReference("any", "0" * 64)), tmp_path / "my.augenmerk")
     assert main(command) == 0
     assert json.loads(capsys.readouterr().out)
 

@@ -44,6 +44,13 @@ if TYPE_CHECKING:
     from augenmerk.core.analysis.logit_attribution import logit_parts, measure_parts, word_parts
     from augenmerk.core.analysis.logit_lens import Depth, LogitLens, logit_lens
     from augenmerk.core.analysis.occlusion import OccludedWord, SourceOcclusion, occlude_source_words
+    from augenmerk.core.analysis.pairs import (
+        PairAttribution,
+        WordPair,
+        attribute_pairs,
+        pairs_importance,
+        read_pairs,
+    )
     from augenmerk.core.analysis.parts import CellParts, ComponentGroup, Origin, PartsTable, RowParts, WordParts
     from augenmerk.core.analysis.query_key import query_key_parts
     from augenmerk.core.analysis.selection import LabelledMap, Selection
@@ -145,6 +152,7 @@ __all__ = [
     "OccludedWord",
     "Origin",
     "Output",
+    "PairAttribution",
     "PartsTable",
     "RareWord",
     "RespelledWord",
@@ -161,9 +169,11 @@ __all__ = [
     "Translator",
     "Word",
     "WordLink",
+    "WordPair",
     "WordParts",
     "__version__",
     "align",
+    "attribute_pairs",
     "contributions_of",
     "decoder_lens",
     "difference",
@@ -176,10 +186,12 @@ __all__ = [
     "measure_parts",
     "model_digest",
     "occlude_source_words",
+    "pairs_importance",
     "query_key_parts",
     "rank_aligners",
     "read_experiment_file",
     "read_gold",
+    "read_pairs",
     "tune_process",
     "word_parts",
     "write_experiment_file",
@@ -204,6 +216,13 @@ _NAMES_BY_MODULE = {
     "augenmerk.core.analysis.logit_attribution": ("logit_parts", "measure_parts", "word_parts"),
     "augenmerk.core.analysis.logit_lens": ("Depth", "LogitLens", "logit_lens"),
     "augenmerk.core.analysis.occlusion": ("OccludedWord", "SourceOcclusion", "occlude_source_words"),
+    "augenmerk.core.analysis.pairs": (
+        "PairAttribution",
+        "WordPair",
+        "attribute_pairs",
+        "pairs_importance",
+        "read_pairs",
+    ),
     "augenmerk.core.analysis.parts": ("CellParts", "ComponentGroup", "Origin", "PartsTable", "RowParts", "WordParts"),
     "augenmerk.core.analysis.query_key": ("query_key_parts",),
     "augenmerk.core.analysis.selection": ("LabelledMap", "Selection"),

@@ -12,6 +12,7 @@ from augenmerk.core.analysis.measures import measure_maps
 from augenmerk.core.analysis.selection import Selection
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, GivenTarget
+from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.export import figures
 from augenmerk.viz_app.launch import main
@@ -98,6 +99,25 @@ def test_the_earlier_name_of_the_option_still_works(untrained_checkpoint: Path, 
     assert first.caption == second.caption
     assert "experiment: decoder 2·1 off; cross 1·2 off" in first.caption
     np.testing.assert_array_equal(first.values, second.values)
+
+
+@pytest.mark.figures
+def test_a_file_gives_sentence_and_changes(untrained_checkpoint: Path, tmp_path: Path, drawn: list) -> None:
+    translator = Translator.load(untrained_checkpoint, "cpu")
+    experiment = Experiment(SENTENCE, GivenTarget(TARGET), heads_switched_off([Head("cross", 0, 1)]))
+    saved = SavedExperiment(experiment, ModelReference(translator.name, translator.digest))
+    write_experiment_file(saved, tmp_path / "my.augenmerk")
+    common = ["figure", "--checkpoint", str(untrained_checkpoint), "--device", "cpu", "--layer", "2", "--head", "1"]
+    assert main([*common, "--experiment", str(tmp_path / "my.augenmerk"), "--out", str(tmp_path / "map.png")]) == 0
+    (picture,) = drawn[0]
+    np.testing.assert_allclose(picture.values, translator.run(experiment).maps.cross[1, 0], atol=1e-6)
+    assert TARGET in picture.caption
+    assert "experiment: cross 1·2 off" in picture.caption
+
+
+def test_a_missing_sentence_is_asked_for(untrained_checkpoint: Path, tmp_path: Path, capsys) -> None:
+    assert main(["figure", "--checkpoint", str(untrained_checkpoint), "--out", str(tmp_path / "map.png")]) == 2
+    assert "Add --text with a sentence, or --experiment" in capsys.readouterr().err
 
 
 @pytest.mark.figures
