@@ -217,7 +217,8 @@ class WordTab(AnalysisTab):
         }
         first = next(iter(likely.values()), ("the next best", ""))
         self.rivals.set_entries({NEXT_BEST: (first[0], "the next best")} | likely)
-        self.rivals.show_choice(word.rival)
+        is_offered = word.rival == NEXT_BEST or word.rival in likely
+        self.rivals.show_choice(word.rival if is_offered else f"“{visible(word.rival)}”")
 
     def _on_other(self) -> None:
         if text := self.other.text().strip():

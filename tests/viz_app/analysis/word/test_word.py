@@ -205,6 +205,7 @@ def test_any_rival_can_be_chosen_or_typed(words_tab: WordTab, qtbot: QtBot) -> N
     settle(qtbot, words_tab)
     assert _parts(words_tab).rival_word.token == other.token
     assert f"“{other.token}”" in words_tab.lead.text()
+    assert words_tab.rivals.text().startswith(f"rather than “{other.token}”")
 
 
 @pytest.mark.heavy
