@@ -223,6 +223,8 @@ class _Comparer:
         ids = self._codec.vocabulary.ids
         found: tuple[int, ...]
         if isinstance(rival, Alternative):
+            if rival.entry not in ids:
+                raise AnalysisError(f"The vocabulary of this model has no {rival.token!r}. Choose another word.")
             found = (ids[rival.entry],)
         elif not rival.strip():
             raise AnalysisError("The rival is empty. Enter a word to compare with.")

@@ -6,6 +6,7 @@ key (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits", on
 """
 
 import math
+from collections.abc import Callable
 
 import torch
 
@@ -16,11 +17,21 @@ from augenmerk.core.errors import AnalysisError, NonFiniteError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.model.transformer import is_finite
 from augenmerk.core.translation.compilation import interventions_of
-from augenmerk.core.translation.result import Translation
+from augenmerk.core.translation.result import Translation, TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
 
+CHUNK = 16
+"""Keys that are split together: few, so that the numbers stay in the processor's cache."""
 
-def query_key_parts(translator: Translator, translation: Translation, head: Head, query: int) -> RowParts:
+
+def query_key_parts(
+    translator: Translator,
+    translation: Translation,
+    head: Head,
+    query: int,
+    *,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> RowParts:
     """The parts of all attention scores of one query. Takes one more pass over the pair.
 
     The translation's experiment applies. Biases include those of the projections. Not thread-safe with other uses of
@@ -31,9 +42,11 @@ def query_key_parts(translator: Translator, translation: Translation, head: Head
         translation: by this model, written by the user, or by a model with the same vocabularies.
         head: the head.
         query: the position of the query: a row of the map.
+        should_stop: called before each 16 keys; a large model takes seconds for a long text.
 
     Raises:
         AnalysisError: the head or row does not exist, or the row was set by hand.
+        TranslationStoppedError: `should_stop` returned True.
     """
     model, config = translator.model, translator.model.config
     num_source, num_read = len(translation.source_ids), len(translation.read_ids)
@@ -56,22 +69,28 @@ def query_key_parts(translator: Translator, translation: Translation, head: Head
     attention = own.sublayers[depth].attention
     assert attention is not None
     sees_all = head.kind != "decoder" or experiment.lifts_mask
-    visible = slice(0, num_keys if sees_all else query + 1)
+    num_visible = num_keys if sees_all else query + 1
     read, read_depth = (streams.encoder, None) if head.kind == "cross" else (own, depth)
     with torch.inference_mode():
         module, width = attention.module, attention.module.head_width
         rows = slice(head.head * width, (head.head + 1) * width)
         weights, biases = (each.double().chunk(3) for each in (module.in_proj_weight, module.in_proj_bias))
         queries, _ = own.split(weights[0][rows, None], slice(query, query + 1), depth)  # [P, K, 1]
-        directions = weights[1][rows, None].expand(-1, visible.stop, -1)
-        keys, _ = read.split(directions, visible, read_depth)  # [C, K, M]
+        chunks = []
+        for first in range(0, num_visible, CHUNK):
+            if should_stop():
+                raise TranslationStoppedError
+            places = slice(first, min(first + CHUNK, num_visible))
+            directions = weights[1][rows, None].expand(-1, places.stop - first, -1)
+            chunks.append(read.split(directions, places, read_depth)[0])
+        keys = torch.cat(chunks, dim=-1)  # [C, K, M]
         queries[-1] += biases[0][rows, None]
         keys[-1] += biases[1][rows, None]
         scale = math.sqrt(width)
         if attention.changes is not None and attention.changes.temperatures is not None:
             scale *= float(attention.changes.temperatures[0, head.head])
         query_vector, key_vectors = (attention.projected(part)[head.head].double() for part in (0, 1))
-        scores = key_vectors[visible] @ query_vector[query] / scale
+        scores = key_vectors[:num_visible] @ query_vector[query] / scale
         if not (is_finite(queries) and is_finite(keys)):
             raise NonFiniteError("the parts of queries and keys")
         return RowParts(

@@ -94,11 +94,9 @@ class ResidualStream:
                 parts.append((directions * sublayer.added[0, rows].double()).sum(dim=-1)[None])
                 continue
             bias = bias + directions @ sublayer.attention.module.out_proj.bias.double()
-            unmixed = _unmixed(sublayer.attention, directions)
-            outputs = sublayer.attention.joined[0, rows].double().unflatten(-1, unmixed.shape[-2:])
-            parts.append((unmixed * outputs).sum(dim=-1).movedim(-1, 0))
+            parts.append(torch.einsum("...nd,hnd->h...n", directions, _outputs(sublayer.attention, rows)))
             if opens_cross and sublayer.attention.kind == "cross":
-                by_key.append(_by_key(sublayer.attention, unmixed, rows))
+                by_key.append(_by_key(sublayer.attention, directions, rows))
         positions = self.embedding.positions[: self.sublayers[0].states.size(1)][rows].double()
         tokens = self.sublayers[0].states[0, rows].double() - positions
         embedded = torch.stack([(directions * each).sum(dim=-1) for each in (tokens, positions)])
@@ -145,14 +143,21 @@ def residual_streams(
     )
 
 
-def _unmixed(attention: AttentionPass, directions: Tensor) -> Tensor:
-    """Directions [..., N, D] carried back through the output projection: [..., N, H, K]."""
-    mixed = directions @ attention.module.out_proj.weight.double()
-    return mixed.unflatten(-1, (attention.module.num_heads, -1))
+def _mixing(attention: AttentionPass) -> Tensor:
+    """Each head's columns of the output projection: [D, H, K]."""
+    return attention.module.out_proj.weight.double().unflatten(1, (attention.module.num_heads, -1))
 
 
-def _by_key(attention: AttentionPass, unmixed: Tensor, rows: slice | Tensor) -> Tensor:
+def _outputs(attention: AttentionPass, rows: slice | Tensor) -> Tensor:
+    """The vector that each head adds to each row: [H, N, D]."""
+    mixing = _mixing(attention)
+    joined = attention.joined[0, rows].double().unflatten(-1, mixing.shape[1:])
+    return torch.einsum("nhk,dhk->hnd", joined, mixing)
+
+
+def _by_key(attention: AttentionPass, directions: Tensor, rows: slice | Tensor) -> Tensor:
     """The parts of each head and each key: [H, ..., N, M]."""
+    unmixed = torch.einsum("...nd,dhk->...nhk", directions, _mixing(attention))
     values = torch.einsum("...nhk,hmk->h...nm", unmixed, attention.values.double())
     weights = attention.maps[0][:, rows].double()
     return values * weights.reshape(len(weights), *[1] * (values.dim() - 3), *weights.shape[1:])

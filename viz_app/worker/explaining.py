@@ -116,4 +116,4 @@ class RowPartsJob:
         """See `Job.run`."""
         from augenmerk.core.analysis.query_key import query_key_parts
 
-        return query_key_parts(translator, self.translation, self.head, self.query)
+        return query_key_parts(translator, self.translation, self.head, self.query, should_stop=should_stop)

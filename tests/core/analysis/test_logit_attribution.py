@@ -19,7 +19,7 @@ from augenmerk.core.translation.experiment import (
     HeadScaled,
     SoftmaxTemperature,
 )
-from augenmerk.core.translation.result import Translation, TranslationStoppedError
+from augenmerk.core.translation.result import Alternative, Translation, TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
 from tests.core.analysis.frozen import FrozenModel
 from tests.core.translation.random_models import MODELS, make_translator
@@ -270,10 +270,11 @@ def test_parts_of_a_given_target_sum_up_with_and_without_the_mask(bundled: Trans
         (1, "dogs", "“dogs” is the word itself"),
         (1, "猫", "has no '猫'"),
         (1, "<pad>", "can never be chosen"),
+        (1, Alternative("猫", -1.0, "▁猫"), "has no '猫'"),
     ],
 )
 def test_a_comparison_that_is_impossible_is_refused(
-    bundled: Translator, snow: Translation, step: int, rival: str | None, message: str
+    bundled: Translator, snow: Translation, step: int, rival: str | Alternative | None, message: str
 ) -> None:
     with pytest.raises(AnalysisError, match=message):
         word_parts(bundled, snow, step, rival)

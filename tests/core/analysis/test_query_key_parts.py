@@ -9,13 +9,13 @@ from torch import Tensor
 
 from augenmerk.core.analysis.capture import trace_translation
 from augenmerk.core.analysis.parts import MAX_GROUPS, OTHERS, Component, Origin, RowParts, group_components
-from augenmerk.core.analysis.query_key import query_key_parts
+from augenmerk.core.analysis.query_key import CHUNK, query_key_parts
 from augenmerk.core.analysis.trace import query_key_detail
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head, Network, Side
 from augenmerk.core.model.transformer import attentions_of
 from augenmerk.core.translation.experiment import AttentionRow, CausalMaskLifted, Experiment, GivenTarget
-from augenmerk.core.translation.result import Translation
+from augenmerk.core.translation.result import Translation, TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
 from tests.core.analysis.frozen import FrozenModel
 from tests.core.analysis.test_logit_attribution import ALLOWED, changed, text_for
@@ -207,3 +207,26 @@ def test_rows_that_have_no_parts_are_refused(bundled: Translator, head: Head, qu
     by_hand = AttentionRow(Head("cross", 0, 1), 1, (1.0, *[0.0] * (num_source - 1)))
     with pytest.raises(AnalysisError, match=message):
         query_key_parts(bundled, bundled.run(Experiment(text, interventions=(by_hand,))), head, query)
+
+
+@pytest.mark.heavy
+def test_a_long_sentence_is_split_in_chunks_and_can_be_stopped(bundled: Translator) -> None:
+    translation = bundled.run(
+        Experiment("Ein Mann und eine Frau und ein Kind und ein Hund und eine Katze und ein Vogel.")
+    )
+    assert len(translation.source_ids) > CHUNK
+    trace = trace_translation(bundled, translation)
+    for head in last_heads(bundled):
+        query = len(translation.read_ids) - 1
+        row = query_key_parts(bundled, translation, head, query)
+        traced = [query_key_detail(trace, head, query, key).score for key in range(len(row.scores))]
+        sums = row.keys.sum(axis=1) @ row.queries.sum(axis=0)
+        np.testing.assert_allclose(sums, traced, rtol=0, atol=1e-4)
+    asked: list[bool] = []
+
+    def stops_later() -> bool:
+        asked.append(True)
+        return len(asked) > 1
+
+    with pytest.raises(TranslationStoppedError):
+        query_key_parts(bundled, translation, Head("cross", 2, 0), 0, should_stop=stops_later)
