@@ -113,7 +113,9 @@ def attribute_pairs(
     end_id, vocabulary = translator.rules.end_id, translator.checkpoint.codecs.target.vocabulary
     found = []
     for place, (pair, (_, prefix, word, _)) in enumerate(zip(pairs, encoded, strict=True)):
-        ids = (*prefix, *word, *(() if end_id is None else (end_id,)))
+        ids = (*prefix, *word)
+        if end_id is not None and end_id not in word:
+            ids = (*ids, end_id)
         forced = [ForcedToken(step, vocabulary.tokens[token]) for step, token in enumerate(ids)]
         try:
             translation = translator.run(Experiment(pair.source, interventions=(*changes, *forced)))
@@ -164,6 +166,8 @@ def _encode(translator: Translator, pairs: Sequence[WordPair]) -> list[tuple[Ids
         try:
             source = translator.compile(Experiment(pair.source)).source.ids
             prefix = _ids_of(translator, 0, pair.prefix) if pair.prefix else ()
+            if translator.rules.end_id in prefix:
+                raise AnalysisError(f"The beginning “{pair.prefix}” contains the end of the sentence. Remove it.")
             word, rival = (_word_ids(translator, len(prefix), each) for each in (pair.word, pair.rival))
             if word == rival:
                 raise AnalysisError(f"“{pair.word}” and “{pair.rival}” are the same for this model. Choose two words.")

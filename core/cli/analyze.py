@@ -77,7 +77,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "text",
         nargs="?",
         help="the sentence; - reads one per line from standard input and prints a line of JSON for each. Omit it for "
-        "the numbers of a sample alone, or for the sentence of --experiment. With --metric difference: a file",
+        "a sample alone, or for the sentence of --experiment. With --metric difference: a file of word pairs",
     )
     add_experiment(parser, EXPERIMENT_HELP)
     parser.add_argument("--target", metavar="TEXT", help="analyze this translation (default: the model's own)")

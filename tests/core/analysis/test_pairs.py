@@ -12,13 +12,15 @@ from augenmerk.core.analysis.pairs import WordPair, attribute_pairs, pairs_impor
 from augenmerk.core.errors import AnalysisError, CorpusError
 from augenmerk.core.model.heads import Head, networks_of
 from augenmerk.core.model.transformer import all_heads, attentions_of
-from augenmerk.core.translation.experiment import HeadScaled, SoftmaxTemperature
+from augenmerk.core.translation.experiment import Experiment, HeadScaled, SoftmaxTemperature
 from augenmerk.core.translation.translator import Translator
+from tests.core.translation.random_models import MODELS, make_translator
 
 PAIRS = (
     WordPair("Ein Mann steht auf einer Leiter.", "A man", "stands", "ladder"),
     WordPair("Leiter", "", "ladder", "man"),
     WordPair("Ein Mann steht.", "A man stands on a", "ladder", "<eos>"),
+    WordPair("Ein Mann steht.", "A man", "<eos>", "stands"),
 )
 CHANGES = (HeadScaled(Head("cross", 1, 0), -0.5), SoftmaxTemperature(Head("decoder", 0, 1), 2.0))
 
@@ -35,19 +37,16 @@ def translator(untrained_checkpoint: Path) -> Translator:
 
 def log_probability(translator: Translator, source: str, prefix: str, word: str) -> float:
     """Of the pieces of a word, by the plain model, which reads one pair."""
-    codecs = translator.checkpoint.codecs
-    source_ids = [
-        codecs.source.vocabulary.start_id,
-        *(token for each in codecs.source.encode_text(source) for token in each.ids),
-        codecs.source.vocabulary.end_id,
-    ]
-    vocabulary = codecs.target.vocabulary
+    codec, rules = translator.checkpoint.codecs.target, translator.rules
+    source_ids = translator.compile(Experiment(source)).source.ids
 
     def ids_of(text: str) -> list[int]:
-        return [token for each in codecs.target.encode_text(text) for token in each.ids] if text else []
+        if text in codec.vocabulary.ids and (not codec.has_pieces or text.startswith(("▁", "<"))):
+            return [codec.vocabulary.ids[text]]
+        return [token for each in codec.encode_text(text) for token in each.ids] if text else []
 
-    first, pieces = ids_of(prefix), [vocabulary.end_id] if word == "<eos>" else ids_of(word)
-    read = torch.tensor([[vocabulary.start_id, *first, *pieces[:-1]]])
+    first, pieces = ids_of(prefix), ids_of(word)
+    read = torch.tensor([[rules.start_id, *first, *pieces[:-1]]])
     with torch.no_grad():
         found = translator.model(torch.tensor([source_ids]), read).logits[0].log_softmax(dim=-1)
     return sum(float(found[len(first) + place, piece]) for place, piece in enumerate(pieces))
@@ -68,8 +67,27 @@ def test_differences_are_those_of_the_plain_model_and_parts_add_up(translator: T
     np.testing.assert_allclose(found.differences, differences(translator, PAIRS), atol=1e-4)
     np.testing.assert_allclose(found.explained, found.differences, atol=1e-4, err_msg="words of one token")
     np.testing.assert_allclose(found.parts.sum(axis=1), found.explained, atol=1e-4)
-    assert found.parts.shape == (3, len(found.components))
-    assert done == [(1, 3), (2, 3), (3, 3)]
+    assert found.parts.shape == (len(PAIRS), len(found.components))
+    assert done == [(number, len(PAIRS)) for number in range(1, len(PAIRS) + 1)]
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", MODELS)
+def test_every_kind_of_model_is_measured(name: str) -> None:
+    translator = make_translator(name)
+    text = "1 5 9 4 3" if name.startswith("copy") else "Ein Mann steht auf einer Leiter."
+    codec = translator.checkpoint.codecs.target
+    entries = [
+        entry
+        for entry in codec.vocabulary.tokens
+        if entry not in codec.specials and (not codec.has_pieces or entry.startswith("▁")) and codec.encode_text(entry)
+    ]
+    pairs = (WordPair(text, "", entries[0], entries[1]), WordPair(text, entries[2], entries[3], entries[4]))
+    found = attribute_pairs(translator, pairs)
+    expected = differences(translator, pairs)
+    np.testing.assert_allclose(found.differences, expected, atol=1e-3)
+    np.testing.assert_allclose(found.parts.sum(axis=1), found.explained, atol=1e-3)
+    assert pairs_importance(translator, pairs).loss == pytest.approx(-np.mean(expected), abs=1e-3)
 
 
 @pytest.mark.heavy
@@ -96,7 +114,7 @@ def test_importance_is_the_fall_of_the_mean_without_the_weights(
     found = pairs_importance(translator, PAIRS)
     whole = np.mean(differences(translator, PAIRS))
     assert found.loss == pytest.approx(-whole, abs=1e-5)
-    assert found.num_sentences == 3
+    assert found.num_sentences == len(PAIRS)
     changes = []
     for part in (*all_heads(translator.model), *networks_of(translator.model.config)):
         without = copy.copy(translator)
@@ -160,6 +178,7 @@ def test_a_wrong_line_is_named(tmp_path: Path, text: bytes, message: str) -> Non
         (WordPair("Ein Mann.", "A", "man stands", "man", 9), "Line 9: “man stands” is more than one word"),
         (WordPair("Ein Mann.", "A", "man", "Man", 2), "Line 2: “man” and “Man” are the same"),
         (WordPair("Ein Mann.", "A", "<sos>", "man", 3), "Line 3: “<sos>” can never be chosen"),
+        (WordPair("Ein Mann.", "<eos>", "ladder", "man", 6), "Line 6: The beginning “<eos>” contains the end"),
         (WordPair(" ", "A", "ladder", "man", 4), "Line 4: "),
         (WordPair("Ein Mann.", "a " * 300, "ladder", "man", 5), "Line 5: The translation has 301 tokens"),
     ],
