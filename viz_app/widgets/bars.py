@@ -94,7 +94,7 @@ class BarList(QWidget):
     def bar_place(self, index: int) -> QRectF:
         """The room of a bar: the rectangle of one of length 1."""
         left = self._label_width() + scaled(GAP)
-        width = max(float(scaled(LEAST_BAR)), self.width() - left - scaled(GAP) - self._text_width())
+        width = max(float(scaled(LEAST_BAR)), self.width() - left - scaled(GAP) - self._texts_width())
         return QRectF(left, index * self._line(), width, self._line())
 
     def x_of(self, index: int, value: float) -> float:
@@ -208,7 +208,7 @@ class BarList(QWidget):
 
     def _label_width(self) -> float:
         widest, limit = self._widest_texts()[0], MAX_LABEL_SIGNED if self._is_signed else MAX_LABEL
-        left_over = self.width() - 2 * scaled(GAP) - scaled(LEAST_BAR) - self._text_width()
+        left_over = self.width() - 2 * scaled(GAP) - scaled(LEAST_BAR) - self._texts_width()
         return float(max(min(widest + 6, scaled(limit), left_over), 20))
 
     def _text_widths(self) -> tuple[int, int]:
@@ -216,7 +216,7 @@ class BarList(QWidget):
         _, texts, notes = self._widest_texts()
         return texts + 2, notes + scaled(GAP) if notes else 0
 
-    def _text_width(self) -> int:
+    def _texts_width(self) -> int:
         return sum(self._text_widths())
 
     def _widest_texts(self) -> tuple[int, int, int]:

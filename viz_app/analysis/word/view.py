@@ -48,8 +48,8 @@ MEANINGS: Mapping[WordView, str] = {
         "layers may react when it is switched off. Measure shows both effects together."
     ),
     "lens": (
-        "Logit lens: the vector after each sublayer (self-attention, cross-attention, feed-forward network), read "
-        "as if it were the last. The model was not trained for these earlier readings."
+        "Logit lens: the vector after each sublayer (self-attention, cross-attention, feed-forward network), read as "
+        "if it were the last. The model was not trained for these earlier readings."
     ),
     "layers": (
         "DecoderLens: the translation when the decoder reads the encoder's vectors after fewer layers. Bold words "

@@ -17,6 +17,7 @@ from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.experiment import FeedForwardScaled, GivenTarget, HeadScaled
 from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.analysis.panel import MIN_WIDTH
 from augenmerk.viz_app.analysis.tab import AnalysisContext
 from augenmerk.viz_app.analysis.word.view import NEXT_BEST, WordTab
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
@@ -354,6 +355,27 @@ def test_another_sentence_is_explained_by_its_own_words_and_late_answers_are_dro
     settle(qtbot, words_tab)
     assert _parts(words_tab).translation.source_text == SENTENCE
     assert all(job.translation in (state.original, state.translation) for job in words_tab._answers)  # type: ignore[union-attr]
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("width", [MIN_WIDTH, 430])
+def test_nothing_is_cut_however_narrow(make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot, width: int) -> None:
+    tab = show_tab(make_context("words"), WordTab, width=width)
+    assert isinstance(tab, WordTab)
+    qtbot.mouseClick(tab._measure.start, Qt.MouseButton.LeftButton)
+    settle(qtbot, tab)
+    for part in (tab.words, tab.rivals, tab.other, *tab.views.values()):
+        assert part.isVisible()
+        assert part.mapTo(tab, part.rect().topRight()).x() < tab.width()
+        assert part.width() >= part.minimumSizeHint().width()
+    for index in range(len(tab.bars.lines)):
+        assert tab.bars.bar_place(index).left() >= tab.bars.label_place(index).right()
+        assert tab.bars.bar_place(index).right() + tab.bars._texts_width() <= tab.bars.width()
+    assert tab.bars.mapTo(tab, tab.bars.rect().topRight()).x() < tab.width()
+    tab.show_view("lens")
+    settle(qtbot, tab)
+    assert tab.lens.matrix.mapTo(tab, tab.lens.matrix.rect().topRight()).x() < tab.width()
+    assert tab.lens.chart.mapTo(tab, tab.lens.chart.rect().topRight()).x() < tab.width()
 
 
 def test_everything_in_the_tab_has_a_name_for_screen_readers(words_tab: WordTab) -> None:
