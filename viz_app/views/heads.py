@@ -79,6 +79,8 @@ class HeadsPanel(QFrame):
 
     def _open_menu(self, groups: tuple[HeadGroup, ...], point: QPoint) -> None:
         place = self.grid.mapToGlobal(point)
+        if self.menu is not None:
+            self.menu.deleteLater()
         self.menu = PartsMenu(self._state, groups, place, self)
         self.menu.popup(place)
 

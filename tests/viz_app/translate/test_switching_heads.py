@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QKeySequence
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head, Network
@@ -16,6 +17,7 @@ from augenmerk.viz_app.theme import Theme, scaled
 from augenmerk.viz_app.translate.page import TranslatePage
 from augenmerk.viz_app.views.cell_menu import PartEditor
 from augenmerk.viz_app.views.chips import HINT
+from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import FakeTranslator
 
@@ -357,3 +359,17 @@ def test_a_switch_off_is_followed_by_the_parts_that_increased(
     page.state.submit(reset)
     _wait_for_result(qtbot, page)
     assert not line.isVisible()
+
+
+@pytest.mark.heavy
+def test_the_palette_finds_networks_by_feed_and_heads_by_scale(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    for typed, title in (
+        ("feed", "Switch the feed-forward network of the chosen layer off or on"),
+        ("scale the", "Scale the chosen head or change its temperature…"),
+    ):
+        qtbot.keySequence(window, QKeySequence("Ctrl+K"))
+        palette = window.findChildren(CommandPalette)[-1]
+        qtbot.keyClicks(palette.field, typed)
+        assert title in [palette.results.item(row).text() for row in range(palette.results.count())]
+        palette.close()
