@@ -17,6 +17,7 @@ from augenmerk.core.analysis.logit_attribution import logit_parts
 from augenmerk.core.analysis.logit_lens import logit_lens
 from augenmerk.core.analysis.measures import Measure, measure_maps
 from augenmerk.core.analysis.occlusion import occlude_source_words
+from augenmerk.core.analysis.query_key import query_key_parts
 from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.errors import NonFiniteError
@@ -42,6 +43,7 @@ QUESTIONS: dict[str, Question] = {
     "trace": lambda model, known, text, target: trace_translation(model, known),
     "lens": lambda model, known, text, target: logit_lens(model, known),
     "logit": lambda model, known, text, target: logit_parts(model, known),
+    "score parts": lambda model, known, text, target: query_key_parts(model, known, Head("cross", 0, 0), 0),
     "shares": lambda model, known, text, target: contributions_of(model, known),
     "occlusion": lambda model, known, text, target: occlude_source_words(model, known),
     "importance": lambda model, known, text, target: head_importance(model, [text], [target]),
