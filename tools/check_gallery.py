@@ -7,7 +7,6 @@ Edit `resources/gallery.toml` where a `see` line is no longer true.
 import numpy as np
 
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.views.examples_menu import Example, gallery
@@ -27,7 +26,7 @@ def main() -> None:
     """Print the report."""
     translator = Translator.load(device="cpu")
     for example in gallery():
-        translation = translator.run(Experiment(example.text))
+        translation = translator.run(example.experiment)
         weights = weights_of(translation, example)
         best = sorted(weights, key=lambda head: -weights[head])[:NUM_HEADS_NAMED]
         print(f"{example.text}\n  → {translation.text}")

@@ -21,9 +21,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from augenmerk.core.analysis.logit_attribution import logit_parts
+import numpy as np
+
+from augenmerk.core.analysis.decoder_lens import decoder_lens
+from augenmerk.core.analysis.logit_attribution import logit_parts, measure_parts
 from augenmerk.core.analysis.logit_lens import Depth, logits_by_depth
-from augenmerk.core.analysis.parts import WordParts
+from augenmerk.core.analysis.parts import Component, Origin, WordParts
 from augenmerk.core.analysis.roles import POSITION_SHARE, read_sample_roles
 from augenmerk.core.config import preset
 from augenmerk.core.corpora.parallel import read_pair
@@ -106,7 +109,7 @@ def of_gallery(translator: Translator) -> Iterator[Claim]:
     """The pinned cell of each example is strong; failures are still failures."""
     for example in gallery():
         where = f"gallery.toml: {example.text}"
-        translation = translator.run(Experiment(example.text))
+        translation = translator.run(example.experiment)
         says = f"{example.head.short_name}: “{example.target}” looks at “{example.source}”"
         try:
             weight = weights_of(translation, example)[example.head]
@@ -116,11 +119,37 @@ def of_gallery(translator: Translator) -> Iterator[Claim]:
         yield Claim(where, f"{says}, {percent(MIN_WEIGHT)} at least", percent(weight), weight > MIN_WEIGHT)
         if (wrong := FAILURES.get(example.text)) is not None:
             yield Claim(where, f"becomes “{wrong}”", f"“{translation.text}”", translation.text == wrong)
+    yield from of_the_inside(translator)
     last = gallery()[-1].text
     greedy, beam = (translator.run(Experiment(last, output)).text for output in (Greedy(), Beam(4)))
     words = "This is"
     holds = words in beam and words not in greedy
     yield Claim(f"gallery.toml: {last}", f"beam 4 finds “{words}”, greedy does not", f"“{beam}”, “{greedy}”", holds)
+
+
+def of_the_inside(translator: Translator) -> Iterator[Claim]:
+    """Three examples that the tab Word explains."""
+    repeating, from_embeddings, misleading = (each for each in gallery() if each.group == "Inside the model")
+    translation = translator.run(repeating.experiment)
+    pairs = zip(logit_parts(translator, translation), translation.read_ids, translation.predicted_ids, strict=True)
+    repeated = [_longest(parts) for parts, read, predicted in pairs if read == predicted]
+    says = "the model repeats a token, and the token read has the longest bar"
+    holds = bool(repeated) and set(repeated) == {Origin.TOKEN}
+    yield Claim(f"gallery.toml: {repeating.text}", says, f"“{translation.text}”", holds)
+    lens = decoder_lens(translator, translator.run(from_embeddings.experiment))
+    where = f"gallery.toml: {from_embeddings.text}"
+    yield Claim(where, "the embeddings suffice", f"“{lens.layers[0].text}”", lens.settled_at == 0)
+    translation = translator.run(misleading.experiment)
+    parts = next(each for each in logit_parts(translator, translation) if each.chosen.token == misleading.target)
+    longest = _longest(parts)
+    (effect,) = measure_parts(translator, parts, [longest])
+    holds = longest == Network("decoder", 2) and effect > 0
+    says = f"feed-forward 3 has the longest bar for “{misleading.target}”, whose lead grows without it"
+    yield Claim(f"gallery.toml: {misleading.text}", says, f"{longest}: {effect:+.2f}", holds)
+
+
+def _longest(parts: WordParts) -> Component:
+    return parts.components[int(np.argmax(np.abs(parts.values)))]
 
 
 # --- lessons ---------------------------------------------------------------------------------------------------------

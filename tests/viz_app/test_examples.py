@@ -34,7 +34,7 @@ TRANSLATIONS = {
 
 @pytest.mark.parametrize("example", gallery(), ids=lambda example: example.text)
 def test_the_head_looks_where_the_example_says(bundled: Translator, example: Example) -> None:
-    translation = bundled.run(Experiment(example.text))
+    translation = bundled.run(example.experiment)
     assert weights_of(translation, example)[example.head] > 0.6
     assert cell_of(translation, example) is not None
     assert example.is_failure == example.see.startswith("A failure")

@@ -12,9 +12,9 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QToolButton, QWidget
 
 from augenmerk.core.errors import AugenmerkError
-from augenmerk.core.model.heads import ATTENTION_KINDS, Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head, Network
 from augenmerk.core.resources import example_sentences, resource_path
-from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.experiment import Experiment, FeedForwardScaled
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.state.experiment_editor import show_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
@@ -50,6 +50,7 @@ class Example:
         head: the head to look at.
         target, source: a word of the translation and one of the sentence, the cell of which is pinned.
         is_failure: whether the translation is wrong.
+        off: a feed-forward network that is switched off, or None.
     """
 
     group: str
@@ -59,6 +60,12 @@ class Example:
     target: str
     source: str
     is_failure: bool = False
+    off: Network | None = None
+
+    @property
+    def experiment(self) -> Experiment:
+        """The sentence, with the network switched off."""
+        return Experiment(self.text, interventions=() if self.off is None else (FeedForwardScaled(self.off),))
 
 
 def gallery() -> tuple[Example, ...]:
@@ -79,7 +86,9 @@ def _read_gallery(path: Path, _: int) -> tuple[Example, ...]:
     """The examples of a file; cached until the file changes, as each sentence reads them."""
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8"))["example"]
-        return tuple(Example(**{**entry, "head": _head(entry["head"])}) for entry in entries)
+        return tuple(
+            Example(**{**entry, "head": _head(entry["head"]), "off": _network(entry.get("off"))}) for entry in entries
+        )
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
         raise GalleryError(f"{path}: it cannot be read: {error}. Restore the file.") from error
 
@@ -87,6 +96,13 @@ def _read_gallery(path: Path, _: int) -> tuple[Example, ...]:
 def _head(name: str) -> Head:
     kind, layer, head = name.split(":")
     return Head(next(known for known in ATTENTION_KINDS if known == kind), int(layer) - 1, int(head) - 1)
+
+
+def _network(name: str | None) -> Network | None:
+    if name is None:
+        return None
+    side, layer = name.split(":")
+    return Network(next(known for known in SIDES if known == side), int(layer) - 1)
 
 
 def copy_examples(num_symbols: int) -> tuple[str, ...]:
@@ -195,15 +211,15 @@ class ExamplesMenu(MenuButton):
         popup.open_below(self)
 
     def show_example(self, example: Example) -> None:
-        """Translates an example with nothing changed; its head is chosen, its cell pinned once it is known."""
+        """Translates an example; its head is chosen, its cell pinned once it is known."""
         self._field.show_text(example.text)
         self._shown = example
-        self._state.submit(show_experiment(Experiment(example.text)))
+        self._state.submit(show_experiment(example.experiment))
 
     def _point_at_example(self) -> None:
         """Shows head and cell of the example once its translation arrives."""
         example, translation = self._shown, self._state.translation
-        if example is None or translation is None or translation.experiment != Experiment(example.text):
+        if example is None or translation is None or translation.experiment != example.experiment:
             return
         self._shown = None
         self.explained.emit("" if example.is_failure else example.see)

@@ -1,0 +1,69 @@
+"""Compute the figures of “Three findings” in the model card: `python -m tools.findings FOLDER`.
+
+FOLDER contains Multi30k. Takes about three minutes.
+"""
+
+import sys
+from collections import Counter
+from operator import eq
+from pathlib import Path
+
+import numpy as np
+
+from augenmerk.core.analysis.decoder_lens import decoder_lens
+from augenmerk.core.analysis.logit_attribution import logit_parts, measure_parts
+from augenmerk.core.corpora.parallel import read_lines
+from augenmerk.core.model.heads import ATTENTION_KINDS, heads_of, networks_of
+from augenmerk.core.translation.experiment import Experiment, FeedForwardScaled, HeadScaled, Intervention
+from augenmerk.core.translation.result import Translation
+from augenmerk.core.translation.translator import Translator
+
+NUM_REPEATING, NUM_LENS, NUM_MEASURED = 300, 150, 40
+EVERY = 4
+"""Of the words of a sentence, one in this number is measured."""
+
+
+def main() -> None:
+    """Print the report."""
+    translator = Translator.load(device="cpu")
+    lines = read_lines(Path(sys.argv[1]) / "val.de.gz")[:NUM_REPEATING]
+    print_repetitions(translator, lines)
+    translations = list(translator.run_many([Experiment(line) for line in lines[:NUM_LENS]], need_maps=True))
+    settled = Counter(decoder_lens(translator, each).settled_at for each in translations)
+    print("encoder layers needed, and number of sentences:", dict(sorted(settled.items())))
+    print_measured(translator, translations[:NUM_MEASURED])
+
+
+def print_repetitions(translator: Translator, lines: list[str]) -> None:
+    """How many translations repeat a token at once, without each network and each layer of heads."""
+    config = translator.model.config
+    without: dict[str, tuple[Intervention, ...]] = {"unchanged": ()}
+    without |= {str(each): (FeedForwardScaled(each),) for each in networks_of(config)}
+    for kind in ATTENTION_KINDS:
+        heads = [each for each in heads_of(config) if each.kind == kind]
+        for layer in sorted({each.layer for each in heads}):
+            without[f"all heads of {kind} layer {layer + 1}"] = tuple(HeadScaled(x) for x in heads if x.layer == layer)
+    for name, changes in without.items():
+        found = translator.run_many([Experiment(line, interventions=changes) for line in lines])
+        print(f"{name}: {sum(map(repeats, found))} of {len(lines)} repeat a token")
+
+
+def repeats(translation: Translation) -> bool:
+    """Whether a token follows itself."""
+    return any(map(eq, translation.predicted_ids, translation.predicted_ids[1:]))
+
+
+def print_measured(translator: Translator, translations: list[Translation]) -> None:
+    """For the decoder's networks: the mean part, with its sign reversed, and the mean change without the network."""
+    networks = [each for each in networks_of(translator.model.config) if each.side == "decoder"]
+    predicted, measured = [], []
+    for translation in translations:
+        for parts in logit_parts(translator, translation)[1::EVERY]:
+            predicted.append([-parts.values[parts.components.index(each)] for each in networks])
+            measured.append(measure_parts(translator, parts, networks))
+    for network, one, other in zip(networks, np.mean(predicted, axis=0), np.mean(measured, axis=0), strict=True):
+        print(f"{network}, {len(predicted)} words: predicted {one:+.2f}, measured {other:+.2f}")
+
+
+if __name__ == "__main__":
+    main()
