@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from psygnal import SignalGroupDescriptor
 
-from augenmerk.core.analysis.parts import Baseline, CellParts, PartsTable, RowParts
+from augenmerk.core.analysis.parts import Baseline, CellParts, PartsTable, RowParts, group_components
 from augenmerk.core.analysis.trace import QueryKeyDetail, Trace, query_key_detail
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import number
@@ -122,7 +122,7 @@ class ComponentsView:
         table: these in groups.
         tokens: the query and the key, in words.
         temperature: the head's.
-        is_open: whether a group of the table is open.
+        opened: the names of the open groups of query and key; empty for none.
         keys: the visible keys, in words.
         whose: names the explained one of two translations; empty if there is only one.
     """
@@ -131,9 +131,15 @@ class ComponentsView:
     table: PartsTable
     tokens: str
     temperature: float
-    is_open: bool
+    opened: tuple[str, str]
     keys: tuple[str, ...]
     whose: str = ""
+
+    @property
+    def title(self) -> str:
+        """The meaning of rows and columns."""
+        made = " (made by the encoder)" if self.cell.row.head.kind == "cross" else ""
+        return f"Rows: what the query is made of · columns: the key{made}"
 
     @property
     def baselines(self) -> dict[str, tuple[str, str]]:
@@ -158,7 +164,7 @@ class ComponentsView:
         elif cell.baseline != "none":
             total += f", {lead} that of “{self.keys[cell.baseline]}” ({number(float(scores[cell.baseline]))})"
         rest = f" Remainder: {number(cell.remainder)}." if abs(cell.remainder) >= LEAST_REMAINDER else ""
-        hint = CLOSE_GROUPS if self.is_open else OPEN_GROUPS
+        hint = CLOSE_GROUPS if any(self.opened) else OPEN_GROUPS
         return " ".join(filter(None, (f"{total}: the sum of this table.{rest} {hint}", self.whose)))
 
     def tip(self, row: int, column: int) -> str:
@@ -227,13 +233,17 @@ def components_view(state: ExperimentState, explanation: WeightExplanation) -> C
     if isinstance(baseline, int) and (baseline >= num_visible or baseline == pair.key):
         baseline = "mean"
     cell = row.of_cell(pair.key, baseline)
+    query, key = (
+        name if any(name == group.name for group in group_components(components)) else ""
+        for name, components in zip(explanation.opened, (row.query_components, row.key_components), strict=True)
+    )
     temperatures = {each.head: each.temperature for each in translation.experiment.temperatures}
     return ComponentsView(
         cell,
-        cell.table(*explanation.opened),
+        cell.table(query, key),
         " → ".join(_tokens(state, translation)),
         temperatures.get(head, 1.0),
-        any(explanation.opened),
+        (query, key),
         keys,
         _whose(state),
     )

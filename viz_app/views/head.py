@@ -606,7 +606,6 @@ COMPONENTS_STYLE = MatrixStyle(
     is_clickable=True,
     legend=None,
 )
-COMPONENTS_TITLE = "Rows: what the query is made of · columns: the key"
 
 
 class QueryKeyCard(QFrame):
@@ -699,7 +698,7 @@ class QueryKeyCard(QFrame):
     def _show_components(self, view: ComponentsView) -> None:
         rows, columns = ([group.name for group in groups] for groups in (view.table.rows, view.table.columns))
         values = view.table.values.astype("float32")
-        matrix = Matrix(values, tuple(rows), tuple(columns), COMPONENTS_TITLE)
+        matrix = Matrix(values, tuple(rows), tuple(columns), view.title)
         named = values[: len(rows) - (rows[-1] == OTHERS), : len(columns) - (columns[-1] == OTHERS)]
         self.table.show_matrices((matrix,), max(float(abs(named).max()), 1e-9))
         self.table.setAccessibleDescription(view.sentence)
@@ -708,8 +707,9 @@ class QueryKeyCard(QFrame):
 
     def _open_groups(self, cell: MatrixCell) -> None:
         """Opens the groups of a cell, or of a label; closes those that are open."""
-        view, (query, key) = self._components, self.explanation.opened
+        view = self._components
         assert view is not None
+        query, key = view.opened
         if cell.row >= 0:
             query = "" if query else _name_if_several(view.table.rows[cell.row])
         if cell.column >= 0:
