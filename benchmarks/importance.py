@@ -1,4 +1,4 @@
-"""The importance of all 72 heads of the bundled model, against the computation of commit bf2bd04.
+"""The importance of all 72 heads and 6 networks of the bundled model, against the computation of commit bf2bd04.
 
 That one used batches of 64 instead of 16 sentences and slower matrix products. Both read the same pairs, and their
 results are compared.
@@ -48,7 +48,7 @@ def run() -> list[Ratio]:
         medians = paired_medians(ours, theirs, repeats=3, warmup=0)
     finally:
         torch.set_num_threads(num_threads)
-    name = f"importance of {len(all_heads(translator.model))} heads, {len(sources)} sentences / as at bf2bd04"
+    name = f"importance of {len(all_heads(translator.model))} heads and the networks, {len(sources)} sentences / as at bf2bd04"
     return [Ratio(name, *medians, REQUIRED, AIM, "CPU seconds, 1 thread")]
 
 
