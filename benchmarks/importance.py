@@ -48,7 +48,8 @@ def run() -> list[Ratio]:
         medians = paired_medians(ours, theirs, repeats=3, warmup=0)
     finally:
         torch.set_num_threads(num_threads)
-    name = f"importance of {len(all_heads(translator.model))} heads and the networks, {len(sources)} sentences / as at bf2bd04"
+    heads = f"{len(all_heads(translator.model))} heads and the networks"
+    name = f"importance of {heads}, {len(sources)} sentences / as at bf2bd04"
     return [Ratio(name, *medians, REQUIRED, AIM, "CPU seconds, 1 thread")]
 
 

@@ -25,7 +25,7 @@ from augenmerk.core.translation.experiment import (
     SourceWordReplaced,
 )
 from augenmerk.core.translation.result import Translation, TranslationStoppedError
-from augenmerk.core.translation.running import CORPUS_BATCH, EXPERIMENT_BATCH, NUM_ALTERNATIVES, Hypothesis
+from augenmerk.core.translation.running import CORPUS_BATCH, EXPERIMENT_BATCH, NUM_ALTERNATIVES, Hypothesis, Runner
 from augenmerk.core.translation.translator import Translator
 from tests.core.translators import GERMAN, MAX_POSITIONS
 
@@ -173,10 +173,16 @@ def test_a_text_too_long_is_translated_as_far_as_it_fits(translator: Translator)
     assert any(translation.ignored_text[:20] in note for note in translation.notes)
 
 
+def forbidding(translator: Translator, *forbidden_ids: int) -> Translator:
+    """The same model, which must not choose these tokens."""
+    found = Translator(translator.checkpoint, DeviceChoice("cpu", "requested"))
+    found.rules = replace(found.rules, forbidden_ids=forbidden_ids)
+    found.runner = Runner(found.checkpoint, found.rules)
+    return found
+
+
 def test_a_translation_without_end_is_cut_off_and_says_so(subword_translator: Translator) -> None:
-    translator = Translator(subword_translator.checkpoint, DeviceChoice("cpu", "requested"))
-    translator.rules = replace(translator.rules, forbidden_ids=(*translator.rules.forbidden_ids, 3))
-    translation = translator.translate("Ein Mann.")
+    translation = forbidding(subword_translator, *subword_translator.rules.forbidden_ids, 3).translate("Ein Mann.")
     assert len(translation.predicted_tokens) == min(MAX_POSITIONS, 2 * len(translation.source_tokens) + 20)
     assert translation.notes == (
         f"The translation was cut off after {MAX_POSITIONS} tokens: the model did not end it.",
@@ -184,11 +190,9 @@ def test_a_translation_without_end_is_cut_off_and_says_so(subword_translator: Tr
 
 
 def test_an_empty_translation_says_that_it_is(subword_translator: Translator) -> None:
-    translator = Translator(subword_translator.checkpoint, DeviceChoice("cpu", "requested"))
-    end_id = translator.rules.end_id
-    others = (token for token in range(len(translator.checkpoint.codecs.target.vocabulary)) if token != end_id)
-    translator.rules = replace(translator.rules, forbidden_ids=tuple(others))
-    translation = translator.translate("Ein Mann.")
+    num_tokens = len(subword_translator.checkpoint.codecs.target.vocabulary)
+    others = (token for token in range(num_tokens) if token != subword_translator.rules.end_id)
+    translation = forbidding(subword_translator, *others).translate("Ein Mann.")
     assert translation.text == ""
     assert translation.notes == ("The translation is empty: the model ended it before its first word.",)
 
