@@ -292,6 +292,7 @@ class HeadPanel(QFrame):
         pair = widget.pair_at(at) if isinstance(widget, Heatmap) else None
         place = widget.mapToGlobal(point)
         self.cell_menu = CellMenu(self._state, widget.queries_at(at), pair, place, self)
+        self.query_key.offer_baseline(self.cell_menu, pair)
         if self.cell_menu.actions():
             self.cell_menu.popup(place)
 
@@ -704,6 +705,15 @@ class QueryKeyCard(QFrame):
         self.table.setAccessibleDescription(view.sentence)
         self.baseline_menu.set_entries(view.baselines)
         self.baseline_menu.show_choice(str(view.cell.baseline))
+
+    def offer_baseline(self, menu: QMenu, pair: Pair | None) -> None:
+        """Adds to the menu of a cell in the row of the pinned one: subtract the score of its key."""
+        pinned = self._state.selection.pinned
+        if self._components is None or pair is None or pinned is None or pair.query != pinned.query:
+            return
+        if str(pair.key) in self._components.baselines:
+            action = menu.addAction("Subtract this score from the pinned one")
+            action.triggered.connect(partial(self._set, "baseline", pair.key))
 
     def _open_groups(self, cell: MatrixCell) -> None:
         """Opens the groups of a cell, or of a label; closes those that are open."""

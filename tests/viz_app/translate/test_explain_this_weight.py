@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAction
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
@@ -162,6 +163,19 @@ def test_the_card_shows_components_and_opens_their_groups(page: TranslatePage, q
     known = card.explanation.row_of(page.state.translation, Head("cross", 1, 1), 1)  # type: ignore[arg-type]
     assert known is not None
     assert sums() == pytest.approx(known.scores[0], abs=1e-3)
+
+    def entries(pair: Pair) -> dict[str, QAction]:
+        page.head.heatmap.customContextMenuRequested.emit(page.head.heatmap.cell_rect(pair).center().toPoint())
+        menu = page.head.cell_menu
+        assert menu is not None
+        menu.close()
+        return {action.text(): action for action in menu.actions()}
+
+    name = "Subtract this score from the pinned one"
+    assert name not in entries(Pair(2, 2)), "another row"
+    assert name not in entries(Pair(1, 0)), "itself"
+    entries(Pair(1, 2))[name].trigger()
+    assert sums() == pytest.approx(known.scores[0] - known.scores[2], abs=1e-3)
     qtbot.mouseClick(card.view_buttons["dimensions"], Qt.MouseButton.LeftButton)
     qtbot.waitUntil(card.bars.isVisible)
     assert not card.table.isVisible()
