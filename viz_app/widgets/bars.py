@@ -1,14 +1,16 @@
 """A list of labelled horizontal bars, which can be clicked, and a thin progress bar."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QProgressBar, QSizePolicy, QWidget
 
 from augenmerk.viz_app.state.sentence_text import visible
-from augenmerk.viz_app.theme import current_theme, scaled, scales
+from augenmerk.viz_app.theme import Theme, current_theme, scaled, scales
 
 LINE_GAP = 6
 GAP = 6
@@ -49,6 +51,16 @@ class Bar:
     before_text: str = ""
 
 
+class _Columns(NamedTuple):
+    """Sizes in pixels that all lines share: their height, and the widths of labels, bars, texts and notes."""
+
+    line: int
+    label: float
+    bar: float
+    text: int
+    note: int
+
+
 class BarList(QWidget):
     """Draws bars, from 0 to 1, or signed: all on one scale around a common zero line.
 
@@ -70,7 +82,7 @@ class BarList(QWidget):
         self._tip, self._rest, self._is_signed = tip, rest, is_signed
         self.bars: tuple[Bar, ...] = ()
         self._range = 0.0, 1.0
-        self._widest: tuple[tuple[Bar, ...], QFont, int, int, int] | None = None
+        self._known_columns: tuple[tuple[Bar, ...], Theme, int, _Columns] | None = None
         self._hovered: int | None = None
         self.setMouseTracking(True)
         self.setToolTip(tip)
@@ -84,18 +96,18 @@ class BarList(QWidget):
             ends = [0.0, *(value for bar in bars for value in (bar.value, bar.before) if value is not None)]
             self._range = (min(ends), max(ends)) if max(ends) > min(ends) else (0.0, 1.0)
         self.setAccessibleDescription(", ".join(_said(bar) for bar in self.bars))
-        self.setFixedHeight(max(1, len(self.bars) * self._line()))
+        self.setFixedHeight(max(1, len(self.bars) * self._columns().line))
         self.update()
 
     def label_place(self, index: int) -> QRectF:
         """The rectangle of a label."""
-        return QRectF(0, index * self._line(), self._label_width(), self._line())
+        columns = self._columns()
+        return QRectF(0, index * columns.line, columns.label, columns.line)
 
     def bar_place(self, index: int) -> QRectF:
         """The room of a bar: the rectangle of one of length 1."""
-        left = self._label_width() + scaled(GAP)
-        width = max(float(scaled(LEAST_BAR)), self.width() - left - scaled(GAP) - self._texts_width())
-        return QRectF(left, index * self._line(), width, self._line())
+        columns = self._columns()
+        return QRectF(columns.label + scaled(GAP), index * columns.line, columns.bar, columns.line)
 
     def x_of(self, index: int, value: float) -> float:
         """The place of a value along a bar, in pixels; limited to the room of the bar."""
@@ -108,9 +120,14 @@ class BarList(QWidget):
         x = min(self.x_of(index, self.bars[index].before or 0.0), place.right() - width)
         return QRectF(x, place.center().y() - height / 2, width, height)
 
+    @property
+    def texts_width(self) -> int:
+        """The width of the texts and notes at the right, in pixels."""
+        return self._columns().text + self._columns().note
+
     def sizeHint(self) -> QSize:
         """High enough for all lines."""
-        return QSize(180, max(1, len(self.bars) * self._line()))
+        return QSize(180, max(1, len(self.bars) * self._columns().line))
 
     @property
     def highlighted(self) -> int | None:
@@ -149,11 +166,12 @@ class BarList(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draws labels, bars and texts."""
-        painter, theme = QPainter(self), current_theme()
+        """Draws labels, bars and texts of the visible lines."""
+        painter, theme, columns = QPainter(self), current_theme(), self._columns()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         metrics = QFontMetrics(theme.font("body"))
-        for index, bar in enumerate(self.bars):
+        first, last = event.rect().top() // columns.line, event.rect().bottom() // columns.line
+        for index, bar in itertools.islice(enumerate(self.bars), first, last + 1):
             place, room = self.label_place(index), self.bar_place(index)
             if index == self._hovered:
                 painter.setPen(Qt.PenStyle.NoPen)
@@ -184,7 +202,7 @@ class BarList(QWidget):
             painter.setFont(theme.font("small"))
             painter.setPen(theme.color("muted"))
             left = room.right() + scaled(GAP)
-            for text, width in zip((bar.text, bar.note), self._text_widths(), strict=True):
+            for text, width in zip((bar.text, bar.note), (columns.text, columns.note), strict=True):
                 end = QRectF(left, place.top(), width, place.height())
                 painter.drawText(end, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, text)
                 left += width
@@ -196,43 +214,30 @@ class BarList(QWidget):
         was = f"Original: {bar.before_text}\n" if bar.before_text else ""
         if bar.tip:
             return was + bar.tip
-        is_short = QFontMetrics(current_theme().font("body")).horizontalAdvance(bar.label) > self._label_width() - 2
+        is_short = QFontMetrics(current_theme().font("body")).horizontalAdvance(bar.label) > self._columns().label - 2
         return f"{bar.label}\n{was}{self._tip}" if is_short else was + self._tip
 
     def _index_at(self, point: QPointF) -> int | None:
-        index = int(point.y() // self._line())
+        index = int(point.y() // self._columns().line)
         return index if 0 <= index < len(self.bars) else None
 
-    def _line(self) -> int:
-        return QFontMetrics(current_theme().font("body")).height() + scaled(LINE_GAP)
-
-    def _label_width(self) -> float:
-        widest, limit = self._widest_texts()[0], MAX_LABEL_SIGNED if self._is_signed else MAX_LABEL
-        left_over = self.width() - 2 * scaled(GAP) - scaled(LEAST_BAR) - self._texts_width()
-        return float(max(min(widest + 6, scaled(limit), left_over), 20))
-
-    def _text_widths(self) -> tuple[int, int]:
-        """Widths of the columns of texts and of notes."""
-        _, texts, notes = self._widest_texts()
-        return texts + 2, notes + scaled(GAP) if notes else 0
-
-    def _texts_width(self) -> int:
-        return sum(self._text_widths())
-
-    def _widest_texts(self) -> tuple[int, int, int]:
-        """Widths of the widest label, text and note; measured once, as the place of each bar depends on all."""
-        theme = current_theme()
-        font = theme.font("body", bold=True)
-        if self._widest is None or self._widest[0] is not self.bars or self._widest[1] != font:
-            labels, texts = QFontMetrics(font), QFontMetrics(theme.font("small"))
-            self._widest = (
-                self.bars,
-                font,
-                max((labels.horizontalAdvance(bar.label) for bar in self.bars), default=0),
-                max((texts.horizontalAdvance(bar.text) for bar in self.bars), default=0),
-                max((texts.horizontalAdvance(bar.note) for bar in self.bars), default=0),
-            )
-        return self._widest[2:]
+    def _columns(self) -> _Columns:
+        """Measured once for each content, width and theme, as the place of each bar depends on all texts."""
+        theme, known = current_theme(), self._known_columns
+        if known is not None and known[0] is self.bars and known[1] == theme and known[2] == self.width():
+            return known[3]
+        labels, small = QFontMetrics(theme.font("body", bold=True)), QFontMetrics(theme.font("small"))
+        widest = max((labels.horizontalAdvance(bar.label) for bar in self.bars), default=0)
+        text = max((small.horizontalAdvance(bar.text) for bar in self.bars), default=0) + 2
+        notes = max((small.horizontalAdvance(bar.note) for bar in self.bars), default=0)
+        note = notes + scaled(GAP) if notes else 0
+        limit = scaled(MAX_LABEL_SIGNED if self._is_signed else MAX_LABEL)
+        left_over = self.width() - 2 * scaled(GAP) - text - note
+        label = float(max(min(widest + 6, limit, left_over - scaled(LEAST_BAR)), 20))
+        line = QFontMetrics(theme.font("body")).height() + scaled(LINE_GAP)
+        columns = _Columns(line, label, max(float(scaled(LEAST_BAR)), left_over - label), text, note)
+        self._known_columns = self.bars, theme, self.width(), columns
+        return columns
 
 
 def _said(bar: Bar) -> str:

@@ -288,7 +288,7 @@ def test_nothing_is_cut_however_narrow(make_context: MakeContext, show_tab: Show
     hint = tab.replacement.placeholderText()
     assert tab.replacement.fontMetrics().horizontalAdvance(hint) < tab.replacement.contentsRect().width() - 20
     for bars in (tab.shares, tab.words):
-        assert bars.bar_place(0).right() + bars._texts_width() < bars.width()
+        assert bars.bar_place(0).right() + bars.texts_width < bars.width()
 
 
 def test_nothing_is_known_before_an_answer() -> None:

@@ -432,7 +432,7 @@ def test_nothing_moves_under_the_mouse_and_nothing_is_cut(
     hint = tab.word.placeholderText()
     assert tab.word.fontMetrics().horizontalAdvance(hint) < tab.word.contentsRect().width() - 20
     for bars in (tab.candidates, tab.row):
-        assert bars.bar_place(0).right() + bars._texts_width() < bars.width()
+        assert bars.bar_place(0).right() + bars.texts_width < bars.width()
         assert bars.visibleRegion().contains(bars.rect())
 
 

@@ -370,7 +370,7 @@ def test_nothing_is_cut_however_narrow(make_context: MakeContext, show_tab: Show
         assert part.width() >= part.minimumSizeHint().width()
     for index in range(len(tab.bars.lines)):
         assert tab.bars.bar_place(index).left() >= tab.bars.label_place(index).right()
-        assert tab.bars.bar_place(index).right() + tab.bars._texts_width() <= tab.bars.width()
+        assert tab.bars.bar_place(index).right() + tab.bars.texts_width <= tab.bars.width()
     assert tab.bars.mapTo(tab, tab.bars.rect().topRight()).x() < tab.width()
     tab.show_view("lens")
     settle(qtbot, tab)
