@@ -60,6 +60,8 @@ MEASURE_TIP = "Switch every head and network off, one at a time, and show how mu
 OFF_MEANING = "off: the measured change of the lead without this part. –: it cannot be switched off."
 WAITING = "Computing…"
 OTHER_WIDTH, LINE_ROOM = 120, 24
+MAX_RIVAL = 60
+"""Characters of a rival, which is a word."""
 
 
 class WordTab(AnalysisTab):
@@ -90,6 +92,7 @@ class WordTab(AnalysisTab):
         self.other = one_line_edit(
             "Another word to compare with", "A word, or an exact token such as <eos>; Enter compares", "other word…"
         )
+        self.other.setMaxLength(MAX_RIVAL)
         self.lead = label("accent", wraps=True)
         self.views = choice_buttons(self, VIEWS, self.show_view)
         self.bars = PartBars(self.state)
