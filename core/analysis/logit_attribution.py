@@ -236,7 +236,8 @@ class _Comparer:
         room = self._translator.model.config.max_positions - step
         if len(found) > room:
             raise AnalysisError(
-                f"The rival has {len(found)} tokens. From step {step + 1} on, this model reads {room}. Enter a shorter word."
+                f"The rival has {len(found)} tokens. From step {step + 1} on, this model reads {room}. Enter a shorter "
+                "word."
             )
         if not set(found).isdisjoint(self._translator.rules.forbidden_at(step)):
             raise AnalysisError(f"“{self._text(found)}” can never be chosen at step {step + 1}. Choose another word.")
