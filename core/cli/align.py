@@ -25,6 +25,7 @@ from augenmerk.core.cli.options import (
     parse_head,
     read_general,
 )
+from augenmerk.core.cli.values import origin_values
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.quantities import percent
@@ -98,8 +99,10 @@ def run(options: argparse.Namespace) -> int:
         _print_links(translator, changes, options)
         return 0
     ranking = _rank(translator, changes, options)
-    is_json = options.json
-    print(json.dumps(_as_json(ranking, changes), ensure_ascii=False) if is_json else _as_table(ranking, changes))
+    if options.json:
+        print(json.dumps(origin_values(translator) | _as_json(ranking, changes), ensure_ascii=False))
+    else:
+        print(_as_table(ranking, changes))
     return 0
 
 
@@ -197,7 +200,7 @@ def _print_links(translator: "Translator", changes: tuple[General, ...], options
         aligner = best.aligner
     links = align(translator, translation, aligner)
     if options.json:
-        found = {
+        found = origin_values(translator) | {
             "interventions": [part_to_json(each) for each in changes],
             "source": [word.text for word in translation.source_words],
             "target": [word.text for word in translation.target_words],

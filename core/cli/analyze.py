@@ -3,7 +3,7 @@
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,6 @@ from augenmerk.core.analysis.selection import (
     Selection,
 )
 from augenmerk.core.cli.explanations import (
-    Numbers,
     add_explanations,
     check_explanations,
     explanations,
@@ -48,13 +47,12 @@ from augenmerk.core.cli.options import (
     require_text,
     take_experiment,
 )
-from augenmerk.core.cli.values import origin_values, token_values
+from augenmerk.core.cli.values import INTERVENTIONS, Numbers, origin_arrays, translation_arrays
 from augenmerk.core.errors import AnalysisError, ConfigError, NonFiniteError
 from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.storage import atomic_path, write_text
-from augenmerk.core.translation.experiment import Experiment, General, Intervention
-from augenmerk.core.translation.experiment_file import part_to_json
+from augenmerk.core.translation.experiment import Experiment, General
 
 if TYPE_CHECKING:
     from augenmerk.core.analysis.importance import HeadImportance
@@ -62,8 +60,6 @@ if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator
 
 SUFFIXES = (".json", ".npz")
-INTERVENTIONS = "interventions"
-"""Name of an array of JSON texts (in JSON output: of objects), in the form of `core.translation.experiment_file`."""
 STATISTICS = ("entropy", "relative_entropy", "confidence", "start_share", "end_share", "distances", "coverage")
 METRICS = ("loss", DIFFERENCE := "difference")
 LEAVE_OUT = "-"
@@ -206,8 +202,8 @@ def run(options: argparse.Namespace) -> int:
 def _run_sample(options: argparse.Namespace) -> int:
     """Write the numbers of a sample alone."""
     translator, changes = _without_sentence(options, "A sample")
-    numbers = _as_arrays(origin_values(translator)) | _of_interventions(changes)
-    write_numbers(_finite(numbers | _statistics(translator, changes, options)), options.out)
+    numbers = origin_arrays(translator, changes) | _statistics(translator, changes, options)
+    write_numbers(_finite(numbers), options.out)
     return 0
 
 
@@ -221,8 +217,7 @@ def _run_pairs(options: argparse.Namespace) -> int:
     translator, changes = _without_sentence(options, "A file of word pairs")
     with show_progress(" pairs") as show:
         found = attribute_pairs(translator, lines, changes=changes, on_progress=show)
-    numbers = _as_arrays(origin_values(translator)) | _of_interventions(changes)
-    numbers |= {
+    numbers = origin_arrays(translator, changes) | {
         "metric": np.array(DIFFERENCE),
         "pairs": np.array(len(lines)),
         "differences": found.differences,
@@ -281,36 +276,13 @@ def _finite(numbers: Numbers) -> Numbers:
     return numbers
 
 
-def _as_arrays(values: Mapping[str, Any], prefix: str = "") -> Numbers:
-    """Values as arrays. The members of “model” become “model/name” and “model/digest”."""
-    numbers: Numbers = {}
-    for name, value in values.items():
-        if isinstance(value, dict):
-            numbers |= _as_arrays(value, f"{prefix}{name}/")
-        else:
-            numbers[f"{prefix}{name}"] = np.array(value)
-    return numbers
-
-
-def _of_interventions(interventions: Sequence[Intervention]) -> Numbers:
-    return {INTERVENTIONS: np.array([json.dumps(part_to_json(each)) for each in interventions], dtype=str)}
-
-
 def numbers_of_sentence(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
     """The maps of one sentence in the requested measure, their labels, and the tokens' probabilities."""
     from augenmerk.core.analysis.capture import trace_translation
     from augenmerk.core.analysis.trace import query_key_detail
 
     trace = trace_translation(translator, translation)
-    numbers: Numbers = _as_arrays(origin_values(translator)) | {
-        "source": np.array(translation.source_text),
-        "translation": np.array(translation.text),
-        "measure": np.array(options.measure),
-        **_of_interventions(translation.experiment.interventions),
-        "predicted_tokens": np.array(translation.predicted_tokens),
-        "log_probabilities": np.array(translation.log_probabilities),
-        **_as_arrays(token_values(translator, translation)),
-    }
+    numbers = translation_arrays(translator, translation) | {"measure": np.array(options.measure)}
     selection = Selection(options.rows, options.words, frozenset(options.hide))
     for kind in MEASURES[options.measure].kinds:
         shown = shown_maps(selection, measure_maps(trace, options.measure, kind), translation, kind)

@@ -17,6 +17,7 @@ from augenmerk.core.cli.options import (
     read_general,
     take_experiment,
 )
+from augenmerk.core.cli.values import origin_values
 from augenmerk.core.storage import check_writable, write_text
 from augenmerk.core.translation.experiment_file import part_to_json
 
@@ -70,6 +71,7 @@ def run(options: argparse.Namespace) -> int:
     loss = reference_loss(translator, sources, references, changes)
     if options.json:
         values = {
+            **origin_values(translator),
             **asdict(scores),
             "loss": None if loss is None else asdict(loss),
             "beam": beam,

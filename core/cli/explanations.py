@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from augenmerk.core.cli.lines import print_note
+from augenmerk.core.cli.values import Numbers
 from augenmerk.core.errors import AnalysisError, ConfigError
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from augenmerk.core.model.heads import Head
     from augenmerk.core.translation.result import Translation
     from augenmerk.core.translation.translator import Translator
-
-Numbers = dict[str, "np.ndarray[Any, np.dtype[Any]]"]
 
 
 def add_explanations(parser: argparse.ArgumentParser) -> None:

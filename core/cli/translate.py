@@ -33,7 +33,7 @@ from augenmerk.core.cli.options import (
     require_text,
     take_experiment,
 )
-from augenmerk.core.cli.values import origin_values, token_values
+from augenmerk.core.cli.values import origin_values, token_values, translation_arrays
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.plain_text import one_line, printable
 from augenmerk.core.process import collector_paused, compute_on
@@ -111,7 +111,7 @@ def _print_one(
     found = list(translator.run_many(experiments, need_maps=options.attention is not None))
     translation, given = found[0], found[1] if len(found) > 1 else None
     if options.attention:
-        save_attention(given or translation, options.attention)
+        save_attention(translator, given or translation, options.attention)
     if options.json:
         values = as_dict(translator, translation) | ({} if given is None else {"given": as_dict(translator, given)})
         print(json.dumps(values, ensure_ascii=False, indent=2))
@@ -167,7 +167,7 @@ def _print_json_lines(
         values = as_dict(translator, translation)
         if need_maps:
             path = _file_of(options, number)
-            save_attention(translation, path)
+            save_attention(translator, translation, path)
             values["attention"] = str(path)
         return json.dumps(values, ensure_ascii=False)
 
@@ -192,24 +192,23 @@ def print_probabilities(own: "Translation", given: "Translation") -> None:
         )
 
 
-def save_attention(translation: "Translation", path: Path) -> None:
+def save_attention(translator: "Translator", translation: "Translation", path: Path) -> None:
     """Write the maps of all heads and the tokens of their rows and columns as NPZ, atomically.
 
     Arrays: `encoder` [L, H, S, S], `decoder` [L, H, T, T], `cross` [L, H, T, S]; `source_tokens` [S], `read_tokens` and
-    `predicted_tokens` [T], and their `_ids`. The file is readable without pickle. Raises `StorageError`.
+    `predicted_tokens` [T]; and those of `translation_arrays`. The file is readable without pickle. Raises
+    `StorageError`.
     """
+    numbers = translation_arrays(translator, translation)
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         np.savez_compressed(
             file,
+            **numbers,  # type: ignore[arg-type]
             encoder=translation.maps.encoder,
             decoder=translation.maps.decoder,
             cross=translation.maps.cross,
             source_tokens=np.array(translation.source_tokens),
             read_tokens=np.array(translation.read_tokens),
-            predicted_tokens=np.array(translation.predicted_tokens),
-            source_ids=np.array(translation.source_ids),
-            read_ids=np.array(translation.read_ids),
-            predicted_ids=np.array(translation.predicted_ids),
         )
 
 

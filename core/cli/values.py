@@ -1,12 +1,22 @@
 """Values that the output of several commands shares: model and version, tokens, and the translation without changes."""
 
+import json
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from augenmerk.core import __version__
+from augenmerk.core.translation.experiment import Intervention
+from augenmerk.core.translation.experiment_file import part_to_json
 
 if TYPE_CHECKING:
     from augenmerk.core.translation.result import Translation
     from augenmerk.core.translation.translator import Translator
+
+Numbers = dict[str, "np.ndarray[Any, np.dtype[Any]]"]
+INTERVENTIONS = "interventions"
+"""Name of an array of JSON texts (in JSON output: of objects), in the form of `core.translation.experiment_file`."""
 
 
 def origin_values(translator: "Translator") -> dict[str, Any]:
@@ -40,3 +50,32 @@ def token_values(translator: "Translator", translation: "Translation") -> dict[s
             "changed_log_probabilities": translator.score(original, experiment),
         }
     return values
+
+
+def as_arrays(values: Mapping[str, Any], prefix: str = "") -> Numbers:
+    """Values as arrays. The members of “model” become “model/name” and “model/digest”."""
+    numbers: Numbers = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            numbers |= as_arrays(value, f"{prefix}{name}/")
+        else:
+            numbers[f"{prefix}{name}"] = np.array(value)
+    return numbers
+
+
+def origin_arrays(translator: "Translator", interventions: Sequence[Intervention]) -> Numbers:
+    """The program, the model and its changes."""
+    changes = np.array([json.dumps(part_to_json(each)) for each in interventions], dtype=str)
+    return as_arrays(origin_values(translator)) | {INTERVENTIONS: changes}
+
+
+def translation_arrays(translator: "Translator", translation: "Translation") -> Numbers:
+    """Where a translation comes from, its text, and its tokens with their probabilities."""
+    return {
+        **origin_arrays(translator, translation.experiment.interventions),
+        "source": np.array(translation.source_text),
+        "translation": np.array(translation.text),
+        "predicted_tokens": np.array(translation.predicted_tokens),
+        "log_probabilities": np.array(translation.log_probabilities),
+        **as_arrays(token_values(translator, translation)),
+    }

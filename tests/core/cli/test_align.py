@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from augenmerk.core import __version__
 from augenmerk.core.analysis.alignment import read_ibm_1
 from augenmerk.core.analysis.alignment_ranking import Aligner, align, rank_aligners
 from augenmerk.core.cli.align import NUM_SHOWN
@@ -41,6 +42,7 @@ def test_the_ranking_is_that_of_the_library(untrained_checkpoint: Path, gold: Pa
     ranking = rank_aligners(Translator.load(untrained_checkpoint, "cpu"), read_gold(gold))
     assert (found["pairs_choosing"], found["pairs_reporting"], found["pairs_skipped"]) == (3, 2, 0)
     assert len(found["aligners"]) == len(ranking.scores)
+    assert found["model"]["name"] == "untrained"
     for one, other in zip(found["aligners"], ranking.scores, strict=True):
         assert one["choosing"]["aer"] == pytest.approx(other.choosing.aer, abs=1e-6)
         assert one["reporting"]["recall"] == pytest.approx(other.reporting.recall, abs=1e-6)
@@ -81,6 +83,8 @@ def test_a_sentences_links_by_a_head_are_those_of_the_library(untrained_checkpoi
         "as links do, from 0"
     )
     assert len(found["target"]) == len(links) == 7
+    assert found["model"] == {"name": translator.name, "digest": translator.digest}
+    assert found["version"] == __version__
     lines = told(capsys, untrained_checkpoint, *arguments).splitlines()
     assert lines[0] == "layer 2 head 1, norm ‖α·f(x)‖, token read"
     assert lines[1].split()[0] == found["target"][0]

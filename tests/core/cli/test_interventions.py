@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from augenmerk.core import __version__
 from augenmerk.core.cli.main import main, make_parser
 from augenmerk.core.model.heads import Head, HeadGroup, Network, heads_of
 from augenmerk.core.translation.experiment import (
@@ -103,6 +104,8 @@ def test_all_interventions_at_once_are_those_of_python(
     with np.load(tmp_path / "maps.npz", allow_pickle=False) as arrays:
         np.testing.assert_allclose(arrays["cross"], expected.maps.cross, atol=1e-6)
         np.testing.assert_allclose(arrays["cross"][0, 1, 2], np.array([1, 2, 3, 0, 0, 0, 0, 1]) / 7, atol=1e-6)
+        assert [json.loads(each) for each in arrays["interventions"]] == found["interventions"]
+        assert arrays["baseline/translation"] == found["baseline"]["translation"]
 
 
 def test_a_group_of_heads_is_switched_off_as_its_heads(untrained_checkpoint: Path, translator, capsys) -> None:
@@ -295,6 +298,8 @@ def test_scores_are_those_of_the_changed_model(untrained_checkpoint: Path, capsy
         assert (tmp_path / "h").read_text(encoding="utf-8").splitlines() == expected
     assert told[0] | {"seconds": 0} == told[1] | {"seconds": 0}
     assert told[0]["interventions"] == [part_to_json(each) for each in scalings]
+    assert told[0]["model"] == {"name": translator.name, "digest": translator.digest}
+    assert told[0]["version"] == __version__
     given = [
         translator.run(Experiment(line, GivenTarget(target), scalings)).log_probabilities
         for line, target in zip(lines, english.read_text(encoding="utf-8").splitlines(), strict=True)

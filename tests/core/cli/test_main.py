@@ -84,6 +84,11 @@ def test_json_and_attention_agree(
         np.testing.assert_allclose(arrays["cross"].sum(-1), 1, atol=1e-5)
         for name in ("source_tokens", "read_tokens", "predicted_tokens"):
             assert arrays[name].tolist() == told[name]
+        for name in ("version", "source", "translation", "predicted_entries", "predicted_ids", "interventions"):
+            assert arrays[name].tolist() == told[name]
+        for name in ("log_probabilities", "ranks", "entropies"):
+            np.testing.assert_allclose(arrays[name], told[name], atol=1e-5)
+        assert (arrays["model/name"], arrays["model/digest"]) == tuple(told["model"].values())
     assert len(told["log_probabilities"]) == len(told["alternatives"]) == num_target
 
 
