@@ -34,14 +34,14 @@ class WordPair:
         source: the sentence.
         prefix: the beginning of its translation; may be empty.
         word, rival: a word each, or a piece as in the vocabulary (`▁dog`, `·ing`).
-        line: its number in the file, counted from 1; 0 for none.
+        place: file and line, for messages; empty for none.
     """
 
     source: str
     prefix: str
     word: str
     rival: str
-    line: int = 0
+    place: str = ""
 
 
 def read_pairs(path: Path) -> tuple[WordPair, ...]:
@@ -54,18 +54,16 @@ def read_pairs(path: Path) -> tuple[WordPair, ...]:
     for number, line in enumerate(read_lines(path), start=1):
         if not line.strip():
             continue
-        fields = [field.strip() for field in line.split("\t")]
+        place, fields = f"{path}, line {number}", [field.strip() for field in line.split("\t")]
         if len(fields) != NUM_FIELDS:
-            raise CorpusError(
-                f"{path}, line {number}: there are {len(fields)} fields instead of {NUM_FIELDS}. Write {_FIELDS}."
-            )
+            raise CorpusError(f"{place}: there are {len(fields)} fields instead of {NUM_FIELDS}. Write {_FIELDS}.")
         for name, field in zip(("sentence", "word", "rival"), (fields[0], *fields[2:]), strict=True):
             if not field:
-                raise CorpusError(f"{path}, line {number}: the {name} is empty. Write {_FIELDS}.")
+                raise CorpusError(f"{place}: the {name} is empty. Write {_FIELDS}.")
         if fields[2] == fields[3]:
-            raise CorpusError(f"{path}, line {number}: word and rival are both “{fields[2]}”. Choose two words.")
+            raise CorpusError(f"{place}: word and rival are both “{fields[2]}”. Choose two words.")
         source, prefix, word, rival = fields
-        pairs.append(WordPair(source, prefix, word, rival, number))
+        pairs.append(WordPair(source, prefix, word, rival, place))
     if not pairs:
         raise CorpusError(f"{path} has no pair of words. Write lines of {_FIELDS}.")
     return tuple(pairs)
@@ -107,7 +105,7 @@ def attribute_pairs(
         on_progress: called with the number of finished pairs and their total.
 
     Raises:
-        AnalysisError: there is no pair, or the model cannot read one; the message names its line.
+        AnalysisError: there is no pair, or the model cannot read one; the message names its place.
     """
     encoded = _encode(translator, pairs)
     end_id, vocabulary = translator.rules.end_id, translator.checkpoint.codecs.target.vocabulary
@@ -196,4 +194,4 @@ def _ids_of(translator: Translator, step: int, text: str) -> Ids:
 
 
 def _of_line(pair: WordPair, error: AugenmerkError) -> AnalysisError:
-    return AnalysisError(f"Line {pair.line}: {error}" if pair.line else str(error))
+    return AnalysisError(f"{pair.place}: {error}" if pair.place else str(error))

@@ -179,7 +179,7 @@ def _read_bytes(path: Path) -> bytes:
     try:
         return read_bytes(path)
     except FileNotFoundError as error:
-        raise CorpusError(f"There is no file {path}. Check the path.") from error
+        raise CorpusError(f"There is no file “{path}”. Check the path.") from error
     except IsADirectoryError as error:
         raise CorpusError(f"{path} is a folder. Choose a text file in it.") from error
     except OSError as error:

@@ -145,8 +145,8 @@ def test_a_file_is_read_with_its_line_numbers(tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_text("\ufeffZwei Hunde.\tTwo\tdogs\tcats\n\nStraße\t\tStreet\t·ing\r\n", encoding="utf-8")
     assert read_pairs(path) == (
-        WordPair("Zwei Hunde.", "Two", "dogs", "cats", 1),
-        WordPair("Straße", "", "Street", "·ing", 3),
+        WordPair("Zwei Hunde.", "Two", "dogs", "cats", f"{path}, line 1"),
+        WordPair("Straße", "", "Street", "·ing", f"{path}, line 3"),
     )
 
 
@@ -173,23 +173,26 @@ def test_a_wrong_line_is_named(tmp_path: Path, text: bytes, message: str) -> Non
 @pytest.mark.parametrize(
     ("pair", "message"),
     [
-        (WordPair("Ein Mann.", "A", "zzzyx", "man", 7), "Line 7: The vocabulary of this model has no 'zzzyx'"),
-        (WordPair("Ein Mann.", "A qqqq", "ladder", "man", 8), "Line 8: The vocabulary of this model has no 'A qqqq'"),
-        (WordPair("Ein Mann.", "A", "man stands", "man", 9), "Line 9: “man stands” is more than one word"),
-        (WordPair("Ein Mann.", "A", "man", "Man", 2), "Line 2: “man” and “Man” are the same"),
-        (WordPair("Ein Mann.", "A", "<sos>", "man", 3), "Line 3: “<sos>” can never be chosen"),
-        (WordPair("Ein Mann.", "<eos>", "ladder", "man", 6), "Line 6: The beginning “<eos>” contains the end"),
-        (WordPair(" ", "A", "ladder", "man", 4), "Line 4: "),
-        (WordPair("Ein Mann.", "a " * 300, "ladder", "man", 5), "Line 5: The translation has 301 tokens"),
+        (WordPair("Ein Mann.", "A", "zzzyx", "man", "x.tsv, line 7"), "The vocabulary of this model has no 'zzzyx'"),
+        (
+            WordPair("Ein Mann.", "A qqqq", "ladder", "man", "x.tsv, line 8"),
+            "The vocabulary of this model has no 'A qqqq'",
+        ),
+        (WordPair("Ein Mann.", "A", "man stands", "man", "x.tsv, line 9"), "“man stands” is more than one word"),
+        (WordPair("Ein Mann.", "A", "man", "Man", "x.tsv, line 2"), "“man” and “Man” are the same"),
+        (WordPair("Ein Mann.", "A", "<sos>", "man", "x.tsv, line 3"), "“<sos>” can never be chosen"),
+        (WordPair("Ein Mann.", "<eos>", "ladder", "man", "x.tsv, line 6"), "The beginning “<eos>” contains the end"),
+        (WordPair(" ", "A", "ladder", "man", "x.tsv, line 4"), ""),
+        (WordPair("Ein Mann.", "a " * 300, "ladder", "man", "x.tsv, line 5"), "The translation has 301 tokens"),
     ],
 )
-def test_a_pair_that_the_model_cannot_read_is_named_by_its_line(
+def test_a_pair_that_the_model_cannot_read_is_named_by_its_place(
     translator: Translator, pair: WordPair, message: str
 ) -> None:
     for function in (attribute_pairs, pairs_importance):
         with pytest.raises(AnalysisError) as refused:
             function(translator, [PAIRS[0], pair])
-        assert str(refused.value).startswith(message)
+        assert str(refused.value).startswith(f"{pair.place}: {message}")
 
 
 def test_no_pairs_are_refused(translator: Translator) -> None:

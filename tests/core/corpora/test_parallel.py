@@ -98,7 +98,7 @@ class TestLines:
 
     def test_a_missing_file_is_named(self, tmp_path: Path) -> None:
         message = refusal(read_lines, tmp_path / "nowhere.de")
-        assert f"no file {tmp_path / 'nowhere.de'}" in message
+        assert f"no file “{tmp_path / 'nowhere.de'}”" in message
         assert "Check the path" in message
 
     def test_a_folder_is_not_a_file(self, tmp_path: Path) -> None:
