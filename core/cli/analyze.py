@@ -39,6 +39,7 @@ from augenmerk.core.cli.options import (
     add_checkpoint,
     add_experiment,
     add_interventions,
+    check_target,
     load_translator,
     parse_head,
     parse_index,
@@ -48,7 +49,7 @@ from augenmerk.core.cli.options import (
     take_experiment,
 )
 from augenmerk.core.cli.values import INTERVENTIONS, Numbers, origin_arrays, translation_arrays
-from augenmerk.core.errors import AnalysisError, ConfigError, NonFiniteError
+from augenmerk.core.errors import AnalysisError, ConfigError, CorpusError, NonFiniteError
 from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.storage import atomic_path, write_text
@@ -151,7 +152,7 @@ def _add_samples(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--importance",
         action="store_true",
-        help="add how much the loss on the sample rises without each head and each feed-forward network (slow)",
+        help="with --sample: add how much the loss rises without each head and each feed-forward network (slow)",
     )
     group.add_argument(
         "--metric",
@@ -171,9 +172,12 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigError("--statistics and --sample cannot be combined. Use one of them.")
     if options.num_sentences < 1:
         raise ConfigError(f"--num-sentences {options.num_sentences} is too small. Use at least 1.")
-    take_experiment(options)
+    check_target(options)
     if options.metric == DIFFERENCE:
         return _run_pairs(options)
+    if options.text is None and options.experiment is None and (options.sample or options.statistics):
+        _check_without_sentence(options, "A sample")
+    take_experiment(options)
     if options.importance and options.sample is None:
         raise ConfigError("--importance needs a sample. Add --sample with a file of sources and one of translations.")
     if options.text is None and (options.sample or options.statistics):
@@ -201,7 +205,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _run_sample(options: argparse.Namespace) -> int:
     """Write the numbers of a sample alone."""
-    translator, changes = _without_sentence(options, "A sample")
+    translator, changes = _model_and_changes(options)
     numbers = origin_arrays(translator, changes) | _statistics(translator, changes, options)
     write_numbers(_finite(numbers), options.out)
     return 0
@@ -211,10 +215,15 @@ def _run_pairs(options: argparse.Namespace) -> int:
     """Write the numbers of a file of word pairs."""
     if options.text is None or options.sample or options.statistics is not None:
         raise ConfigError("--metric difference needs a file of word pairs, and no other sample: analyze pairs.tsv.")
+    _check_without_sentence(options, "A file of word pairs")
+    take_experiment(options)
     from augenmerk.core.analysis.pairs import attribute_pairs, pairs_importance, read_pairs
 
-    lines = read_pairs(Path(options.text))[: options.num_sentences]
-    translator, changes = _without_sentence(options, "A file of word pairs")
+    try:
+        lines = read_pairs(Path(options.text))[: options.num_sentences]
+    except CorpusError as error:
+        raise CorpusError(f"--metric difference reads a file of word pairs. {error}") from error
+    translator, changes = _model_and_changes(options)
     with show_progress(" pairs") as show:
         found = attribute_pairs(translator, lines, changes=changes, on_progress=show)
     numbers = origin_arrays(translator, changes) | {
@@ -234,12 +243,25 @@ def _run_pairs(options: argparse.Namespace) -> int:
     return 0
 
 
-def _without_sentence(options: argparse.Namespace, what: str) -> "tuple[Translator, tuple[General, ...]]":
-    """The model and its changes. Raises `ConfigError` for options that need a sentence."""
-    names = ["target", "query_key", "compare", "without_words", "source_share", "lens", "decoder_lens", "parts"]
-    names += ["lift_mask", "set_row", "force", "force_token", "remove_word", "replace_word"]
-    if found := [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) not in (None, False, [])]:
-        raise ConfigError(f"{what} cannot be combined with {' and '.join(found)}, which need a sentence.")
+OF_A_SENTENCE = (
+    *("target", "measure", "rows", "words", "hide", "query_key", "compare", "source_share", "without_words"),
+    *("lens", "decoder_lens", "parts", "word", "rival", "lift_mask", "set_row", "force", "force_token", "remove_word"),
+    *("replace_word", "beam", "length_penalty"),
+)
+"""Options without effect on samples."""
+
+
+def _check_without_sentence(options: argparse.Namespace, what: str) -> None:
+    """Raises `ConfigError` for options that need a sentence. Call it before `take_experiment`."""
+    parser = argparse.ArgumentParser()
+    add_options(parser)
+    used = [name for name in OF_A_SENTENCE if getattr(options, name) != parser.get_default(name)]
+    if found := [f"--{name.replace('_', '-')}" for name in used]:
+        needs = "which needs" if len(found) == 1 else "which need"
+        raise ConfigError(f"{what} cannot be combined with {' and '.join(found)}, {needs} a sentence.")
+
+
+def _model_and_changes(options: argparse.Namespace) -> "tuple[Translator, tuple[General, ...]]":
     translator = load_translator(options)
     changes = read_general(options)
     translator.check(Experiment("", interventions=changes))

@@ -39,7 +39,10 @@ def add_explanations(parser: argparse.ArgumentParser) -> None:
         "2021)",
     )
     group.add_argument(
-        "--word", type=int, metavar="N", help="only the parts of word N of the translation, counted from 1"
+        "--word",
+        type=int,
+        metavar="N",
+        help="only the parts of word N of the translation, from 1 to its end, <eos>",
     )
     group.add_argument("--rival", metavar="WORD", help="compare word N with WORD instead of the next best")
 
@@ -100,16 +103,18 @@ def _decoder_lens(translator: "Translator", translation: "Translation") -> Numbe
 def _parts(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
     from augenmerk.core.analysis.logit_attribution import logit_parts, word_parts
 
-    starts = [word.start for word in translation.target_words]
-    if options.word is not None:
-        if options.word not in range(1, len(starts) + 1):
-            raise AnalysisError(
-                f"The translation has no word {options.word}. Choose from words 1 to {len(starts)}: {translation.text}"
-            )
-        return _of_words([word_parts(translator, translation, starts[options.word - 1], options.rival)])
-    every = logit_parts(translator, translation)
-    ends = {step for step in range(len(every)) if not any(w.start <= step < w.end for w in translation.target_words)}
-    return _of_words([every[step] for step in sorted({*starts, *ends})])
+    words, tokens = translation.target_words, translation.predicted_tokens
+    inside = {step for word in words for step in range(word.start, word.end)}
+    starts = sorted({word.start for word in words} | {step for step in range(len(tokens)) if step not in inside})
+    if options.word is None:
+        every = logit_parts(translator, translation)
+        return _of_words([every[step] for step in starts])
+    if options.word not in range(1, len(starts) + 1):
+        end = "" if starts[-1] in inside else f" {tokens[starts[-1]]}"
+        raise AnalysisError(
+            f"The translation has no word {options.word}. Choose from words 1 to {len(starts)}: {translation.text}{end}"
+        )
+    return _of_words([word_parts(translator, translation, starts[options.word - 1], options.rival)])
 
 
 def _of_words(parts: "list[WordParts]") -> Numbers:

@@ -267,9 +267,10 @@ def take_experiment(options: argparse.Namespace) -> None:
         if isinstance(experiment.output, GivenTarget):
             own.append(f"the translation “{experiment.output.text[:60]}”")
         if own:
+            remedy = ", or use its own sentence" if hasattr(options, "text") else ""
             raise ConfigError(
                 f"{options.experiment} has changes that fit only its own sentence: {', '.join(own)}. Remove them from "
-                "the experiment, or use its own sentence."
+                f"the experiment{remedy}."
             )
     output, has_target = experiment.output, getattr(options, "target", None) is not None
     if options.beam is not None or has_target:
@@ -281,6 +282,13 @@ def take_experiment(options: argparse.Namespace) -> None:
         options.length_penalty = output.length_penalty if options.length_penalty is None else options.length_penalty
     else:
         options.beam = 1
+
+
+def check_target(options: argparse.Namespace) -> None:
+    """Raises `ConfigError` for options of decoding next to `--target`. Call it before `take_experiment`."""
+    if options.target is not None and (options.beam is not None or options.length_penalty is not None):
+        used = "--beam" if options.beam is not None else "--length-penalty"
+        raise ConfigError(f"{used} has no effect on the given translation. Omit {used} or --target.")
 
 
 def require_text(options: argparse.Namespace, name: str = "a sentence") -> None:

@@ -27,6 +27,7 @@ from augenmerk.core.cli.options import (
     add_checkpoint,
     add_experiment,
     add_interventions,
+    check_target,
     load_translator,
     require_text,
     take_experiment,
@@ -109,6 +110,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     """Translates, measures, draws and saves. Raises `AugenmerkError`."""
+    check_target(options)
     take_experiment(options)
     require_text(options, "--text with a sentence")
     if options.out.suffix.lower() not in SUFFIXES:

@@ -135,6 +135,7 @@ def test_changes_of_one_sentence_are_refused_by_name_for_others(
     told = capsys.readouterr().err
     assert message in told
     assert path in told
+    assert ("use its own sentence" in told) == (command != ["evaluate"]), "evaluate has no sentence"
 
 
 @pytest.mark.heavy

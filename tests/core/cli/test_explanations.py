@@ -85,6 +85,16 @@ def test_one_word_is_compared_with_a_rival(untrained_checkpoint, translator, giv
     assert found["difference"] == pytest.approx([expected.difference], abs=1e-6)
 
 
+def test_the_end_of_the_sentence_is_the_word_after_the_last(untrained_checkpoint, translator, given, capsys) -> None:
+    for rival in (None, "ladder"):
+        options = [] if rival is None else ["--rival", rival]
+        found = printed(capsys, untrained_checkpoint, "--parts", "--word", "8", *options)["parts"]
+        expected = word_parts(translator, given, 7, rival)
+        assert (found["words"], found["steps"]) == (["<eos>"], [7])
+        assert found["rivals"] == [expected.rival_word.token]
+        np.testing.assert_allclose(found["values"], [expected.values], atol=1e-6)
+
+
 def test_the_parts_of_an_attention_score_add_up(untrained_checkpoint, capsys) -> None:
     found = printed(capsys, untrained_checkpoint, "--query-key", "cross:2:1", "4", "5")
     parts = found["query_key_parts"]
@@ -134,8 +144,11 @@ def test_npz_has_the_same_numbers_with_slashes(untrained_checkpoint, tmp_path, c
     [
         (["--word", "2"], "--word names the word for --parts. Add --parts."),
         (["--parts", "--rival", "dog"], "--rival needs a word to compare with. Add --parts and --word N."),
-        (["--parts", "--word", "9"], "The translation has no word 9. Choose from words 1 to 7: A man stands on"),
-        (["--parts", "--word", "0"], "The translation has no word 0."),
+        (
+            ["--parts", "--word", "9"],
+            "The translation has no word 9. Choose from words 1 to 8: A man stands on",
+        ),
+        (["--parts", "--word", "0"], "no word 0. Choose from words 1 to 8: A man stands on a ladder. <eos>"),
         (["--parts", "--word", "2", "--rival", "man"], "is the word itself"),
         (["--parts", "--word", "2", "--rival", " "], "The rival is empty"),
     ],

@@ -93,13 +93,23 @@ def test_word_pairs_give_the_metric_its_parts_and_its_importance(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--statistics", "--target", "A man."], "A sample cannot be combined with --target, which need a sentence"),
+        (["--statistics", "--target", "A man."], "A sample cannot be combined with --target, which needs a sentence"),
         (["--statistics", "--source-share", "--lens"], "cannot be combined with --source-share and --lens"),
         (["--statistics", "--force", "2=man"], "cannot be combined with --force"),
+        (["--statistics", "--word", "3", "--rival", "dog"], "with --word and --rival, which need a sentence"),
+        (["--statistics", "--beam", "4"], "A sample cannot be combined with --beam"),
+        (["--statistics", "--measure", "norm", "--hide", "end"], "with --measure and --hide"),
+        (["p.tsv", "--metric", "difference", "--word", "3"], "word pairs cannot be combined with --word, which needs"),
+        (["p.tsv", "--metric", "difference", "--beam", "4"], "word pairs cannot be combined with --beam"),
+        (["x", "--target", "A dog.", "--beam", "3"], "--beam has no effect on the given translation. Omit --beam or"),
+        (["x", "--target", "A dog.", "--length-penalty", "1"], "--length-penalty has no effect on the given"),
         (["--statistics", "--head-off", "cross:9:1"], "no cross layer 9 head 1"),
         (["--metric", "difference"], "needs a file of word pairs"),
         (["p.tsv", "--metric", "difference", "--statistics"], "needs a file of word pairs, and no other sample"),
-        (["p.tsv", "--metric", "difference"], "p.tsv"),
+        (
+            ["Zwei Hunde.", "--metric", "difference"],
+            "--metric difference reads a file of word pairs. There is no file “Zwei Hunde.”. Check the path.",
+        ),
         (["--importance"], "--importance needs a sample"),
     ],
 )
@@ -115,7 +125,7 @@ def test_options_that_need_a_sentence_or_a_file_are_refused(
 def test_a_wrong_line_of_pairs_is_named(untrained_checkpoint: Path, pairs: Path, capsys) -> None:
     pairs.write_text("Leiter\t\tladder\tman\nLeiter\t\tqqqq\tman\n", encoding="utf-8")
     assert main(["analyze", str(pairs), "--metric", "difference", "--checkpoint", str(untrained_checkpoint)]) == 2
-    assert "Line 2: The vocabulary of this model has no 'qqqq'" in capsys.readouterr().err
+    assert f"{pairs}, line 2: The vocabulary of this model has no 'qqqq'" in capsys.readouterr().err
 
 
 def test_info_takes_its_checkpoint_by_place_or_by_name(untrained_checkpoint: Path, capsys) -> None:

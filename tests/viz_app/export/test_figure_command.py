@@ -165,6 +165,7 @@ def test_a_grid_holds_every_head_of_every_kind(untrained_checkpoint: Path, tmp_p
         (["--kind", "decoder", "--measure", "rollout", "--out", "x.png"], "no measure 'rollout' for decoder"),
         (["--off", "cross:9:9", "--out", "x.png"], "no cross layer 9 head 9"),
         (["--target", " ", "--out", "x.png"], "no word of the given translation"),
+        (["--target", "A dog.", "--beam", "3", "--out", "x.png"], "--beam has no effect on the given translation"),
     ],
 )
 def test_what_cannot_be_drawn_is_said_in_one_message(
