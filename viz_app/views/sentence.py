@@ -592,13 +592,14 @@ def original_text(result: ExperimentResult, effect: ChangeEffect | None = None) 
         return ""
     by = number(abs(result.change_of_log_probability))
     more, higher = ("more", "higher") if result.change_of_log_probability > 0 else ("less", "lower")
-    measured = f"now {more} probable: log-probability {higher} by {by}" if by != number(0) else "equally probable"
+    verdict = f"now {more} probable" if by != number(0) else "equally probable"
+    measured = f"{verdict}: log-probability {higher} by {by}" if by != number(0) else verdict
     if result.original.text == result.changed.text:
         words = "Same words as without these changes"
-        forms = [f"{words} · {measured}", f"Same words · {measured.partition(':')[0]}", "Same words"]
+        forms = [f"{words} · {measured}", f"Same words · {verdict}", "Same words"]
     else:
         words = f"Original: {result.original.text or 'nothing'}"
-        forms = [f"{words} · {measured}", words]
+        forms = [f"{words} · {measured}", f"{words} · {verdict}, by {by}", f"{words} · {verdict}", words]
     if effect is not None and effect.increased:
         parts = ", ".join(f"{part.short_name} +{number(growth)}" for part, growth in effect.increased)
         forms.insert(0, f"{forms[0]} · parts that increased for “{effect.word}”: {parts}")

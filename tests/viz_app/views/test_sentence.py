@@ -31,6 +31,7 @@ from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.sentence import SentencePanel, original_text
 from augenmerk.viz_app.views.sentence_input import TargetLine
+from augenmerk.viz_app.widgets.labels import ElidingLabel
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
 
 MODEL = ModelInfo("one", Path("one.safetensors"), preset("notebook"), DeviceChoice("cpu", "requested"), 1)
@@ -111,6 +112,23 @@ def test_beside_a_changed_translation_stands_the_original_and_what_it_costs(
     before = result.original.log_probability
     assert panel.facts.text().endswith(f"of the original: {before:.2f} → {before - 0.25:.2f}".replace("-", "−"))
     assert [each.cursor.selectedText() for each in panel.sentence.extraSelections()] == ["Off1"]
+
+
+def test_where_the_measured_sentence_does_not_fit_its_verdict_stays_beside_the_original(
+    qtbot: QtBot, theme: Theme, state: ExperimentState
+) -> None:
+    state.prepare_text("ein mann .")
+    answer(state)
+    state.submit(toggle_head(Head("cross", 0, 0)))
+    effect = ChangeEffect("mann", ((Head("cross", 1, 4), 0.314),), None)
+    line = ElidingLabel("small", original_text(answer(state), effect))
+    qtbot.addWidget(line)
+    verdict = "Original: Ein mann. · now less probable"
+    expected = (f"{verdict}: log-probability lower by 0.25", f"{verdict}, by 0.25", verdict, "Original: Ein mann.")
+    assert line.whole == f"{expected[0]} · parts that increased for “mann”: cross 2·5 +0.31"
+    for form in expected:
+        line.resize(line.fontMetrics().horizontalAdvance(form) + 1, 20)
+        assert line.shown_text() == form
 
 
 def test_where_two_decimals_hide_what_a_change_costs_there_are_three(
