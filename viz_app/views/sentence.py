@@ -590,10 +590,13 @@ def original_text(result: ExperimentResult, effect: ChangeEffect | None = None) 
         return f"The model's own: {result.own.text}"
     if not result.is_changed:
         return ""
-    by = number(abs(result.change_of_log_probability))
-    more, higher = ("more", "higher") if result.change_of_log_probability > 0 else ("less", "lower")
-    verdict = f"now {more} probable" if by != number(0) else "equally probable"
-    measured = f"{verdict}: log-probability {higher} by {by}" if by != number(0) else verdict
+    before, now = result.original.log_probability, sum(result.original_log_probabilities)
+    digits = _digits(before, now)
+    change = round(now, digits) - round(before, digits)  # of the numbers as shown, so that they add up
+    by = number(abs(change), digits)
+    more, higher = ("more", "higher") if change > 0 else ("less", "lower")
+    verdict = f"now {more} probable" if change else "equally probable"
+    measured = f"{verdict}: log-probability {higher} by {by}" if change else verdict
     if result.original.text == result.changed.text:
         words = "Same words as without these changes"
         forms = [f"{words} · {measured}", f"Same words · {verdict}", "Same words"]
@@ -612,9 +615,13 @@ def _per_token(translation: Translation) -> str:
 
 
 def _from_to(before: float, now: float) -> str:
-    """Both numbers; with three decimals where two would hide that they differ."""
-    digits = 3 if before != now and number(before) == number(now) else 2
+    digits = _digits(before, now)
     return f"{number(before, digits)} → {number(now, digits)}"
+
+
+def _digits(before: float, now: float) -> int:
+    """Decimals of both numbers: three where two would hide that they differ."""
+    return 3 if before != now and number(before) == number(now) else 2
 
 
 class CoverageNotice(QWidget):

@@ -144,6 +144,23 @@ def test_where_two_decimals_hide_what_a_change_costs_there_are_three(
         assert panel.facts.text().endswith(f"of the original: {told}")
 
 
+def test_the_stated_change_is_the_difference_of_the_shown_log_probabilities(
+    panel: SentencePanel, state: ExperimentState
+) -> None:
+    state.submit(toggle_head(Head("cross", 0, 0)))
+    result = answer(state)
+    for before, now, shown, by in (
+        (-1.4949, -1.4651, "−1.49 → −1.47", "higher by 0.02"),  # the change is 0.0298
+        (-1.4851, -1.7551, "−1.49 → −1.76", "lower by 0.27"),
+        (-1.4949, -1.4951, "−1.49 → −1.50", "lower by 0.01"),
+        (-1.4921, -1.4879, "−1.492 → −1.488", "higher by 0.004"),
+    ):
+        original = replace(result.original, log_probabilities=(before,))
+        state.accept(replace(result, original=original, original_log_probabilities=(now,)))
+        assert panel.facts.text().endswith(f"of the original: {shown}")
+        assert panel.original_line.whole.endswith(f": log-probability {by}")
+
+
 def test_where_the_words_stay_this_is_said(panel: SentencePanel, state: ExperimentState) -> None:
     state.submit(force(1, "mann"))
     answer(state)
@@ -153,7 +170,8 @@ def test_where_the_words_stay_this_is_said(panel: SentencePanel, state: Experime
     assert original is not None
     for change, measured in (
         (0.0, "equally probable"),
-        (-0.004, "equally probable"),
+        (-0.0001, "equally probable"),
+        (-0.004, "now less probable: log-probability lower by 0.004"),
         (-0.5, "now less probable: log-probability lower by 0.50"),
         (1.25, "now more probable: log-probability higher by 1.25"),
     ):
