@@ -231,6 +231,14 @@ def test_commands_are_found_by_any_of_their_words() -> None:
     assert matching(commands, "") == commands
 
 
+def test_commands_are_found_by_search_words_after_those_found_by_their_titles() -> None:
+    titles = {"Copy": "rows, columns", "One column": "", "Columns": "", "Rows": ""}
+    commands = [Command[None](title, print, search_words=words).on(None) for title, words in titles.items()]
+    assert [command.title for command in matching(commands, "Column")] == ["Columns", "One column", "Copy"]
+    assert [command.title for command in matching(commands, "copy column")] == ["Copy"]
+    assert matching(commands, "") == commands
+
+
 def palette(window: MainWindow) -> CommandPalette:
     (found,) = window.findChildren(CommandPalette)
     return found
@@ -247,6 +255,10 @@ def test_the_palette_does_what_is_typed(make_window: MakeWindow, qtbot: QtBot) -
     assert window.pages.learn is not None
     assert window.pages.learn.chapters[window.pages.learn.place].name == "mask"
     qtbot.waitUntil(lambda: not window.findChildren(CommandPalette))
+    assert [command.title for command in matching(window.commands.commands, "column")] == [
+        "Why does this head look there? Explain the pinned weight",
+        "Copy the numbers as a table",
+    ]
     window.commands.run("Commands")
     dialog = palette(window)
     qtbot.keyClicks(dialog.field, "page")

@@ -171,6 +171,7 @@ TAB_COMMANDS = tuple(
     Command[AnalysisPanel](
         f"{tab.name}: {tab.tip}",
         partial(AnalysisPanel.open_tab, tab=tab),
+        search_words=tab.search_words,
         is_offered=lambda panel: panel.has_result,
     )
     for tab in TABS

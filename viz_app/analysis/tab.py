@@ -50,6 +50,7 @@ class AnalysisTab(LivePanel):
     Attributes:
         name, tip: of the tab's button.
         meaning: the sentence.
+        search_words: of the command that opens the tab; see `Command`.
         context, preferences: see `AnalysisContext`.
         explanation: the line with the sentence.
         job_bar: the tab's computation; None if the tab computes nothing that takes long.
@@ -58,6 +59,7 @@ class AnalysisTab(LivePanel):
     name: ClassVar[str]
     tip: ClassVar[str]
     meaning: ClassVar[str]
+    search_words: ClassVar[str] = ""
 
     def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
         self.explanation = label("small", self.meaning, wraps=True)

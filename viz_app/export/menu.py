@@ -364,6 +364,7 @@ COPY_COMMANDS = {
         keys=("Ctrl+Alt+C",),
         group="Files",
         tip="Copy the large map with its labels, for a spreadsheet",
+        search_words="rows, columns, spreadsheet",
         is_offered=lambda menu: menu.offers("map"),
     ),
 }

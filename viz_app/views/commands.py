@@ -127,7 +127,11 @@ PART_COMMANDS = (
 """Commands on more than one head, and on networks."""
 HEAD_PANEL_COMMANDS = (
     Command[Any]("Scale the chosen head or change its temperature…", lambda panel: panel.scale_head()),
-    Command[Any]("Why does this head look there? Explain the pinned weight", lambda panel: panel.explain_weight()),
+    Command[Any](
+        "Why does this head look there? Explain the pinned weight",
+        lambda panel: panel.explain_weight(),
+        search_words="row, column, cell; attribution to components of query and key",
+    ),
 )
 """Of the panel that shows one head."""
 SCENE_COMMANDS = (

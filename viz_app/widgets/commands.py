@@ -48,6 +48,7 @@ class Command(Generic[PartT_contra]):
         group: heading on the sheet of keys.
         line: text on the sheet, for commands that share a line; empty for the title.
         tip: more about it, for menus.
+        search_words: further words by which the palette finds it.
         is_offered: whether the palette lists it now.
     """
 
@@ -59,6 +60,7 @@ class Command(Generic[PartT_contra]):
     group: str = "Window"
     line: str = ""
     tip: str = ""
+    search_words: str = ""
     is_offered: Callable[[PartT_contra], bool] = lambda _part: True
 
     @property
@@ -224,10 +226,21 @@ def _native(key: Key) -> str:
 
 
 def matching(commands: Sequence[BoundCommand], typed: str) -> list[BoundCommand]:
-    """Commands whose titles contain every typed word; those that begin with the first word come first."""
+    """Commands whose titles or search words contain every typed word.
+
+    Those that begin with the first word come first, those found by search words last.
+    """
     words = typed.lower().split()
-    found = [command for command in commands if all(word in command.title.lower() for word in words)]
-    return sorted(found, key=lambda command: bool(words) and not command.title.lower().startswith(words[0]))
+
+    def place(command: BoundCommand) -> int | None:
+        title = command.title.lower()
+        if all(word in title for word in words):
+            return int(bool(words) and not title.startswith(words[0]))
+        searched = f"{title} {command.command.search_words.lower()}"
+        return 2 if all(word in searched for word in words) else None
+
+    found = [(at, command) for command in commands if (at := place(command)) is not None]
+    return [command for _, command in sorted(found, key=lambda each: each[0])]
 
 
 class CommandPalette(QDialog):

@@ -80,6 +80,7 @@ class WordTab(AnalysisTab):
     name: ClassVar[str] = "Word"
     tip: ClassVar[str] = "Why this word? Its logit as a sum over heads and feed-forward networks; the logit lens"
     meaning: ClassVar[str] = MEANINGS["parts"]
+    search_words: ClassVar[str] = "parts direct logit attribution, encoder layers, DecoderLens"
     stops_when_left: ClassVar[bool] = True
 
     def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:

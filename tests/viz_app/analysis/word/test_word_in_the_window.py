@@ -52,7 +52,7 @@ def test_the_pop_up_of_a_word_opens_its_explanation_against_the_clicked_rival(wi
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("typed", ["why", "lens", "word", "feed"])
+@pytest.mark.parametrize("typed", ["why", "lens", "word", "feed", "attribution", "encoder layers"])
 def test_the_palette_finds_the_tab_from_any_page(window: MainWindow, qtbot: QtBot, typed: str) -> None:
     window.pages.show(TRAIN)
     qtbot.keySequence(window, QKeySequence("Ctrl+K"))
