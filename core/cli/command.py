@@ -37,6 +37,10 @@ class OptionParser(argparse.ArgumentParser):
         self.register("type", float, _of_type(float, "a number"))
         self.register("type", Path, _path)
 
+    def error(self, message: str) -> NoReturn:
+        """Report a refused option without the whole usage."""
+        self.exit(USER_ERROR, f"{self.prog}: error: {message}\nSee {self.prog} --help.\n")
+
 
 def _of_type(kind: Callable[[str], object], name: str) -> Callable[[str], object]:
     def parse(text: str) -> object:

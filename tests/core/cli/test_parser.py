@@ -26,7 +26,9 @@ def test_a_value_that_is_none_of_the_kind_is_refused(
     with pytest.raises(SystemExit) as ended:
         main(["train", "--out", "somewhere", option, value])
     assert ended.value.code == 2
-    assert problem in capsys.readouterr().err
+    first, *rest = capsys.readouterr().err.splitlines()
+    assert first.startswith(f"augenmerk train: error: {problem}")
+    assert rest == ["See augenmerk train --help."]
 
 
 def test_an_empty_folder_name_is_not_the_folder_of_the_terminal(
