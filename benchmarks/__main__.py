@@ -23,7 +23,6 @@ BENCHMARKS = (
     "typing_letters",
     "importance",
     "explaining",
-    "explaining",
     "start",
 )
 
