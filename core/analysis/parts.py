@@ -177,10 +177,15 @@ class RowParts(ReadOnlyArrays):
             baseline: the subtrahend.
 
         Raises:
-            AnalysisError: the query does not see this key, or that of the baseline.
+            AnalysisError: the query does not see this key, or that of the baseline; or one of them is something else.
         """
-        for each in (key, baseline):
-            if isinstance(each, int) and each not in range(len(self.scores)):
+        for each in (key,) if baseline in ("mean", "none") else (key, baseline):
+            if isinstance(each, bool) or not isinstance(each, int | np.integer):
+                raise AnalysisError(
+                    f"{each!r} is not the position of a key. Pass a whole number from 0; a baseline may also be "
+                    "“mean” or “none”."
+                )
+            if each not in range(len(self.scores)):
                 raise AnalysisError(
                     f"Query {self.query + 1} does not see key {each + 1}. Choose from keys 1 to {len(self.scores)}."
                 )

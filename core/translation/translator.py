@@ -330,13 +330,13 @@ class Translator:
 
         Args:
             experiment: the experiment, which is run first, or its translation.
-            sites: names such as "decoder.1.cross_attention.query", some of `sites`.
+            sites: names such as "decoder.1.cross_attention.query", some of `sites`; or a single one.
 
         Raises:
             AnalysisError: the model has no such site, or lacks a head or network that the experiment changes.
             TextError, ExperimentError: as `run`.
         """
-        names = tuple(sites)
+        names = (sites,) if isinstance(sites, str) else tuple(sites)
         check_sites(self.model, names)
         translation = experiment if isinstance(experiment, Translation) else self.run(experiment)
         interventions = interventions_of(self.model, translation.experiment)

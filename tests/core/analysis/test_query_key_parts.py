@@ -111,6 +111,10 @@ def test_a_query_sees_earlier_keys_unless_the_mask_is_lifted(bundled: Translator
         masked.of_cell(4)
     with pytest.raises(AnalysisError, match="does not see key 6"):
         masked.of_cell(0, 5)
+    for key, baseline in ((0, "bogus"), (True, "none"), (0, False), ("1", "mean"), (0, None), (1.0, "mean")):
+        with pytest.raises(AnalysisError, match="is not the position of a key"):
+            masked.of_cell(key, baseline)
+    assert masked.of_cell(np.int64(2), np.int64(1)).total == masked.of_cell(2, 1).total
 
 
 @pytest.mark.heavy

@@ -208,6 +208,13 @@ def test_a_given_target_is_read(pre: Translator) -> None:
     assert found == pytest.approx(translation.log_probabilities, abs=1e-4)
 
 
+def test_a_single_site_needs_no_list(pre: Translator) -> None:
+    translation = pre.run(Experiment("ein mann steht"))
+    found = pre.trace(translation, "decoder.output")
+    assert list(found) == ["decoder.output"]
+    assert torch.equal(found["decoder.output"], pre.trace(translation, ["decoder.output"])["decoder.output"])
+
+
 @pytest.mark.parametrize(
     "site",
     [
