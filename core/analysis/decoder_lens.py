@@ -2,7 +2,7 @@
 
 Langedijk et al. 2023, "DecoderLens: Layerwise Interpretation of Encoder-Decoder Transformers": the decoder reads the
 states after an earlier layer of the encoder as if they were its output. In models with a final norm they pass through
-it. After the last layer this is the model's own translation; the decoder was not trained for the others.
+it. After the last layer this is the model's greedy translation; the decoder was not trained for the others.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ class DecoderLens:
     Attributes:
         translation: of the sentence and experiment in question.
         layers: L + 1 translations without maps: from the embedding, then after each layer. The last one is the model's
-            own.
+            greedy translation, which a beam may not have found.
         added: for each of them, the words that the one before lacks; none for the first.
         removed: for each of them, the words that the next one lacks; none for the last.
     """
@@ -41,7 +41,7 @@ class DecoderLens:
 
     @property
     def settled_at(self) -> int:
-        """The number of encoder layers from which on the translation is the model's own."""
+        """The number of encoder layers from which on the greedy translation stays the same."""
         texts = [each.predicted_ids for each in self.layers]
         return next(depth for depth in range(len(texts)) if len(set(texts[depth:])) == 1)
 
