@@ -292,5 +292,5 @@ def _layers_in_html(lens: "DecoderLens") -> str:
         lines.append(f"<tr><td style='color:{colors.muted};padding-right:10px'>{name}</td><td>{text}</td></tr>")
     depth = lens.settled_at
     needed = f"{depth} of {len(lines) - 1} layers are" if depth else "The embedding is"
-    says = f"<p style='color:{colors.muted}'>{needed} enough for the model's own translation.</p>"
+    says = f"<p style='color:{colors.muted}'>{needed} enough for the same greedy translation.</p>"
     return f"<table cellspacing='0' cellpadding='3'>{''.join(lines)}</table>{says}"

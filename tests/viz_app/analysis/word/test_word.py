@@ -303,7 +303,7 @@ def test_the_translation_of_each_encoder_layer_is_a_line(
     assert tab.layers.text().count("<tr>") == len(expected)
     assert "embedding" in tab.layers.text()
     assert f"layer {len(expected) - 1}" in tab.layers.text()
-    assert "enough for the model's own translation" in tab.layers.text()
+    assert "enough for the same greedy translation" in tab.layers.text()
     assert expected[-1].predicted_tokens == translation.predicted_tokens
 
 
