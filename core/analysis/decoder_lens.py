@@ -2,7 +2,8 @@
 
 Langedijk et al. 2023, "DecoderLens: Layerwise Interpretation of Encoder-Decoder Transformers": the decoder reads the
 states after an earlier layer of the encoder as if they were its output. In models with a final norm they pass through
-it. After the last layer this is the model's greedy translation; the decoder was not trained for the others.
+it. After the last layer this is the model's greedy translation; the decoder was not trained for the others. All of them
+end after the same number of tokens, so that only words that the decoder chose otherwise differ between layers.
 """
 
 from collections.abc import Callable
@@ -29,8 +30,8 @@ class DecoderLens:
     Attributes:
         translation: of the sentence and experiment in question.
         layers: L + 1 translations without maps: from the embedding, then after each layer. The last one is the model's
-            greedy translation, which a beam may not have found.
-        added: for each of them, the words that the one before lacks; none for the first.
+            greedy translation, up to 2 S + 10 tokens of it; a beam may have found another.
+        added: for each of them, the words that the previous one lacks; none for the first.
         removed: for each of them, the words that the next one lacks; none for the last.
     """
 
@@ -51,8 +52,8 @@ def decoder_lens(
 ) -> DecoderLens:
     """The greedy translations from each layer of the encoder, under the translation's experiment.
 
-    A beam or a given target is replaced by greedy decoding. Earlier layers get at most 2 S + 10 tokens. Not thread-safe
-    with other uses of the model.
+    A beam or a given target is replaced by greedy decoding. Each translation has at most 2 S + 10 tokens. Not
+    thread-safe with other uses of the model.
 
     Args:
         translator: provides the model.
@@ -67,11 +68,10 @@ def decoder_lens(
     kept = [each for each in translation.experiment.interventions if not isinstance(each, CausalMaskLifted)]
     compiled = translator.compile(replace(translation.experiment, output=Greedy(), interventions=tuple(kept)))
     source_ids = compiled.source.ids
-    num_layers = len(model.encoder_layers)
-    limited = replace(compiled, max_steps=min(compiled.max_steps, 2 * len(source_ids) + 10))
-    batch = [*[limited] * num_layers, compiled]
+    compiled = replace(compiled, max_steps=min(compiled.max_steps, 2 * len(source_ids) + 10))
+    batch = [compiled] * (len(model.encoder_layers) + 1)
     interventions = compile_interventions(model, [each.changes for each in batch])
-    depths = ["encoder.embedding", *(f"encoder.{layer}.feed_forward.after" for layer in range(num_layers - 1))]
+    depths = ["encoder.embedding", *(f"encoder.{layer}.feed_forward.after" for layer in range(len(batch) - 2))]
     with torch.inference_mode():
         own = compile_interventions(model, [compiled.changes])
         states = trace_sites(model, source_ids, [translator.rules.start_id], [*depths, "encoder.output"], own)

@@ -50,12 +50,23 @@ def test_each_layer_translates_as_a_model_whose_encoder_ends_there(
     for depth, found in enumerate(lens.layers):
         cut.model.encoder_layers = layers[:depth]
         (expected,) = cut.run_many([experiment], need_maps=False)
-        limit = 2 * len(translation.source_ids) + 10 if depth < len(layers) else None
+        limit = 2 * len(translation.source_ids) + 10
         assert found.predicted_ids == expected.predicted_ids[:limit]
         ours, theirs = found.log_probabilities, expected.log_probabilities[:limit]
         assert ours == pytest.approx(theirs, abs=1e-4)
-    assert lens.layers[-1].predicted_ids == translation.predicted_ids
-    assert lens.layers[-1].text == translation.text
+
+
+def test_a_translation_that_does_not_end_is_equally_long_in_every_layer() -> None:
+    translator = make_translator("words, pre-norm without a final one")
+    end_id = translator.rules.end_id
+    translator.model.output.bias.data[end_id] = -1e3
+    translation = translator.translate("ein mann")
+    limit = 2 * len(translation.source_ids) + 10
+    assert len(translation.predicted_ids) > limit
+    lens = decoder_lens(translator, translation)
+    assert {len(each.predicted_ids) for each in lens.layers} == {limit}
+    assert lens.layers[-1].predicted_ids == translation.predicted_ids[:limit]
+    assert f"cut off after {limit} tokens" in lens.layers[-1].notes[0]
 
 
 def test_layers_differ_and_the_last_is_the_translation_with_heads_of_the_encoder_off(bundled: Translator) -> None:
