@@ -321,11 +321,6 @@ class ExperimentResult:
         """Whether there are interventions at all."""
         return self.changed is not self.original
 
-    @property
-    def change_of_log_probability(self) -> float:
-        """The log-probability that the original translation gains or loses (below 0) by the interventions, in nats."""
-        return sum(self.original_log_probabilities) - self.original.log_probability
-
 
 def _by_word(found: Sequence[Intervention]) -> str:
     """The interventions as text. The forced pieces of a word are one, at its first step."""
