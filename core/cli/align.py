@@ -17,20 +17,28 @@ from augenmerk.core.analysis.alignment import (
 )
 from augenmerk.core.analysis.measures import MEASURES
 from augenmerk.core.analysis.selection import LABEL_MODES
-from augenmerk.core.cli.lines import print_notes, show_progress
+from augenmerk.core.cli.lines import STANDARD_INPUT, print_notes, show_progress
 from augenmerk.core.cli.options import (
+    CHANGES_OF_A_SENTENCE,
+    EXPERIMENT_HELP,
+    add_beam,
     add_checkpoint,
-    add_general,
+    add_experiment,
+    add_interventions,
+    check_target,
+    check_without_sentence,
     load_translator,
     parse_head,
+    read_experiment,
     read_general,
+    take_experiment,
 )
 from augenmerk.core.cli.values import origin_values
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import write_text
-from augenmerk.core.translation.experiment import Experiment, General, GivenTarget, Greedy
+from augenmerk.core.translation.experiment import General
 from augenmerk.core.translation.experiment_file import part_to_json
 
 if TYPE_CHECKING:
@@ -38,6 +46,8 @@ if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator
 
 NUM_SHOWN = 10
+OF_A_SENTENCE = ("target", "head", "rows", "measure", *CHANGES_OF_A_SENTENCE)
+"""Options without effect on the ranking."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -47,14 +57,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "Ney 2003) on one half of the pairs. The reported rate is that on the other half."
     )
     parser.add_argument("--text", help="link the words of this sentence; - reads it from standard input")
-    parser.add_argument(
-        "--target", metavar="TEXT", help="with --text: link to this translation (default: the model's own)"
-    )
+    add_experiment(parser, EXPERIMENT_HELP)
+    parser.add_argument("--target", metavar="TEXT", help="link to this translation (default: the model's own)")
     parser.add_argument(
         "--head",
         type=parse_head,
         metavar="HEAD",
-        help="with --text: link by this head, such as cross:2:5 (default: the best aligner)",
+        help="link by this head, such as cross:2:5 (default: the best aligner)",
     )
     parser.add_argument(
         "--rows",
@@ -68,7 +77,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default="weight",
         help="with --head: the measure to link by (default: %(default)s)",
     )
-    add_general(parser)
+    add_interventions(parser)
+    add_beam(parser)
     parser.add_argument("--gold", type=Path, metavar="FILE", help="pairs aligned by hand (default: the shipped ones)")
     parser.add_argument(
         "--ibm-1",
@@ -84,8 +94,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the ranking or the links. Raises `AugenmerkError`."""
-    if options.text is None and (options.target is not None or options.head is not None):
-        raise ConfigError("--target and --head need a sentence. Add --text.")
+    check_target(options)
+    if options.text is None and options.experiment is None:
+        check_without_sentence(options, add_options, OF_A_SENTENCE, "A ranking cannot be combined with")
+    take_experiment(options)
     if options.write_ibm_1 is not None and options.ibm_1 is None:
         raise ConfigError("--write-ibm-1 needs a training corpus. Add --ibm-1 with German and English lines.")
     if options.head is not None and options.head.kind != "cross":
@@ -94,10 +106,10 @@ def run(options: argparse.Namespace) -> int:
             "Choose one, such as cross:2:5."
         )
     translator = load_translator(options)
-    changes = read_general(options)
     if options.text is not None:
-        _print_links(translator, changes, options)
+        _print_links(translator, options)
         return 0
+    changes = read_general(options)
     ranking = _rank(translator, changes, options)
     if options.json:
         print(json.dumps(origin_values(translator) | _as_json(ranking, changes), ensure_ascii=False))
@@ -183,25 +195,25 @@ def _score_as_json(score: "AlignerScore") -> dict[str, Any]:
     return ({"name": score.name} if score.aligner is None else _aligner_as_json(score.aligner)) | halves
 
 
-def _print_links(translator: "Translator", changes: tuple[General, ...], options: argparse.Namespace) -> None:
+def _print_links(translator: "Translator", options: argparse.Namespace) -> None:
     """Print each word of the translation with the source word linked to it."""
     from augenmerk.core.analysis.alignment_ranking import Aligner, align
 
-    text = sys.stdin.read() if options.text == "-" else options.text
-    output = Greedy() if options.target is None else GivenTarget(options.target)
-    translation = translator.run(Experiment(text, output, changes))
+    text = sys.stdin.read() if options.text == STANDARD_INPUT else options.text
+    experiment = read_experiment(options, text, translator.checkpoint.codecs.target)
+    translation = translator.run(experiment)
     print_notes([translation])
     if options.head is not None:
         aligner = Aligner(options.head.layer, options.head.head, options.rows, options.measure)
     else:
-        best = _rank(translator, changes, options).best
+        best = _rank(translator, experiment.general, options).best
         assert best is not None  # not cancelled
         assert best.aligner is not None
         aligner = best.aligner
     links = align(translator, translation, aligner)
     if options.json:
         found = origin_values(translator) | {
-            "interventions": [part_to_json(each) for each in changes],
+            "interventions": [part_to_json(each) for each in experiment.interventions],
             "source": [word.text for word in translation.source_words],
             "target": [word.text for word in translation.target_words],
             "aligner": _aligner_as_json(aligner),

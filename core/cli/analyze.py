@@ -34,12 +34,14 @@ from augenmerk.core.cli.lines import (
     show_progress,
 )
 from augenmerk.core.cli.options import (
+    CHANGES_OF_A_SENTENCE,
     EXPERIMENT_HELP,
     add_beam,
     add_checkpoint,
     add_experiment,
     add_interventions,
     check_target,
+    check_without_sentence,
     load_translator,
     parse_head,
     parse_index,
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".json", ".npz")
 STATISTICS = ("entropy", "relative_entropy", "confidence", "start_share", "end_share", "distances", "coverage")
 METRICS = ("loss", DIFFERENCE := "difference")
+SAMPLE_SIZE = 200
 LEAVE_OUT = "-"
 """As an argument of --without-words: leave the word out without a replacement."""
 
@@ -146,9 +149,7 @@ def _add_samples(group: argparse._ArgumentGroup) -> None:
         metavar="FILE",
         help="the same over source lines and given translations",
     )
-    group.add_argument(
-        "--num-sentences", type=int, default=200, metavar="N", help="size of the sample (default: %(default)s)"
-    )
+    group.add_argument("--num-sentences", type=int, metavar="N", help=f"size of the sample (default: {SAMPLE_SIZE})")
     group.add_argument(
         "--importance",
         action="store_true",
@@ -166,17 +167,11 @@ def _add_samples(group: argparse._ArgumentGroup) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compute and write the numbers. Raises `AugenmerkError`."""
-    if options.out is not None and options.out.suffix not in SUFFIXES:
-        raise ConfigError(f"--out {options.out}: choose a file name that ends in {' or '.join(SUFFIXES)}.")
-    if options.statistics is not None and options.sample is not None:
-        raise ConfigError("--statistics and --sample cannot be combined. Use one of them.")
-    if options.num_sentences < 1:
-        raise ConfigError(f"--num-sentences {options.num_sentences} is too small. Use at least 1.")
-    check_target(options)
+    _check(options)
     if options.metric == DIFFERENCE:
         return _run_pairs(options)
     if options.text is None and options.experiment is None and (options.sample or options.statistics):
-        _check_without_sentence(options, "A sample")
+        check_without_sentence(options, add_options, OF_A_SENTENCE, "A sample cannot be combined with")
     take_experiment(options)
     if options.importance and options.sample is None:
         raise ConfigError("--importance needs a sample. Add --sample with a file of sources and one of translations.")
@@ -203,6 +198,21 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _check(options: argparse.Namespace) -> None:
+    """Raises `ConfigError` for options that do not fit together. Sets the default size of a sample."""
+    if options.out is not None and options.out.suffix not in SUFFIXES:
+        raise ConfigError(f"--out {options.out}: choose a file name that ends in {' or '.join(SUFFIXES)}.")
+    if options.statistics is not None and options.sample is not None:
+        raise ConfigError("--statistics and --sample cannot be combined. Use one of them.")
+    if options.num_sentences is None:
+        options.num_sentences = SAMPLE_SIZE
+    elif options.num_sentences < 1:
+        raise ConfigError(f"--num-sentences {options.num_sentences} is too small. Use at least 1.")
+    elif not (options.sample or options.statistics or options.metric == DIFFERENCE):
+        raise ConfigError("--num-sentences needs a sample. Add --statistics or --sample.")
+    check_target(options)
+
+
 def _run_sample(options: argparse.Namespace) -> int:
     """Write the numbers of a sample alone."""
     translator, changes = _model_and_changes(options)
@@ -215,7 +225,7 @@ def _run_pairs(options: argparse.Namespace) -> int:
     """Write the numbers of a file of word pairs."""
     if options.text is None or options.sample or options.statistics is not None:
         raise ConfigError("--metric difference needs a file of word pairs, and no other sample: analyze pairs.tsv.")
-    _check_without_sentence(options, "A file of word pairs")
+    check_without_sentence(options, add_options, OF_A_SENTENCE, "A file of word pairs cannot be combined with")
     take_experiment(options)
     from augenmerk.core.analysis.pairs import attribute_pairs, pairs_importance, read_pairs
 
@@ -245,20 +255,9 @@ def _run_pairs(options: argparse.Namespace) -> int:
 
 OF_A_SENTENCE = (
     *("target", "measure", "rows", "words", "hide", "query_key", "compare", "source_share", "without_words"),
-    *("lens", "decoder_lens", "parts", "word", "rival", "lift_mask", "set_row", "force", "force_token", "remove_word"),
-    *("replace_word", "beam", "length_penalty"),
+    *("lens", "decoder_lens", "parts", "word", "rival", *CHANGES_OF_A_SENTENCE),
 )
 """Options without effect on samples."""
-
-
-def _check_without_sentence(options: argparse.Namespace, what: str) -> None:
-    """Raises `ConfigError` for options that need a sentence. Call it before `take_experiment`."""
-    parser = argparse.ArgumentParser()
-    add_options(parser)
-    used = [name for name in OF_A_SENTENCE if getattr(options, name) != parser.get_default(name)]
-    if found := [f"--{name.replace('_', '-')}" for name in used]:
-        needs = "which needs" if len(found) == 1 else "which need"
-        raise ConfigError(f"{what} cannot be combined with {' and '.join(found)}, {needs} a sentence.")
 
 
 def _model_and_changes(options: argparse.Namespace) -> "tuple[Translator, tuple[General, ...]]":
@@ -321,7 +320,6 @@ def numbers_of_sentence(translator: "Translator", translation: "Translation", op
         detail = query_key_detail(trace, *cell)
         for name in ("query_vector", "key_vector", "products", "score", "weight"):
             numbers[f"query_key_{name}"] = np.array(getattr(detail, name))
-        numbers["query_key_logit"] = numbers["query_key_score"]  # its former name, for readers of older files
         numbers |= query_key_numbers(translator, translation, *cell)
     return numbers
 

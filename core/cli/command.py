@@ -37,6 +37,13 @@ class OptionParser(argparse.ArgumentParser):
         self.register("type", float, _of_type(float, "a number"))
         self.register("type", Path, _path)
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse, and refuse unknown options here: the parser of the whole program would report them as its own."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(map(shown, unknown))}")
+        return found, unknown
+
     def error(self, message: str) -> NoReturn:
         """Report a refused option without the whole usage."""
         self.exit(USER_ERROR, f"{self.prog}: error: {message}\nSee {self.prog} --help.\n")

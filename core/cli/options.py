@@ -291,6 +291,34 @@ def check_target(options: argparse.Namespace) -> None:
         raise ConfigError(f"{used} has no effect on the given translation. Omit {used} or --target.")
 
 
+CHANGES_OF_A_SENTENCE = (
+    *("lift_mask", "set_row", "force", "force_token", "remove_word", "replace_word", "beam", "length_penalty"),
+)
+"""Options of `add_interventions` and `add_beam` that fit only one sentence."""
+
+
+def check_without_sentence(
+    options: argparse.Namespace,
+    add_options: Callable[[argparse.ArgumentParser], None],
+    names: Sequence[str],
+    problem: str,
+) -> None:
+    """Raises `ConfigError` for options that need a sentence. Call it before `take_experiment`.
+
+    Args:
+        options: of a command.
+        add_options: the function that adds them.
+        names: of the options that need a sentence.
+        problem: the beginning of the message.
+    """
+    parser = argparse.ArgumentParser()
+    add_options(parser)
+    used = [name for name in names if getattr(options, name) != parser.get_default(name)]
+    if found := [f"--{name.replace('_', '-')}" for name in used]:
+        needs = "which needs" if len(found) == 1 else "which need"
+        raise ConfigError(f"{problem} {' and '.join(found)}, {needs} a sentence.")
+
+
 def require_text(options: argparse.Namespace, name: str = "a sentence") -> None:
     """Raises `ConfigError` if there is no sentence, after `take_experiment`."""
     if options.text is None:

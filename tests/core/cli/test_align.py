@@ -11,8 +11,20 @@ from augenmerk.core.analysis.alignment_ranking import Aligner, align, rank_align
 from augenmerk.core.cli.align import NUM_SHOWN
 from augenmerk.core.cli.main import main
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.experiment import Experiment, GivenTarget, HeadScaled
-from augenmerk.core.translation.experiment_file import part_to_json
+from augenmerk.core.translation.experiment import (
+    Beam,
+    Experiment,
+    ForcedToken,
+    GivenTarget,
+    HeadScaled,
+    SourceWordRemoved,
+)
+from augenmerk.core.translation.experiment_file import (
+    ModelReference,
+    SavedExperiment,
+    part_to_json,
+    write_experiment_file,
+)
 from augenmerk.core.translation.translator import Translator
 from tests.core.analysis.test_alignment_ranking import TEXTS
 
@@ -91,6 +103,24 @@ def test_a_sentences_links_by_a_head_are_those_of_the_library(untrained_checkpoi
     assert lines[1].split()[1] == found["source"][links[0].source]
 
 
+def test_the_links_of_an_experiment_file_are_those_of_its_translation(
+    untrained_checkpoint: Path, tmp_path: Path, capsys
+) -> None:
+    translator = Translator.load(untrained_checkpoint, "cpu")
+    experiment = Experiment(
+        SENTENCE, Beam(2, 0.5), (SourceWordRemoved(3), HeadScaled(Head("encoder", 0, 0)), ForcedToken(1, "ladder"))
+    )
+    path = tmp_path / "my.augenmerk"
+    write_experiment_file(SavedExperiment(experiment, ModelReference(translator.name, translator.digest)), path)
+    found = json.loads(told(capsys, untrained_checkpoint, "--experiment", path, "--head", "cross:2:1", "--json"))
+    translation = translator.run(experiment)
+    assert found["interventions"] == [part_to_json(each) for each in experiment.interventions]
+    assert found["source"] == ["ein", "mann", "steht", "einer", "leiter", "."]
+    assert found["target"] == [word.text for word in translation.target_words]
+    links = align(translator, translation, Aligner(1, 0, "predicted", "weight"))
+    assert [(link["source"], link["target"]) for link in found["links"]] == [(one.source, one.target) for one in links]
+
+
 @pytest.mark.heavy
 def test_the_ranking_is_that_of_the_changed_model(untrained_checkpoint: Path, gold: Path, capsys) -> None:
     from augenmerk.core.analysis.alignment import read_gold
@@ -118,8 +148,10 @@ def test_without_a_head_the_best_aligner_is_used(untrained_checkpoint: Path, gol
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--target", "A man."], "need a sentence. Add --text"),
-        (["--head", "cross:1:1"], "need a sentence. Add --text"),
+        (["--target", "A man."], "A ranking cannot be combined with --target, which needs a sentence."),
+        (["--head", "cross:1:1", "--rows", "read"], "with --head and --rows, which need a sentence."),
+        (["--force", "1=dog"], "A ranking cannot be combined with --force, which needs a sentence."),
+        (["--text", SENTENCE, "--target", TARGET, "--beam", "4"], "--beam has no effect on the given translation"),
         (["--text", SENTENCE, "--head", "encoder:1:1"], "only heads of cross-attention connect"),
         (["--text", SENTENCE, "--head", "cross:3:1"], "layers 1 to 2"),
         (["--write-ibm-1", "x.tsv"], "Add --ibm-1"),

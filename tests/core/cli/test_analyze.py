@@ -79,7 +79,6 @@ def test_heads_off_change_the_numbers(untrained_checkpoint: Path, capsys, argume
 def test_products_sum_to_the_attention_score(untrained_checkpoint: Path, capsys) -> None:
     found = told(capsys, untrained_checkpoint, "--target", TARGET, "--query-key", "cross:2:1", "4", "5")
     assert sum(found["query_key_products"]) == pytest.approx(found["query_key_score"], abs=1e-5)
-    assert found["query_key_logit"] == found["query_key_score"], "the name in files of earlier versions"
     assert found["query_key_weight"] == pytest.approx(found["cross"][1][0][3][4], abs=1e-6)
 
 

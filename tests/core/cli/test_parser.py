@@ -31,6 +31,18 @@ def test_a_value_that_is_none_of_the_kind_is_refused(
     assert rest == ["See augenmerk train --help."]
 
 
+@pytest.mark.parametrize("arguments", [["translate", "Ein Hund."], ["align"], ["train", "--out", "somewhere"]])
+def test_an_unknown_option_is_refused_by_its_command(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([*arguments, "--no-such-option", "x"])
+    assert ended.value.code == 2
+    command = f"augenmerk {arguments[0]}"
+    assert capsys.readouterr().err.splitlines() == [
+        f"{command}: error: unrecognized arguments: '--no-such-option' 'x'",
+        f"See {command} --help.",
+    ]
+
+
 def test_an_empty_folder_name_is_not_the_folder_of_the_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -111,6 +111,7 @@ def test_word_pairs_give_the_metric_its_parts_and_its_importance(
             "--metric difference reads a file of word pairs. There is no file “Zwei Hunde.”. Check the path.",
         ),
         (["--importance"], "--importance needs a sample"),
+        (["x", "--num-sentences", "9"], "--num-sentences needs a sample. Add --statistics or --sample."),
     ],
 )
 def test_options_that_need_a_sentence_or_a_file_are_refused(
