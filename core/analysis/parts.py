@@ -1,4 +1,4 @@
-"""What a model's numbers are made of: the components of the residual stream, and their parts. No torch.
+"""The components of the residual stream, and their parts of logits and attention scores. No torch.
 
 The vector of a position is a sum: the vectors of its token and of its position, the output of every head and of every
 feed-forward network, and biases (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits").
@@ -115,13 +115,13 @@ LEAST_INCREASE, MAX_INCREASED = 0.1, 3
 
 @dataclass(frozen=True)
 class ChangeEffect:
-    """What the changes of an experiment do to the parts of one word of the original translation.
+    """The effect of an experiment's changes on the parts of one word of the original translation.
 
     Attributes:
         word: the word.
         increased: heads and networks, not changed themselves, whose direct effect on the word's lead over its rival
-            grew by at least `LEAST_INCREASE` nats, with this growth; the `MAX_INCREASED` largest. That they replace
-            what was changed does not follow from it.
+            grew by at least `LEAST_INCREASE` nats, with this growth; the `MAX_INCREASED` largest. This does not prove
+            that they replace the changed ones.
         largest: the head or network with the largest direct effect under the changes; None if there is none above 0.
     """
 

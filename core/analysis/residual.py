@@ -65,8 +65,8 @@ class ResidualStream:
         Args:
             directions: [..., N, D], in double precision, one for each row.
             rows: the positions of these N.
-            depth: of the sublayer whose input is split, behind the norm that precedes it; None for the output of the
-                stack, behind the final norm.
+            depth: of the sublayer whose input is split, after the norm that precedes it; None for the output of the
+                stack, after the final norm.
             opens_cross: whether to split the heads of cross-attention further, by key.
 
         Returns:

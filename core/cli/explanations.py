@@ -1,4 +1,4 @@
-"""What `analyze` adds about words and weights: lenses, and parts of logits and attention scores.
+"""Numbers of `analyze` about words and weights: lenses, and parts of logits and attention scores.
 
 Names with a slash are members of one object in JSON: “lens/ranks” is `ranks` of `lens`.
 """

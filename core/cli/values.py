@@ -70,7 +70,7 @@ def origin_arrays(translator: "Translator", interventions: Sequence[Intervention
 
 
 def translation_arrays(translator: "Translator", translation: "Translation") -> Numbers:
-    """Where a translation comes from, its text, and its tokens with their probabilities."""
+    """The program and model of a translation, its text, and its tokens with their probabilities."""
     return {
         **origin_arrays(translator, translation.experiment.interventions),
         "source": np.array(translation.source_text),
