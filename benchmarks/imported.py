@@ -25,6 +25,7 @@ from augenmerk.core.interop.importing import import_model
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.text.codec import TextCodec
 from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.running import Runner
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from benchmarks.drawing import made_up_translation
@@ -64,7 +65,8 @@ def _translating(folder: Path) -> Ratio:
         whole = folder / "whole.safetensors"
         save_checkpoint(import_model(folder / "marian").checkpoint, whole)
         translator = Translator.load(whole, "cpu")
-        translator.rules = replace(translator.rules, max_steps=NUM_TOKENS, forces_end=False)
+        rules = replace(translator.rules, max_steps=NUM_TOKENS, forces_end=False)
+        translator.runner = Runner(translator.checkpoint, rules)
         other = _ctranslate2(folder / "marian", folder / "ctranslate2")
         codec = translator.checkpoint.codecs.source
         text = min(example_sentences(), key=lambda each: abs(_length(codec, each) - NUM_TOKENS))

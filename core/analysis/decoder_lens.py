@@ -2,8 +2,8 @@
 
 Langedijk et al. 2023, "DecoderLens: Layerwise Interpretation of Encoder-Decoder Transformers": the decoder reads the
 states after an earlier layer of the encoder as if they were its output. In models with a final norm they pass through
-it. After the last layer this is the model's greedy translation; the decoder was not trained for the others. All of them
-end after the same number of tokens, so that only words that the decoder chose otherwise differ between layers.
+it. After the last layer this is the model's greedy translation; the decoder was not trained for the others. All have
+the same limit of length, so that layers differ only in words that the decoder chose.
 """
 
 from collections.abc import Callable

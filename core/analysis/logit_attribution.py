@@ -24,7 +24,6 @@ from augenmerk.core.model.transformer import is_finite
 from augenmerk.core.translation.compilation import forced_word, interventions_of
 from augenmerk.core.translation.experiment import Experiment, factors_of, scaling
 from augenmerk.core.translation.result import Alternative, ExperimentResult, Translation
-from augenmerk.core.translation.running import Runner
 from augenmerk.core.translation.translator import Translator
 
 
@@ -132,9 +131,8 @@ def _logits_after(
     experiments: Sequence[Experiment],
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[Tensor]:
-    runner = Runner(translator.checkpoint, translator.rules)
     compiled = [translator.compile(each) for each in experiments]
-    return runner.logits_after(translator.current_model(), read_ids, compiled, should_stop)
+    return translator.runner.logits_after(translator.current_model(), read_ids, compiled, should_stop)
 
 
 @dataclass(frozen=True)

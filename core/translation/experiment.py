@@ -10,7 +10,7 @@ import math
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeVar
+from typing import Final, TypeVar, get_args
 
 from augenmerk.core.errors import ConfigError, ExperimentError
 from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head, HeadGroup, Network
@@ -281,16 +281,7 @@ Intervention = (
     | CausalMaskLifted
     | ForcedToken
 )
-INTERVENTION_TYPES: Final = (
-    SourceWordRemoved,
-    SourceWordReplaced,
-    HeadScaled,
-    FeedForwardScaled,
-    SoftmaxTemperature,
-    AttentionRow,
-    CausalMaskLifted,
-    ForcedToken,
-)
+INTERVENTION_TYPES: Final[tuple[type[Intervention], ...]] = get_args(Intervention)
 SourceEdit = SourceWordRemoved | SourceWordReplaced
 Scaling = HeadScaled | FeedForwardScaled
 General = HeadScaled | FeedForwardScaled | SoftmaxTemperature

@@ -50,6 +50,7 @@ from augenmerk.core.strict_json import Field, JsonError, parse
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.text.vocabulary import MARKS
 from augenmerk.core.translation.experiment import (
+    INTERVENTION_TYPES,
     MAX_BEAM,
     MAX_FACTOR,
     MAX_INDEX,
@@ -76,15 +77,8 @@ MAX_INTERVENTIONS = 10_000
 PartT = TypeVar("PartT", bound=Output | Intervention)
 
 _OUTPUTS: Mapping[str, type[Output]] = {"greedy": Greedy, "beam": Beam, "given": GivenTarget}
-_INTERVENTIONS: Mapping[str, type[Intervention]] = {
-    "source_word_removed": SourceWordRemoved,
-    "source_word_replaced": SourceWordReplaced,
-    "head_scaled": HeadScaled,
-    "feed_forward_scaled": FeedForwardScaled,
-    "softmax_temperature": SoftmaxTemperature,
-    "attention_row": AttentionRow,
-    "causal_mask_lifted": CausalMaskLifted,
-    "forced_token": ForcedToken,
+_INTERVENTIONS: Mapping[str, type[Intervention]] = {  # such as head_scaled; old files need the same names
+    re.sub("(?<!^)(?=[A-Z])", "_", kind.__name__).lower(): kind for kind in INTERVENTION_TYPES
 }
 _TYPE_NAMES = {kind: name for name, kind in (*_OUTPUTS.items(), *_INTERVENTIONS.items())}
 

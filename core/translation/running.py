@@ -89,16 +89,19 @@ class Steps:
 class Runner:
     """Runs experiments with one kind of output together, and describes the results.
 
+    Attributes:
+        rules: of the decoder.
+
     Args:
         checkpoint: of the model.
-        rules: of its decoder.
+        rules: see above.
     """
 
     def __init__(self, checkpoint: Checkpoint, rules: DecodingRules) -> None:
         self._codecs = checkpoint.codecs
         self._codec = checkpoint.codecs.target
         self._word_counts = checkpoint.word_counts
-        self._rules = rules
+        self.rules = rules
         self._kept: tuple[Model, object, Encoding] | None = None
 
     def run(
@@ -117,7 +120,7 @@ class Runner:
             passes = self._find_targets(model, batch, encoding, need_maps, should_stop, draft)
             for place, each in enumerate(passes):
                 if not is_finite(each.logits):
-                    raise non_finite(plain_form(model), encoding, place, self._rules.read_ids(each.ids))
+                    raise non_finite(plain_form(model), encoding, place, self.rules.read_ids(each.ids))
             steps = [self.describe_steps(each.logits, each.ids) for each in passes]
         seconds = (time.perf_counter() - began) / len(batch)
         return [
@@ -198,20 +201,20 @@ class Runner:
             known = () if draft is None else draft.predicted_ids
             requests = [
                 DecodeRequest(limit, ids, known, self.last_token(compiled.source))
-                for compiled, limit, ids in zip(batch, limits, self._rules.forced_ends(limits, forced), strict=True)
+                for compiled, limit, ids in zip(batch, limits, self.rules.forced_ends(limits, forced), strict=True)
             ]
-            return verified_greedy(model, encoding, requests, self._rules, need_maps=need_maps, should_stop=should_stop)
+            return verified_greedy(model, encoding, requests, self.rules, need_maps=need_maps, should_stop=should_stop)
         if isinstance(output, Beam):
             rows = forced if any(forced) else None
             size, penalty = output.size, output.length_penalty
             chosen: Sequence[Sequence[int]] = beam_search(
-                model, encoding, limits, self._rules, size, penalty, forced=rows, should_stop=should_stop
+                model, encoding, limits, self.rules, size, penalty, forced=rows, should_stop=should_stop
             )
         elif should_stop():
             raise TranslationStoppedError
         else:
             chosen = [compiled.given.ids for compiled in batch if compiled.given is not None]
-        read = pad([self._rules.read_ids(ids) for ids in chosen], plain_form(model).padding_id)
+        read = pad([self.rules.read_ids(ids) for ids in chosen], plain_form(model).padding_id)
         passed = model.decode(encoding, read.to(encoding.states.device), need_maps=need_maps)
         return [TargetPass(list(ids), passed, row) for row, ids in enumerate(chosen)]
 
@@ -235,9 +238,9 @@ class Runner:
         """The ids that the model chose, with a note if the translation did not end."""
         words = tuple(self._codec.decode(chosen))
         notes: tuple[str, ...] = ()
-        if self._rules.end_id is not None and chosen[-1] != self._rules.end_id:
+        if self.rules.end_id is not None and chosen[-1] != self.rules.end_id:
             notes = (f"The translation was cut off after {limit} tokens: the model did not end it.",)
-        elif self._rules.forces_end and len(chosen) == limit:
+        elif self.rules.forces_end and len(chosen) == limit:
             notes = (f"The translation was ended at {limit} tokens, the most that this model's settings allow.",)
         elif not words:
             notes = ("The translation is empty: the model ended it before its first word.",)
@@ -253,7 +256,7 @@ class Runner:
             experiment=compiled.experiment,
             text=target.text,
             source_tokens=source.labels,
-            read_tokens=(self._codec.label(self._rules.start_id), *target.labels[:-1]),
+            read_tokens=(self._codec.label(self.rules.start_id), *target.labels[:-1]),
             predicted_tokens=target.labels,
             source_words=source.words,
             target_words=target.words,
@@ -263,7 +266,7 @@ class Runner:
             attention=_maps(found, len(source.ids)) if need_maps else None,
             seconds=seconds,
             source_ids=source.ids,
-            read_ids=self._rules.read_ids(target.ids),
+            read_ids=self.rules.read_ids(target.ids),
             predicted_ids=target.ids,
             source_places=source.places,
             unreached=compiled.unreached(len(target.ids)),
@@ -276,11 +279,11 @@ class Runner:
         log_probabilities = logits.float().log_softmax(dim=-1)
         chosen = log_probabilities.gather(1, torch.tensor(ids, device=logits.device)[:, None])  # [T, 1]
         entropies = _entropies(log_probabilities)
-        forbidden = torch.tensor(self._rules.forbidden_ids, dtype=torch.long, device=logits.device)
+        forbidden = torch.tensor(self.rules.forbidden_ids, dtype=torch.long, device=logits.device)
         allowed = log_probabilities.index_fill_(1, forbidden, float("-inf"))
-        if self._rules.end_id is not None:
-            allowed[: self._rules.min_steps, self._rules.end_id] = float("-inf")
-        best, tokens = allowed.topk(min(NUM_ALTERNATIVES, allowed.size(1) - len(self._rules.forbidden_at(0))))
+        if self.rules.end_id is not None:
+            allowed[: self.rules.min_steps, self.rules.end_id] = float("-inf")
+        best, tokens = allowed.topk(min(NUM_ALTERNATIVES, allowed.size(1) - len(self.rules.forbidden_at(0))))
         # if every chosen token is among the best ones, so are all that are better, and few need be compared
         compared = best if bool((chosen >= best[:, -1:]).all()) else allowed
         return Steps(

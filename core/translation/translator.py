@@ -64,8 +64,8 @@ class Translator:
         path: the file, or None for a model that was not loaded from one.
         device: the device and the reason for it.
         run_config: the settings that the model was made and trained with.
-        rules: start, end and forbidden tokens of its decoder.
-        runner: runs compiled experiments and describes their results.
+        vocabulary_sizes: V of source and target.
+        runner: runs compiled experiments and describes their results, by the rules of its decoder.
         history: the epochs of the training.
     """
 
@@ -81,12 +81,12 @@ class Translator:
         self._compiler = Compiler(self.model)
         self.num_parameters = self.model.num_parameters
         self.run_config = checkpoint.run
-        self.rules = DecodingRules.of_codec(checkpoint.codecs.target, checkpoint.decoding)
-        self.runner = Runner(self.checkpoint, self.rules)
+        codecs = self.checkpoint.codecs
+        self.vocabulary_sizes = len(codecs.source.vocabulary), len(codecs.target.vocabulary)
+        self.runner = Runner(self.checkpoint, DecodingRules.of_codec(codecs.target, checkpoint.decoding))
         self.history: tuple[EpochRecord, ...] = checkpoint.history
         # the last one is kept, as experiments with one sentence follow each other
-        codec = self.checkpoint.codecs.source
-        self._encoded = lru_cache(maxsize=1)(partial(encode_source, codec=codec, run=self.run_config))
+        self._encoded = lru_cache(maxsize=1)(partial(encode_source, codec=codecs.source, run=self.run_config))
 
     @classmethod
     def load(cls, path: Path | str | None = None, device: str = "auto") -> "Translator":
@@ -115,10 +115,9 @@ class Translator:
         self.checkpoint.codecs.source.encode_text("")
 
     @property
-    def vocabulary_sizes(self) -> tuple[int, int]:
-        """V of source and target."""
-        codecs = self.checkpoint.codecs
-        return len(codecs.source.vocabulary), len(codecs.target.vocabulary)
+    def rules(self) -> DecodingRules:
+        """Start, end and forbidden tokens of the decoder, as `runner` has them."""
+        return self.runner.rules
 
     @cached_property
     def digest(self) -> str:

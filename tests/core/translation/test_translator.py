@@ -176,8 +176,7 @@ def test_a_text_too_long_is_translated_as_far_as_it_fits(translator: Translator)
 def forbidding(translator: Translator, *forbidden_ids: int) -> Translator:
     """The same model, which must not choose these tokens."""
     found = Translator(translator.checkpoint, DeviceChoice("cpu", "requested"))
-    found.rules = replace(found.rules, forbidden_ids=forbidden_ids)
-    found.runner = Runner(found.checkpoint, found.rules)
+    found.runner = Runner(found.checkpoint, replace(found.rules, forbidden_ids=forbidden_ids))
     return found
 
 
