@@ -16,7 +16,7 @@ from augenmerk.core.translation.experiment import (
     HeadScaled,
     SourceWordRemoved,
 )
-from augenmerk.core.translation.result import MAP_KINDS
+from augenmerk.core.translation.result import MAP_KINDS, Translation
 from augenmerk.viz_app.learn.sentence import OwnSentence
 from augenmerk.viz_app.learn.values import place_to_remove, unsure_step
 from augenmerk.viz_app.state import experiment_editor
@@ -57,7 +57,8 @@ def switch_networks_off(state: ExperimentState, value: str) -> None:
 
 def pin(state: ExperimentState, value: str) -> None:
     """`strongest`: the largest weight of the chosen head between real tokens; `none`: nothing."""
-    state.selection.pinned = strongest_pair(state) if value == "strongest" else None
+    translation = state.translation if value == "strongest" else None
+    state.selection.pinned = strongest_pair(translation, state.selection.head) if translation is not None else None
 
 
 def type_text(state: ExperimentState, value: str) -> None:
@@ -221,15 +222,11 @@ def find_head(state: ExperimentState, name: str) -> Head | None:
     return named if named.layer < num_layers and named.head < num_heads else None
 
 
-def strongest_pair(state: ExperimentState) -> Pair | None:
-    """A query and key with a large weight in the chosen head, without start and end if there are others.
+def strongest_pair(translation: Translation, head: Head) -> Pair:
+    """A query and key with a large weight in a head, without start and end if there are others.
 
     Of the weights nearly as large as the largest, it is that of the longest query: articles say little.
     """
-    translation = state.translation
-    if translation is None:
-        return None
-    head = state.selection.head
     weights = translation.maps.of_kind(head.kind)[head.layer, head.head].copy()
     num_queries, num_keys = weights.shape
     if num_queries > 2 and num_keys > 2:

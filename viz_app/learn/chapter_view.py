@@ -6,13 +6,13 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QFrame, QLabel, QPushButton, QRadioButton, QWidget
 
-from augenmerk.viz_app.learn.actions import ChapterActions
+from augenmerk.viz_app.learn.actions import ACTIONS, ChapterActions
 from augenmerk.viz_app.learn.chapter import Chapter, Paragraph, Predict, Try
-from augenmerk.viz_app.learn.checks import CHECKS, Check, Verdict
+from augenmerk.viz_app.learn.checks import CHECKS, Check, Question, Verdict
 from augenmerk.viz_app.learn.figures.attention import MapFigure
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.figures.registry import FIGURES
-from augenmerk.viz_app.learn.values import UNKNOWN, values_of
+from augenmerk.viz_app.learn.values import UNKNOWN, pair_tokens, values_of
 from augenmerk.viz_app.state.experiment_state import RequestState
 from augenmerk.viz_app.theme import GAP, current_theme, scaled
 from augenmerk.viz_app.widgets.labels import label
@@ -27,6 +27,7 @@ SCROLL_BAR_WIDTH = 10
 TRY_SPACING = 8
 CHOICE_SPACING = 10
 NO_SUCH_HEAD = "the head that you click on"
+NO_SUCH_WORD = "This sentence has no such word. Type another one."
 
 
 class PredictView(QFrame):
@@ -40,7 +41,7 @@ class PredictView(QFrame):
         request: the pending answer.
 
     Signals:
-        judged(): the verdict is shown.
+        judged(): a verdict or problem is shown.
     """
 
     judged = Signal()
@@ -50,8 +51,10 @@ class PredictView(QFrame):
         self._predict, self._context = predict, context
         self._state = context.state
         self.request = RequestState()
+        self._asked = Question(predict.options)
+        self._is_wanted, self._is_askable = False, False
+        self._found: Verdict | None = None
         self._looked_text: str | None = None
-        self._asked_of = self._subject
         self.setProperty("role", "card")
         self.question = _markdown_label("reading")
         self._group = QButtonGroup(self)
@@ -70,9 +73,8 @@ class PredictView(QFrame):
         choices.addWidget(self.look)
         heading = label("heading", "Predict, then look")
         column_of(heading, self.question, choices, self.verdict, spacing=6, margins=(14, 10, 14, 12), within=self)
-        self.request.changed.connect(self._allow)
-        self.request.changed.connect(self._show_problem)
-        self._state.result_changed.connect(self._on_result)
+        self.request.changed.connect(self._on_request, max_args=0)
+        self._state.result_changed.connect(self._on_result, max_args=0)
         self.refresh()
 
     @property
@@ -88,39 +90,33 @@ class PredictView(QFrame):
     def refresh(self) -> None:
         """Fills in the values of the question, unless the sentence is the one that *Look* has typed."""
         if self._shows_looked_text:
-            self._allow()
             return
-        subject = self._subject
-        if self._is_another(subject):
+        before, self._asked = self._asked, self._asked.following(self._state, self._check.about)
+        if self._asked != before:
+            self._is_wanted, self._looked_text = False, None
             self._show_verdict("")
-        if UNKNOWN not in subject:
-            self._asked_of = subject
-        text = self._predict.question
-        values = values_of(self._state, text.values)
+        text, original = self._predict.question, self._state.original
+        values = values_of(self._state, text.values, original)
+        if original is not None and self._asked.pinned is not None:
+            head, query = self._state.selection.head, self._asked.pinned.query
+            values["query"] = pair_tokens(original, head.kind)[0][query]
         if "head" in values and not self._has_head:
             values["head"] = NO_SUCH_HEAD
+        self._is_askable = original is not None and UNKNOWN not in values.values()
+        if original is not None and not self._is_askable:
+            self._show_verdict(NO_SUCH_WORD)
         self.question.setText(text.filled(values))
         self._allow()
 
-    @property
-    def _subject(self) -> tuple[str, ...]:
-        """The subject of the question: the sentence, and the head and query if they matter."""
-        names = values_of(self._state, {"head", "query"} & {*self._predict.question.values, *self._check.about})
-        return self._state.experiment.source_text, *(names[name] for name in sorted(names))
-
-    def _is_another(self, subject: tuple[str, ...]) -> bool:
-        """True if the subject has changed. Parts that are currently unknown count as unchanged."""
-        pairs = zip(subject, self._asked_of, strict=True)
-        return any(now != before and UNKNOWN not in (now, before) for now, before in pairs)
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Another chapter is open: *Look* must not change its experiment."""
+        super().hideEvent(event)
+        if not event.spontaneous():
+            self._is_wanted = False
 
     @property
     def _check(self) -> Check:
         return CHECKS[self._predict.check]
-
-    @property
-    def _is_askable(self) -> bool:
-        """True if the subject exists. The sentence may lack such a word, or no cell is pinned."""
-        return UNKNOWN not in values_of(self._state, {"source-text", *self._predict.question.values}).values()
 
     @property
     def _has_head(self) -> bool:
@@ -128,52 +124,71 @@ class PredictView(QFrame):
         return self._predict.options.get("kind", self._state.selection.head.kind) == self._state.selection.head.kind
 
     def _allow(self) -> None:
-        is_ready = self._is_askable and not self.request.is_running and self._has_head
-        self.look.setEnabled(is_ready and self.chosen is not None)
+        """Offers *Look*. It stays enabled during the computation: Qt would move the focus to another part."""
+        is_ready = self._is_askable and self._has_head and self.chosen is not None
+        if not is_ready and self.look.hasFocus():
+            self.choices[self.chosen or next(iter(self.choices))].setFocus()
+        self.look.setEnabled(is_ready)
 
     def _on_result(self) -> None:
-        """Removes the verdict about another sentence; changes by *Look* keep it."""
-        if not self._shows_looked_text:
-            self._looked_text = None
-            if not self._state.experiment.interventions:
-                self._show_verdict("")
         self.refresh()
+        self._ask()
 
     def _look(self) -> None:
-        job = self._check.ask(self._state, self._predict.options)
-        if job is None:
-            self._judge(self._subject, None)
+        self._is_wanted = True
+        if self._shows_looked_text and self._found is not None:
+            self._present(self._found)
         else:
-            self._context.controller.ask(job, self.request, partial(self._judge, self._subject))
+            self._ask()
 
-    def _judge(self, subject: tuple[str, ...], answer: object) -> None:
-        """Shows the verdict, unless another head or sentence was chosen in the meantime."""
-        if subject != self._subject:
+    def _ask(self) -> None:
+        """Computes the wanted answer once the sentence is translated. Each new result interrupts the computation."""
+        if not self._is_wanted or self._state.request.is_running or self.request.is_running:
             return
-        found: Verdict = self._check.judge(self._state, self._predict.options, answer)
-        is_right = found.choice == self.chosen
-        right = self._predict.choices[found.choice]
-        self._show_verdict(f"{'Right.' if is_right else f'No: {right[:1].lower()}{right[1:]}.'} {found.because}")
-        before = self._state.experiment.source_text
-        self._context.answers.give(self._predict.check, before)
-        ChapterActions(self._state, self._context.own).perform(self._predict.options)
+        judge = partial(self._judge, self._asked)
+        job = self._check.ask(self._state, self._asked)
+        if job is None:
+            judge(None)
+        else:
+            self._context.controller.ask(job, self.request, judge)
+
+    def _judge(self, asked: Question, answer: object) -> None:
+        """Shows the verdict, unless another head, sentence or chapter was chosen in the meantime."""
+        if not self._is_wanted or asked != self._asked:
+            return
+        self._found = self._check.judge(self._state, asked, answer)
+        self._present(self._found)
+        options = self._predict.options
+        if options.keys() & ACTIONS:  # the verdict is about one change, and so is the figure
+            ChapterActions(self._state, self._context.own).perform({"reset": "", **options})
         after = self._state.experiment.source_text
-        self._looked_text = after if after != before else None
+        self._looked_text = after if after != asked.text else None
+
+    def _present(self, found: Verdict) -> None:
+        self._is_wanted = False
+        right = self._predict.choices[found.choice]
+        says = "Right." if found.choice == self.chosen else f"No: {right[:1].lower()}{right[1:]}."
+        self._show_verdict(f"{says} {found.because}")
+        self.judged.emit()
+        self._context.answers.give(self._predict.check, self._asked.text)
 
     @property
     def _shows_looked_text(self) -> bool:
         """True if the sentence is the one that *Look* typed, such as shuffled words."""
-        return self._looked_text is not None and self._looked_text == self._state.experiment.source_text
+        original = self._state.original
+        return original is not None and original.source_text == self._looked_text
 
     def _show_verdict(self, text: str) -> None:
         self.verdict.setText(text)
         self.verdict.setVisible(bool(text))
-        if text:
-            self.judged.emit()
 
-    def _show_problem(self) -> None:
+    def _on_request(self) -> None:
         if self.request.problem:
+            self._is_wanted = False
             self._show_verdict(self.request.problem)
+            self.judged.emit()
+        else:
+            QTimer.singleShot(0, self, self._ask)  # after the answer, if there is one
 
 
 def _markdown_label(role: str) -> QLabel:
@@ -229,12 +244,16 @@ class ChapterText(QWidget):
     def refresh(self) -> None:
         """Fills in the values of all texts."""
         for text, shown in self.texts:
-            shown.setText(text.filled(values_of(self._context.state, text.values)))
+            state = self._context.state
+            shown.setText(text.filled(values_of(state, text.values, state.translation)))
         for prediction in self.predictions:
             prediction.refresh()
 
     def _offer_way_back(self) -> None:
-        self.back_button.setVisible(bool(self.tries) and not self._context.own.is_shown)
+        is_offered = bool(self.tries) and not self._context.own.is_shown
+        if not is_offered and self.back_button.hasFocus():
+            self.tries[-1].setFocus()  # else Qt chooses, perhaps outside the page
+        self.back_button.setVisible(is_offered)
 
     def _question(self, block: Predict) -> PredictView:
         self.predictions.append(PredictView(block, self._context))

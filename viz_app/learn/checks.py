@@ -4,12 +4,13 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from psygnal import Signal
 
 from augenmerk.core.config import preset
+from augenmerk.core.model.heads import Head
 from augenmerk.core.model.size import Module, SizeRow, preset_vocabulary_sizes, size_rows, total
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.translation.experiment import (
@@ -24,20 +25,55 @@ from augenmerk.core.translation.experiment import (
     SourceWordRemoved,
 )
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.learn.actions import find_networks, shuffled
+from augenmerk.viz_app.learn.actions import find_networks, shuffled, strongest_pair
 from augenmerk.viz_app.learn.job import RunJob, Smoothing, SmoothingJob
 from augenmerk.viz_app.learn.values import place_to_remove, unsure_step
-from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.experiment_state import ExperimentState, pair_in
 from augenmerk.viz_app.state.head_roles import role_in_words
+from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.worker.explaining import LensJob
 from augenmerk.viz_app.worker.inference import Job
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.analysis.logit_lens import LogitLens
 
-Options = Mapping[str, str]
 MANY_TIMES, MAX_WORDS_SHOWN = 1e6, 14
 SAME_WEIGHT, SAME_LOG_PROBABILITY, SAME_LOSS = 0.005, 0.01, 0.001
+
+
+@dataclass(frozen=True)
+class Question:
+    """The subject of a question, in the translation without changes.
+
+    Attributes:
+        options: of the question, by name.
+        text: the sentence.
+        head: the chosen head; None if the question is about no head.
+        pinned: a query and a key of its map; None if the question is about none.
+    """
+
+    options: Mapping[str, str]
+    text: str = ""
+    head: Head | None = None
+    pinned: Pair | None = None
+
+    def following(self, state: ExperimentState, about: frozenset[str]) -> "Question":
+        """The question about the sentence and head shown; `about` as in `Check`.
+
+        The pair follows the pinned one only while nothing is changed. A change can reorder or replace the words, and
+        the question keeps its word.
+        """
+        result, shown, head = state.result, state.maps.translation, state.selection.head
+        if result is None or shown is None:
+            return self
+        original = result.original
+        now = replace(self, text=original.source_text, head=head if "head" in about else None)
+        if "query" not in about or (now == self and result.is_changed and self.pinned is not None):
+            return now
+        pinned = state.selection.pinned
+        if pinned is not None:
+            pinned = pair_in(original, shown, head.kind, pinned, state.settings.label_mode)
+        return replace(now, pinned=pinned or strongest_pair(original, head))
 
 
 @dataclass(frozen=True)
@@ -65,8 +101,8 @@ class Check:
     """
 
     choices: frozenset[str]
-    judge: Callable[[ExperimentState, Options, Any], Verdict]
-    ask: Callable[[ExperimentState, Options], Job | None] = lambda state, options: None
+    judge: Callable[[ExperimentState, Question, Any], Verdict]
+    ask: Callable[[ExperimentState, Question], Job | None] = lambda state, question: None
     about: frozenset[str] = frozenset()
 
 
@@ -105,13 +141,13 @@ def _original_and(state: ExperimentState, *changes: Intervention) -> RunJob:
 
 def _given_and(state: ExperimentState, *changes: Intervention) -> RunJob:
     """The same with the model's own translation forced."""
-    assert state.original is not None
-    given = Experiment(state.experiment.source_text, GivenTarget(state.original.text))
+    original = _original(state)
+    given = Experiment(original.source_text, GivenTarget(original.text))
     return RunJob((given, given.with_interventions(*changes)))
 
 
-def _judge_tokens(state: ExperimentState, options: Options, answer: None) -> Verdict:
-    translation = _shown(state)
+def _judge_tokens(state: ExperimentState, question: Question, answer: None) -> Verdict:
+    translation = _original(state)
     num_words, num_tokens = len(translation.source_words), len(translation.source_tokens)
     split = [word for word in translation.source_words if word.end - word.start > 1]
     added = num_tokens - sum(word.end - word.start for word in translation.source_words)
@@ -125,36 +161,34 @@ def _judge_tokens(state: ExperimentState, options: Options, answer: None) -> Ver
     return Verdict(choice, " ".join(sentences))
 
 
-def _with_temperature(state: ExperimentState, options: Options) -> RunJob:
-    return _original_and(state, SoftmaxTemperature(state.selection.head, float(options["temperature"])))
+def _with_temperature(state: ExperimentState, question: Question) -> RunJob:
+    assert question.head is not None
+    return _given_and(state, SoftmaxTemperature(question.head, float(question.options["temperature"])))
 
 
-def _judge_largest_weight(state: ExperimentState, options: Options, answer: tuple[Translation, ...]) -> Verdict:
-    pinned, head = state.selection.pinned, state.selection.head
+def _judge_largest_weight(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
+    head, pinned = question.head, question.pinned
+    assert head is not None
     assert pinned is not None
-    before, after = (
-        float(each.maps.of_kind(head.kind)[head.layer, head.head, pinned.query].max())
-        if pinned.query < each.maps.of_kind(head.kind).shape[2]
-        else 0.0
-        for each in answer
-    )
+    given = answer[0]
+    row = pair_in(given, _original(state), head.kind, pinned, "predicted") or pinned  # a made-up word has other pieces
+    before, after = (float(each.maps.of_kind(head.kind)[head.layer, head.head, row.query].max()) for each in answer)
     choice = _direction(after - before, SAME_WEIGHT)
     return Verdict(choice, f"The weight went from {percent_in_words(before)} to {percent_in_words(after)}.")
 
 
-def _shuffled(state: ExperimentState, options: Options) -> RunJob:
-    text = shuffled(state.experiment.source_text, options["shuffle"])
-    return RunJob((Experiment(state.experiment.source_text), Experiment(text)))
+def _shuffled(state: ExperimentState, question: Question) -> RunJob:
+    return RunJob((Experiment(question.text), Experiment(shuffled(question.text, question.options["shuffle"]))))
 
 
-def _judge_shuffled(state: ExperimentState, options: Options, answer: tuple[Translation, ...]) -> Verdict:
+def _judge_shuffled(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
     before, after = answer
     has_same_words = Counter(before.predicted_ids) == Counter(after.predicted_ids)
     choice = "same" if before.predicted_ids == after.predicted_ids else "order" if has_same_words else "words"
     return Verdict(choice, f"“{after.source_text}” becomes “{after.text}” (before: “{before.text}”).")
 
 
-def _judge_mask(state: ExperimentState, options: Options, answer: tuple[Translation, ...]) -> Verdict:
+def _judge_mask(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
     masked, lifted = answer
     num_more = sum(
         after > before for before, after in zip(masked.log_probabilities, lifted.log_probabilities, strict=True)
@@ -166,12 +200,11 @@ def _judge_mask(state: ExperimentState, options: Options, answer: tuple[Translat
     )
 
 
-def _without_word(state: ExperimentState, options: Options) -> RunJob:
-    assert state.original is not None
-    return _given_and(state, SourceWordRemoved(place_to_remove(state.original) or 0))
+def _without_word(state: ExperimentState, question: Question) -> RunJob:
+    return _given_and(state, SourceWordRemoved(place_to_remove(_original(state)) or 0))
 
 
-def _judge_cross_shape(state: ExperimentState, options: Options, answer: tuple[Translation, ...]) -> Verdict:
+def _judge_cross_shape(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
     before, after = (each.maps.cross.shape[-2:] for each in answer)
     has_fewer_rows, has_fewer_columns = (now < then for now, then in zip(after, before, strict=True))
     choice = "both" if has_fewer_rows and has_fewer_columns else "rows" if has_fewer_rows else "columns"
@@ -183,20 +216,21 @@ def _judge_cross_shape(state: ExperimentState, options: Options, answer: tuple[T
     )
 
 
-def _judge_head(state: ExperimentState, options: Options, answer: None) -> Verdict:
-    head = state.selection.head
-    choice = "yes" if state.roles.of(head) == options["role"] else "no"
+def _judge_head(state: ExperimentState, question: Question, answer: None) -> Verdict:
+    head = question.head
+    assert head is not None
+    choice = "yes" if state.roles.of(head) == question.options["role"] else "no"
     return Verdict(choice, f"{head.title}. {role_in_words(state.roles, head)}")
 
 
-def _with_second_choice(state: ExperimentState, options: Options) -> RunJob:
-    assert state.original is not None
-    step = unsure_step(state.original)
+def _with_second_choice(state: ExperimentState, question: Question) -> RunJob:
+    original = _original(state)
+    step = unsure_step(original)
     assert step is not None, "the question names the token"
-    return _original_and(state, ForcedToken(step, state.original.alternatives[step][1].entry))
+    return _original_and(state, ForcedToken(step, original.alternatives[step][1].entry))
 
 
-def _judge_second_choice(state: ExperimentState, options: Options, answer: tuple[Translation, ...]) -> Verdict:
+def _judge_second_choice(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
     before, after = answer
     step = unsure_step(before)
     assert step is not None
@@ -215,19 +249,25 @@ def _compared(change: float) -> str:
     return f"The whole translation is {times} times {'more' if change > 0 else 'less'} probable than before."
 
 
-def _judge_without_chosen(state: ExperimentState, options: Options, answer: tuple[Translation, ...]) -> Verdict:
+def _judge_without_chosen(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
     before, after = answer
-    head = state.selection.head.short_name
+    assert question.head is not None
+    name = question.head.short_name
     if before.predicted_ids == after.predicted_ids:
-        return Verdict("same", f"The words stay the same without {head}.")
-    return Verdict("other", f"Without {head}, the translation becomes “{after.text}”")
+        return Verdict("same", f"The words stay the same without {name}.")
+    return Verdict("other", f"Without {name}, the translation becomes “{after.text}”")
 
 
-def _without_networks(state: ExperimentState, options: Options) -> RunJob:
-    return _original_and(state, *map(FeedForwardScaled, find_networks(state, options["network-off"])))
+def _without_head(state: ExperimentState, question: Question) -> RunJob:
+    assert question.head is not None
+    return _original_and(state, HeadScaled(question.head))
 
 
-def _judge_without_networks(state: ExperimentState, options: Options, answer: tuple[Translation, ...]) -> Verdict:
+def _without_networks(state: ExperimentState, question: Question) -> RunJob:
+    return _original_and(state, *map(FeedForwardScaled, find_networks(state, question.options["network-off"])))
+
+
+def _judge_without_networks(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
     before, after = answer
     if before.predicted_ids == after.predicted_ids:
         return Verdict("same", "The words stay the same without these networks.")
@@ -246,7 +286,7 @@ def _num_repeated(translation: Translation) -> int:
     return sum(first == second for first, second in itertools.pairwise(translation.predicted_ids))
 
 
-def _judge_smoothing(state: ExperimentState, options: Options, found: Smoothing) -> Verdict:
+def _judge_smoothing(state: ExperimentState, question: Question, found: Smoothing) -> Verdict:
     best = int(found.smoothed_loss.argmin())
     odds = found.odds[best]
     return Verdict(
@@ -256,7 +296,7 @@ def _judge_smoothing(state: ExperimentState, options: Options, found: Smoothing)
     )
 
 
-def _judge_decided(state: ExperimentState, options: Options, lens: "LogitLens") -> Verdict:
+def _judge_decided(state: ExperimentState, question: Question, lens: "LogitLens") -> Verdict:
     lens = lens.whole_layers
     num_layers, num_steps = len(lens.ranks) - 1, lens.ranks.shape[1]
     depths = [lens.decided_at(step) for step in range(num_steps)]
@@ -268,8 +308,8 @@ def _judge_decided(state: ExperimentState, options: Options, lens: "LogitLens") 
     )
 
 
-def _judge_largest_part(state: ExperimentState, options: Options, answer: None) -> Verdict:
-    run = preset(options["preset"])
+def _judge_largest_part(state: ExperimentState, question: Question, answer: None) -> Verdict:
+    run = preset(question.options["preset"])
     sizes = preset_vocabulary_sizes(run)
     assert sizes is not None
     parts = part_sizes(size_rows(run.model, *sizes, 1, 1))
@@ -290,9 +330,18 @@ def part_sizes(rows: tuple[SizeRow, ...]) -> dict[str, int]:
     return {name: total(rows, *each).num_parameters for name, each in modules.items()}
 
 
-def _shown(state: ExperimentState) -> Translation:
-    assert state.translation is not None, "a question is answered only after the first result"
-    return state.translation
+class _DecidedJob(LensJob):
+    """Of another type, so that it does not replace the job of the figure."""
+
+    @classmethod
+    def of(cls, state: ExperimentState, question: Question) -> "_DecidedJob":
+        """About the translation without changes."""
+        return cls(_original(state))
+
+
+def _original(state: ExperimentState) -> Translation:
+    assert state.original is not None, "a question is answered only after the first result"
+    return state.original
 
 
 RISE_OR_FALL = frozenset({"rises", "falls", "stays"})
@@ -301,18 +350,13 @@ CHECKS: Final[dict[str, Check]] = {
     "num-tokens": Check(frozenset({"more", "same", "fewer"}), _judge_tokens),
     "shuffled-words": Check(frozenset({"same", "order", "words"}), _judge_shuffled, _shuffled),
     "chosen-head": Check(frozenset({"yes", "no"}), _judge_head, about=frozenset({"head"})),
-    "lifted-mask": Check(RISE_OR_FALL, _judge_mask, lambda state, options: _given_and(state, CausalMaskLifted())),
+    "lifted-mask": Check(RISE_OR_FALL, _judge_mask, lambda state, question: _given_and(state, CausalMaskLifted())),
     "cross-shape": Check(frozenset({"rows", "columns", "both"}), _judge_cross_shape, _without_word),
     "largest-weight": Check(RISE_OR_FALL, _judge_largest_weight, _with_temperature, frozenset({"head", "query"})),
     "second-choice": Check(SAME_OR_OTHER, _judge_second_choice, _with_second_choice),
-    "without-head": Check(
-        SAME_OR_OTHER,
-        _judge_without_chosen,
-        lambda state, options: _original_and(state, HeadScaled(state.selection.head)),
-        frozenset({"head"}),
-    ),
+    "without-head": Check(SAME_OR_OTHER, _judge_without_chosen, _without_head, frozenset({"head"})),
     "without-networks": Check(frozenset({"same", "repeats", "other"}), _judge_without_networks, _without_networks),
-    "smoothing": Check(frozenset({"rises", "falls"}), _judge_smoothing, lambda state, options: SmoothingJob()),
+    "smoothing": Check(frozenset({"rises", "falls"}), _judge_smoothing, lambda state, question: SmoothingJob()),
     "largest-part": Check(frozenset({"tokens", "attention", "feed-forward"}), _judge_largest_part),
-    "decided-at": Check(frozenset({"last", "earlier"}), _judge_decided, lambda state, options: LensJob(_shown(state))),
+    "decided-at": Check(frozenset({"last", "earlier"}), _judge_decided, _DecidedJob.of),
 }

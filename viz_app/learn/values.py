@@ -106,9 +106,8 @@ VALUES: Final[dict[str, Callable[[ExperimentState, Translation], str]]] = {
 }
 
 
-def values_of(state: ExperimentState, names: Iterable[str]) -> dict[str, str]:
-    """A text for each of these values; an ellipsis while there is no result."""
-    translation = state.translation
+def values_of(state: ExperimentState, names: Iterable[str], translation: Translation | None) -> dict[str, str]:
+    """A text for each of these values of a translation; an ellipsis while there is no result."""
     if translation is None or state.model is None:
         return dict.fromkeys(names, UNKNOWN)
     return {name: VALUES[name](state, translation) for name in names}

@@ -29,8 +29,8 @@ from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
 from augenmerk.viz_app.learn import chapter as texts
 from augenmerk.viz_app.learn.actions import shuffled
-from augenmerk.viz_app.learn.chapter_view import ChapterView, PredictView
-from augenmerk.viz_app.learn.checks import CHECKS
+from augenmerk.viz_app.learn.chapter_view import NO_SUCH_WORD, ChapterView, PredictView
+from augenmerk.viz_app.learn.checks import CHECKS, Question
 from augenmerk.viz_app.learn.figures.attention import SHARP, KindsFigure, MaskFigure, OneQueryFigure, most_different
 from augenmerk.viz_app.learn.figures.clarity_vs_importance import ClarityVsImportanceFigure, rank_correlation
 from augenmerk.viz_app.learn.figures.decoding import FACTORS, BeamFigure, DecodingFigure, chip_text
@@ -47,6 +47,7 @@ from augenmerk.viz_app.learn.figures.training import RatesFigure, SmoothingFigur
 from augenmerk.viz_app.learn.job import HeadPoint
 from augenmerk.viz_app.learn.page import LearnPage
 from augenmerk.viz_app.learn.sentence import FIRST_EXAMPLE
+from augenmerk.viz_app.learn.values import UNKNOWN
 from augenmerk.viz_app.state.experiment_editor import set_output, toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair
@@ -358,14 +359,14 @@ def test_without_its_networks_the_decoder_repeats_words_and_without_the_encoders
     assert verdict.endswith("In 1 place, a token follows itself.")
     settle(qtbot, page)
     assert page.state.experiment.networks_off == {Network("decoder", layer) for layer in range(3)}
-    check = CHECKS["without-networks"]
+    check, question = CHECKS["without-networks"], Question({"network-off": "encoder"})
     for text, choice in ((FIRST_EXAMPLE, "same"), ("Auf dem Markt verkauft eine junge Frau frische Blumen.", "other")):
         page.sentence.input.set_text(text)
         rest(qtbot, page, view)
-        job = check.ask(page.state, {"network-off": "encoder"})
+        job = check.ask(page.state, question)
         assert job is not None
         found = tuple(bundled_translator.run_many(job.experiments))
-        assert check.judge(page.state, {"network-off": "encoder"}, found).choice == choice
+        assert check.judge(page.state, question, found).choice == choice
 
 
 def test_the_parts_of_a_word_are_bars_on_one_scale_and_their_sums_by_kind_add_up(qtbot: QtBot, page: LearnPage) -> None:
@@ -768,10 +769,15 @@ def test_nothing_can_be_looked_at_that_the_sentence_does_not_have(qtbot: QtBot, 
     prediction = chapter(qtbot, page, "kinds").text.predictions[0]
     prediction.choices["rows"].click()
     assert not prediction.look.isEnabled(), "there is no word to take out"
+    assert prediction.verdict.text() == NO_SUCH_WORD
+    page.sentence.input.set_text(FIRST_EXAMPLE)
+    qtbot.waitUntil(prediction.look.isEnabled)
+    assert prediction.verdict.text() == ""
     prediction = chapter(qtbot, page, "weight").text.predictions[0]
     page.state.selection.pinned = None
     prediction.choices["falls"].click()
-    assert not prediction.look.isEnabled(), "it asks about the row of what is pinned"
+    assert prediction.look.isEnabled(), "without a pinned cell, it asks about a large weight"
+    assert UNKNOWN not in prediction.question.text()
 
 
 def test_the_loss_with_smoothing_is_drawn_once_the_reader_has_predicted(qtbot: QtBot, page: LearnPage) -> None:

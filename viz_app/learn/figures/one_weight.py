@@ -135,8 +135,9 @@ class OneWeightFigure(ChapterFigure):
     def refresh(self) -> None:
         """Pins a large weight if nothing is pinned."""
         self._show_temperature()
-        if self.state.current is not None and self.state.selection.pinned is None:
-            self.state.selection.pinned = strongest_pair(self.state)
+        selection = self.state.selection
+        if self.state.current is not None and selection.pinned is None:
+            selection.pinned = strongest_pair(self.state.current.changed, selection.head)
         super().refresh()
 
     def redraw(self) -> None:

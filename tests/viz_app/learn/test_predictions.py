@@ -1,0 +1,193 @@
+"""Every question of every chapter, answered with mouse and keyboard, on an easy, a typical and a long sentence."""
+
+import re
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from augenmerk.core.quantities import percent_in_words
+from augenmerk.core.translation.experiment import Experiment, GivenTarget, SoftmaxTemperature
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.learn.chapter import Predict, read_chapters
+from augenmerk.viz_app.learn.chapter_view import ChapterView, PredictView
+from augenmerk.viz_app.learn.checks import SAME_WEIGHT
+from augenmerk.viz_app.learn.page import LearnPage
+from augenmerk.viz_app.main_window import LEARN, MainWindow
+from tests.viz_app.conftest import MakeWindow
+
+pytestmark = pytest.mark.heavy
+
+SENTENCES = (
+    "Ein Hund schläft.",
+    "Zwei Hunde spielen im Schnee mit einem roten Ball.",
+    (
+        "Ein kleines Mädchen in einem rosa Kleid klettert mit ihrem Bruder die Treppe zu einem alten Holzhaus hinauf, "
+        "während ihre Eltern auf einer Bank im Garten sitzen, Kaffee trinken und mit den Nachbarn über das Wetter von "
+        "gestern und morgen reden."
+    ),
+)
+CHAPTERS = tuple(each.name for each in read_chapters() if any(isinstance(block, Predict) for block in each.blocks))
+
+
+@pytest.fixture
+def window(qtbot: QtBot, make_window: MakeWindow, bundled_translator: Translator) -> MainWindow:
+    window = make_window(None, sentence="Ein Hund schläft.", loader=lambda path, device: bundled_translator)
+    window.pages.show(LEARN)
+    qtbot.waitUntil(lambda: page_of(window).view is not None)
+    return window
+
+
+def page_of(window: MainWindow) -> LearnPage:
+    assert window.pages.learn is not None
+    return window.pages.learn
+
+
+def rest(qtbot: QtBot, window: MainWindow) -> None:
+    """Waits until nothing is computed."""
+    page = page_of(window)
+
+    def is_idle() -> bool:
+        view = page.view
+        parts = () if view is None else (*view.figures, *view.text.predictions)
+        return not page.state.request.is_running and not any(each.request.is_running for each in parts)
+
+    qtbot.waitUntil(is_idle)
+    qtbot.wait(1)
+    qtbot.waitUntil(is_idle)
+
+
+def open_chapter(qtbot: QtBot, window: MainWindow, name: str, sentence: str) -> ChapterView:
+    """Types a sentence and opens a chapter."""
+    page = page_of(window)
+    page.sentence.input.set_text(sentence)
+    qtbot.waitUntil(lambda: page.state.translation is not None and page.state.translation.source_text == sentence)
+    window.pages.open_chapter(name)
+    rest(qtbot, window)
+    assert page.view is not None
+    return page.view
+
+
+def focus_by_tab(qtbot: QtBot, window: MainWindow, wanted: QWidget) -> None:
+    """Presses Tab until a widget has the focus."""
+    for _ in range(200):
+        if wanted.hasFocus():
+            return
+        qtbot.keyClick(QApplication.focusWidget() or window, Qt.Key.Key_Tab)
+    raise AssertionError(f"Tab does not reach {wanted}")
+
+
+def answer_by_keys(qtbot: QtBot, window: MainWindow, prediction: PredictView, choice: str) -> None:
+    """Chooses with Space or an arrow key, and looks with Space."""
+    button = prediction.choices[choice]
+    button.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.keyClick(button, Qt.Key.Key_Space)
+    assert button.isChecked()
+    focus_by_tab(qtbot, window, prediction.look)
+    qtbot.keyClick(prediction.look, Qt.Key.Key_Space)
+
+
+def has_verdict(prediction: PredictView) -> bool:
+    """A verdict with a sentence of explanation."""
+    return re.fullmatch(r"(Right\.|No: .+?\.) \S.+?[.!?]”?", prediction.verdict.text()) is not None
+
+
+def assert_judged(window: MainWindow, prediction: PredictView, question: str) -> None:
+    """The verdict explains, the question names what it named, and the focus is in the question."""
+    assert has_verdict(prediction), prediction.verdict.text()
+    assert prediction.verdict.isVisible()
+    assert prediction.question.text() == question
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    assert prediction.isAncestorOf(focused), focused
+
+
+@pytest.mark.parametrize("sentence", SENTENCES, ids=["easy", "typical", "long"])
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_each_question_gets_a_verdict_and_keeps_word_and_focus(
+    qtbot: QtBot, window: MainWindow, name: str, sentence: str
+) -> None:
+    view = open_chapter(qtbot, window, name, sentence)
+    for prediction in view.text.predictions:
+        question = prediction.question.text()
+        for choice in prediction.choices:
+            answer_by_keys(qtbot, window, prediction, choice)
+            qtbot.waitUntil(lambda: has_verdict(prediction))  # noqa: B023 - called here
+            assert_judged(window, prediction, question)
+            rest(qtbot, window)
+            assert_judged(window, prediction, question)
+        assert "…" not in question
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_an_answer_wanted_while_an_experiment_is_computed_is_given_about_the_same_word(
+    qtbot: QtBot, window: MainWindow, name: str
+) -> None:
+    view = open_chapter(qtbot, window, name, SENTENCES[1])
+    (prediction,) = view.text.predictions
+    first = next(iter(prediction.choices.values()))
+    qtbot.mouseClick(first, Qt.MouseButton.LeftButton)
+    for button in view.text.tries:
+        state = page_of(window).state
+        text, head, question = state.experiment.source_text, state.selection.head, prediction.question.text()
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(prediction.look, Qt.MouseButton.LeftButton)
+        rest(qtbot, window)
+        if (state.experiment.source_text, state.selection.head) != (text, head) or not prediction.look.isEnabled():
+            continue  # another question, to be answered once it can be read, or none about such a head
+        assert prediction.question.text() == question, button.text()
+        assert has_verdict(prediction), button.text()
+
+
+def test_a_softer_softmax_that_reorders_the_words_is_judged_for_the_row_asked_about(
+    qtbot: QtBot, window: MainWindow, bundled_translator: Translator
+) -> None:
+    view = open_chapter(qtbot, window, "weight", SENTENCES[1])
+    (prediction,), state = view.text.predictions, page_of(window).state
+    original, head, pinned = state.original, state.selection.head, state.selection.pinned
+    assert original is not None
+    assert pinned is not None
+    softer = SoftmaxTemperature(head, 4)
+    assert bundled_translator.run(Experiment(SENTENCES[1], interventions=(softer,))).text != original.text
+    given = bundled_translator.run(Experiment(SENTENCES[1], GivenTarget(original.text), (softer,)))
+    before, after = (each.maps.cross[head.layer, head.head, pinned.query].max() for each in (original, given))
+    right = "falls" if after < before - SAME_WEIGHT else "rises" if after > before + SAME_WEIGHT else "stays"
+    view.text.tries[0].click()
+    rest(qtbot, window)
+    question = prediction.question.text()
+    assert f"**{original.predicted_tokens[pinned.query]}**" in question
+    prediction.choices[right].click()
+    prediction.look.click()
+    qtbot.waitUntil(lambda: has_verdict(prediction))
+    rest(qtbot, window)
+    assert prediction.verdict.text().startswith("Right.")
+    assert f"{percent_in_words(float(before))} to {percent_in_words(float(after))}" in prediction.verdict.text()
+    assert prediction.question.text() == question
+    assert state.translation is not None
+    assert state.translation.text == original.text, "the map has the row that the verdict is about"
+
+
+def test_the_way_back_leaves_the_focus_in_the_chapter(qtbot: QtBot, window: MainWindow) -> None:
+    view = open_chapter(qtbot, window, "words", SENTENCES[0])
+    view.text.tries[0].click()
+    rest(qtbot, window)
+    view.text.back_button.setFocus()
+    qtbot.keyClick(view.text.back_button, Qt.Key.Key_Space)
+    rest(qtbot, window)
+    focused = QApplication.focusWidget()
+    assert view.text.back_button.isHidden()
+    assert focused is not None
+    assert view.text.isAncestorOf(focused)
+
+
+def test_an_answer_that_comes_after_another_chapter_was_opened_changes_nothing_there(
+    qtbot: QtBot, window: MainWindow
+) -> None:
+    (prediction,) = open_chapter(qtbot, window, "feed-forward", SENTENCES[0]).text.predictions
+    prediction.choices["same"].click()
+    prediction.look.click()
+    window.pages.open_chapter("decoding")
+    rest(qtbot, window)
+    assert page_of(window).state.experiment.interventions == ()
+    assert prediction.verdict.text() == ""
