@@ -1,6 +1,7 @@
 """The window: top bar, pages, commands."""
 
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QWidget
 
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import Experiment
-from augenmerk.viz_app.analysis.panel import TAB_COMMANDS, AnalysisPanel
+from augenmerk.viz_app.analysis.panel import TAB_COMMANDS, TABS, AnalysisPanel
 from augenmerk.viz_app.analysis.tab import AnalysisContext
 from augenmerk.viz_app.documents.experiment_documents import EXPERIMENT_COMMANDS, ExperimentDocuments
 from augenmerk.viz_app.documents.lesson_documents import (
@@ -36,13 +37,13 @@ from augenmerk.viz_app.export.saving import Exportable
 from augenmerk.viz_app.learn.chapter import read_chapters
 from augenmerk.viz_app.models.loader import MODEL_COMMANDS, ModelLoader, foreign_source
 from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.presentation import PRESENTATION_COMMANDS, Presentable, Presentation, caption, keys_of
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import GAP, PAGE_MARGIN, SCALES, Theme, ThemeChoice, style_sheet_set_aside
 from augenmerk.viz_app.top_bar import TopBar
 from augenmerk.viz_app.translate.page import CANCEL_OR_UNPIN, TranslatePage
-from augenmerk.viz_app.translate.presentation import PRESENTATION_COMMANDS, Presentation
 from augenmerk.viz_app.translate.quick_tour import QUICK_TOUR_COMMANDS, QuickTour
 from augenmerk.viz_app.views.commands import (
     HEAD_COMMANDS,
@@ -124,6 +125,65 @@ class PageHost:
         assert self.learn is not None
         self.learn.open_named(name)
 
+    def presentables(self) -> tuple[Presentable, ...]:
+        """Everything that can fill the screen, in the order of the palette."""
+        state, analysis, head = self._window.state, self._window.analysis, self.translate.head
+        keys = partial(keys_of, state)
+        large_map = Presentable(
+            "map",
+            "Chosen map",
+            partial(self._open, TRANSLATE, lambda: head.map),
+            partial(caption, state),
+            keys,
+            head.heatmap.set_presented,
+        )
+        tabs = (
+            Presentable(
+                tab.name.lower(),
+                f"{tab.name} tab",
+                partial(self._open, TRANSLATE, partial(analysis.show_alone, tab)),
+                partial(getattr, tab, "meaning"),
+                keys,
+            )
+            for tab in TABS
+        )
+        training = Presentable("training", "Charts and film of the training", self._open_training, keys=self._film_keys)
+        chapters = (
+            Presentable(f"chapter {each.name}", f"Learn: {each.title}", partial(self._open_chapter, each.name))
+            for each in read_chapters(self._window.preferences.learn_language)
+        )
+        return large_map, *tabs, training, *chapters
+
+    @property
+    def presentable(self) -> str:
+        """The name of the main part of the current page, or of the analysis tab with the keyboard focus."""
+        if self.train is not None and self._is_shown(self.train):
+            return "training"
+        if self.learn is not None and self._is_shown(self.learn) and self.learn.chapters:
+            return f"chapter {self.learn.chapters[self.learn.place].name}"
+        analysis = self._window.analysis
+        return analysis.tab.name.lower() if analysis.has_focus else "map"
+
+    def _open(self, index: int, open_view: Callable[[], QWidget]) -> QWidget:
+        self.show(index)
+        return open_view()
+
+    def _open_training(self) -> QWidget:
+        self.show(TRAIN)
+        assert self.train is not None
+        return self.train.show_alone()
+
+    def _film_keys(self) -> tuple[BoundCommand, ...]:
+        from augenmerk.viz_app.train.film import FILM_COMMANDS
+
+        view = self.train.run_view if self.train is not None else None
+        return tuple(command.on(view.film.strip) for command in FILM_COMMANDS) if view is not None else ()
+
+    def _open_chapter(self, name: str) -> QWidget:
+        self.show(LEARN)
+        assert self.learn is not None
+        return self.learn.show_alone(name)
+
     @property
     def in_sight(self) -> Exportable:
         """The current page."""
@@ -186,6 +246,7 @@ class Appearance(QObject):
     def __init__(self, window: "MainWindow") -> None:
         super().__init__(window)
         self._window, self._preferences = window, window.preferences
+        self._presented_scale: float | None = None
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_colors_changed)
 
     def set_theme(self, choice: ThemeChoice) -> None:
@@ -194,7 +255,9 @@ class Appearance(QObject):
         self._apply()
 
     def set_scale(self, percent: int) -> None:
-        """Changes the size of the interface to one of `SCALES`."""
+        """Changes the size of the interface to one of `SCALES`; a presentation has its own."""
+        if self._presented_scale is not None:
+            return
         if percent != self._preferences.scale:
             self._preferences.scale = percent
             self._apply()
@@ -205,10 +268,16 @@ class Appearance(QObject):
         place = SCALES.index(self._preferences.scale) + num_steps
         self.set_scale(SCALES[min(max(place, 0), len(SCALES) - 1)])
 
+    def present_at(self, scale: float | None) -> None:
+        """Changes the scale without remembering it; None restores the user's."""
+        self._presented_scale = scale
+        self._apply()
+
     def _apply(self) -> None:
         app = QApplication.instance()
         assert isinstance(app, QApplication)
-        Theme.of_choice(self._preferences.theme, self._preferences.scale / 100).apply(app)
+        scale = self._presented_scale or self._preferences.scale / 100
+        Theme.of_choice(self._preferences.theme, scale).apply(app)
 
     def _on_system_colors_changed(self) -> None:
         if self._preferences.theme == "system":
@@ -470,7 +539,7 @@ class MainWindow(QMainWindow):
         export_menu: exports the current page.
         opening: opens the first model and experiment.
         shutdown: ends the window.
-        presentation: None before the first.
+        presentation: shows one view on the whole screen.
 
     Signals:
         model_opened(ModelInfo)
@@ -496,7 +565,6 @@ class MainWindow(QMainWindow):
         self.preferences = preferences
         self.worker = worker or InferenceWorker(parent=self)
         self._has_painted = False
-        self.presentation: Presentation | None = None
         self.state = ExperimentState(preferences.restored(MapViewSettings()))
         if (head := preferences.head) is not None:
             self.state.selection.head, self.state.selection.was_chosen = head, True
@@ -537,6 +605,7 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """See `ShutdownSequence`."""
+        self.presentation.end()  # else its size would be remembered
         if self.shutdown.close():
             super().closeEvent(event)
         else:
@@ -604,22 +673,28 @@ class MainWindow(QMainWindow):
         if steps.has_begun:
             take_keyboard()
 
-    def present(self) -> None:
-        """Sentence, translation and the chosen map fill the screen, until Escape."""
-        if self.presentation is None:
-            self.presentation = Presentation(self.state, self)
-            self.presentation.step_scene = self.lessons.bar.step_scene
-            self.presentation.scene_words = self.lessons.scene_words
-            self.lessons.lesson.changed.connect(self.presentation.show_scene)
-        self.presentation.begin()
+    def present(self, name: str = "") -> None:
+        """Fills the screen with a view, until Escape.
+
+        Args:
+            name: of one of `PageHost.presentables`; empty for the one in sight, or to end the presentation.
+        """
+        if not name and self.presentation.view is not None:
+            self.presentation.end()
+            return
+        name = name or self.pages.presentable
+        self.presentation.present(next(each for each in self.pages.presentables() if each.name == name))
 
     def show_palette(self) -> None:
-        """Opens the palette: all commands, the chapters, the lessons that ship."""
+        """Opens the palette: all commands, the chapters, the lessons that ship, what can be presented."""
         chapters = [
             Command[str](f"Learn: {chapter.title}", self.pages.open_chapter).on(chapter.name)
             for chapter in read_chapters(self.preferences.learn_language)
         ]
-        self.commands.show_palette((*chapters, *shipped_commands(self.documents, shipped_lessons())))
+        views = [
+            Command[str](f"Present: {view.title}", self.present).on(view.name) for view in self.pages.presentables()
+        ]
+        self.commands.show_palette((*chapters, *shipped_commands(self.documents, shipped_lessons()), *views))
 
     def show_keys(self) -> None:
         """Opens the sheet of keys, including pages that were not opened yet."""
@@ -681,8 +756,12 @@ class MainWindow(QMainWindow):
         margins = PAGE_MARGIN, 0, PAGE_MARGIN, PAGE_MARGIN - 4
         pages = column_of(self.notices, self.pages.stack, spacing=GAP, margins=margins)
         column_of(self.top_bar, (pages, 1), spacing=0, within=central)
-        self._content = WindowScrollArea(central, CONTENT_SIZE, NARROW_CONTENT_SIZE)
-        self.setCentralWidget(self._content)
+        everything = PageStack()
+        everything.addWidget(WindowScrollArea(central, CONTENT_SIZE, NARROW_CONTENT_SIZE))
+        self.presentation = Presentation(self.state, self, everything, self.appearance.present_at)
+        self.presentation.step_scene = self.lessons.bar.step_scene
+        self.presentation.scene_words = self.lessons.scene_words
+        self.setCentralWidget(everything)
         self.resize(1440, 900)
         self.restoreGeometry(self.preferences.bytes("window"))
 
@@ -703,6 +782,7 @@ class MainWindow(QMainWindow):
         notice = page.sentence.coverage_notice
         notice.offer(bar.model_button.menu_of_bigger_models(notice))
         self.lessons.done.connect(bar.show_notice)
+        self.lessons.lesson.changed.connect(self.presentation.show_scene)
         lesson_bar.focus_to = page.heads.grid
         self.documents.lesson_read.connect(lambda *_: self.pages.show(TRANSLATE))
         page.step_scene = lambda by: lesson_bar.takes_arrows and lesson_bar.step_scene(by)

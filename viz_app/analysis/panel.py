@@ -82,11 +82,11 @@ class AnalysisPanel(QFrame):
 
     def stop(self) -> bool:
         """Cancels the computation of the visible tab; False if there is none."""
-        return self.isVisible() and self.tab.stop()
+        return self._pages.isVisible() and self.tab.stop()
 
     def numbers(self) -> NumberTable | None:
         """The numbers of the visible tab; None if there are none."""
-        return self.tab.numbers() if self.isVisible() else None
+        return self.tab.numbers() if self._pages.isVisible() else None
 
     def show_tab(self, index: int) -> None:
         """Changes the tab."""
@@ -95,7 +95,7 @@ class AnalysisPanel(QFrame):
         self._index = index
         self.buttons[index].setChecked(True)
         self._preferences.analysis_tab = self._classes[index].name
-        if self.isVisible():
+        if self._pages.isVisible():
             self._pages.setCurrentWidget(self.tab)
         if had_focus:
             self.buttons[index].setFocus()
@@ -105,12 +105,23 @@ class AnalysisPanel(QFrame):
         self.show_tab(self._classes.index(tab))
         self.opened.emit()
 
+    def show_alone(self, tab: type[AnalysisTab]) -> QWidget:
+        """Shows a tab in the widget that holds all of them, which another part of the window may borrow."""
+        self.show_tab(self._classes.index(tab))
+        self._pages.setCurrentWidget(self.tab)
+        return self._pages
+
     def explain_word(self, step: int, rival: str) -> None:
         """Shows in the tab *Word* why the token of a step was chosen; see `WordTab.explain`."""
         self.open_tab(WordTab)
         assert isinstance(self.tab, WordTab)
         self.tab.show_view("parts")
         self.tab.explain(step, rival)
+
+    @property
+    def has_focus(self) -> bool:
+        """Whether the keyboard focus is in the panel."""
+        return self._has_focus_in(self)
 
     @property
     def has_result(self) -> bool:

@@ -68,7 +68,6 @@ class LargeMap(QWidget):
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state = state
-        self._own_scale: float | None = None
         self._theme = current_theme()
         self._view: MapView | None = None
         self.setMouseTracking(True)
@@ -90,21 +89,11 @@ class LargeMap(QWidget):
         """Updates the picture: the map, the theme or the size changed."""
         raise NotImplementedError
 
-    def set_scale(self, scale: float) -> None:
-        """From now on this map has its own scale, independent of that of the interface."""
-        self._own_scale = scale
-        self._follow_theme()
-
     def changeEvent(self, event: QEvent) -> None:
         """Other colours."""
         super().changeEvent(event)
-        if is_theme_change(event):
-            self._follow_theme()
-
-    def _follow_theme(self) -> None:
-        theme = current_theme() if self._own_scale is None else current_theme().at_scale(self._own_scale)
-        if theme != self._theme:
-            self._theme = theme
+        if is_theme_change(event) and self._theme != current_theme():
+            self._theme = current_theme()
             self.show_map()
 
 
@@ -403,6 +392,7 @@ class HeatmapPainter:
         drawing: the map, its marks and its strip.
         layout: places of its parts.
         image: its cells.
+        shows_value: whether the value of the cell under the mouse, or of the pinned one, stands in a box.
     """
 
     state: ExperimentState
@@ -411,6 +401,7 @@ class HeatmapPainter:
     drawing: Drawing
     layout: HeatmapLayout
     image: QImage
+    shows_value: bool = True
 
     def __post_init__(self) -> None:
         selection = self.state.selection
@@ -472,7 +463,8 @@ class HeatmapPainter:
             self._frame(painter, layout.band_rect(Band(self.place.column, is_row=False)), 1)
             self._frame(painter, layout.cell_rect(self.place), 2)
         painter.restore()
-        self._paint_value(painter, size)
+        if self.shows_value:
+            self._paint_value(painter, size)
 
     def _step_bands(self) -> list[Band]:
         """The query of the current decoding step."""
@@ -749,6 +741,7 @@ class Heatmap(LargeMap):
 
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
         super().__init__(state, parent)
+        self._is_presented = False
         self._painter: HeatmapPainter | None = None
         self._kept = Cache(NUM_KEPT)
         self._scroll_bars = MapScrollBars(self, self.lay_out)
@@ -761,6 +754,11 @@ class Heatmap(LargeMap):
         state.experiment_changed.connect(self.lay_out, max_args=0)
         state.selection.events.pinned.connect(self._show_pinned, max_args=0)
         self.show_map()
+
+    def set_presented(self, is_presented: bool) -> None:
+        """Presented, the whole map is in sight at any zoom, and values stand outside it."""
+        self._is_presented = is_presented
+        self.lay_out()
 
     def rebuild(self) -> None:
         """Updates the picture: the maps, the head or the theme changed."""
@@ -780,7 +778,9 @@ class Heatmap(LargeMap):
             colors, top = color_table(is_dark=self._theme.is_dark, is_signed=drawing.is_signed), drawing.top
             image = self._kept.kept((view, colors, top), lambda: map_image(view.values, colors, top))
             layout = self._layout_of(view, drawing)
-            self._painter = HeatmapPainter(self._state, self._theme, view, drawing, layout, image)
+            self._painter = HeatmapPainter(
+                self._state, self._theme, view, drawing, layout, image, not self._is_presented
+            )
         self._scroll_bars.fit(self.layout_now)
         if old is None or self._painter is None or not self._painter.frames(old):
             self.update()
@@ -789,7 +789,8 @@ class Heatmap(LargeMap):
 
     def _layout_of(self, view: MapView, drawing: Drawing) -> HeatmapLayout:
         """The layout, kept while its inputs stay the same: other weights move nothing."""
-        scroll, zoom, has_strip = self._scroll_bars.offset, self._state.settings.zoom, drawing.strip is not None
+        scroll, has_strip = self._scroll_bars.offset, drawing.strip is not None
+        zoom = FIT if self._is_presented else self._state.settings.zoom
         labels = view.row_labels, view.column_labels
         key = *labels, self.size().toTuple(), self._theme, zoom, scroll.toTuple(), has_strip, drawing.is_signed
         others = {"has_strip": has_strip, "is_signed": drawing.is_signed}

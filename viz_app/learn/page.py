@@ -163,10 +163,21 @@ class LearnPage(QWidget):
             view.shutdown()
         self._worker.close()
 
+    def show_alone(self, name: str) -> QWidget:
+        """Opens a chapter in the widget that holds all of them, which another part of the window may borrow."""
+        self.begin()
+        self.open_named(name)
+        return self._stack
+
     def showEvent(self, event: QShowEvent) -> None:
         """Opens the bundled model on first use."""
         super().showEvent(event)
-        if not self._has_asked and not event.spontaneous():
+        if not event.spontaneous():
+            self.begin()
+
+    def begin(self) -> None:
+        """Opens the bundled model, once."""
+        if not self._has_asked:
             self._has_asked = True
             self.own.begin()
             self._message.show_text("Opening the bundled model…")

@@ -140,6 +140,13 @@ class TrainPage(QWidget):
         model = f"{run} · {moment_name(frame)}"
         return ExportSource(self, playback.maps, view.film.heatmap, model, caption=model, run=source)
 
+    def show_alone(self) -> QWidget:
+        """Shows charts and film, if there is a run, in a widget that another part of the window may borrow."""
+        if self.state.run.has_curves:
+            self._make_run_view()
+        self._show_right()
+        return self._stack
+
     def offer_export(self, menu: QMenu) -> None:
         """Adds the export menu next to the charts once they exist."""
         self._export_menu = menu

@@ -1,4 +1,4 @@
-"""The presentation: one map, large, driven by keys."""
+"""The presentation: one view of the window on the whole screen, driven by keys."""
 
 from pathlib import Path
 
@@ -9,26 +9,31 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment_file import write_lesson_file
+from augenmerk.viz_app.analysis.steps.view import StepsTab
 from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.presentation import LINES_PER_SCREEN, Presentation, scale_for
 from augenmerk.viz_app.state import map_text
+from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.theme import current_theme
-from augenmerk.viz_app.translate.presentation import Presentation
+from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.documents.test_lessons_in_the_window import lesson_for
 
 
 def presented(window: MainWindow, qtbot: QtBot) -> Presentation:
     qtbot.keyClick(window, Qt.Key.Key_F5)
-    assert window.presentation is not None
+    assert window.presentation.view is not None
     return window.presentation
 
 
 @pytest.mark.heavy
-def test_it_fills_the_screen_without_controls(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_the_map_fills_the_screen_without_controls(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
-    shown = presented(window, qtbot)
+    shown, head = presented(window, qtbot), window.translate_page.head
     assert shown.isVisible()
-    assert shown.isFullScreen()
+    assert window.isFullScreen()
+    assert shown.isAncestorOf(head.map)
+    assert not window.translate_page.isVisible()
     assert not shown.findChildren(QAbstractButton)
     assert shown.source.text() == "Ein Mann ."
     assert shown.target.text() == "Ein mann."
@@ -37,27 +42,134 @@ def test_it_fills_the_screen_without_controls(make_window: MakeWindow, qtbot: Qt
     assert meaning == map_text.meaning_of_query(window.state)
     window.state.settings.picture = "lines"
     assert shown.caption.text().split("\n")[1].startswith("The lines of each token: ")
+    assert head.lines.isVisible()
     window.state.settings.picture = "heatmap"
     qtbot.keyClick(shown, Qt.Key.Key_Escape)
     assert not shown.isVisible()
-    assert window.isVisible()
-    assert presented(window, qtbot) is shown
+    assert head.isAncestorOf(head.map)
+    assert head.map.isVisible()
+    assert not window.isFullScreen()
+    qtbot.keyClick(window, Qt.Key.Key_F5)
+    assert shown.isVisible()
+    qtbot.keyClick(window, Qt.Key.Key_F5)
+    assert not shown.isVisible()
 
 
 @pytest.mark.heavy
-def test_letters_and_map_grow_with_the_screen(make_window: MakeWindow, qtbot: QtBot) -> None:
-    shown = presented(make_window(), qtbot)
-    shown.showNormal()
-    sizes = []
-    for width, height in ((800, 520), (1920, 1080)):
-        shown.resize(width, height)
+@pytest.mark.parametrize("is_open", [False, True])
+def test_views_are_given_back_unchanged(make_window: MakeWindow, qtbot: QtBot, is_open: bool) -> None:
+    window = make_window()
+    page = window.translate_page
+    page.show_analysis(is_open)
+    page.sentence.input.setFocus()
+    qtbot.wait(50)
+    parts = page.head.map, window.analysis, page.heads, page.head, page.head.controls
+    before = [(part.geometry(), part.isVisible()) for part in parts]
+    size, scale = window.size(), current_theme().scale
+    for name in ("map", "word", "map", "steps"):
+        window.present(name)
         qtbot.wait(20)
-        layout = shown.heatmap.layout_now
-        assert layout is not None
-        sizes.append((shown.source.fontMetrics().height(), layout.font.pixelSize(), layout.cell.x()))
-    small, large = sizes
-    assert all(more > 1.5 * less for less, more in zip(small, large, strict=True))
+    window.presentation.end()
+    window.resize(size)
+    qtbot.wait(50)
+    assert [(part.geometry(), part.isVisible()) for part in parts] == before
+    assert current_theme().scale == scale
+    assert page.sentence.input.hasFocus()
+
+
+@pytest.mark.heavy
+def test_every_view_can_be_presented_by_name_and_from_the_palette(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    views = window.pages.presentables()
+    assert len({view.name for view in views}) == len(views)
+    assert {"map", "word", "alignment", "compare", "training", "chapter weight"} <= {view.name for view in views}
+    window.show_palette()
+    palette = window.findChild(CommandPalette)
+    assert palette is not None
+    palette.field.setText("Present: Word tab")
+    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+    assert window.presentation.view is not None
+    assert window.presentation.view.name == "word"
+    for view in views:
+        window.present(view.name)
+        qtbot.wait(10)
+        shown = window.presentation.view
+        assert shown is not None
+        assert shown.name == view.name
+        content = view.open()
+        assert content.isVisible()
+        assert window.presentation.isAncestorOf(content)
+        assert window.presentation.source.isVisible() == (view.caption is not None)
+    window.presentation.end()
+
+
+@pytest.mark.heavy
+def test_f5_presents_the_page_in_sight(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    page = window.translate_page
+    page.show_analysis(True)
+    window.analysis.show_tab(1)
+    seen = []
+    for act in (
+        page.head.heatmap.setFocus,
+        window.analysis.buttons[1].setFocus,
+        lambda: window.pages.open_chapter("weight"),
+        lambda: window.pages.show(2),
+    ):
+        act()
+        qtbot.wait(20)
+        view = presented(window, qtbot).view
+        assert view is not None
+        seen.append(view.name)
+        qtbot.keyClick(window.presentation, Qt.Key.Key_Escape)
+    assert seen == ["map", "word", "chapter weight", "training"]
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("size", [(1280, 720), (1280, 800), (1366, 768), (1920, 1080)])
+def test_letters_and_map_grow_with_the_screen(make_window: MakeWindow, qtbot: QtBot, size: tuple[int, int]) -> None:
+    window = make_window()
+    shown = presented(window, qtbot)
+    window.showNormal()
+    window.resize(*size)
+    qtbot.wait(50)
+    layout = window.translate_page.head.heatmap.layout_now
+    assert layout is not None
+    for words in (shown.scene, shown.source, shown.target, shown.value, shown.caption):
+        assert words.fontInfo().pixelSize() >= size[1] / LINES_PER_SCREEN
+    assert layout.font.pixelSize() >= size[1] / LINES_PER_SCREEN
+    assert current_theme().scale == scale_for(size)
+    qtbot.keyClick(shown, Qt.Key.Key_Escape)
     assert current_theme().scale == 1.0
+
+
+@pytest.mark.heavy
+def test_values_stand_outside_the_presented_map(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    shown, heatmap = presented(window, qtbot), window.translate_page.head.heatmap
+    qtbot.wait(200)
+    pair = Pair(1, 1)
+    place = shown.value.geometry()
+    window.state.selection.pin(pair)
+    assert shown.value.text() == "\n".join(map_text.describe(window.state, pair) or ())
+    qtbot.wait(20)
+    assert shown.value.geometry() == place
+    assert heatmap._painter is not None
+    assert not heatmap._painter.shows_value
+    qtbot.keyClick(shown, Qt.Key.Key_Escape)
+    assert heatmap._painter.shows_value
+
+
+@pytest.mark.heavy
+def test_panels_leave_no_marks_in_the_presentation(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    window.analysis.open_tab(StepsTab)
+    qtbot.wait(20)
+    assert window.state.selection.step == 0
+    presented(window, qtbot)
+    assert window.state.selection.step is None
+    qtbot.keyClick(window.presentation, Qt.Key.Key_Escape)
+    assert window.state.selection.step == 0
 
 
 @pytest.mark.heavy
@@ -94,11 +206,12 @@ def test_keys_walk_switch_and_compare(make_window: MakeWindow, qtbot: QtBot) -> 
 @pytest.mark.heavy
 def test_it_shows_lines_where_the_page_does(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
-    shown = presented(window, qtbot)
-    assert shown.heatmap.isVisible()
+    presented(window, qtbot)
+    head = window.translate_page.head
+    assert head.heatmap.isVisible()
     window.state.settings.picture = "lines"
-    assert shown.lines.isVisible()
-    assert shown.lines._painter is not None
+    assert head.lines.isVisible()
+    assert head.lines._painter is not None
 
 
 @pytest.mark.heavy
@@ -106,11 +219,9 @@ def test_without_a_translation_it_says_so(make_window: MakeWindow, qtbot: QtBot)
     window = make_window(None, wait=False, sentence="")
     window.present()
     shown = window.presentation
-    assert shown is not None
     assert shown.target.text() == "There is no translation yet."
     qtbot.keyClick(shown, Qt.Key.Key_O)
     qtbot.keyClick(shown, Qt.Key.Key_Right)
-    assert not shown.map.isVisible()
     qtbot.keyClick(shown, Qt.Key.Key_Escape)
     assert not shown.isVisible()
 

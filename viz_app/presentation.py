@@ -1,0 +1,294 @@
+"""The presentation: one view of the window, as large as the screen, for people who sit far away."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from math import ceil
+
+from PySide6.QtCore import QByteArray, Qt, QTimer
+from PySide6.QtGui import QKeyEvent, QPalette, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QLabel, QMainWindow, QSizePolicy, QSplitter, QWidget
+from shiboken6 import isValid
+
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.state import map_text
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view_settings import on_redraw
+from augenmerk.viz_app.state.sentence_text import changed_pieces
+from augenmerk.viz_app.theme import Theme, current_theme
+from augenmerk.viz_app.views.commands import HEAD_COMMANDS, NEXT_MAPS, SCENE_COMMANDS
+from augenmerk.viz_app.widgets.commands import BoundCommand, Command, run_by_key
+from augenmerk.viz_app.widgets.layouts import Borrowed, PageStack, WindowScrollArea, column_of, row_of
+
+LINES_PER_SCREEN, LETTERS_PER_SCREEN = 40, 60
+"""Body text is at least this part of the screen's height; on a screen that is higher than wide, of its width."""
+WORDS_LARGER = (1.7, 1.4, 1.2, 1.0)
+"""Than body text: the first that leaves room for everything else."""
+TEXTS_SHARE = 0.3
+"""Of the width, for the texts next to a view about the sentence."""
+CONTENT_SIZE, NARROW_CONTENT_SIZE = (810, 200), (300, 200)
+"""The least of a view at 100%; a narrower one scrolls up and down."""
+_OTHER_KEYS = "O off or on · D original, changed, difference · Esc back"
+KEYS = f"Page Up, Page Down or ← → ↑ ↓ heads and layers · {_OTHER_KEYS}"
+KEYS_OF_SCENES = f"← → or Page Up, Page Down scenes · Shift+← → heads · ↑ ↓ layers · {_OTHER_KEYS}"
+KEYS_OF_OTHERS = "Esc back · Ctrl+K present something else"
+
+
+@dataclass(frozen=True)
+class Presentable:
+    """A view of the window that can fill the screen.
+
+    Attributes:
+        name: unique, for the files of lessons.
+        title: in "Present: …".
+        open: shows the view in its place in the window, and returns its widget, which lies in a row or column.
+        caption: a text next to a view about the sentence, such as the name of the head; None for other views.
+        keys: commands for keys that the view leaves.
+        set_presented: called with True before the view fills the screen, and with False when it is given back.
+    """
+
+    name: str
+    title: str
+    open: Callable[[], QWidget]
+    caption: Callable[[], str] | None = None
+    keys: Callable[[], tuple[BoundCommand, ...]] = tuple
+    set_presented: Callable[[bool], object] = lambda _is_presented: None
+
+    @property
+    def is_about_sentence(self) -> bool:
+        """Whether sentence, translation and caption are shown next to it."""
+        return self.caption is not None
+
+
+class Presentation(QWidget):
+    """Shows one view of the window instead of all others, on the full screen and with larger letters.
+
+    Page Up, Page Down, ← and → step through the scenes of the lesson that is open, or without one through the heads.
+
+    Attributes:
+        view: the view that is presented; None while none is.
+        step_scene: moves by a number of scenes and returns True; False if no lesson is shown.
+        scene_words: number, title and text of the scene; None if no lesson is shown.
+        scene: those of a lesson; hidden without one.
+        source, target: the sentence, and the words of the translation; new words are marked.
+        value: the cell under the mouse, or the pinned one.
+        caption: of the view; `hint` names the keys until one is used.
+    """
+
+    def __init__(
+        self, state: ExperimentState, window: QMainWindow, pages: PageStack, enlarge: Callable[[float | None], None]
+    ) -> None:
+        """Args:
+        state: the experiment of the Translate page.
+        window: fills the screen meanwhile.
+        pages: of the window, of which this becomes one.
+        enlarge: sets the scale of the interface; None for the user's.
+        """
+        super().__init__()
+        self._state, self._window, self._pages, self._enlarge = state, window, pages, enlarge
+        self.view: Presentable | None = None
+        self._borrowed: Borrowed | None = None
+        self._page_before: QWidget | None = None
+        self._focus_before: QWidget | None = None
+        self._window_before = Qt.WindowState.WindowNoState
+        self._splitters: list[tuple[QSplitter, QByteArray]] = []
+        self.step_scene: Callable[[int], bool] = lambda by: False
+        self.scene_words: Callable[[], str | None] = lambda: None
+        self.scene, self.source, self.target, self.value, self.caption, self.hint = (QLabel() for _ in range(6))
+        self._make_texts()
+        self._content = column_of()
+        content = QWidget()
+        content.setLayout(self._content)
+        self._texts = QWidget()
+        texts = self.scene, self.source, self.target, 1, self.value, self.caption, 1, self.hint
+        self._words = column_of(*texts, within=self._texts)
+        self._row = row_of(self._texts, (WindowScrollArea(content, CONTENT_SIZE, NARROW_CONTENT_SIZE), 1), within=self)
+        self.setBackgroundRole(QPalette.ColorRole.Base)  # as the map
+        self.setAutoFillBackground(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        pages.addWidget(self)
+        for changed in (state.result_changed, state.experiment_changed, state.roles_changed, state.measuring.changed):
+            changed.connect(self.rebuild)
+        on_redraw(state.settings, ("maps", "large map"), self.rebuild)
+        for mark in ("head", "hovered", "pinned"):
+            getattr(state.selection.events, mark).connect(self.rebuild, max_args=0)
+
+    def _make_texts(self) -> None:
+        roles = {self.scene: "accent", self.source: "muted", self.value: "accent", self.hint: "muted"}
+        for words in (self.scene, self.source, self.target, self.value, self.caption, self.hint):
+            words.setWordWrap(True)
+            words.setProperty("role", roles.get(words, ""))
+            words.setTextFormat(Qt.TextFormat.RichText if words is self.target else Qt.TextFormat.PlainText)
+        self.target.setAccessibleName("Translation")
+
+    def present(self, view: Presentable) -> None:
+        """Fills the screen with a view; another one that is presented is given back."""
+        self._give_back()
+        widget = view.open()
+        if self._page_before is None:
+            self._begin()
+        view.set_presented(True)
+        self.view, self._borrowed = view, Borrowed(widget, self._content)
+        self.hint.setVisible(True)
+        self.rebuild()
+        self._fit()
+        self.setFocus()
+
+    def end(self) -> None:
+        """Gives the view back, and shows the window as it was before."""
+        if self._page_before is None:
+            return
+        self._give_back()
+        self._enlarge(None)
+        self._window.setWindowState(self._window_before)
+        self._pages.setCurrentWidget(self._page_before)  # last: then it is laid out once
+        QTimer.singleShot(0, self, self._restore_splitters)
+        if self._focus_before is not None and self._focus_before.isVisible():
+            self._focus_before.setFocus()
+        self._page_before = self._focus_before = None
+
+    def _begin(self) -> None:
+        window = self._window
+        self._page_before, self._focus_before = self._pages.currentWidget(), window.focusWidget()
+        assert self._page_before is not None
+        self._window_before = window.windowState()
+        self._splitters = [(each, each.saveState()) for each in self._page_before.findChildren(QSplitter)]
+        self._enlarge(scale_for(window.screen().size().toTuple()))
+        self._pages.setCurrentWidget(self)
+        window.setWindowState(self._window_before | Qt.WindowState.WindowFullScreen)
+        window.activateWindow()
+
+    def _restore_splitters(self) -> None:
+        """Larger letters have moved them."""
+        for splitter, state in self._splitters:
+            if isValid(splitter):
+                splitter.restoreState(state)
+
+    def _give_back(self) -> None:
+        if self.view is not None and self._borrowed is not None:
+            self._borrowed.give_back()
+            self.view.set_presented(False)
+        self.view = self._borrowed = None
+
+    def show_scene(self) -> None:
+        """Another scene of the lesson, by whichever key."""
+        self.rebuild()
+        self.hint.setVisible(False)
+
+    def rebuild(self) -> None:
+        """Updates the texts."""
+        view, state = self.view, self._state
+        if view is None:
+            return
+        shown, scene = state.maps.translation, self.scene_words()
+        self.scene.setText(scene or "")
+        self.scene.setVisible(scene is not None)
+        for words in (self.source, self.target, self.value, self.caption):
+            words.setVisible(view.is_about_sentence)
+        keys = KEYS if scene is None else KEYS_OF_SCENES
+        self.hint.setText(keys if view.is_about_sentence else KEYS_OF_OTHERS)
+        self.source.setText(shown.experiment.source_text if shown is not None else "")
+        self.target.setText(self._marked(shown) if shown is not None else "There is no translation yet.")
+        pair = state.selection.hovered or state.selection.pinned
+        value = map_text.describe(state, pair) if pair is not None and shown is not None else None
+        self.value.setText("\n".join(value or ("", "")))
+        self.caption.setText(view.caption() if view.caption is not None and shown is not None else "")
+        self._fit_words()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Arrows walk through heads and layers, or with a lesson ← and → through scenes: see `KEYS`."""
+        own = (command.on(self) for command in (*SCENE_COMMANDS, *PRESENTATION_COMMANDS))
+        if self.view is not None and run_by_key(event, (*own, *self.view.keys())):
+            self.hint.setVisible(False)
+
+    def step_head(self, by: int) -> bool:
+        """Chooses the next or previous head, across layers; False if none are shown."""
+        head = self._state.selection.head
+        num_layers, num_heads = self._state.maps.shape(head.kind)
+        place = head.layer * num_heads + head.head + by
+        if 0 <= place < num_layers * num_heads:
+            self._state.intents.choose_head(Head(head.kind, *divmod(place, num_heads)))
+        return self._state.result is not None
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """All letters grow with the screen."""
+        super().resizeEvent(event)
+        if self.view is not None:
+            QTimer.singleShot(0, self, self._fit)  # a new scale lays everything out again
+
+    def _fit(self) -> None:
+        """Fits letters, margins and the place of the texts to the size."""
+        if self.view is None:
+            return
+        scale = scale_for(self.size().toTuple())
+        if scale != current_theme().scale:
+            self._enlarge(scale)
+        body, is_beside = current_theme().base_px, self.view.is_about_sentence and self.width() > self.height()
+        self._row.setDirection(QBoxLayout.Direction.LeftToRight if is_beside else QBoxLayout.Direction.TopToBottom)
+        self._row.setContentsMargins(body, body, body, body // 2)
+        for layout in (self._row, self._words):
+            layout.setSpacing(body // 2)
+        policies = QSizePolicy.Policy
+        self._texts.setSizePolicy(policies.Preferred, policies.Preferred if is_beside else policies.Maximum)
+        self._texts.setFixedWidth(round(self.width() * TEXTS_SHARE) if is_beside else self.width() - 2 * body)
+        self._fit_words()
+
+    def _fit_words(self) -> None:
+        """Makes sentence and translation as large as the other texts allow."""
+        body = current_theme().base_px
+        self.hint.setStyleSheet(f"font-size: {round(0.7 * body)}px")
+        for larger in WORDS_LARGER:
+            for words in (self.source, self.target):
+                words.setStyleSheet(f"font-size: {round(body * larger)}px")
+            if self._texts.heightForWidth(self._texts.width()) <= self.height() - 2 * body:
+                break
+
+    def _marked(self, shown: Translation) -> str:
+        original, warm = self._state.original, current_theme().palette.warm
+        if original is None or shown is original:
+            return escape(shown.text)
+        return "".join(
+            f'<span style="color: {warm}">{escape(piece.text)}</span>' if piece.mark == "new" else escape(piece.text)
+            for piece in changed_pieces(original, shown)
+            if piece.mark != "gone"
+        )
+
+
+def scale_for(size: tuple[int, int]) -> float:
+    """The scale at which body text has its part of a screen of this width and height; see `LINES_PER_SCREEN`."""
+    width, height = size
+    return max(1.0, ceil(min(height / LINES_PER_SCREEN, width / LETTERS_PER_SCREEN)) / Theme.light().base_px)
+
+
+def keys_of(state: ExperimentState) -> tuple[BoundCommand, ...]:
+    """The keys of views about the sentence."""
+    return tuple(command.on(state) for command in (*HEAD_COMMANDS, NEXT_MAPS))
+
+
+def caption(state: ExperimentState) -> str:
+    """A line on the head and its maps, and one on the meaning of a row."""
+    head, maps = state.selection.head, state.maps
+    parts = [map_text.title(state)]
+    is_one = state.settings.scope == "head"
+    if is_one and head in state.experiment.heads_off:
+        parts.append("off")
+    if is_one and state.roles.sample is not None and (role := state.roles.of(head)) != "mixed":
+        parts.append(role)
+    if state.result is not None and state.result.is_changed:
+        parts.append(maps.shown)
+    notes = map_text.meaning_of_query(state, state.settings.picture), map_text.off_note(state)
+    return f"{' · '.join(parts)}\n{' '.join(filter(None, notes))}"
+
+
+_GROUP, _HEADS = "In the presentation", "Previous and next head"
+PRESENTATION_COMMANDS = (
+    Command[Presentation](
+        "Previous head", lambda part: part.step_head(-1), local_keys=("PgUp",), group=_GROUP, line=_HEADS
+    ),
+    Command[Presentation](
+        "Next head", lambda part: part.step_head(1), local_keys=("PgDown",), group=_GROUP, line=_HEADS
+    ),
+    Command[Presentation]("Back to the window", Presentation.end, local_keys=("Esc", "F5"), group=_GROUP),
+)
+"""Keys in addition to those of heads, maps and scenes."""
