@@ -17,8 +17,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from augenmerk.core.analysis.parts import ChangeEffect, Component, Origin, WordParts
-from augenmerk.core.analysis.residual import residual_streams
+from augenmerk.core.analysis.capture import AttentionPass
+from augenmerk.core.analysis.parts import ChangeEffect, Component, EncoderParts, Origin, WordParts
+from augenmerk.core.analysis.residual import memory_directions, parts_by_key, residual_streams
 from augenmerk.core.errors import AnalysisError, ExperimentError, NonFiniteError
 from augenmerk.core.model.transformer import is_finite
 from augenmerk.core.translation.compilation import forced_word, interventions_of
@@ -62,6 +63,37 @@ def logit_parts(translator: Translator, translation: Translation) -> tuple[WordP
     """
     comparer = _Comparer(translator, translation)
     return comparer.explain([comparer.compare(step, None) for step in range(len(translation.predicted_ids))])
+
+
+def encoder_parts(translator: Translator, parts: WordParts) -> EncoderParts:
+    """The parts of cross-attention heads, split by what the encoder's positions are made of. Takes one more pass.
+
+    A part is again a direct effect: weights of attention and the deviations of norms stay as they are.
+
+    Args:
+        translator: the model of `parts`.
+        parts: of a word.
+
+    Raises:
+        NonFiniteError: the model's states are not finite.
+    """
+    model, translation = translator.model, parts.translation
+    interventions = interventions_of(model, translation.experiment)
+    streams = residual_streams(model, translation.source_ids, translation.read_ids, interventions)
+    ids, row = translator.checkpoint.codecs.target.vocabulary.ids, slice(parts.step, parts.step + 1)
+    layers: list[Tensor] = []
+
+    def open_positions(attention: AttentionPass, carried: Tensor) -> None:
+        directions, shifts = memory_directions(attention, carried[0], parts.step)
+        split = streams.encoder.split(directions)  # [C, H, S]
+        split[-1] += shifts
+        layers.insert(0, split.transpose(0, 1))
+
+    with torch.inference_mode():
+        direction = model.output.weight[ids[parts.chosen.entry]] - model.output.weight[ids[parts.rival.entry]]
+        streams.decoder.split(direction[None].double(), row, on_cross=open_positions)
+        values = torch.stack(layers).cpu().numpy()
+    return EncoderParts(parts, streams.encoder.components, values)
 
 
 def measure_parts(
@@ -193,7 +225,12 @@ class _Comparer:
         ).T
         with torch.inference_mode():
             directions = (model.output.weight[chosen] - model.output.weight[rivals]).double()  # [N, D]
-            values, by_key = streams.decoder.split(directions, steps, opens_cross=True)
+            by_key: list[Tensor] = []
+
+            def open_heads(attention: AttentionPass, carried: Tensor) -> None:
+                by_key.insert(0, parts_by_key(attention, carried, steps))
+
+            values = streams.decoder.split(directions, steps, on_cross=open_heads)
             if model.output.bias is not None:
                 values[-1] += (model.output.bias[chosen] - model.output.bias[rivals]).double()
             differences = (streams.logits[steps, chosen].double() - streams.logits[steps, rivals].double()).tolist()

@@ -110,6 +110,23 @@ class WordParts(ReadOnlyArrays):
         return float(self.values[self.components.index(component)])
 
 
+@dataclass(frozen=True, eq=False)
+class EncoderParts(ReadOnlyArrays):
+    """The parts of cross-attention heads in the lead of a word, by what the encoder's positions are made of.
+
+    Attributes:
+        parts: of the word.
+        components: C of the encoder: token and position, its heads and networks from the first layer up, biases, which
+            include those of the values.
+        values: [L, H, C, S], by layer and head of cross-attention, component and position; their sums over the
+            components are `parts.keys`.
+    """
+
+    parts: WordParts
+    components: tuple[Component, ...]
+    values: NDArray[np.float64]
+
+
 LEAST_INCREASE, MAX_INCREASED = 0.1, 3
 
 

@@ -75,14 +75,14 @@ def query_key_parts(
         module, width = attention.module, attention.module.head_width
         rows = slice(head.head * width, (head.head + 1) * width)
         weights, biases = (each.double().chunk(3) for each in (module.in_proj_weight, module.in_proj_bias))
-        queries, _ = own.split(weights[0][rows, None], slice(query, query + 1), depth)  # [P, K, 1]
+        queries = own.split(weights[0][rows, None], slice(query, query + 1), depth)  # [P, K, 1]
         chunks = []
         for first in range(0, num_visible, CHUNK):
             if should_stop():
                 raise TranslationStoppedError
             places = slice(first, min(first + CHUNK, num_visible))
             directions = weights[1][rows, None].expand(-1, places.stop - first, -1)
-            chunks.append(read.split(directions, places, read_depth)[0])
+            chunks.append(read.split(directions, places, read_depth))
         keys = torch.cat(chunks, dim=-1)  # [C, K, M]
         queries[-1] += biases[0][rows, None]
         keys[-1] += biases[1][rows, None]

@@ -6,7 +6,7 @@ norms to every component that wrote to the stream, and its dot product with the 
 component's part. This gives all parts in one walk from the last sublayer to the embedding.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from augenmerk.core.analysis.capture import AttentionPass, SublayerPass, bias_of, trace_sublayers, transposed_norm
 from augenmerk.core.analysis.parts import Component, Origin
 from augenmerk.core.model.heads import Head, Network, Side
-from augenmerk.core.model.interventions import Interventions
+from augenmerk.core.model.interventions import NO_CHANGES, Interventions
 from augenmerk.core.model.layers import TokenAndPosition
 from augenmerk.core.model.transformer import Transformer
 
@@ -58,8 +58,13 @@ class ResidualStream:
 
     @torch.inference_mode()
     def split(
-        self, directions: Tensor, rows: slice | Tensor = ALL, depth: int | None = None, *, opens_cross: bool = False
-    ) -> tuple[Tensor, list[Tensor]]:
+        self,
+        directions: Tensor,
+        rows: slice | Tensor = ALL,
+        depth: int | None = None,
+        *,
+        on_cross: Callable[[AttentionPass, Tensor], None] = lambda _attention, _directions: None,
+    ) -> Tensor:
         """The part of each component in the dot products of some directions with the stream.
 
         Args:
@@ -67,11 +72,10 @@ class ResidualStream:
             rows: the positions of these N.
             depth: of the sublayer whose input is split, after the norm that precedes it; None for the output of the
                 stack, after the final norm.
-            opens_cross: whether to split the heads of cross-attention further, by key.
+            on_cross: receives each cross-attention, from the last layer down, and the directions at its output.
 
         Returns:
-            The parts, [P, ..., N], which sum to the dot products; and for each layer those of the heads of
-            cross-attention by key, [H, ..., N, M], if requested.
+            The parts, [P, ..., N], which sum to the dot products.
         """
         last = self.sublayers[-1] if depth is None else self.sublayers[depth]
         if depth is None:
@@ -79,7 +83,6 @@ class ResidualStream:
         else:
             norm, whole = (last.residual.norm if last.residual.is_pre else nn.Identity()), last.states
         parts: list[Tensor] = []
-        by_key: list[Tensor] = []
         bias = torch.zeros_like(directions[..., 0])
 
         def before(norm: nn.Module, whole: Tensor) -> tuple[Tensor, Tensor]:
@@ -95,12 +98,12 @@ class ResidualStream:
                 continue
             bias = bias + directions @ sublayer.attention.module.out_proj.bias.double()
             parts.append(torch.einsum("...nd,hnd->h...n", directions, _outputs(sublayer.attention, rows)))
-            if opens_cross and sublayer.attention.kind == "cross":
-                by_key.append(_by_key(sublayer.attention, directions, rows))
+            if sublayer.attention.kind == "cross":
+                on_cross(sublayer.attention, directions)
         positions = self.embedding.positions[: self.sublayers[0].states.size(1)][rows].double()
         tokens = self.sublayers[0].states[0, rows].double() - positions
         embedded = torch.stack([(directions * each).sum(dim=-1) for each in (tokens, positions)])
-        return torch.cat([embedded, *reversed(parts), bias[None]]), by_key[::-1]
+        return torch.cat([embedded, *reversed(parts), bias[None]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,9 +158,22 @@ def _outputs(attention: AttentionPass, rows: slice | Tensor) -> Tensor:
     return torch.einsum("nhk,dhk->hnd", joined, mixing)
 
 
-def _by_key(attention: AttentionPass, directions: Tensor, rows: slice | Tensor) -> Tensor:
-    """The parts of each head and each key: [H, ..., N, M]."""
-    unmixed = torch.einsum("...nd,dhk->...nhk", directions, _mixing(attention))
-    values = torch.einsum("...nhk,hmk->h...nm", unmixed, attention.values.double())
-    weights = attention.maps[0][:, rows].double()
-    return values * weights.reshape(len(weights), *[1] * (values.dim() - 3), *weights.shape[1:])
+def parts_by_key(attention: AttentionPass, directions: Tensor, rows: Tensor) -> Tensor:
+    """The part of each key in the dot products of `directions` [N, D] with what each head adds to N rows: [H, N, M]."""
+    unmixed = torch.einsum("nd,dhk->hnk", directions, _mixing(attention))
+    return attention.maps[0][:, rows].double() * (unmixed @ attention.values.double().mT)
+
+
+def memory_directions(attention: AttentionPass, direction: Tensor, row: int) -> tuple[Tensor, Tensor]:
+    """`parts_by_key` of one row as dot products with the vectors that the keys are made of.
+
+    Returns:
+        The directions [H, M, D], and the summands [H, M] that come from the bias of the values.
+    """
+    module, changes = attention.module, attention.changes or NO_CHANGES
+    unmixed = torch.einsum("d,dhk->hk", direction, _mixing(attention))
+    weights = changes.scaled(attention.maps)[0, :, row].double()
+    projection, bias = (each.double().chunk(3)[2] for each in (module.in_proj_weight, module.in_proj_bias))
+    projection, bias = (each.unflatten(0, (module.num_heads, -1)) for each in (projection, bias))  # [H, K, D], [H, K]
+    shift = (unmixed * bias).sum(dim=-1, keepdim=True)
+    return torch.einsum("hm,hk,hkd->hmd", weights, unmixed, projection), weights * shift

@@ -101,7 +101,7 @@ def _decoder_lens(translator: "Translator", translation: "Translation") -> Numbe
 
 
 def _parts(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
-    from augenmerk.core.analysis.logit_attribution import logit_parts, word_parts
+    from augenmerk.core.analysis.logit_attribution import encoder_parts, logit_parts, word_parts
 
     words, tokens = translation.target_words, translation.predicted_tokens
     inside = {step for word in words for step in range(word.start, word.end)}
@@ -114,7 +114,12 @@ def _parts(translator: "Translator", translation: "Translation", options: argpar
         raise AnalysisError(
             f"The translation has no word {options.word}. Choose from words 1 to {len(starts)}: {translation.text}{end}"
         )
-    return _of_words([word_parts(translator, translation, starts[options.word - 1], options.rival)])
+    parts = word_parts(translator, translation, starts[options.word - 1], options.rival)
+    opened = encoder_parts(translator, parts)
+    return _of_words([parts]) | {
+        "parts/encoder_components": np.array([str(component) for component in opened.components]),
+        "parts/encoder_values": opened.values[None],
+    }
 
 
 def _of_words(parts: "list[WordParts]") -> Numbers:

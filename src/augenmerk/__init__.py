@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from augenmerk.core.analysis.contributions import Contributions
     from augenmerk.core.analysis.decoder_lens import DecoderLens, decoder_lens
     from augenmerk.core.analysis.importance import HeadImportance, head_importance
-    from augenmerk.core.analysis.logit_attribution import logit_parts, measure_parts, word_parts
+    from augenmerk.core.analysis.logit_attribution import encoder_parts, logit_parts, measure_parts, word_parts
     from augenmerk.core.analysis.logit_lens import Depth, LogitLens, logit_lens
     from augenmerk.core.analysis.occlusion import OccludedWord, SourceOcclusion, occlude_source_words
     from augenmerk.core.analysis.pairs import (
@@ -51,7 +51,15 @@ if TYPE_CHECKING:
         pairs_importance,
         read_pairs,
     )
-    from augenmerk.core.analysis.parts import CellParts, ComponentGroup, Origin, PartsTable, RowParts, WordParts
+    from augenmerk.core.analysis.parts import (
+        CellParts,
+        ComponentGroup,
+        EncoderParts,
+        Origin,
+        PartsTable,
+        RowParts,
+        WordParts,
+    )
     from augenmerk.core.analysis.query_key import query_key_parts
     from augenmerk.core.analysis.selection import LabelledMap, Selection
     from augenmerk.core.checkpoint.file import model_digest
@@ -127,6 +135,7 @@ __all__ = [
     "DecoderLens",
     "Depth",
     "DeviceError",
+    "EncoderParts",
     "Experiment",
     "ExperimentError",
     "ExperimentFileError",
@@ -177,6 +186,7 @@ __all__ = [
     "contributions_of",
     "decoder_lens",
     "difference",
+    "encoder_parts",
     "experiment_from_json",
     "experiment_to_json",
     "head_importance",
@@ -213,7 +223,7 @@ _NAMES_BY_MODULE = {
     "augenmerk.core.analysis.contributions": ("Contributions",),
     "augenmerk.core.analysis.decoder_lens": ("DecoderLens", "decoder_lens"),
     "augenmerk.core.analysis.importance": ("HeadImportance", "head_importance"),
-    "augenmerk.core.analysis.logit_attribution": ("logit_parts", "measure_parts", "word_parts"),
+    "augenmerk.core.analysis.logit_attribution": ("encoder_parts", "logit_parts", "measure_parts", "word_parts"),
     "augenmerk.core.analysis.logit_lens": ("Depth", "LogitLens", "logit_lens"),
     "augenmerk.core.analysis.occlusion": ("OccludedWord", "SourceOcclusion", "occlude_source_words"),
     "augenmerk.core.analysis.pairs": (
@@ -223,7 +233,15 @@ _NAMES_BY_MODULE = {
         "pairs_importance",
         "read_pairs",
     ),
-    "augenmerk.core.analysis.parts": ("CellParts", "ComponentGroup", "Origin", "PartsTable", "RowParts", "WordParts"),
+    "augenmerk.core.analysis.parts": (
+        "CellParts",
+        "ComponentGroup",
+        "EncoderParts",
+        "Origin",
+        "PartsTable",
+        "RowParts",
+        "WordParts",
+    ),
     "augenmerk.core.analysis.query_key": ("query_key_parts",),
     "augenmerk.core.analysis.selection": ("LabelledMap", "Selection"),
     "augenmerk.core.checkpoint.file": ("model_digest",),

@@ -47,6 +47,20 @@ class FrozenModel:
         with self._frozen(component, "decoder"):
             return self._run()
 
+    def with_head(self, head: Head, outputs: Tensor) -> Tensor:
+        """The logits [T, V] if a head of the decoder gave `outputs` [K] to its output projection, in every row."""
+        module = self._module_of(head)
+        own = slice(head.head * module.head_width, (head.head + 1) * module.head_width)
+
+        def put(_module: nn.Module, inputs: tuple[Tensor]) -> tuple[Tensor]:
+            joined = inputs[0].clone()
+            joined[..., own] = outputs
+            return (joined,)
+
+        with self._frozen(head, "decoder"), ExitStack() as hooks:
+            hooks.callback(module.out_proj.register_forward_pre_hook(put).remove)
+            return self._run()
+
     def attended(
         self, kind: AttentionKind, layer: int, without: Component | None = None, side: Side = "decoder"
     ) -> tuple[Tensor, Tensor]:

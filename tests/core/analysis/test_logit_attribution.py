@@ -4,11 +4,20 @@ import math
 
 import numpy as np
 import pytest
+import torch
+from torch import Tensor
 
-from augenmerk.core.analysis.logit_attribution import effect_of_changes, logit_parts, measure_parts, word_parts
-from augenmerk.core.analysis.parts import LEAST_INCREASE, MAX_INCREASED, Origin, WordParts
+from augenmerk.core.analysis.logit_attribution import (
+    effect_of_changes,
+    encoder_parts,
+    logit_parts,
+    measure_parts,
+    word_parts,
+)
+from augenmerk.core.analysis.parts import LEAST_INCREASE, MAX_INCREASED, Component, Origin, WordParts
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import Head, Network
+from augenmerk.core.model.transformer import attentions_of
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     CausalMaskLifted,
@@ -18,6 +27,7 @@ from augenmerk.core.translation.experiment import (
     GivenTarget,
     HeadScaled,
     SoftmaxTemperature,
+    factors_of,
 )
 from augenmerk.core.translation.result import Alternative, Translation, TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
@@ -88,6 +98,55 @@ def test_a_part_is_what_the_logits_lose_without_it_while_norms_and_other_sublaye
                 chosen, rival = ids[parts.chosen.entry], ids[parts.rival.entry]
                 expected = float(lost[step, chosen] - lost[step, rival])
                 assert parts.values[place] == pytest.approx(expected, abs=ALLOWED * np.abs(parts.values).sum())
+
+
+@every_model
+@pytest.mark.heavy
+def test_a_position_has_the_parts_that_its_values_lose_without_components_of_the_encoder(name: str) -> None:
+    translator, text = make_translator(name), text_for(name)
+    for experiment in (Experiment(text), changed(translator, text)):
+        translation = translator.run(experiment)
+        parts = word_parts(translator, translation, min(2, len(translation.predicted_ids) - 1))
+        found = encoder_parts(translator, parts)
+        allowed = ALLOWED * np.abs(parts.values).sum()
+        np.testing.assert_allclose(found.values.sum(axis=2), parts.keys, rtol=0, atol=allowed)
+        frozen = FrozenModel(translator.model, translation.source_ids, translation.read_ids, experiment)
+        for layer, head in np.ndindex(parts.keys.shape[:2]):
+            expected = frozen_parts(translator, frozen, parts, Head("cross", layer, head), found.components)
+            np.testing.assert_allclose(found.values[layer, head], expected, rtol=0, atol=allowed)
+
+
+def frozen_parts(
+    translator: Translator, frozen: FrozenModel, parts: WordParts, head: Head, components: tuple[Component, ...]
+) -> Tensor:
+    """The parts [C, S] of a head, by a model in double precision: what its values lose, and what logits make of it."""
+    ids = translator.checkpoint.codecs.target.vocabulary.ids
+    chosen, rival = ids[parts.chosen.entry], ids[parts.rival.entry]
+    module = attentions_of(frozen.model)["cross"][head.layer]
+    axes = torch.eye(module.head_width, dtype=torch.float64)
+    logits = torch.stack([frozen.with_head(head, each)[parts.step] for each in (0 * axes[0], *axes)])
+    leads = logits[:, chosen] - logits[:, rival]
+    factor = factors_of(parts.translation.experiment.scalings).get(head, 1.0)
+    weights = factor * frozen.outputs[module][1][0, head.head, parts.step]  # [S]
+    own = slice(head.head * module.head_width, (head.head + 1) * module.head_width)
+    projection, bias = (each.detach().chunk(3)[2][own] for each in (module.in_proj_weight, module.in_proj_bias))
+    _, memory = frozen.attended("cross", head.layer)
+    lost = [memory - frozen.attended("cross", head.layer, each, "encoder")[1] for each in components[:-1]]
+    rest = (memory @ projection.T + bias) - sum(each @ projection.T for each in lost)
+    values = torch.stack([*(each @ projection.T for each in lost), rest])  # [C, S, K]
+    return weights * (values @ (leads[1:] - leads[0]))
+
+
+def test_heads_and_networks_that_are_off_have_no_encoder_parts() -> None:
+    translator = make_translator("words, post-norm, learned positions")
+    off = HeadScaled(Head("cross", 2, 3)), FeedForwardScaled(Network("encoder", 0))
+    parts = word_parts(translator, translator.run(Experiment(TEXT, interventions=off)), 0)
+    found = encoder_parts(translator, parts)
+    assert found.parts is parts
+    assert not found.values[2, 3].any()
+    network = found.components.index(Network("encoder", 0))
+    assert not found.values[:, :, network].any()
+    assert found.values[2, 2].all(axis=1).sum() == len(found.components) - 1
 
 
 def test_a_head_or_network_that_is_off_has_no_part() -> None:

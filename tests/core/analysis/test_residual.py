@@ -25,7 +25,7 @@ def vectors(stream: ResidualStream, num_rows: int, depth: int | None = None) -> 
     """The sum of all parts, [N, D]: in the directions of the axes."""
     width = stream.sublayers[0].states.size(-1)
     axes = torch.eye(width, dtype=torch.float64)[:, None].expand(width, num_rows, width)
-    parts, _ = stream.split(axes, depth=depth)
+    parts = stream.split(axes, depth=depth)
     assert len(parts) == len(stream.components if depth is None else stream.components_before(depth))
     return parts.sum(dim=0).T
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from augenmerk.core.analysis.decoder_lens import decoder_lens
-from augenmerk.core.analysis.logit_attribution import logit_parts, word_parts
+from augenmerk.core.analysis.logit_attribution import encoder_parts, logit_parts, word_parts
 from augenmerk.core.analysis.logit_lens import logit_lens
 from augenmerk.core.cli.main import main
 from augenmerk.core.translation.experiment import Experiment, GivenTarget
@@ -83,6 +83,10 @@ def test_one_word_is_compared_with_a_rival(untrained_checkpoint, translator, giv
     assert (found["words"], found["rivals"], found["steps"]) == (["man"], ["ladder"], [1])
     np.testing.assert_allclose(found["values"], [expected.values], atol=1e-6)
     assert found["difference"] == pytest.approx([expected.difference], abs=1e-6)
+    opened = encoder_parts(translator, expected)
+    assert found["encoder_components"] == [str(each) for each in opened.components]
+    np.testing.assert_allclose(found["encoder_values"], [opened.values], atol=1e-6)
+    np.testing.assert_allclose(np.sum(found["encoder_values"], axis=3), found["keys"], atol=1e-5)
 
 
 def test_the_end_of_the_sentence_is_the_word_after_the_last(untrained_checkpoint, translator, given, capsys) -> None:
