@@ -238,7 +238,10 @@ def lead_text(parts: WordParts) -> str:
 
 
 def table_of(parts: WordParts, measured: Mapping[Component, float]) -> NumberTable:
-    """The parts as numbers, in the order of the model; with the remainder, they sum to the difference."""
+    """The parts as numbers, in the order of the model; with the remainder, they sum to the difference.
+
+    Heads of cross-attention also have their parts by position of the encoder.
+    """
     word, rival = parts.chosen_word, parts.rival_word
     facts: dict[str, Value] = {
         "word": word.token,
@@ -250,14 +253,20 @@ def table_of(parts: WordParts, measured: Mapping[Component, float]) -> NumberTab
         "rival_token": parts.rival.token,
         "difference": parts.difference,
         "remainder": parts.remainder,
+        "positions": " ".join(parts.translation.source_tokens),
     }
-    rows = [
-        (str(component), value, None if math.isnan(effect := measured.get(component, math.nan)) else effect)
-        for component, value in zip(parts.components, parts.values.tolist(), strict=True)
-    ]
-    return NumberTable(
-        "parts", facts, ("component", "part", "change_when_off"), (*rows, ("remainder", parts.remainder, None))
-    )
+    num_positions = parts.keys.shape[-1]
+    nowhere: list[Value] = [None] * num_positions
+    rows: list[tuple[Value, ...]] = []
+    for component, value in zip(parts.components, parts.values.tolist(), strict=True):
+        effect = measured.get(component, math.nan)
+        positions = nowhere
+        if isinstance(component, Head) and component.kind == "cross":
+            positions = parts.keys[component.layer, component.head].tolist()
+        rows.append((str(component), value, None if math.isnan(effect) else effect, *positions))
+    rows.append(("remainder", parts.remainder, None, *nowhere))
+    names = (f"position_{place}" for place in range(1, num_positions + 1))
+    return NumberTable("parts", facts, ("component", "part", "change_when_off", *names), tuple(rows))
 
 
 def _position_lines(parts: WordParts, head: Head) -> list[PartLine]:
