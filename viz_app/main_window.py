@@ -205,7 +205,7 @@ class PageHost:
 
         window, preferences = self._window, self._window.preferences
         page = self.learn = LearnPage(
-            window.worker.sibling(window), self.translate.state, language=preferences.learn_language
+            window.worker.sibling(window), self.translate.state, self.stack, language=preferences.learn_language
         )
         page.language_chosen.connect(lambda code: setattr(preferences, "learn_language", code))
         page.failed.connect(window.failed)
@@ -216,7 +216,7 @@ class PageHost:
         from augenmerk.viz_app.train.page import TrainPage  # matplotlib comes with it
 
         window = self._window
-        page = self.train = TrainPage(window.preferences.settings)
+        page = self.train = TrainPage(window.preferences.settings, self.stack)
         page.model_ready.connect(window.open_model)
         page.status_changed.connect(window.top_bar.show_status)
         page.offer_export(window.export_menu)

@@ -429,8 +429,8 @@ class ChapterView(QWidget):
         parts = [(figure, int(figure.takes_height)) for figure in self.figures]
         figures = QWidget()
         column_of(*parts, *([] if takes_height else [1]), spacing=GAP, within=figures)
-        self._text_area = VerticalScrollArea(self.text, takes_keys=True)
-        self._figure_area = VerticalScrollArea(figures)
+        self._text_area = VerticalScrollArea(self.text, self, takes_keys=True)
+        self._figure_area = VerticalScrollArea(figures, self)
         areas = (self._text_area, TEXT_SHARE), (self._figure_area, FIGURE_SHARE)
         self._row = row_of(*areas, spacing=GAP, within=self)
         for content in (self.text, figures):

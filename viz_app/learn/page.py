@@ -80,7 +80,7 @@ class LearnPage(QWidget):
         self.model_note = label("warm", wraps=True)
         self.list = ChapterList(self.chapters, self._language)
         self._views: dict[int, ChapterView] = {}
-        self._stack = QStackedWidget()
+        self._stack = QStackedWidget(self)
         self._message = EmptyState()
         self._stack.addWidget(self._message)
         self._place = 0
@@ -122,7 +122,7 @@ class LearnPage(QWidget):
         if place not in self._views:
             following = self.chapters[place + 1].title if place + 1 < len(self.chapters) else ""
             context = LearnContext(self.state, self.controller, self.own, self._window_state)
-            view = ChapterView(self.chapters[place], context, following)
+            view = ChapterView(self.chapters[place], context, following, self._stack)
             view.next_wanted.connect(partial(self.open_chapter, place + 1))
             self._views[place] = view
             self._stack.addWidget(view)

@@ -70,14 +70,14 @@ class TrainPage(QWidget):
         self.controller = RunController(self.state, settings, self, body)
         self.controller.offer_unfinished_run()
         self.form = RunForm(run_settings.load_choices(settings))
-        self.panel = RunPanel(self.state, self.form)
+        self.panel = RunPanel(self.state, self.form, self)
         self.notice_bar = NoticeBar(self.state)
         self.run_actions = RunActions(self.state, self.controller, self.panel, self.notice_bar, self)
         self.run_view: RunView | None = None
         self.all_settings: AllSettings | None = None
         self._export_menu: QMenu | None = None
         self._intro = Intro()
-        self._stack = QStackedWidget()
+        self._stack = QStackedWidget(self)
         self._stack.addWidget(self._intro)
         self._device_worker = InferenceWorker(parent=self)
         self._seeks_devices = True
@@ -183,7 +183,7 @@ class TrainPage(QWidget):
             self._make_run_view()  # before a worker competes for the interpreter
         if self.panel.shows_form and self.form.settings_button.isChecked():
             if self.all_settings is None:
-                self.all_settings = AllSettings(self.form)
+                self.all_settings = AllSettings(self.form, self._stack)
                 self._stack.addWidget(self.all_settings)
             self._stack.setCurrentWidget(self.all_settings)
         elif self.run_view is not None and run.has_curves:
@@ -197,7 +197,7 @@ class TrainPage(QWidget):
             import_matplotlib()
             from augenmerk.viz_app.train.run_view import RunView
 
-            self.run_view = RunView(self.state, self.comparison, lambda: self.form.choices().parent_folder)
+            self.run_view = RunView(self.state, self.comparison, lambda: self.form.choices().parent_folder, self._stack)
             self._stack.addWidget(self.run_view)
             if self._export_menu is not None:
                 self.run_view.charts.export_button.setMenu(self._export_menu)

@@ -28,9 +28,11 @@ class RunView(QWidget):
         parts: the area in which they scroll.
     """
 
-    def __init__(self, state: TrainState, comparison: Comparison, runs_folder: Callable[[], Path]) -> None:
+    def __init__(
+        self, state: TrainState, comparison: Comparison, runs_folder: Callable[[], Path], parent: QWidget | None = None
+    ) -> None:
         """`runs_folder`: returns the folder whose runs can be compared."""
-        super().__init__()
+        super().__init__(parent)
         self._lower: LowerPanel = "film"
         self.charts = ChartPair(state, comparison, runs_folder)
         self.film = FilmPanel(state)
@@ -48,7 +50,7 @@ class RunView(QWidget):
         splitter.addWidget(self.charts)
         splitter.addWidget(below)
         splitter.setSizes([1000, 1000])  # halves, independent of the hints
-        self.parts = VerticalScrollArea(splitter)
+        self.parts = VerticalScrollArea(splitter, self)
         column_of(self.parts, within=self)
         self._fit()
 

@@ -323,8 +323,8 @@ class AllSettings(QFrame):
         problem: the reason why the settings do not fit together, on a line of its own, so that no row moves.
     """
 
-    def __init__(self, form: RunForm) -> None:
-        super().__init__()
+    def __init__(self, form: RunForm, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         set_role(self, "panel")
         self._form = form
         self.filter_edit = QLineEdit()
@@ -385,7 +385,7 @@ class AllSettings(QFrame):
         column_of(*parts, 1, spacing=10, margins=(0, 0, 12, 0), within=content)
         content.setProperty("role", "transparent")
         margins = PANEL_MARGIN, PANEL_MARGIN - 4, 4, PANEL_MARGIN
-        column_of(top, (VerticalScrollArea(content, takes_keys=True), 1), spacing=8, margins=margins, within=self)
+        column_of(top, (VerticalScrollArea(content, self, takes_keys=True), 1), spacing=8, margins=margins, within=self)
 
 
 class SettingRow(QWidget):

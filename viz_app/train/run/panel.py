@@ -51,8 +51,8 @@ class RunPanel(QFrame):
     extend_requested = Signal(str)
     switched = Signal()
 
-    def __init__(self, state: TrainState, form: RunForm) -> None:
-        super().__init__()
+    def __init__(self, state: TrainState, form: RunForm, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         set_role(self, "panel")
         scales(self.setFixedWidth, WIDTH_PX)
         self.form = form
@@ -259,7 +259,7 @@ class RunPanel(QFrame):
             within=content,
         )
         content.setProperty("role", "transparent")
-        column_of(VerticalScrollArea(content, takes_keys=True), margins=(1, 1, 1, 1), within=self)
+        column_of(VerticalScrollArea(content, self, takes_keys=True), margins=(1, 1, 1, 1), within=self)
 
 
 class NoticeBar(QFrame):
