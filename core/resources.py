@@ -1,6 +1,7 @@
 """Paths of shipped files, in the `resources/` of a checkout or inside the installed wheel."""
 
 import os
+from functools import cache
 from pathlib import Path
 
 BUNDLED_MODEL = "multi30k-de-en.safetensors"
@@ -8,9 +9,14 @@ BUNDLED_MODEL = "multi30k-de-en.safetensors"
 
 def resource_path(name: str) -> Path:
     """The path of a shipped file. It may not exist; the caller reports a missing file."""
-    package = Path(__file__).resolve().parent
+    return _folder(__file__) / name
+
+
+@cache
+def _folder(module: str) -> Path:
+    package = Path(module).resolve().parent
     installed = package / "_resources"
-    return (installed if installed.is_dir() else package.parent / "resources") / name
+    return installed if installed.is_dir() else package.parent / "resources"
 
 
 def bundled_model_path() -> Path:

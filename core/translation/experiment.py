@@ -329,8 +329,9 @@ def in_groups(
     """
     found: dict[tuple[int, ...], tuple[str, tuple[Intervention, ...]]] = {}
     left, whole = list(interventions), {each.head: each for each in interventions if isinstance(each, HeadScaled)}
-    for group in _groups_of(heads):
-        members = [whole[head] for head in heads if head in group and head in whole]
+    scaled = [whole[head] for head in heads if head in whole]
+    for group in _groups_of(heads) if scaled else ():
+        members = [each for each in scaled if each.head in group]
         rest = tuple(each for each in members if each in left)
         is_complete = len(members) == sum(head in group for head in heads) > 1
         if rest and is_complete and len({each.factor for each in members}) == 1:

@@ -29,6 +29,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from augenmerk.core.errors import AugenmerkError
@@ -172,6 +173,12 @@ def read_chapter(path: Path) -> Chapter:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise ChapterError(f"{path}: it cannot be read: {error}. Restore the file.") from error
+    return _read(path, tuple(lines))
+
+
+@cache
+def _read(path: Path, lines: tuple[str, ...]) -> Chapter:
+    """The chapter of these lines, interpreted once: the palette names all chapters whenever it opens."""
     return _Reader(path, lines).read()
 
 

@@ -190,6 +190,7 @@ class ExamplesMenu(MenuButton):
         super().__init__("Examples ▾", "Choose an example", parent)
         self._state, self._field = state, field
         self._sentences: tuple[str, ...] = ()
+        self._is_bundled: bool | None = None
         self._shown: Example | None = None
         self.requested_text = ""
         self._offer(example_sentences())
@@ -235,13 +236,14 @@ class ExamplesMenu(MenuButton):
 
     def _offer(self, sentences: tuple[str, ...]) -> None:
         """Offers other examples. An untouched example in the input gives way to the first of them, unless requested."""
-        text = self._state.experiment.source_text
+        model, text = self._state.model, self._state.experiment.source_text
+        is_bundled = model is None or model.is_bundled
+        if (sentences, is_bundled) == (self._sentences, self._is_bundled):
+            return
         is_old_example = text in self._sentences and text not in sentences
         is_untouched = is_old_example and text != self.requested_text and self._field.is_committed
-        self._sentences = sentences
+        self._sentences, self._is_bundled = sentences, is_bundled
         plain = menu = QMenu(self)
-        model = self._state.model
-        is_bundled = model is None or model.is_bundled
         if is_bundled and sentences == example_sentences() and gallery():
             menu.addAction(GALLERY_ENTRY).triggered.connect(self.open_gallery)
             plain = menu.addMenu(MORE_SENTENCES)
