@@ -451,15 +451,16 @@ class ShutdownSequence:
         Returns:
             whether the window may close now.
         """
+        asks = not self._has_ended and self._window.lessons.lesson.is_changed
+        if not asks and (self._may_leave_training() or not self._is_training()):
+            self.end(waits_for_training=False)
+            return True
         self.save()
-        if not self._has_ended and self._window.lessons.lesson.is_changed:
+        if asks:
             self._window.lessons.once_saved(self._window.close)
-            return False
-        if self._is_training() and not self._may_leave_training():
+        else:
             self._pause_training()
-            return False
-        self.end(waits_for_training=False)
-        return True
+        return False
 
     def save(self) -> None:
         """Saves the typed text and the screen for the next start."""
