@@ -86,7 +86,7 @@ def _batch(translator: Translator, other: TokenTranslator, beam: int) -> Ratio:
 
 
 def tokens_of_batch(translator: Translator, sources: Sequence[Sequence[int]], beam: int = 1) -> list[list[int]]:
-    """What `Translator.translate_corpus` does from ids to ids."""
+    """`Translator.translate_corpus` from ids to ids."""
     model, run, rules = translator.current_model(), translator.run_config, translator.rules
     found: dict[int, list[int]] = {}
     num_in_batch = batch_size_for(model, beam, max(LENGTHS))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Ratio:
-    """How much faster ours is than the reference.
+    """The speed of ours, relative to the reference.
 
     Attributes:
         name: what is compared.

@@ -83,7 +83,7 @@ def on_gpu(corpus: PreparedCorpus, batches: list[Batch]) -> Ratio:
 
 
 def feeding(corpus: PreparedCorpus, step_seconds: float) -> Ratio:
-    """What sorting, shuffling and padding take of a step."""
+    """The share of sorting, shuffling and padding in a step."""
     training = preset("notebook").training
     epochs, num_batches = 5, 0
     began = time.process_time()

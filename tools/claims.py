@@ -281,7 +281,7 @@ def _parts_sum(translator: Translator) -> tuple[str, bool]:
 
 
 def _parts_and_changes(translator: Translator) -> tuple[str, bool]:
-    """What each word of the example loses to its rival without the six heads with the largest parts, and these."""
+    """The loss of each word to its rival without the six heads with the largest parts, and these parts."""
     translation = _translated(translator, FIRST_EXAMPLE)
     found = logit_parts(translator, translation)
     shown = [_largest_heads(parts)[:6] for parts in found]

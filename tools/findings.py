@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def print_repetitions(translator: Translator, lines: list[str]) -> None:
-    """How many translations repeat a token at once, without each network and each layer of heads."""
+    """Print how many translations repeat a token at once, without each network and each layer of heads."""
     config = translator.model.config
     without: dict[str, tuple[Intervention, ...]] = {"unchanged": ()}
     without |= {str(each): (FeedForwardScaled(each),) for each in networks_of(config)}

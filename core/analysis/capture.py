@@ -172,8 +172,8 @@ def _stack(layers: Sequence[HeadTrace]) -> HeadTrace:
 def linear_norm(norm: nn.Module, parts: Tensor, whole: Tensor) -> Tensor:
     """A norm without its bias, of `parts` [..., D] that sum to `whole`: γ ⊙ (part − mean(part)) / σ(whole).
 
-    In double precision. What all parts become, and the norm's bias, sum to what the norm makes of `whole`. An identity,
-    which replaces the final norm of a model without one, changes nothing.
+    In double precision. The results for all parts and the norm's bias sum to the norm's output for `whole`. An
+    identity, which replaces the final norm of a model without one, changes nothing.
     """
     if isinstance(norm, nn.Identity):
         return parts

@@ -41,7 +41,7 @@ class MapDifference(ReadOnlyArrays):
         query_pairs, key_pairs: for each its index in the first and in the second map.
         queries_left_out, keys_left_out: the number without a partner in the first and the second map.
         mass_left_out: [2, ..., Q], the weight of each query on keys without a partner, in the first and the second
-            map. Where it is large, the difference means little.
+            map. If it is large, the difference means little.
     """
 
     values: FloatArray

@@ -140,7 +140,7 @@ def pairs_importance(
     changes: Sequence[General] = (),
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> HeadImportance:
-    """How much the mean of the metric falls without each head and feed-forward network.
+    """The fall of the mean of the metric without each head and feed-forward network.
 
     Arguments and errors as for `attribute_pairs`; `on_progress` counts passes over batches.
     """

@@ -82,7 +82,7 @@ class LabelledMap(ReadOnlyArrays):
 
 @dataclass(frozen=True)
 class Selection:
-    """How to show maps; `apply` does it.
+    """The choices for showing maps; `apply` follows them.
 
     Attributes:
         label_mode: whether queries of decoder and cross maps are named by the token read or the token predicted.

@@ -106,13 +106,13 @@ class Resegmentation:
         """The different splits of each distinct word in this epoch."""
         counts = Counter(word for words in sentences for word in words)
         spelled = {word: _spelling(word, codec) for word in counts}
-        asked = [word for word, count in counts.items() if spelled[word] for _ in range(min(count, MAX_VARIANTS))]
+        requested = [word for word, count in counts.items() if spelled[word] for _ in range(min(count, MAX_VARIANTS))]
         assert codec.subwords is not None
         number = zlib.crc32(seed.encode())
-        drawn = codec.subwords.sample_pieces([spelled[word] for word in asked], self._dropout, number)
+        drawn = codec.subwords.sample_pieces([spelled[word] for word in requested], self._dropout, number)
         ids_of = codec.vocabulary.ids
         variants: dict[_Ids, list[_Ids]] = {word: [] for word in counts}
-        for word, pieces in zip(asked, drawn, strict=True):
+        for word, pieces in zip(requested, drawn, strict=True):
             variants[word].append(tuple(ids_of[piece] for piece in pieces) if ids_of.keys() >= set(pieces) else word)
         return {word: found or [word] for word, found in variants.items()}
 

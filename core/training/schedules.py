@@ -112,35 +112,35 @@ def describe_schedule(training: TrainingConfig, steps_per_epoch: int = 0) -> str
 
 
 def _describe_cooldown(training: TrainingConfig) -> str | None:
-    asked, fitted, length = training.cooldown_epochs, fitted_cooldown_epochs(training), _epochs(training.num_epochs)
-    if fitted < asked:
+    wanted, fitted, length = training.cooldown_epochs, fitted_cooldown_epochs(training), _epochs(training.num_epochs)
+    if fitted < wanted:
         return (
-            f"A run of {length} is short for a cool-down of {_epochs(asked)}: the rate falls to zero over the last "
+            f"A run of {length} is short for a cool-down of {_epochs(wanted)}: the rate falls to zero over the last "
             f"{_epochs(fitted)} instead."
         )
-    if asked > training.num_epochs:
-        share = cooldown_factor(0, training.num_epochs, asked)
+    if wanted > training.num_epochs:
+        share = cooldown_factor(0, training.num_epochs, wanted)
         return (
-            f"A run of {length} is shorter than its cool-down of {_epochs(asked)}: the rate begins at {percent(share)} "
+            f"A run of {length} is shorter than its cool-down of {_epochs(wanted)}: the rate begins at {percent(share)} "
             "and only falls. Raise num_epochs, lower cooldown_epochs, or set fit_schedule."
         )
     return None
 
 
 def _describe_warmup(training: TrainingConfig, steps_per_epoch: int) -> str | None:
-    asked, num_steps = warmup_optimizer_steps(training), _num_steps(training, steps_per_epoch)
-    if not asked or not num_steps:
+    wanted, num_steps = warmup_optimizer_steps(training), _num_steps(training, steps_per_epoch)
+    if not wanted or not num_steps:
         return None
     fitted = warmup_optimizer_steps(fitted_to(training, steps_per_epoch))
-    if fitted < asked:
+    if fitted < wanted:
         return (
-            f"It has {num_steps:,} steps, which is short for a warm-up of {asked:,}: the rate rises over the first "
+            f"It has {num_steps:,} steps, which is short for a warm-up of {wanted:,}: the rate rises over the first "
             f"{fitted:,} instead, to the same height."
         )
-    if asked > num_steps:
+    if wanted > num_steps:
         return (
-            f"The learning rate rises for {asked:,} steps (warm-up), but this run has {num_steps:,}: it ends at "
-            f"{percent(num_steps / asked)} of the highest rate. "
+            f"The learning rate rises for {wanted:,} steps (warm-up), but this run has {num_steps:,}: it ends at "
+            f"{percent(num_steps / wanted)} of the highest rate. "
             "Raise num_epochs, lower warmup_steps, or set fit_schedule."
         )
     return None

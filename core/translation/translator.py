@@ -182,9 +182,9 @@ class Translator:
         if original is None or original.experiment != baseline:
             original = self.run(baseline, draft=draft, should_stop=should_stop)
         if isinstance(experiment.output, GivenTarget):
-            asked = Experiment(experiment.source_text)
-            if own is None or own.experiment != asked:
-                own = self.run(asked, draft=draft, should_stop=should_stop)
+            greedy = Experiment(experiment.source_text)
+            if own is None or own.experiment != greedy:
+                own = self.run(greedy, draft=draft, should_stop=should_stop)
         else:
             own = None
         if not experiment.interventions:
