@@ -121,8 +121,8 @@ def _describe_cooldown(training: TrainingConfig) -> str | None:
     if wanted > training.num_epochs:
         share = cooldown_factor(0, training.num_epochs, wanted)
         return (
-            f"A run of {length} is shorter than its cool-down of {_epochs(wanted)}: the rate begins at {percent(share)} "
-            "and only falls. Raise num_epochs, lower cooldown_epochs, or set fit_schedule."
+            f"A run of {length} is shorter than its cool-down of {_epochs(wanted)}: the rate begins at "
+            f"{percent(share)} and only falls. Raise num_epochs, lower cooldown_epochs, or set fit_schedule."
         )
     return None
 

@@ -97,7 +97,7 @@ def test_the_numbers_in_sight_are_exported_as_csv_and_json(
             of_positions = [value for name, value in row.items() if name.startswith("position_")]
             assert len(of_positions) == len(described["positions"].split()) == len(translation.source_tokens)
             is_split = row["component"].startswith("cross")
-            assert sum(value or 0 for value in of_positions) == pytest.approx(row["part"] if is_split else 0, abs=1e-9)
+            assert sum(value or 0 for value in of_positions) == pytest.approx(row["part"] if is_split else 0, abs=1e-6)
         assert {"token", "position", "bias", str(Network("decoder", 0))} <= {row["component"] for row in rows}
     elif view == "lens":
         last = [row for row in described["rows"] if row["depth"] == rows[-1]["depth"]]
