@@ -318,7 +318,7 @@ def numbers_of_sentence(translator: "Translator", translation: "Translation", op
     if options.query_key:
         cell = _cell(*options.query_key)
         detail = query_key_detail(trace, *cell)
-        for name in ("query_vector", "key_vector", "products", "score", "weight"):
+        for name in ("query_vector", "key_vector", "products", "score", "temperature", "weight"):
             numbers[f"query_key_{name}"] = np.array(getattr(detail, name))
         numbers |= query_key_numbers(translator, translation, *cell)
     return numbers

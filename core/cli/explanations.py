@@ -103,18 +103,14 @@ def _decoder_lens(translator: "Translator", translation: "Translation") -> Numbe
 def _parts(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
     from augenmerk.core.analysis.logit_attribution import encoder_parts, logit_parts, word_parts
 
-    words, tokens = translation.target_words, translation.predicted_tokens
-    inside = {step for word in words for step in range(word.start, word.end)}
-    starts = sorted({word.start for word in words} | {step for step in range(len(tokens)) if step not in inside})
+    words = translation.words_by_step
     if options.word is None:
         every = logit_parts(translator, translation)
-        return _of_words([every[step] for step in starts])
-    if options.word not in range(1, len(starts) + 1):
-        end = "" if starts[-1] in inside else f" {tokens[starts[-1]]}"
-        raise AnalysisError(
-            f"The translation has no word {options.word}. Choose from words 1 to {len(starts)}: {translation.text}{end}"
-        )
-    parts = word_parts(translator, translation, starts[options.word - 1], options.rival)
+        return _of_words([every[step] for step in words])
+    if options.word not in range(1, len(words) + 1):
+        choice = f"from words 1 to {len(words)}" if len(words) > 1 else "word 1"
+        raise AnalysisError(f"The translation has no word {options.word}. Choose {choice}: {' '.join(words.values())}")
+    parts = word_parts(translator, translation, list(words)[options.word - 1], options.rival)
     opened = encoder_parts(translator, parts)
     return _of_words([parts]) | {
         "parts/encoder_components": np.array([str(component) for component in opened.components]),

@@ -274,6 +274,13 @@ class Translation:
         """Natural log of the probability of the whole translation."""
         return sum(self.log_probabilities)
 
+    @property
+    def words_by_step(self) -> dict[int, str]:
+        """The words of the translation, and tokens outside words, such as its end, by their first steps."""
+        inside = {step for word in self.target_words for step in range(word.start, word.end)}
+        others = {step: token for step, token in enumerate(self.predicted_tokens) if step not in inside}
+        return dict(sorted(({word.start: word.text for word in self.target_words} | others).items()))
+
     def word_log_probability(self, word: Word) -> float:
         """Natural log of the probability of one target word, given all before it."""
         return sum(self.log_probabilities[word.start : word.end])

@@ -100,9 +100,11 @@ def test_the_end_of_the_sentence_is_the_word_after_the_last(untrained_checkpoint
 
 
 def test_the_parts_of_an_attention_score_add_up(untrained_checkpoint, capsys) -> None:
-    found = printed(capsys, untrained_checkpoint, "--query-key", "cross:2:1", "4", "5")
+    warmer = "--temperature", "cross:2:1=2"
+    found = printed(capsys, untrained_checkpoint, "--query-key", "cross:2:1", "4", "5", *warmer)
     parts = found["query_key_parts"]
-    assert parts["score"] == pytest.approx(found["query_key_score"], abs=1e-5)
+    assert found["query_key_temperature"] == 2
+    assert parts["score"] == pytest.approx(found["query_key_score"] / 2, abs=1e-5)
     for kind in ("", "_minus_mean"):
         products = np.array(parts[f"products{kind}"])
         assert products.shape == (len(parts["query_components"]), len(parts["key_components"]))
@@ -150,9 +152,9 @@ def test_npz_has_the_same_numbers_with_slashes(untrained_checkpoint, tmp_path, c
         (["--parts", "--rival", "dog"], "--rival needs a word to compare with. Add --parts and --word N."),
         (
             ["--parts", "--word", "9"],
-            "The translation has no word 9. Choose from words 1 to 8: A man stands on",
+            "The translation has no word 9. Choose from words 1 to 8: a man stands on",
         ),
-        (["--parts", "--word", "0"], "no word 0. Choose from words 1 to 8: A man stands on a ladder. <eos>"),
+        (["--parts", "--word", "0"], "no word 0. Choose from words 1 to 8: a man stands on a ladder . <eos>"),
         (["--parts", "--word", "2", "--rival", "man"], "is the word itself"),
         (["--parts", "--word", "2", "--rival", " "], "The rival is empty"),
     ],

@@ -33,13 +33,7 @@ class WordState:
     @property
     def tokens(self) -> dict[int, str]:
         """The words of the translation, and its end, by their first steps."""
-        translation = self.translation
-        if translation is None:
-            return {}
-        words = {word.start: word.text for word in translation.target_words}
-        inside = {step for word in translation.target_words for step in range(word.start, word.end)}
-        others = {step: token for step, token in enumerate(translation.predicted_tokens) if step not in inside}
-        return dict(sorted((words | others).items()))
+        return self.translation.words_by_step if self.translation is not None else {}
 
     @property
     def rivals(self) -> tuple[Alternative, ...]:
