@@ -147,11 +147,19 @@ class NaiveModel:
     """The Transformer as a function of its parameters, of interventions on heads, networks and rows, and of hooks.
 
     Attributes:
-        values: of the last calls, by the site as `Translator.trace` names it.
+        values: of the last calls, by the site as `Translator.trace` names it; those of single heads if
+            `keeps_heads`, as a search does not need them at each step.
     """
 
-    def __init__(self, translator: Translator, experiment: Experiment, hooks: Mapping[str, Hook] | None = None) -> None:
-        self.hooks = hooks or {}
+    def __init__(
+        self,
+        translator: Translator,
+        experiment: Experiment,
+        hooks: Mapping[str, Hook] | None = None,
+        *,
+        keeps_heads: bool = False,
+    ) -> None:
+        self.hooks, self.keeps_heads = hooks or {}, keeps_heads
         self.config = translator.checkpoint.run.model
         self.parameters = {name: value.double() for name, value in translator.model.state_dict().items()}
         self.factors = {each.part: each.factor for each in experiment.scalings}
@@ -221,22 +229,14 @@ class NaiveModel:
             return (states @ weight[rows].T + bias[rows]).split(head_width, dim=-1)
 
         projected = zip(project(queries_of, 0), project(keys_of, 1), project(keys_of, 2), strict=True)
-        is_later = torch.ones(len(queries_of), len(keys_of), dtype=torch.bool).triu(diagonal=1)
         outputs, maps = [], []
         noted: dict[str, list[Tensor]] = {}
-
-        def note(value: str, of_head: Tensor) -> None:
-            noted.setdefault(value, []).append(of_head.clone())
-
         for number, (queries, keys, values) in enumerate(projected):
             head = Head(kind, layer, number)
             scores = queries @ keys.T / math.sqrt(head_width) / self.temperatures.get(head, 1.0)
             if kind == "decoder" and not self.sees_future:
+                is_later = torch.ones_like(scores, dtype=torch.bool).triu(diagonal=1)
                 scores = scores.masked_fill(is_later, -math.inf)
-            note("query", queries)
-            note("key", keys)
-            note("value", values)
-            note("score", scores)
             weights = scores.softmax(dim=-1)
             for each in self.rows:
                 if each.head == head and each.row < len(weights):
@@ -244,9 +244,12 @@ class NaiveModel:
                     weights[each.row, : len(each.weights)] = torch.tensor(each.weights, dtype=torch.float64)
             outputs.append(weights @ values * self.factors.get(head, 1.0))
             maps.append(weights)
-            note("weight", weights)
-            columns = slice(number * head_width, (number + 1) * head_width)
-            note("head_output", outputs[-1] @ self.parameters[f"{name}.out_proj.weight"][:, columns].T)
+            if self.keeps_heads:
+                columns = slice(number * head_width, (number + 1) * head_width)
+                of_head = {"query": queries, "key": keys, "value": values, "score": scores, "weight": weights}
+                of_head["head_output"] = outputs[-1] @ self.parameters[f"{name}.out_proj.weight"][:, columns].T
+                for value, found in of_head.items():
+                    noted.setdefault(value, []).append(found)
         site = name.replace("_layers", "")
         self.values |= {f"{site}.{value}": torch.stack(of_heads) for value, of_heads in noted.items()}
         self.values[f"{site}.joined"] = torch.cat(outputs, dim=1)

@@ -61,7 +61,7 @@ def test_every_site_has_the_value_of_a_second_implementation(
     translation = translator.run(Experiment(text_for(translator), interventions=changes))
     sites = translator.sites
     found = translator.trace(translation.experiment, sites)
-    naive = NaiveModel(translator, translation.experiment)
+    naive = NaiveModel(translator, translation.experiment, keeps_heads=True)
     naive.decode(list(translation.read_ids), naive.encode(list(translation.source_ids))[0])
     assert list(found) == list(sites)
     assert found.keys() == naive.values.keys()
