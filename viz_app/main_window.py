@@ -699,7 +699,7 @@ class MainWindow(QMainWindow):
 
     def show_keys(self) -> None:
         """Opens the sheet of keys, including pages that were not opened yet."""
-        from augenmerk.viz_app.learn.figures.one_page import STACK_COMMANDS
+        from augenmerk.viz_app.learn.figures.stack import STACK_COMMANDS
         from augenmerk.viz_app.train.film import FILM_COMMANDS
 
         of_parts = (*INPUT_COMMANDS, CANCEL_OR_UNPIN, *PRESENTATION_COMMANDS, *FILM_COMMANDS, *QUICK_TOUR_COMMANDS)

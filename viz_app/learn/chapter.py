@@ -9,6 +9,7 @@ A chapter consists of its title, its claim, and then paragraphs and directives, 
 
     When it predicts **{query}**, the head gives {weight} of its attention to **{key}**.
 
+    ::: parts "cross-attention"
     ::: begin head=clearest pin=strongest
     ::: figure one-weight
     ::: try "Make the softmax softer" temperature=4
@@ -19,7 +20,8 @@ A chapter consists of its title, its claim, and then paragraphs and directives, 
     - falls: It falls
     :::
 
-Words in braces are values of the displayed experiment (`viz_app.learn.values`). `begin` lists the actions on entering
+Words in braces are values of the displayed experiment (`viz_app.learn.values`). `parts` names the modules of the model
+that the chapter is about (`core.model.size`), or `all`. `begin` lists the actions on entering
 the chapter, `try` those of a button (`viz_app.learn.actions`). `figure` names a live figure
 (`viz_app.learn.figures.registry`), `predict` a question whose answer is computed (`viz_app.learn.checks`).
 """
@@ -33,6 +35,7 @@ from functools import cache
 from pathlib import Path
 
 from augenmerk.core.errors import AugenmerkError
+from augenmerk.core.model.size import MODULES, Module
 from augenmerk.core.resources import resource_path
 
 LANGUAGE = "en"
@@ -117,6 +120,7 @@ class Chapter:
     Attributes:
         name: of its file, without number and ending.
         title, claim: its first two lines.
+        parts: of the model, which the chapter is about.
         begin: the actions on entering it.
         figures: on the right, from top to bottom.
         blocks: on the left, from top to bottom.
@@ -125,6 +129,7 @@ class Chapter:
     name: str
     title: str
     claim: Paragraph
+    parts: tuple[Module, ...]
     begin: Mapping[str, str]
     figures: tuple[Figure, ...]
     blocks: tuple[Block, ...]
@@ -188,6 +193,7 @@ class _Reader:
     def __init__(self, path: Path, lines: Sequence[str]) -> None:
         self._path, self._lines = path, lines
         self._next = 0
+        self._parts: tuple[Module, ...] = ()
         self._begin: dict[str, str] = {}
         self._figures: list[Figure] = []
         self._blocks: list[Block] = []
@@ -205,7 +211,8 @@ class _Reader:
                 self._paragraphs.append(line)
         self._end_paragraphs()
         name = re.sub(r"^\d+-", "", self._path.stem)
-        return Chapter(name, title, Paragraph(claim), self._begin, tuple(self._figures), tuple(self._blocks))
+        figures, blocks = tuple(self._figures), tuple(self._blocks)
+        return Chapter(name, title, Paragraph(claim), self._parts, self._begin, figures, blocks)
 
     def _heading(self, start: str, expected: str) -> str:
         while self._next < len(self._lines) and not self._lines[self._next].strip():
@@ -235,6 +242,10 @@ class _Reader:
             raise self._error(f"the directive {text.strip()!r} has {error}", "quotation marks in pairs") from error
         name, *arguments = words or [""]
         match name:
+            case "parts":
+                if unknown := set(arguments).difference(MODULES, ["all"]):
+                    raise self._error(f"there is a part {min(unknown)!r}", f"all, or of {', '.join(MODULES)}")
+                self._parts = tuple(part for part in MODULES if part in arguments or "all" in arguments)
             case "begin":
                 self._begin |= self._options(arguments)
             case "figure":
@@ -246,7 +257,7 @@ class _Reader:
             case "predict":
                 self._blocks.append(self._predict(self._first(arguments, "a check"), self._options(arguments[1:])))
             case _:
-                raise self._error(f"there is a directive {name!r}", "begin, figure, try or predict")
+                raise self._error(f"there is a directive {name!r}", "parts, begin, figure, try or predict")
 
     def _first(self, arguments: Sequence[str], what: str) -> str:
         if not arguments or "=" in arguments[0]:

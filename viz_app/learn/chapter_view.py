@@ -380,7 +380,8 @@ class ChapterView(QWidget):
         """Gives text and figures their whole height if they are below each other; then only the window scrolls."""
         for figure in self.figures:
             if figure.takes_height:
-                figure.setMinimumHeight(scaled(FIGURE_HEIGHT_STACKED) if self._is_stacked else 0)
+                least = max(scaled(FIGURE_HEIGHT_STACKED), figure.column.totalMinimumHeightForWidth(self.width()))
+                figure.setMinimumHeight(least if self._is_stacked else 0)
         for area in (self._text_area, self._figure_area):
             content = area.widget()
             height = 0

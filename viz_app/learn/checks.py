@@ -146,6 +146,17 @@ def _given_and(state: ExperimentState, *changes: Intervention) -> RunJob:
     return RunJob((given, given.with_interventions(*changes)))
 
 
+def _judge_runs(state: ExperimentState, question: Question, answer: None) -> Verdict:
+    translation = _original(state)
+    num_source, num_steps = len(translation.source_tokens), len(translation.predicted_ids)
+    source, target = state.languages
+    return Verdict(
+        "decoder" if num_steps > 1 else "once",
+        f"The encoder runs once and reads all {num_source} {source} tokens. The decoder runs {num_steps} times: "
+        f"each {target} token depends on those before it. The last one is the end mark.",
+    )
+
+
 def _judge_tokens(state: ExperimentState, question: Question, answer: None) -> Verdict:
     translation = _original(state)
     num_words, num_tokens = len(translation.source_words), len(translation.source_tokens)
@@ -347,6 +358,7 @@ def _original(state: ExperimentState) -> Translation:
 RISE_OR_FALL = frozenset({"rises", "falls", "stays"})
 SAME_OR_OTHER = frozenset({"same", "other"})
 CHECKS: Final[dict[str, Check]] = {
+    "runs": Check(frozenset({"once", "decoder", "both"}), _judge_runs),
     "num-tokens": Check(frozenset({"more", "same", "fewer"}), _judge_tokens),
     "shuffled-words": Check(frozenset({"same", "order", "words"}), _judge_shuffled, _shuffled),
     "chosen-head": Check(frozenset({"yes", "no"}), _judge_head, about=frozenset({"head"})),

@@ -7,12 +7,14 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QPushButton, QStackedWidget, QWidget
 
+from augenmerk.core.model.size import Module
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.text.languages import language_name
 from augenmerk.viz_app.export.saving import ExportSource
 from augenmerk.viz_app.learn.chapter import LANGUAGE, Chapter, languages, read_chapters
 from augenmerk.viz_app.learn.chapter_view import STACKED, ChapterView
 from augenmerk.viz_app.learn.figures.figure import LearnContext
+from augenmerk.viz_app.learn.figures.stack import MeasuredModel, StackDrawing
 from augenmerk.viz_app.learn.sentence import OwnSentence
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
@@ -94,6 +96,7 @@ class LearnPage(QWidget):
 
     def _connect(self) -> None:
         self.list.chosen.connect(self.open_chapter)
+        self.list.part_chosen.connect(self.open_part)
         self.list.language_menu.chosen.connect(self.show_language)
         self.sentence.input.text_committed.connect(lambda text, is_asked: self.own.take(text, asks_again=is_asked))
         self.own.changed.connect(self._offer_sentence)
@@ -121,7 +124,7 @@ class LearnPage(QWidget):
             return
         if place not in self._views:
             following = self.chapters[place + 1].title if place + 1 < len(self.chapters) else ""
-            context = LearnContext(self.state, self.controller, self.own, self._window_state)
+            context = LearnContext(self.state, self.controller, self.own, self._window_state, open_part=self.open_part)
             view = ChapterView(self.chapters[place], context, following, self._stack)
             view.next_wanted.connect(partial(self.open_chapter, place + 1))
             self._views[place] = view
@@ -149,6 +152,12 @@ class LearnPage(QWidget):
         place = next((place for place, chapter in enumerate(self.chapters) if chapter.name == name), None)
         if place is not None:
             self.open_chapter(place)
+
+    def open_part(self, module: Module) -> None:
+        """Goes to the chapter about a part of the model: of several, the one about the fewest parts."""
+        about = [(len(chapter.parts), place) for place, chapter in enumerate(self.chapters) if module in chapter.parts]
+        if about:
+            self.open_chapter(min(about)[1])
 
     def export_source(self) -> ExportSource:
         """The maps of the reader's sentence; see `viz_app.export.saving.Exportable`."""
@@ -210,6 +219,7 @@ class LearnPage(QWidget):
 
     def _begin(self, info: object) -> None:
         assert isinstance(info, ModelInfo)
+        self.list.diagram.show_model(MeasuredModel.of(info))
         self.state.begin_model(info)
         self.ready.emit(info)
         self.state.ask_again()
@@ -231,13 +241,16 @@ class ChapterList(QFrame):
 
     Attributes:
         buttons: in the order of the chapters.
+        diagram: the model, with the parts marked that the open chapter is about.
         language_menu: the language of the texts; hidden while there is only one.
 
     Signals:
         chosen(int): a chapter was clicked, counted from 0.
+        part_chosen(object): a `Module` was clicked.
     """
 
     chosen = Signal(int)
+    part_chosen = Signal(object)
 
     def __init__(self, chapters: Sequence[Chapter], language: str) -> None:
         super().__init__()
@@ -255,8 +268,10 @@ class ChapterList(QFrame):
             button.clicked.connect(partial(self.chosen.emit, place))
             self._group.addButton(button)
             self.buttons.append(button)
+        self.diagram = StackDrawing("small")
+        self.diagram.chosen.connect(self._on_part)
         menu = (self.language_menu, 0, Qt.AlignmentFlag.AlignHCenter)
-        column_of(*self.buttons, 1, menu, spacing=2, margins=(6, 8, 6, 8), within=self)
+        column_of(*self.buttons, 1, (self.diagram, 1000), menu, spacing=0, margins=(6, 8, 6, 8), within=self)
         self.show_chapters(chapters, language)
 
     def show_chapters(self, chapters: Sequence[Chapter], language: str) -> None:
@@ -266,14 +281,20 @@ class ChapterList(QFrame):
         self._name_buttons()
 
     def show_place(self, place: int) -> None:
-        """Marks the open chapter."""
+        """Marks the open chapter, and its parts of the model."""
         self.buttons[place].setChecked(True)
+        self.diagram.mark(self._chapters[place].parts)
 
     def set_narrow(self, is_narrow: bool) -> None:
         """Shows only numbers, or titles too."""
         self._is_narrow = is_narrow
         self.setFixedWidth(scaled(NARROW_WIDTH if is_narrow else WIDTH))
         self._name_buttons()
+
+    def _on_part(self) -> None:
+        if (module := self.diagram.module) is not None:
+            self.diagram.choose(None)
+            self.part_chosen.emit(module)
 
     def _name_buttons(self) -> None:
         for number, (button, chapter) in enumerate(zip(self.buttons, self._chapters, strict=True), start=1):

@@ -7,7 +7,8 @@ from augenmerk.core.config import PRESETS, ModelConfig
 from augenmerk.core.model.size import MODULES, size_rows
 from augenmerk.core.model.transformer import NoRandomNumbers, Transformer
 from augenmerk.viz_app.learn.checks import part_sizes
-from augenmerk.viz_app.learn.figures.one_page import GROUPS, NORM, Box, Side, about, boxes_of
+from augenmerk.viz_app.learn.figures.sizes import GROUPS
+from augenmerk.viz_app.learn.figures.stack import NORM, Box, Side, about, boxes_of
 
 CONFIG = ModelConfig(num_decoder_heads=4, decoder_feed_forward_width=1024, final_norm=True)
 NAMES = {

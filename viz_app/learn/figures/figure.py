@@ -1,12 +1,13 @@
 """The base classes of live figures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QWidget
 
+from augenmerk.core.model.size import Module
 from augenmerk.core.translation.result import FloatArray, Translation
 from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixStyle
 from augenmerk.viz_app.learn.checks import Answers
@@ -31,6 +32,7 @@ class LearnContext:
         own: the reader's sentence.
         window_state: the experiment of the Translate page; None if there is none.
         answers: the questions of the chapter that the reader has answered.
+        open_part: opens the chapter about a part of the model.
     """
 
     state: ExperimentState
@@ -38,6 +40,7 @@ class LearnContext:
     own: OwnSentence
     window_state: ExperimentState | None = None
     answers: Answers = field(default_factory=Answers)
+    open_part: Callable[[Module], object] = bool
 
 
 class ChapterFigure(LivePanel):

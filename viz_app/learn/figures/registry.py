@@ -10,6 +10,7 @@ from augenmerk.viz_app.learn.figures.logits import LayersFigure, SublayersFigure
 from augenmerk.viz_app.learn.figures.networks import NetworksFigure
 from augenmerk.viz_app.learn.figures.one_page import OnePageFigure
 from augenmerk.viz_app.learn.figures.one_weight import OneWeightFigure
+from augenmerk.viz_app.learn.figures.sizes import PartSizesFigure, SizesFigure
 from augenmerk.viz_app.learn.figures.tokens import PositionsFigure, TokensFigure
 from augenmerk.viz_app.learn.figures.training import RatesFigure, SmoothingFigure, TrainHereFigure
 
@@ -27,6 +28,8 @@ FIGURES: Final[dict[str, type[ChapterFigure]]] = {
     "networks": NetworksFigure,
     "clarity-vs-importance": ClarityVsImportanceFigure,
     "one-page": OnePageFigure,
+    "sizes": SizesFigure,
+    "part-sizes": PartSizesFigure,
     "rates": RatesFigure,
     "smoothing": SmoothingFigure,
     "train-here": TrainHereFigure,

@@ -1,4 +1,4 @@
-"""The model on one page: boxes, table, sliders and the choice of models, with the bundled model."""
+"""Parameters and FLOPs: boxes, table, sliders and the choice of models, with the bundled model."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,9 @@ from augenmerk.core.config import PRESETS, preset
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.model.size import MODULES, Module, size_rows, total
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.learn.figures.one_page import OPEN, OWN, OnePageFigure, StackDrawing
+from augenmerk.viz_app.learn.checks import part_sizes
+from augenmerk.viz_app.learn.figures.sizes import OPEN, OWN, PartSizesFigure, SizesFigure
+from augenmerk.viz_app.learn.figures.stack import StackDrawing
 from augenmerk.viz_app.learn.page import LearnPage
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
@@ -43,10 +45,9 @@ def page(
     page.shutdown()
 
 
-def figure_of(page: LearnPage) -> OnePageFigure:
+def figure_of(page: LearnPage) -> SizesFigure:
     assert page.view is not None
-    (figure,) = page.view.figures
-    assert isinstance(figure, OnePageFigure)
+    (figure,) = (each for each in page.view.figures if isinstance(each, SizesFigure))
     return figure
 
 
@@ -162,3 +163,20 @@ def test_what_is_predicted_is_computed_from_the_preset(qtbot: QtBot, page: Learn
     qtbot.waitUntil(lambda: bool(prediction.verdict.text()), timeout=TIMEOUT_MS)
     assert prediction.verdict.text().startswith("No: token and position tables")
     assert "5,084,677 parameters" in prediction.verdict.text()
+
+
+def test_the_bars_of_the_preset_wait_for_the_answer(qtbot: QtBot, page: LearnPage) -> None:
+    assert page.view is not None
+    assert page.state.model is not None
+    (figure,) = (each for each in page.view.figures if isinstance(each, PartSizesFigure))
+    own = page.state.model
+    parts = part_sizes(size_rows(own.run.model, *own.vocabulary_sizes, 1, 1))
+    assert [bar.text for bar in figure.own.bars] == [f"{size:,}" for size in parts.values()]
+    assert not figure.asked.isVisible()
+    (prediction,) = page.view.text.predictions
+    prediction.choices["tokens"].click()
+    prediction.look.click()
+    qtbot.waitUntil(figure.asked.isVisible, timeout=TIMEOUT_MS)
+    assert [bar.text for bar in figure.asked.bars] == ["5,084,677", "2,368,512", "1,577,472"]
+    assert [bar.is_lit for bar in figure.asked.bars] == [True, False, False]
+    assert figure.asked.bars[0].value == pytest.approx(5_084_677 / 9_038_341)
