@@ -13,6 +13,7 @@ import torch
 from augenmerk.core.analysis.parts import RowParts
 from augenmerk.core.analysis.residual import residual_streams
 from augenmerk.core.analysis.trace import check_cell
+from augenmerk.core.config import ModelConfig
 from augenmerk.core.errors import AnalysisError, NonFiniteError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.model.transformer import is_finite
@@ -48,32 +49,23 @@ def query_key_parts(
         AnalysisError: the head or row does not exist, or the row was set by hand.
         TranslationStoppedError: `should_stop` returned True.
     """
-    model, config = translator.model, translator.model.config
-    num_source, num_read = len(translation.source_ids), len(translation.read_ids)
-    num_layers, num_heads, num_queries, num_keys = {
-        "encoder": (config.num_encoder_layers, config.num_heads, num_source, num_source),
-        "decoder": (config.num_decoder_layers, config.decoder_heads, num_read, num_read),
-        "cross": (config.num_decoder_layers, config.decoder_heads, num_read, num_source),
-    }[head.kind]
-    check_cell(head, query, 0, (num_layers, num_heads, num_queries, num_keys))
-    experiment = translation.experiment
-    if any((each.head, each.row) == (head, query) for each in experiment.attention_rows):
-        raise AnalysisError(
-            f"Row {query + 1} of {head} was set by hand: its weights do not come from queries and keys. Choose another "
-            "row, or remove the change."
-        )
+    model, experiment = translator.model, translation.experiment
+    _require_row(model.config, translation, head, query)
     streams = residual_streams(model, translation.source_ids, translation.read_ids, interventions_of(model, experiment))
     own, depth = streams.decoder, 3 * head.layer + (head.kind == "cross")
     if head.kind == "encoder":
         own, depth = streams.encoder, 2 * head.layer
+    read, read_depth = (streams.encoder, None) if head.kind == "cross" else (own, depth)
     attention = own.sublayers[depth].attention
     assert attention is not None
     sees_all = head.kind != "decoder" or experiment.lifts_mask
-    num_visible = num_keys if sees_all else query + 1
-    read, read_depth = (streams.encoder, None) if head.kind == "cross" else (own, depth)
+    num_visible = attention.maps.size(-1) if sees_all else query + 1
+    module, width = attention.module, attention.module.head_width
+    rows = slice(head.head * width, (head.head + 1) * width)
+    scale = math.sqrt(width)
+    if attention.changes is not None and attention.changes.temperatures is not None:
+        scale *= float(attention.changes.temperatures[0, head.head])
     with torch.inference_mode():
-        module, width = attention.module, attention.module.head_width
-        rows = slice(head.head * width, (head.head + 1) * width)
         weights, biases = (each.double().chunk(3) for each in (module.in_proj_weight, module.in_proj_bias))
         queries = own.split(weights[0][rows, None], slice(query, query + 1), depth)  # [P, K, 1]
         chunks = []
@@ -86,19 +78,32 @@ def query_key_parts(
         keys = torch.cat(chunks, dim=-1)  # [C, K, M]
         queries[-1] += biases[0][rows, None]
         keys[-1] += biases[1][rows, None]
-        scale = math.sqrt(width)
-        if attention.changes is not None and attention.changes.temperatures is not None:
-            scale *= float(attention.changes.temperatures[0, head.head])
         query_vector, key_vectors = (attention.projected(part)[head.head].double() for part in (0, 1))
         scores = key_vectors[:num_visible] @ query_vector[query] / scale
-        if not (is_finite(queries) and is_finite(keys)):
-            raise NonFiniteError("the parts of queries and keys")
-        return RowParts(
-            head,
-            query,
-            own.components_before(depth),
-            read.components if read_depth is None else read.components_before(read_depth),
-            (queries[..., 0] / scale).cpu().numpy(),
-            keys.permute(2, 0, 1).contiguous().cpu().numpy(),
-            scores.cpu().numpy(),
+    if not (is_finite(queries) and is_finite(keys)):
+        raise NonFiniteError("the parts of queries and keys")
+    return RowParts(
+        head,
+        query,
+        own.components_before(depth),
+        read.components if read_depth is None else read.components_before(read_depth),
+        (queries[..., 0] / scale).cpu().numpy(),
+        keys.permute(2, 0, 1).contiguous().cpu().numpy(),
+        scores.cpu().numpy(),
+    )
+
+
+def _require_row(config: ModelConfig, translation: Translation, head: Head, query: int) -> None:
+    """Raises `AnalysisError` if the head or row does not exist, or the row was set by hand."""
+    num_source, num_read = len(translation.source_ids), len(translation.read_ids)
+    shape = {
+        "encoder": (config.num_encoder_layers, config.num_heads, num_source, num_source),
+        "decoder": (config.num_decoder_layers, config.decoder_heads, num_read, num_read),
+        "cross": (config.num_decoder_layers, config.decoder_heads, num_read, num_source),
+    }[head.kind]
+    check_cell(head, query, 0, shape)
+    if any((each.head, each.row) == (head, query) for each in translation.experiment.attention_rows):
+        raise AnalysisError(
+            f"Row {query + 1} of {head} was set by hand: its weights do not come from queries and keys. Choose another "
+            "row, or remove the change."
         )

@@ -28,6 +28,10 @@ def test_probabilities_add_up_and_maps_go_by_kind() -> None:
     assert [maps.of_kind(kind)[0, 0, 0, 0] for kind in ("encoder", "decoder", "cross")] == [1, 2, 3]
 
 
+def test_words_by_step_are_whole_words_and_tokens_outside_words() -> None:
+    assert made_up(Experiment("x y")).words_by_step == {0: "ab", 2: "<eos>"}
+
+
 def made_up(experiment: Experiment, maps: AttentionMaps | None = None) -> Translation:
     return Translation(
         experiment=experiment,
