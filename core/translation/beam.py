@@ -37,12 +37,18 @@ class _Sentence:
     """One sentence's search.
 
     Attributes:
+        index: among all sentences.
         limit: the largest number of tokens.
+        forced: its forced tokens by step.
         ended: finished hypotheses with their scores, in the order of their ends.
+        chosen: the ids of the best hypothesis, once the search is over.
     """
 
+    index: int
     limit: int
+    forced: ForcedIds
     ended: list[tuple[float, list[int]]] = field(default_factory=list)
+    chosen: list[int] = field(default_factory=list)
 
     def best_ended(self) -> tuple[float, list[int]]:
         """The finished hypothesis with the highest score, the first of equals; minus infinity and [] without any."""
@@ -66,6 +72,60 @@ class _Candidates:
     def at(self, places: Tensor) -> "_Candidates":
         """Those at `places` [N, C'] of each sentence."""
         return _Candidates(*(values.gather(1, places) for values in (self.scores, self.parents, self.tokens)))
+
+
+@dataclass
+class _Search:
+    """The sentences still searched, with their live hypotheses.
+
+    Attributes:
+        sentences: N of them.
+        state: the cached keys and values of all rows.
+        prefixes: the ids of the hypotheses, [N, R, T]; they begin with the start token.
+        scores: their log-probabilities, [N, R].
+    """
+
+    sentences: list[_Sentence]
+    state: State
+    prefixes: Tensor
+    scores: Tensor
+
+    def end_at_limits(self, end_id: int, length_penalty: float) -> bool:
+        """Ends all hypotheses of sentences with room for one more token that is not forced; whether there were any."""
+        penalty, kept = length_penalty_of(self.prefixes.size(2), length_penalty), []
+        for place, sentence in enumerate(self.sentences):
+            if self.state.step != sentence.limit - 1 or self.state.step in sentence.forced:
+                kept.append(place)
+                continue
+            for score, prefix in zip(self.scores[place].tolist(), self.prefixes[place, :, 1:].tolist(), strict=True):
+                if score > -math.inf:
+                    sentence.ended.append((score / penalty, [*prefix, end_id]))
+            sentence.chosen = sentence.best_ended()[1]
+        is_ended = len(kept) < len(self.sentences)
+        if is_ended:
+            rows = torch.arange(self.scores.size(1), device=self.scores.device)
+            self._keep(kept, rows.expand(len(self.sentences), -1), self.prefixes, self.scores)
+        return is_ended
+
+    def extend(self, live: _Candidates, beam: int, length_penalty: float) -> None:
+        """Goes on with these hypotheses, of sentences that are not done."""
+        extended, kept = _extend(self.prefixes, live), []
+        for place, (sentence, leader) in enumerate(zip(self.sentences, live.scores[:, 0].tolist(), strict=True)):
+            if _is_done(sentence, self.state.step, leader, beam, length_penalty):
+                sentence.chosen = sentence.best_ended()[1] or extended[place, 0, 1:].tolist()
+            else:
+                kept.append(place)
+        self._keep(kept, live.parents, extended, live.scores)
+
+    def _keep(self, kept: Sequence[int], parents: Tensor, prefixes: Tensor, scores: Tensor) -> None:
+        """Keeps the sentences at `kept`, with hypotheses [N, R'] that have the cached keys of their parents."""
+        places = torch.tensor(kept, dtype=torch.long, device=scores.device)
+        num_rows = self.scores.size(1)
+        rows = (torch.arange(len(parents), device=parents.device)[:, None] * num_rows + parents)[places].flatten()
+        is_reordered = len(kept) == len(parents) and parents.size(1) == num_rows
+        (self.state.reorder if is_reordered else self.state.select)(rows)
+        self.sentences = [self.sentences[place] for place in kept]
+        self.prefixes, self.scores = prefixes[places], scores[places]
 
 
 @dataclass(frozen=True)
@@ -139,56 +199,31 @@ def beam_search(  # noqa: PLR0913 - all but the first six have defaults
         TranslationStoppedError: `should_stop` returned True.
         NonFiniteError: the model's logits are not finite.
     """
-    sentences = [_Sentence(limit) for limit in max_steps]
-    chosen: list[list[int]] = [[] for _ in sentences]
+    sentences = [
+        _Sentence(index, limit, {} if forced is None else forced[index]) for index, limit in enumerate(max_steps)
+    ]
     device = encoding.states.device
-    state = model.start_decoding(encoding, max(max_steps))
-    forbidden = forbidding(model, rules, encoding.states)
-    scores = torch.zeros(len(sentences), 1, device=device)
     prefixes = torch.full((len(sentences), 1, 1), rules.start_id, dtype=torch.long, device=device)
-    going_on = list(range(len(sentences)))
-    while going_on:
+    scores = torch.zeros(len(sentences), 1, device=device)
+    search = _Search(sentences, model.start_decoding(encoding, max(max_steps)), prefixes, scores)
+    forbidden = forbidding(model, rules, encoding.states)
+    while search.sentences:
         if should_stop():
             raise TranslationStoppedError
-        if rules.forces_end and rules.end_id is not None:
-            kept = []
-            for place, index in enumerate(going_on):
-                is_forced = forced is not None and state.step in forced[index]
-                if state.step == sentences[index].limit - 1 and not is_forced:
-                    _end_all(sentences[index], scores[place], prefixes[place], rules.end_id, length_penalty)
-                    chosen[index] = sentences[index].best_ended()[1]
-                else:
-                    kept.append(place)
-            if len(kept) < len(going_on):
-                places = torch.tensor(kept, dtype=torch.long, device=device)
-                rows = torch.arange(scores.size(1), device=device).expand(len(going_on), -1)
-                _follow(state, rows, scores.size(1), places)
-                prefixes, scores = prefixes[places], scores[places]
-                going_on = [going_on[place] for place in kept]
-                continue
-        here = forbidden.at(state.step)
-        here = here if forced is None else only(here, forced, going_on, state.step, scores.size(1))
-        logits = state.read(prefixes[:, :, -1].flatten())
-        candidates = _rank(logits, here, scores, 2 * beam)
-        _require_numbers(model, encoding, candidates, prefixes, going_on)
-        searched = [sentences[index] for index in going_on]
-        _keep_ended(searched, candidates, prefixes, rules.end_id, beam, length_penalty)
+        if rules.forces_end and rules.end_id is not None and search.end_at_limits(rules.end_id, length_penalty):
+            continue
+        step, indices, num_rows = search.state.step, [each.index for each in search.sentences], search.scores.size(1)
+        here = forbidden.at(step)
+        here = here if forced is None else only(here, forced, indices, step, num_rows)
+        logits = search.state.read(search.prefixes[:, :, -1].flatten())
+        candidates = _rank(logits, here, search.scores, 2 * beam)
+        _require_numbers(model, encoding, candidates, search.prefixes, indices)
+        _keep_ended(search, candidates, rules.end_id, beam, length_penalty)
         live = _without_ended(candidates, rules.end_id, beam)
-        extended = _extend(prefixes, live)
         if on_step is not None:
-            on_step(BeamStep.of(candidates, live, prefixes, rules.end_id, beam))
-        kept = []
-        for place, (index, leader) in enumerate(zip(going_on, live.scores[:, 0].tolist(), strict=True)):
-            if _is_done(sentences[index], state.step, leader, beam, length_penalty):
-                ended = sentences[index].best_ended()[1]
-                chosen[index] = ended or extended[place, 0, 1:].tolist()
-            else:
-                kept.append(place)
-        places = torch.tensor(kept, dtype=torch.long, device=device)
-        _follow(state, live.parents, scores.size(1), places)
-        prefixes, scores = extended[places], live.scores[places]
-        going_on = [going_on[place] for place in kept]
-    return chosen
+            on_step(BeamStep.of(candidates, live, search.prefixes, rules.end_id, beam))
+        search.extend(live, beam, length_penalty)
+    return [each.chosen for each in sentences]
 
 
 def _rank(logits: Tensor, forbidden: Tensor, scores: Tensor, count: int) -> _Candidates:
@@ -235,32 +270,17 @@ def _largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
     return best, places.gather(1, by_value)
 
 
-def _keep_ended(
-    searched: Sequence[_Sentence],
-    candidates: _Candidates,
-    prefixes: Tensor,
-    end_id: int | None,
-    beam: int,
-    length_penalty: float,
-) -> None:
+def _keep_ended(search: _Search, candidates: _Candidates, end_id: int | None, beam: int, length_penalty: float) -> None:
     """Adds those of the first `beam` candidates that end to the finished hypotheses of their sentences."""
     if end_id is None:
         return
     first_scores = candidates.scores[:, :beam]
     is_ended = (candidates.tokens[:, :beam] == end_id) & (first_scores > -math.inf)
-    num_tokens = prefixes.size(2)  # the start token is not part of a hypothesis, the end token is
+    num_tokens = search.prefixes.size(2)  # the start token is not part of a hypothesis, the end token is
     for place, rank in is_ended.nonzero().tolist():
         parent = candidates.parents[place, rank]
         score = float(first_scores[place, rank]) / length_penalty_of(num_tokens, length_penalty)
-        searched[place].ended.append((score, [*prefixes[place, parent, 1:].tolist(), end_id]))
-
-
-def _end_all(sentence: _Sentence, scores: Tensor, prefixes: Tensor, end_id: int, length_penalty: float) -> None:
-    """Puts the live hypotheses [R, T + 1] of a sentence, with an end token, among its finished ones."""
-    penalty = length_penalty_of(prefixes.size(1), length_penalty)
-    for score, prefix in zip(scores.tolist(), prefixes[:, 1:].tolist(), strict=True):
-        if score > -math.inf:
-            sentence.ended.append((score / penalty, [*prefix, end_id]))
+        search.sentences[place].ended.append((score, [*search.prefixes[place, parent, 1:].tolist(), end_id]))
 
 
 def _without_ended(candidates: _Candidates, end_id: int | None, beam: int) -> _Candidates:
@@ -288,13 +308,3 @@ def _is_done(sentence: _Sentence, num_tokens: int, leader: float, beam: int, len
     if num_tokens >= sentence.limit or len(sentence.ended) >= beam:
         return True
     return sentence.best_ended()[0] >= leader / length_penalty_of(sentence.limit, length_penalty)
-
-
-def _follow(state: State, parents: Tensor, num_rows: int, kept: Tensor) -> None:
-    """Gives each live hypothesis [N, R'] of the sentences `kept` [N'] the cached keys and values of its parent."""
-    first_rows = torch.arange(len(parents), device=parents.device)[:, None] * num_rows
-    rows = (first_rows + parents)[kept].flatten()
-    if len(kept) == len(parents) and parents.size(1) == num_rows:
-        state.reorder(rows)
-    else:
-        state.select(rows)
