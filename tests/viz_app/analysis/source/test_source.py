@@ -24,7 +24,6 @@ from augenmerk.core.translation.result import Translation, TranslationStoppedErr
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.analysis.source.state import SourceFindings, SourceState
 from augenmerk.viz_app.analysis.source.view import CANCELLED, WAITING, SourceJob, SourceTab, WithoutWordsJob
-from augenmerk.viz_app.analysis.tab import AnalysisContext
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, toggle_head, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState, Progress
 from augenmerk.viz_app.worker.inference import JobInterrupted, JobScope, OpenTranslator, Request, ShouldStop, Tell
@@ -33,19 +32,12 @@ from tests.viz_app.analysis.conftest import SENTENCE, MakeContext, ShowTab, sett
 
 @pytest.fixture(params=["words", "pieces", "single"])
 def tab(request: pytest.FixtureRequest, make_context: MakeContext, show_tab: ShowTab) -> SourceTab:
-    return _shown(make_context(request.param), show_tab)
+    return show_tab(make_context(request.param), SourceTab)
 
 
 @pytest.fixture
 def words_tab(make_context: MakeContext, show_tab: ShowTab) -> SourceTab:
-    return _shown(make_context("words"), show_tab)
-
-
-def _shown(context: AnalysisContext, show_tab: ShowTab) -> SourceTab:
-    tab = show_tab(context, SourceTab)
-    assert isinstance(tab, SourceTab)
-    assert tab.source.findings is not None
-    return tab
+    return show_tab(make_context("words"), SourceTab)
 
 
 def _click_word(qtbot: QtBot, tab: SourceTab, index: int) -> None:
@@ -175,7 +167,7 @@ def test_a_replacement_that_cannot_be_read_leaves_what_is_shown(words_tab: Sourc
 
 @pytest.mark.heavy
 def test_the_only_word_stays(make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot) -> None:
-    tab = _shown(make_context("words", "Hund"), show_tab)
+    tab = show_tab(make_context("words", "Hund"), SourceTab)
     assert tab._words_title.text() == "Without its only word, the source would be empty."
     assert tab.problem.text() == ""
     assert tab.shares.bars[0].text.endswith("%")
@@ -341,7 +333,7 @@ def test_what_it_asked_ends_when_it_is_left_and_is_asked_again_when_it_is_back(
 def test_what_is_read_at_once_is_shown_before_what_takes_a_search_for_each_word(
     make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot, translators: dict[str, Translator]
 ) -> None:
-    tab = _shown(make_context("words"), show_tab)
+    tab = show_tab(make_context("words"), SourceTab)
     expected = occlude_source_words(translators["words"], translators["words"].run(Experiment(SENTENCE)))
     shown = tab._show_words
     tips = []
@@ -376,7 +368,7 @@ def test_translations_without_each_word_give_way_to_whatever_is_asked_next(
     make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot
 ) -> None:
     context = make_context("words")
-    tab = _shown(context, show_tab)
+    tab = show_tab(context, SourceTab)
     order: list[str] = []
     tab.hide()
     tab.source.follow_result()

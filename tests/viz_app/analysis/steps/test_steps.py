@@ -37,18 +37,12 @@ def words(make_context: MakeContext) -> AnalysisContext:
 
 @pytest.fixture
 def tab(context: AnalysisContext, show_tab: ShowTab) -> StepsTab:
-    return _shown(context, show_tab)
+    return show_tab(context, StepsTab)
 
 
 @pytest.fixture
 def words_tab(words: AnalysisContext, show_tab: ShowTab) -> StepsTab:
-    return _shown(words, show_tab)
-
-
-def _shown(context: AnalysisContext, show_tab: ShowTab) -> StepsTab:
-    tab = show_tab(context, StepsTab)
-    assert isinstance(tab, StepsTab)
-    return tab
+    return show_tab(words, StepsTab)
 
 
 def _click(qtbot: QtBot, widget: QWidget, at: QPoint | None = None) -> None:
@@ -237,7 +231,7 @@ def test_a_forced_end_ends_the_sentence_and_names_what_is_no_longer_reached(word
 def test_any_word_is_forced_in_all_of_its_pieces(
     make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot, translators: dict[str, Translator]
 ) -> None:
-    tab = _shown(make_context("pieces"), show_tab)
+    tab = show_tab(make_context("pieces"), StepsTab)
     _click(qtbot, tab.forward)
     _type_word(qtbot, tab, "worker")
     forced = tab.state.experiment.forced
@@ -300,7 +294,7 @@ def test_a_token_of_a_given_translation_is_shown_and_forcing_lets_the_model_deco
 def test_a_head_of_the_encoder_has_no_step(make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot) -> None:
     context = make_context("single", "Hund")
     context.state.selection.choose(Head("encoder", 0, 0))
-    tab = _shown(context, show_tab)
+    tab = show_tab(context, StepsTab)
     assert not tab.row.isVisible()
     assert "Choose a head of the decoder" in tab._row_title.text()
     _click_candidate(qtbot, tab, 1)
@@ -322,7 +316,7 @@ def test_playing_goes_to_the_end_and_stops(
     words: AnalysisContext, show_tab: ShowTab, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("augenmerk.viz_app.analysis.steps.view.PLAY_INTERVAL_MS", 1)
-    tab = _shown(words, show_tab)
+    tab = show_tab(words, StepsTab)
     last = tab.steps.num_steps - 1
     assert last > 0
     for _ in range(2):  # once more from the beginning
@@ -363,7 +357,7 @@ def test_another_sentence_begins_anew_and_another_model_is_followed(
 
 def test_before_any_translation_there_is_nothing_to_step_through(context: AnalysisContext, show_tab: ShowTab) -> None:
     context.state.clear()
-    tab = _shown(context, show_tab)
+    tab = show_tab(context, StepsTab)
     assert tab._place.text() == "no translation yet"
     assert not tab._body.isVisible()
     assert not any(button.isEnabled() for button in (tab.back, tab.forward, tab.play))

@@ -18,7 +18,6 @@ from augenmerk.core.quantities import number
 from augenmerk.core.translation.experiment import FeedForwardScaled, GivenTarget, HeadScaled
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.analysis.panel import MIN_WIDTH
-from augenmerk.viz_app.analysis.tab import AnalysisContext
 from augenmerk.viz_app.analysis.word.view import NEXT_BEST, WordTab
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
 from augenmerk.viz_app.state.experiment_editor import edit_text, force, set_output, toggle_head, undo
@@ -29,18 +28,12 @@ from tests.viz_app.analysis.conftest import SENTENCE, MakeContext, ShowTab, sett
 
 @pytest.fixture(params=["words", "pieces", "single"])
 def tab(request: pytest.FixtureRequest, make_context: MakeContext, show_tab: ShowTab) -> WordTab:
-    return _shown(make_context(request.param), show_tab)
+    return show_tab(make_context(request.param), WordTab)
 
 
 @pytest.fixture
 def words_tab(make_context: MakeContext, show_tab: ShowTab) -> WordTab:
-    return _shown(make_context("words"), show_tab)
-
-
-def _shown(context: AnalysisContext, show_tab: ShowTab) -> WordTab:
-    tab = show_tab(context, WordTab)
-    assert isinstance(tab, WordTab)
-    return tab
+    return show_tab(make_context("words"), WordTab)
 
 
 def _parts(tab: WordTab) -> WordParts:
@@ -215,7 +208,7 @@ def test_words_of_several_pieces_are_compared_as_wholes_and_explained_by_the_fir
 ) -> None:
     context = make_context("pieces")
     context.state.submit(set_output(GivenTarget("a dogman sleeps .")))
-    tab = _shown(context, show_tab)
+    tab = show_tab(context, WordTab)
     translation = tab.state.translation
     assert translation is not None
     word = translation.target_words[1]
