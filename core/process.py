@@ -145,8 +145,8 @@ def collector_paused(*, for_good: bool = False) -> Iterator[None]:
     """Collects no garbage within the block, for imports: torch creates half a million objects, and nearly all stay.
 
     Args:
-        for_good: never search what exists at the end of the block, not even when the process ends, which would take
-            half as long as the import itself. Only where nothing but modules was loaded so far.
+        for_good: never search the objects that exist at the end of the block, not even when the process ends. The
+            search would take half as long as the import. Only if nothing but modules was loaded so far.
     """
     was_enabled = gc.isenabled()
     gc.disable()

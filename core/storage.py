@@ -79,7 +79,7 @@ def atomic_path(target: Path | str, *, durable: bool = True) -> Iterator[Path]:
     """Yields a temporary path next to `target`; renames it to `target` when the block ends without an error.
 
     The folder is made if it is missing. If the block raises, the temporary file is removed and `target` is unchanged.
-    A symbolic link stays, and what it points to is written.
+    A symbolic link stays, and its target is written.
 
     Args:
         target: the file to be written.

@@ -60,7 +60,7 @@ class MapDifference(ReadOnlyArrays):
 
     @property
     def note(self) -> str:
-        """One sentence about what was left out; empty if nothing was."""
+        """One sentence about the tokens left out; empty if there are none."""
         if not any((*self.queries_left_out, *self.keys_left_out)):
             return ""
         return (

@@ -169,7 +169,7 @@ def _attend_stepwise(
     """Hooks that compute `STEPS` and weights, and put those of `sites` into `found`.
 
     The module's own output projection receives the heads' values computed here, before other hooks see them. Its output
-    is the sum of what it makes of each head.
+    is the sum of its outputs for each head.
     """
     assert isinstance(module, MultiHeadAttention)
     joined: list[Tensor] = []

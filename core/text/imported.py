@@ -316,7 +316,7 @@ class Merges:
         for number, pair in enumerate(pairs):
             if len(pair) != 2:
                 raise ValueError(f"the merge {number + 1} is {' '.join(pair)[:40]!r} instead of two pieces")
-        # of equals the first counts, and of merges that give the same, the first is what is taken back
+        # the first of equal pairs sets the rank; the first of merges with the same result is undone in `_parts`
         self._ranks = {pair: rank for rank, pair in reversed(list(enumerate(pairs)))}
         self._parts = {"".join(pair): pair for pair in self._ranks}
         self._separator, self._vocabulary = separator, vocabulary

@@ -155,7 +155,7 @@ def restricted_model(model: bytes, kept: Collection[str]) -> bytes:
     """A model that cuts words into `kept` pieces and single characters alone, as the library's `SetVocabulary` did.
 
     That function is gone from newer versions of it. Other pieces are marked as unused. The library derives the score of
-    what is unknown from those of the pieces in use, so the extremes of all stay, in pieces that no text has.
+    unknown text from those of the pieces in use, so the extremes of all stay, in pieces that no text has.
     """
     written = bytearray()
     scores = []

@@ -105,7 +105,7 @@ class WordCounts:
         return _mean_log(numbers)
 
     def _unusual_below(self, sentences: Sequence[Sequence[str]]) -> float:
-        """The familiarity that nearly all training sentences reach, each without what it adds to the counts itself."""
+        """The familiarity that nearly all training sentences reach, each without its own words among the counts."""
         found = []
         for words in islice(sentences, 0, None, -(-len(sentences) // _MAX_SAMPLED)):
             own = Counter(word for word in words if has_letters(word))

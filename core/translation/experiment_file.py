@@ -550,7 +550,7 @@ def _text_in_python(text: str) -> str:
 def to_command(experiment: Experiment, checkpoint: Path | str | None = None) -> str:
     """The `augenmerk translate` command that runs the experiment; everything is counted from 1.
 
-    A beam of size 1 is written as what it is, greedy decoding.
+    A beam of size 1 is written as greedy decoding.
 
     Args:
         experiment: any.

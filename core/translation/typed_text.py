@@ -29,8 +29,8 @@ class EncodedSource:
         text: as typed; broken characters are replaced.
         ids: the encoder's input, wrapping tokens included.
         labels: the same for people; an unknown word is shown as typed.
-        words: ranges of the words in `ids`, with what was typed.
-        encoded: the same words with what was read.
+        words: ranges of the words in `ids`, with the typed text.
+        encoded: the same words as the model reads them.
         places: for each of them its place among the words as typed; as long as nothing is edited, 0, 1, 2, …
         unknown_positions: indices into `ids` that the vocabulary does not know.
         ignored_text: the end of the text that did not fit.
