@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.theme import Theme, current_theme
 from augenmerk.viz_app.worker.inference import InferenceWorker, Loader
 from tests.limits import files_limited
 from tests.viz_app.synthetic import FakeTranslator
@@ -38,18 +39,25 @@ def preferences(tmp_path: Path) -> Preferences:
 def theme(qapp: QApplication) -> Theme:
     """The light theme, applied."""
     light = Theme.light()
-    light.apply(qapp)
+    if current_theme() != light or not qapp.styleSheet():
+        light.apply(qapp)
     return light
+
+
+@cache
+def open_once(path: Path | None, device: str) -> "Translator":
+    """A loader for tests of something else: each file is opened once, since requests do not change a translator."""
+    from augenmerk.core.translation.translator import Translator
+
+    translator = Translator.load(path, device)
+    translator.warm_up()
+    return translator
 
 
 @pytest.fixture(scope="session")
 def bundled_translator() -> "Translator":
-    """The bundled model, opened once for all tests, since requests do not change a translator."""
-    from augenmerk.core.translation.translator import Translator
-
-    translator = Translator.load(None, "cpu")
-    translator.warm_up()
-    return translator
+    """The bundled model."""
+    return open_once(None, "cpu")
 
 
 @pytest.fixture

@@ -14,14 +14,8 @@ from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.examples_menu import Example, GalleryError, GalleryPopup, cell_of, gallery
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
-from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.conftest import MakeWindow, open_once
 from tools.check_gallery import weights_of
-
-
-@pytest.fixture(scope="module")
-def bundled() -> Translator:
-    return Translator.load(device="cpu")
-
 
 TRANSLATIONS = {
     "Ein Mann trägt kein Hemd.": "A man is wearing a shirt.",
@@ -33,8 +27,8 @@ TRANSLATIONS = {
 
 
 @pytest.mark.parametrize("example", gallery(), ids=lambda example: example.text)
-def test_the_head_looks_where_the_example_says(bundled: Translator, example: Example) -> None:
-    translation = bundled.run(example.experiment)
+def test_the_head_looks_where_the_example_says(bundled_translator: Translator, example: Example) -> None:
+    translation = bundled_translator.run(example.experiment)
     assert weights_of(translation, example)[example.head] > 0.6
     assert cell_of(translation, example) is not None
     assert example.is_failure == example.see.startswith("A failure")
@@ -52,8 +46,8 @@ def test_groups_stand_together_and_failures_are_told() -> None:
     assert set(TRANSLATIONS) <= {example.text for example in gallery() if example.is_failure}
 
 
-def test_a_wider_beam_finds_what_the_last_example_says(bundled: Translator) -> None:
-    assert bundled.run(Experiment(gallery()[-1].text, Beam(4))).text.startswith("This is some sort of band")
+def test_a_wider_beam_finds_what_the_last_example_says(bundled_translator: Translator) -> None:
+    assert bundled_translator.run(Experiment(gallery()[-1].text, Beam(4))).text.startswith("This is some sort of band")
 
 
 def test_a_broken_gallery_is_refused_and_a_missing_one_is_empty(
@@ -83,7 +77,7 @@ def test_the_gallery_is_as_wide_as_its_lines_at_every_scale(qapp: QApplication, 
 
 @pytest.mark.heavy
 def test_an_example_is_shown_with_its_head_and_cell(make_window: MakeWindow, qtbot: QtBot) -> None:
-    window = make_window(None, sentence=example_sentences()[1], loader=None)
+    window = make_window(None, sentence=example_sentences()[1], loader=open_once)
     panel, state = window.translate_page.sentence, window.state
     panel.examples.menu().actions()[0].trigger()
     (popup,) = panel.findChildren(GalleryPopup)

@@ -37,7 +37,7 @@ from augenmerk.viz_app.state.experiment_state import Stale
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.translate.page import TranslatePage, Veil
 from tests.checkpoints import write_untrained_checkpoint
-from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.conftest import MakeWindow, open_once
 from tests.viz_app.synthetic import FakeTranslator
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -56,7 +56,7 @@ def translator(untrained_checkpoint: Path) -> Translator:
 
 @pytest.fixture
 def window(make_window: MakeWindow, untrained_checkpoint: Path) -> MainWindow:
-    window = make_window(untrained_checkpoint, sentence=SENTENCE, loader=None)
+    window = make_window(untrained_checkpoint, sentence=SENTENCE, loader=open_once)
     window.resize(1440, 900)
     window.activateWindow()
     return window

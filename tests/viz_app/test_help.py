@@ -56,7 +56,7 @@ from augenmerk.viz_app.widgets.explain import (
     parse_glossary,
 )
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
-from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.conftest import MakeWindow, open_once
 
 PLAIN_WORDS = Path(__file__).with_name("plain_words.txt")
 """Words of labels and buttons that need no explanation."""
@@ -208,7 +208,7 @@ def test_every_word_of_the_interface_is_plain_or_explained(
     make_window: MakeWindow, qtbot: QtBot, untrained_checkpoint: Path
 ) -> None:
     """A new technical term in a label needs an entry in the glossary; a plain word, a line in `plain_words.txt`."""
-    window = make_window(untrained_checkpoint, sentence="ein mann steht .", loader=None)
+    window = make_window(untrained_checkpoint, sentence="ein mann steht .", loader=open_once)
     found = shown_words(window)
     window.translate_page.toggle_analysis()
     for index in range(len(window.analysis.tabs)):

@@ -70,11 +70,6 @@ def shown(qtbot: QtBot, window: MainWindow) -> tuple[str, str]:
     return window.lessons.bar.place.text(), window.state.translation.source_text
 
 
-@pytest.fixture(scope="module")
-def real_translator() -> Translator:
-    return Translator.load(device="cpu")
-
-
 @pytest.fixture
 def window(make_window: MakeWindow) -> MainWindow:
     return make_window()
@@ -545,11 +540,13 @@ def test_a_lesson_is_exported_as_a_page_with_every_scene_as_the_window_shows_it(
 
 
 @pytest.mark.parametrize("path", shipped_lessons(), ids=[path.stem for path in shipped_lessons()])
-def test_scenes_of_shipped_lessons_are_exported_with_their_pinned_cell(path: Path, real_translator: Translator) -> None:
+def test_scenes_of_shipped_lessons_are_exported_with_their_pinned_cell(
+    path: Path, bundled_translator: Translator
+) -> None:
     lesson = read_lesson_file(path)
-    results = LessonResultsJob(lesson.scenes).run(real_translator, lambda _: None, lambda: False)
+    results = LessonResultsJob(lesson.scenes).run(bundled_translator, lambda _: None, lambda: False)
     model = ModelInfo(
-        "bundled", None, real_translator.run_config, real_translator.device, 1, digest=real_translator.digest
+        "bundled", None, bundled_translator.run_config, bundled_translator.device, 1, digest=bundled_translator.digest
     )
     for scene, part in zip(lesson.scenes, scene_parts(lesson, results, model), strict=True):
         assert part.content.pinned == scene.saved.view.get("pinned")
@@ -565,16 +562,16 @@ def test_scenes_of_shipped_lessons_are_exported_with_their_pinned_cell(path: Pat
         assert "the scene was made with the model" not in part.content.facts
 
 
-def test_another_measure_is_computed_and_another_model_named_in_the_page(real_translator: Translator) -> None:
+def test_another_measure_is_computed_and_another_model_named_in_the_page(bundled_translator: Translator) -> None:
     saved = SavedExperiment(
         Experiment("Zwei Hunde.", interventions=(OFF,)),
         ModelReference("theirs", "f" * 64),
         {"measure": "rollout", "shown": "difference", "head": ("cross", 1, 1)},
     )
     lesson = Lesson("x", (Scene("y", "", saved),))
-    results = LessonResultsJob(lesson.scenes).run(real_translator, lambda _: None, lambda: False)
+    results = LessonResultsJob(lesson.scenes).run(bundled_translator, lambda _: None, lambda: False)
     model = ModelInfo(
-        "bundled", None, real_translator.run_config, real_translator.device, 1, digest=real_translator.digest
+        "bundled", None, bundled_translator.run_config, bundled_translator.device, 1, digest=bundled_translator.digest
     )
     (part,) = scene_parts(lesson, results, model)
     assert part.content.measure != "weight"

@@ -30,7 +30,7 @@ from augenmerk.viz_app.state.number_table import NumberTable
 from augenmerk.viz_app.translate.quick_tour import QuickTour
 from augenmerk.viz_app.views.examples_menu import GALLERY_OF_ANOTHER_MODEL, GalleryPopup, gallery
 from tests.core.interop.marian_models import make_folder
-from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.conftest import MakeWindow, open_once
 
 LIMIT_MS = 60_000
 
@@ -48,7 +48,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def window(make_window: MakeWindow, imported: Path) -> Iterator[MainWindow]:
-    return make_window(imported, sentence="Ein Mann sieht viele Kinder.", loader=None)
+    return make_window(imported, sentence="Ein Mann sieht viele Kinder.", loader=open_once)
 
 
 def test_roles_are_those_of_the_sentence_shown_until_a_sample_was_measured(window: MainWindow, imported: Path) -> None:

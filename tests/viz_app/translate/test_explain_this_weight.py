@@ -16,12 +16,12 @@ from augenmerk.viz_app.state.experiment_editor import edit_text, toggle_head, un
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.translate.page import TranslatePage
 from augenmerk.viz_app.views.head import HEIGHT
-from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.conftest import MakeWindow, open_once
 
 
 @pytest.fixture
 def page(make_window: MakeWindow, untrained_checkpoint: Path) -> TranslatePage:
-    page = make_window(untrained_checkpoint, sentence="ein mann steht .", loader=None).translate_page
+    page = make_window(untrained_checkpoint, sentence="ein mann steht .", loader=open_once).translate_page
     page.state.intents.choose_head(Head("encoder", 0, 0))
     return page
 
@@ -199,7 +199,7 @@ def test_components_follow_the_experiment_and_the_translation_that_is_shown(page
 
 
 def test_the_palette_asks_why_a_head_looks_there(make_window: MakeWindow, untrained_checkpoint: Path) -> None:
-    window = make_window(untrained_checkpoint, sentence="ein mann steht .", loader=None)
+    window = make_window(untrained_checkpoint, sentence="ein mann steht .", loader=open_once)
     (command,) = [each for each in window.commands.commands if "Why does this head look there?" in each.title]
     head = window.translate_page.head
     window.state.settings.picture = "lines"

@@ -17,12 +17,12 @@ from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.map_text import describe
 from augenmerk.viz_app.state.map_view import MapView, Pair, Place
 from augenmerk.viz_app.translate.page import TranslatePage
-from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.conftest import MakeWindow, open_once
 
 
 @pytest.fixture
 def page(make_window: MakeWindow, untrained_checkpoint: Path) -> TranslatePage:
-    page = make_window(untrained_checkpoint, sentence="ein mann steht .", loader=None).translate_page
+    page = make_window(untrained_checkpoint, sentence="ein mann steht .", loader=open_once).translate_page
     page.state.intents.choose_head(Head("cross", 0, 1))
     return page
 

@@ -14,14 +14,14 @@ from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import toggle_head, undo
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.translate.quick_tour import QuickTour
-from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.conftest import MakeWindow, open_once
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
 
 
 @pytest.fixture
 def window(make_window: MakeWindow) -> MainWindow:
-    window = make_window(None, sentence="Auf dem Markt verkauft eine junge Frau frische Blumen.", loader=None)
+    window = make_window(None, sentence="Auf dem Markt verkauft eine junge Frau frische Blumen.", loader=open_once)
     window.offer_quick_tour()
     return window
 
@@ -93,7 +93,7 @@ def test_a_lesson_and_the_quick_tour_do_not_stand_above_each_other(qtbot: QtBot,
 
 
 def test_the_share_is_that_of_the_outlined_cell(make_window: MakeWindow) -> None:
-    window = make_window(None, sentence="Eine Erdbeerverkäuferin lacht auf dem Wochenmarkt.", loader=None)
+    window = make_window(None, sentence="Eine Erdbeerverkäuferin lacht auf dem Wochenmarkt.", loader=open_once)
     window.state.settings.merges_words = True
     window.offer_quick_tour()
     state, steps = window.state, steps_of(window)
@@ -140,7 +140,7 @@ def test_they_stand_on_the_translate_page_alone_and_once(qtbot: QtBot, window: M
 
 
 def test_they_show_the_maps_that_they_speak_of(qtbot: QtBot, make_window: MakeWindow) -> None:
-    window = make_window(None, sentence="Zwei Hunde spielen im Schnee.", loader=None)
+    window = make_window(None, sentence="Zwei Hunde spielen im Schnee.", loader=open_once)
     window.state.settings.shown = "difference"
     window.offer_quick_tour()
     assert window.state.settings.shown == "changed"

@@ -18,7 +18,7 @@ from augenmerk.viz_app.translate.page import TranslatePage
 from augenmerk.viz_app.views.cell_menu import PartEditor
 from augenmerk.viz_app.views.chips import HINT
 from augenmerk.viz_app.widgets.commands import CommandPalette
-from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.conftest import MakeWindow, open_once
 from tests.viz_app.synthetic import FakeTranslator
 
 HEAD = Head("encoder", 1, 3)
@@ -351,7 +351,7 @@ def test_the_palette_switches_groups_and_networks(make_window: MakeWindow, qtbot
 def test_a_switch_off_is_followed_by_the_parts_that_increased(
     make_window: MakeWindow, untrained_checkpoint: Path, qtbot: QtBot
 ) -> None:
-    page = make_window(untrained_checkpoint, sentence="ein mann steht .", loader=None).translate_page
+    page = make_window(untrained_checkpoint, sentence="ein mann steht .", loader=open_once).translate_page
     line = page.sentence.original_line
     page.state.submit(toggle(*(head for head in page.state.maps.all_heads if head.kind == "cross")))
     qtbot.waitUntil(lambda: "parts that increased for “" in line.whole)

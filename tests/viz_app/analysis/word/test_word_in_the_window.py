@@ -15,12 +15,12 @@ from augenmerk.viz_app.analysis.word.state import WordView
 from augenmerk.viz_app.analysis.word.view import WordTab
 from augenmerk.viz_app.main_window import TRAIN, MainWindow
 from augenmerk.viz_app.widgets.commands import CommandPalette
-from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.conftest import MakeWindow, open_once
 
 
 @pytest.fixture
 def window(make_window: MakeWindow, untrained_checkpoint: Path) -> MainWindow:
-    return make_window(untrained_checkpoint, sentence="ein mann steht .", loader=None)
+    return make_window(untrained_checkpoint, sentence="ein mann steht .", loader=open_once)
 
 
 def _tab_in_sight(window: MainWindow, qtbot: QtBot) -> WordTab:
