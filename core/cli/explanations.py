@@ -42,7 +42,8 @@ def add_explanations(parser: argparse.ArgumentParser) -> None:
         "--word",
         type=int,
         metavar="N",
-        help="only the parts of word N of the translation, from 1 to its end, <eos>",
+        help="only the parts of word N of the translation, from 1 to its end, <eos>; those of cross-attention also by "
+        "component of the encoder",
     )
     group.add_argument("--rival", metavar="WORD", help="compare word N with WORD instead of the next best")
 

@@ -102,12 +102,12 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _print_one(
-    translator: "Translator", experiment: Experiment, own_output: Output, options: argparse.Namespace
+    translator: "Translator", experiment: Experiment, own_decoding: Output, options: argparse.Namespace
 ) -> int:
     """Print one sentence, and a given translation next to the model's own, for which no mask can be lifted."""
     experiments = [experiment]
     if options.target is not None:
-        experiments.insert(0, replace(experiment.without(CausalMaskLifted()), output=own_output))
+        experiments.insert(0, replace(experiment.without(CausalMaskLifted()), output=own_decoding))
     found = list(translator.run_many(experiments, need_maps=options.attention is not None))
     translation, given = found[0], found[1] if len(found) > 1 else None
     if options.attention:
