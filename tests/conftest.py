@@ -66,10 +66,16 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_finish() -> None:
-    """Spares the garbage collector what was imported, and lets it search less often than it does by default."""
+    """Spares the garbage collector what was imported, and lets it search less often than it does by default.
+
+    The loggers of torch propagate: pytest attaches its two handlers to each of the 40 that do not, three times a test.
+    """
     gc.collect()
     gc.freeze()
     gc.set_threshold(5_000, 20, 20)
+    for name, logger in logging.root.manager.loggerDict.items():
+        if name.startswith("torch") and isinstance(logger, logging.Logger):
+            logger.propagate = True
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
