@@ -18,7 +18,7 @@ from augenmerk.core.translation.experiment import (
 )
 from augenmerk.core.translation.result import MAP_KINDS, Translation
 from augenmerk.viz_app.learn.sentence import OwnSentence
-from augenmerk.viz_app.learn.values import place_to_remove, unsure_step
+from augenmerk.viz_app.learn.values import pair_tokens, place_to_remove, unsure_step
 from augenmerk.viz_app.state import experiment_editor
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import clarity, clearest_head
@@ -36,9 +36,31 @@ def choose_head(state: ExperimentState, value: str) -> None:
 
 
 def switch_off(state: ExperimentState, value: str) -> None:
-    """Switches a head off; see `find_head`."""
-    if (head := find_head(state, value)) is not None:
-        state.submit(experiment_editor.intervene(HeadScaled(head)))
+    """Switches a head off (see `find_head`), or all heads of a kind, such as `cross`."""
+    heads = [head for head in state.maps.all_heads if head.kind == value]
+    if not heads and (head := find_head(state, value)) is not None:
+        heads = [head]
+    state.submit(experiment_editor.intervene(*map(HeadScaled, heads)))
+
+
+def move_row(state: ExperimentState, value: str) -> None:
+    """Gives all weight of a row of the chosen head to one key, and pins this cell.
+
+    Args:
+        state: the experiment.
+        value: the tokens that name the row and the key, such as `with:im`; `pinned` for the pinned cell.
+    """
+    translation, head, pair = state.translation, state.selection.head, state.selection.pinned
+    if translation is None:
+        return
+    if value != "pinned":
+        queries, keys = pair_tokens(translation, head.kind)
+        query, _, key = value.partition(":")
+        pair = Pair(queries.index(query), keys.index(key)) if query in queries and key in keys else None
+    if pair is not None and (head.kind != "decoder" or pair.key <= pair.query):
+        state.selection.pinned = pair
+        num_keys = translation.maps.of_kind(head.kind).shape[-1]
+        state.submit(experiment_editor.move_row(head, pair.query, pair.key, num_keys))
 
 
 def find_networks(state: ExperimentState, value: str) -> tuple[Network, ...]:
@@ -129,6 +151,7 @@ ACTIONS: Final[dict[str, Callable[[ExperimentState, str], None]]] = {
     "text": type_text,
     "shuffle": shuffle_words,
     "temperature": set_temperature,
+    "row": move_row,
     "given": give_own_translation,
     "lift-mask": lift_mask,
     "remove-word": remove_word,
@@ -172,8 +195,8 @@ class ChapterActions:
 
 def _is_found_in_maps(name: str, value: str) -> bool:
     """True if the action searches the result for a head or a cell."""
-    if name == "pin":
-        return value == "strongest"
+    if name == "row" or (name == "pin" and value == "strongest"):
+        return True
     return name in ("head", "off") and value != "chosen" and value.count(":") < 2
 
 

@@ -211,6 +211,12 @@ def intervene(*interventions: Intervention) -> Intent:
     return lambda editor: _source_checked(editor, editor.experiment.with_interventions(*interventions))
 
 
+def move_row(head: Head, row: int, key: int, num_keys: int) -> Intent:
+    """Gives all weight of a row of a map with `num_keys` columns to one key that its query sees."""
+    num_seen = row + 1 if head.kind == "decoder" else num_keys
+    return intervene(AttentionRow(head, row, tuple(float(place == key) for place in range(num_seen))))
+
+
 def remove(*interventions: Intervention) -> Intent:
     """Removes interventions."""
     return lambda editor: _source_checked(editor, editor.experiment.without(*interventions))

@@ -1,13 +1,16 @@
-"""The quick tour: four sentences about the screen, each with something to see or to do."""
+"""The quick tour: a few sentences about the screen, each with something to see or to do."""
+
+from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import percent_in_words
+from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.translation.experiment import HeadScaled, in_groups
 from augenmerk.core.translation.result import MAP_KINDS, Translation
-from augenmerk.viz_app.state.experiment_editor import intervene, reset
+from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, move_row, reset
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import clearest_head
 from augenmerk.viz_app.state.map_view import MapView, Pair
@@ -17,6 +20,9 @@ from augenmerk.viz_app.widgets.commands import Command, add_shortcut
 from augenmerk.viz_app.widgets.layouts import row_of
 
 MIN_WEIGHT = 0.5
+ROW_SENTENCE, ROW_HEAD = "Zwei Hunde spielen im Schnee mit einem roten Ball.", Head("cross", 0, 1)
+ROW_WORD, ROW_KEY = "with", "im"
+"""In this sentence, the bundled model follows a row of this head: see `QuickTour._move_row`."""
 SELECTING = ("label_mode", "hides_wrapping", "hides_punctuation", "merges_words")
 """Settings that make other cells of the same weights."""
 
@@ -67,18 +73,25 @@ class QuickTour(QFrame):
         margins = PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8
         parts = (self.text, 1), self._count, self.next_button, self.skip_button
         row_of(*parts, spacing=12, margins=margins, within=self)
-        self._steps = (
-            (self._pin_strongest, self._say_strongest, "Another head"),
-            (self._choose_positional, self._say_positional, "Switch heads off"),
-            (self._switch_off, self._say_switched_off, "Your own sentence"),
-            (self._offer_typing, self._say_typing, "Learn more"),
-        )
-        """For each step: changes the window, its text in Markdown, the text of the button."""
+        self._own_text = ""
         self.setVisible(False)
         state.result_changed.connect(self._on_result)
         for name in SELECTING:
             getattr(state.settings.events, name).connect(self._on_settings, max_args=0)
         self._on_result()
+
+    @property
+    def _steps(self) -> tuple[tuple[Callable[[], None], Callable[[], str], str], ...]:
+        """For each step: changes the window, its text in Markdown, the text of the button."""
+        first = (
+            (self._pin_strongest, self._say_strongest, "Another head"),
+            (self._choose_positional, self._say_positional, "Switch heads off"),
+        )
+        last = (self._offer_typing, self._say_typing, "Learn more")
+        if self._state.model is None or not self._state.model.is_bundled:
+            return *first, (self._switch_off, self._say_switched_off, "Your own sentence"), last
+        moving = self._show_row_sentence, self._say_row, "Your own sentence"
+        return *first, (self._switch_off, self._say_switched_off, "Move a row"), moving, last
 
     def _stop_listening(self) -> None:
         """Disconnects all signals: Python may keep this object for a while after the widget is deleted."""
@@ -100,6 +113,7 @@ class QuickTour(QFrame):
             self._show_step()
             self.begun.emit()
         else:
+            self._move_row()
             self._say()
 
     def go_on(self) -> None:
@@ -202,9 +216,44 @@ class QuickTour(QFrame):
             "switch it off."
         )
 
+    def _show_row_sentence(self) -> None:
+        self._own_text = self._state.experiment.source_text
+        self._state.submit(reset)
+        self._state.submit(edit_text(ROW_SENTENCE))
+        self._state.intents.choose_head(ROW_HEAD)
+        self._state.selection.clear_marks()
+
+    def _move_row(self) -> None:
+        """Gives all weight of the row to another key, once its sentence is translated."""
+        state, result = self._state, self._state.result
+        is_ready = self._steps[self.place][0] == self._show_row_sentence and state.selection.pinned is None
+        if result is None or not is_ready or state.request.is_running or result.is_changed:
+            return
+        row, key = row_to_move(result.original)
+        if row is not None and key is not None:
+            state.selection.pinned = Pair(row, key)
+            state.submit(move_row(ROW_HEAD, row, key, len(result.original.source_tokens)))
+
+    def _say_row(self) -> str:
+        result = self._state.result
+        rows = result.experiment.attention_rows if result is not None else ()
+        if result is None or not rows:
+            return "A row of the map is set by hand, and the sentence is translated again…"
+        looked_at = result.original.source_tokens[
+            int(result.original.maps.cross[rows[0].head.layer, rows[0].head.head, rows[0].row].argmax())
+        ]
+        same = result.changed.text == result.original.text
+        effect = "The words stay the same." if same else f"“{result.original.text}” becomes “{result.changed.text}”"
+        return (
+            f"This head looked at **{looked_at}** to predict **{ROW_WORD}**. Its row is now set by hand to "
+            f"**{ROW_KEY}**. {effect} The tab *Steps* sets any row."
+        )
+
     def _offer_typing(self) -> None:
         if self._state.experiment.interventions:
             self._state.submit(reset)
+        if self._own_text:
+            self._state.submit(edit_text(self._own_text))
         self.typing_wanted.emit()
 
     def _say_typing(self) -> str:
@@ -221,6 +270,15 @@ QUICK_TOUR_COMMANDS = (
     Command[QuickTour]("Next step", QuickTour.go_on, local_keys=("Return", "Enter", "Right"), group="Quick tour"),
     Command[QuickTour]("Skip all steps", lambda steps: steps.ended.emit(), local_keys=("Esc",), group="Quick tour"),
 )
+
+
+def row_to_move(translation: Translation) -> tuple[int | None, int | None]:
+    """The row and the key of the step that moves a row; None where the translation has no such token."""
+    row, key = (
+        next((place for place, token in enumerate(tokens) if token.strip(WORD_MARK) == word), None)
+        for tokens, word in ((translation.predicted_tokens, ROW_WORD), (translation.source_tokens, ROW_KEY))
+    )
+    return row, key
 
 
 def _telling_pair(translation: Translation, shown: MapView) -> Pair | None:

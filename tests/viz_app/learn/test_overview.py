@@ -12,7 +12,7 @@ from augenmerk.core.model.size import MODULES, Module
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.learn.chapter import ChapterError, chapters_folder, read_chapter, read_chapters
 from augenmerk.viz_app.learn.figures.one_page import OnePageFigure
-from augenmerk.viz_app.learn.figures.stack import StackDrawing
+from augenmerk.viz_app.learn.figures.stack import StackDrawing, StackPicture
 from augenmerk.viz_app.learn.page import LearnPage
 from augenmerk.viz_app.theme import Theme, current_theme
 from augenmerk.viz_app.worker.inference import InferenceWorker
@@ -39,11 +39,16 @@ def page(qtbot: QtBot, theme: Theme, bundled_translator: Translator) -> Iterator
 def place_in(stack: StackDrawing, module: Module) -> QPoint:
     """The middle of the first box of this module."""
     return next(
-        stack.place_of(side, index).center().toPoint()
+        picture_of(stack).place_of(side, index).center().toPoint()
         for side, boxes in stack.boxes.items()
         for index, box in enumerate(boxes)
         if box.module == module
     )
+
+
+def picture_of(stack: StackDrawing) -> StackPicture:
+    assert stack.picture is not None
+    return stack.picture
 
 
 def figure_of(page: LearnPage) -> OnePageFigure:
@@ -96,7 +101,7 @@ def test_the_drawing_uses_the_height_of_a_large_page_and_fits_a_small_one(qtbot:
     figure = figure_of(page)
 
     def box_height() -> float:
-        return figure.stack.place_of("decoder", 0).height()
+        return picture_of(figure.stack).place_of("decoder", 0).height()
 
     qtbot.waitUntil(lambda: figure.stack.height() > 600, timeout=TIMEOUT_MS)
     large = box_height()
@@ -104,7 +109,9 @@ def test_the_drawing_uses_the_height_of_a_large_page_and_fits_a_small_one(qtbot:
     qtbot.waitUntil(lambda: figure.stack.height() < 500, timeout=TIMEOUT_MS)
     assert large > 1.8 * box_height()
     stack = figure.stack
-    places = [stack.place_of(side, index) for side, boxes in stack.boxes.items() for index in range(len(boxes))]
+    places = [
+        picture_of(stack).place_of(side, index) for side, boxes in stack.boxes.items() for index in range(len(boxes))
+    ]
     assert all(stack.rect().toRectF().contains(place) for place in places)
     assert page.height() == SMALL_PAGE[1]
     assert figure.visibleRegion().boundingRect().height() == figure.height(), "nothing of it is scrolled away"

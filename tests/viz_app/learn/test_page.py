@@ -18,19 +18,21 @@ from augenmerk.core.checkpoint.history import read_history
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.resources import resource_path
 from augenmerk.core.translation.experiment import (
+    AttentionRow,
     Experiment,
     FeedForwardScaled,
     ForcedToken,
     GivenTarget,
     Greedy,
+    HeadScaled,
     SoftmaxTemperature,
 )
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
 from augenmerk.viz_app.learn import chapter as texts
-from augenmerk.viz_app.learn.actions import shuffled
+from augenmerk.viz_app.learn.actions import move_row, shuffled
 from augenmerk.viz_app.learn.chapter_view import NO_SUCH_WORD, ChapterView, PredictView
-from augenmerk.viz_app.learn.checks import CHECKS, Question
+from augenmerk.viz_app.learn.checks import CHECKS, OTHER_SENTENCES, Question
 from augenmerk.viz_app.learn.figures.attention import SHARP, KindsFigure, MaskFigure, OneQueryFigure, most_different
 from augenmerk.viz_app.learn.figures.clarity_vs_importance import ClarityVsImportanceFigure, rank_correlation
 from augenmerk.viz_app.learn.figures.decoding import FACTORS, BeamFigure, DecodingFigure, chip_text
@@ -1027,3 +1029,71 @@ def test_another_language_of_the_texts_is_chosen_where_there_is_one(
     assert any("Ein Gewicht" in button.text() for button in other.list.buttons)
     assert chapter(qtbot, other, "mask").chapter.title == "The causal mask"
     other.shutdown()
+
+
+def test_moving_a_row_by_hand_changes_the_translation(
+    qtbot: QtBot, page: LearnPage, bundled_translator: Translator
+) -> None:
+    view = chapter(qtbot, page, "weight")
+    button = next(button for button in view.text.tries if "mit" in button.text())
+    button.click()
+    qtbot.waitUntil(lambda: bool(page.state.experiment.attention_rows), timeout=TIMEOUT_MS)
+    rest(qtbot, page, view)
+    result = page.state.result
+    assert result is not None
+    assert (result.original.predicted_tokens[3], result.original.source_tokens[4]) == ("with", "im")
+    weights = tuple(float(place == 4) for place in range(len(result.original.source_tokens)))
+    row = AttentionRow(Head("cross", 0, 1), 3, weights)
+    expected = bundled_translator.run(Experiment(result.original.source_text).with_interventions(row))
+    assert result.changed.text == expected.text != result.original.text
+    figure = next(figure for figure in view.figures if isinstance(figure, OneWeightFigure))
+    assert figure.equation.text().endswith("The row is set by hand: 1.000")
+
+
+def test_the_whole_row_moves_to_the_pinned_key(qtbot: QtBot, page: LearnPage) -> None:
+    view = chapter(qtbot, page, "weight")
+    figure = next(figure for figure in view.figures if isinstance(figure, OneWeightFigure))
+    qtbot.waitUntil(lambda: bool(figure.equation.text()), timeout=TIMEOUT_MS)
+    pinned = page.state.selection.pinned
+    assert pinned is not None
+    page.state.selection.pinned = Pair(pinned.query, 2)
+    assert figure.move_button.text() == "Move the whole row to “koch”"
+    figure.move_button.click()
+    settle(qtbot, page)
+    (row,) = page.state.experiment.attention_rows
+    assert (row.head, row.row, row.weights.index(1.0)) == (page.state.selection.head, pinned.query, 2)
+    translation = page.state.translation
+    assert translation is not None
+    weights = translation.maps.cross[row.head.layer, row.head.head, row.row]
+    np.testing.assert_allclose(weights, row.weights, atol=1e-6)
+
+
+def test_a_row_of_the_decoder_cannot_move_to_a_token_that_is_hidden(qtbot: QtBot, page: LearnPage) -> None:
+    page.state.intents.choose_head(Head("decoder", 0, 0))
+    page.state.selection.pinned = Pair(1, 3)
+    move_row(page.state, "pinned")
+    assert page.state.experiment.attention_rows == ()
+    page.state.selection.pinned = Pair(3, 1)
+    move_row(page.state, "pinned")
+    assert page.state.experiment.attention_rows[0].weights == (0.0, 1.0, 0.0, 0.0)
+
+
+def test_without_cross_attention_every_sentence_has_the_same_translation(
+    qtbot: QtBot, page: LearnPage, bundled_translator: Translator
+) -> None:
+    view = chapter(qtbot, page, "kinds")
+    prediction = next(each for each in view.text.predictions if each.check == "without-cross")
+    assert answer(qtbot, prediction, "any").startswith("Right.")
+    settle(qtbot, page)
+    off = [HeadScaled(head) for head in page.state.maps.all_heads if head.kind == "cross"]
+    texts = {
+        bundled_translator.run(Experiment(text).with_interventions(*off)).text
+        for text in (FIRST_EXAMPLE, *OTHER_SENTENCES)
+    }
+    assert len(texts) == 1
+    assert page.state.translation is not None
+    assert page.state.translation.text == texts.pop()
+    assert page.state.translation.text in prediction.verdict.text()
+    next(button for button in view.text.tries if "Switch it on" in button.text()).click()
+    settle(qtbot, page)
+    assert page.state.experiment.interventions == ()

@@ -12,7 +12,7 @@ from augenmerk.core.model.size import MODULES, Module, size_rows, total
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.learn.checks import part_sizes
 from augenmerk.viz_app.learn.figures.sizes import OPEN, OWN, PartSizesFigure, SizesFigure
-from augenmerk.viz_app.learn.figures.stack import StackDrawing
+from augenmerk.viz_app.learn.figures.stack import StackDrawing, StackPicture
 from augenmerk.viz_app.learn.page import LearnPage
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
@@ -45,6 +45,11 @@ def page(
     page.shutdown()
 
 
+def picture_of(stack: StackDrawing) -> StackPicture:
+    assert stack.picture is not None
+    return stack.picture
+
+
 def figure_of(page: LearnPage) -> SizesFigure:
     assert page.view is not None
     (figure,) = (each for each in page.view.figures if isinstance(each, SizesFigure))
@@ -55,7 +60,7 @@ def click(qtbot: QtBot, stack: StackDrawing, module: Module) -> None:
     side, index = next(
         (side, index) for side, boxes in stack.boxes.items() for index, box in enumerate(boxes) if box.module == module
     )
-    qtbot.mouseClick(stack, Qt.MouseButton.LeftButton, pos=stack.place_of(side, index).center().toPoint())
+    qtbot.mouseClick(stack, Qt.MouseButton.LeftButton, pos=picture_of(stack).place_of(side, index).center().toPoint())
 
 
 def test_the_model_that_is_open_here_is_drawn_at_the_length_of_the_sentence(qtbot: QtBot, page: LearnPage) -> None:
@@ -97,7 +102,7 @@ def test_every_box_of_every_preset_is_apart_from_the_others_and_inside(qtbot: Qt
     for name in PRESETS:
         figure.menu.chosen.emit(name)
         places = [
-            figure.stack.place_of(side, index)
+            picture_of(figure.stack).place_of(side, index)
             for side, boxes in figure.stack.boxes.items()
             for index in range(len(boxes))
         ]

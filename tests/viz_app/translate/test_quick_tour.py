@@ -31,7 +31,7 @@ def steps_of(window: MainWindow) -> QuickTour:
     return found
 
 
-def test_four_steps_lead_from_a_cell_to_the_learn_page(
+def test_five_steps_lead_from_a_cell_to_the_learn_page(
     qtbot: QtBot, window: MainWindow, preferences: Preferences
 ) -> None:
     steps, state = steps_of(window), window.state
@@ -60,7 +60,18 @@ def test_four_steps_lead_from_a_cell_to_the_learn_page(
     with qtbot.waitSignal(window.translation_shown, timeout=20_000):
         state.submit(toggle_head(head))
     assert "Nothing tells the decoder" not in steps.text.text(), "one head is on again"
+    own_text = state.experiment.source_text
     qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "becomes" in steps.text.text(), timeout=20_000)
+    assert state.result is not None
+    (row,) = state.result.experiment.attention_rows
+    assert state.result.original.predicted_tokens[row.row].endswith("with")
+    assert state.result.original.source_tokens[row.weights.index(1.0)].endswith("im")
+    assert state.result.changed.text != state.result.original.text
+    assert f"becomes “{state.result.changed.text}”" in steps.text.text()
+    assert "looked at **mit**" in steps.text.text()
+    qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
+    assert state.experiment.source_text == own_text
     assert state.experiment.interventions == ()
     assert steps.skip_button.text() == "Done", "nothing is left to skip"
     assert window.translate_page.sentence.input.hasFocus() or not window.isActiveWindow()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QLabel, QSizePolicy, QSlider, QToolTip, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QSlider, QToolTip, QWidget
 
 from augenmerk.core.analysis.trace import Trace
 from augenmerk.core.model.heads import Head
@@ -18,7 +18,7 @@ from augenmerk.core.quantities import number, percent_in_words
 from augenmerk.core.translation.result import FloatArray
 from augenmerk.viz_app.heatmap.drawing import color_table
 from augenmerk.viz_app.heatmap.map_image import map_image
-from augenmerk.viz_app.learn.actions import set_temperature, strongest_pair
+from augenmerk.viz_app.learn.actions import move_row, set_temperature, strongest_pair
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.values import pair_tokens
 from augenmerk.viz_app.state.map_view import Pair
@@ -100,6 +100,7 @@ class OneWeightFigure(ChapterFigure):
         equation: from the products to the weight.
         table: the lines.
         temperature: a slider over `TEMPERATURES`.
+        move_button: gives the pinned key the whole row.
     """
 
     caption = "From a query to what the head gives"
@@ -122,7 +123,10 @@ class OneWeightFigure(ChapterFigure):
         self.temperature.setAccessibleName("Softmax temperature")
         self.temperature.valueChanged.connect(lambda place: set_temperature(self.state, str(TEMPERATURES[place])))
         self._temperature_text = label("small")
-        row = row_of(label("muted", "temperature"), (self.temperature, 1), self._temperature_text)
+        self.move_button = QPushButton("Move the whole row here")
+        self.move_button.setToolTip("Give all weight of this row to the pinned key, and translate again")
+        self.move_button.clicked.connect(lambda: move_row(self.state, "pinned"))
+        row = row_of(label("muted", "temperature"), (self.temperature, 1), self._temperature_text, self.move_button)
         add_parts(self.column, self.numbers, self.equation, self.table, row)
 
     def fit(self) -> None:
@@ -155,7 +159,10 @@ class OneWeightFigure(ChapterFigure):
         self._rows = pinned_vectors(steps, query, keys[pinned.key], pinned.key)
         self.numbers.setToolTip("\n\n".join(starmap(all_numbers, self._rows.items())))
         self._show_numbers()
-        self.equation.setText(equation_of(steps, pinned.key))
+        rows = translation.experiment.attention_rows
+        is_set = any((each.head, each.row) == (head, pinned.query) for each in rows)
+        self.equation.setText(equation_of(steps, pinned.key, is_set=is_set))
+        self.move_button.setText(f"Move the whole row to “{keys[pinned.key]}”")
         self.table.show_steps(steps, keys, query, pinned.key)
         self.fit()
 
@@ -202,14 +209,16 @@ def numbers_in_html(rows: Mapping[str, FloatArray], num_shown: int) -> str:
     return f'<table cellspacing="0">{lines}</table>' if lines else ""
 
 
-def equation_of(steps: WeightSteps, key: int) -> str:
-    """From the products of query and key to the weight, in numbers."""
+def equation_of(steps: WeightSteps, key: int, *, is_set: bool = False) -> str:
+    """From the products of query and key to the weight, in numbers. A row that `is_set` by hand has other weights."""
     products, score = steps.products(key), float(steps.scores[key])
     first = " + ".join(number(value) if value >= 0 else f"({number(value)})" for value in map(float, products[:2]))
     divisor = f"√{len(products)}" if steps.temperature == 1 else f"(√{len(products)} · {steps.temperature:g})"
     found = f"q·k = {first} + … = {number(float(products.sum()))};  attention score q·k / {divisor} = "
     if math.isinf(score):
         return f"{found}… hidden by the mask: −∞ → softmax → 0"
+    if is_set:
+        return f"{found}{number(score)}. The row is set by hand: {float(steps.weights[key]):.3f}"
     return f"{found}{number(score)} → softmax → {float(steps.weights[key]):.3f}"
 
 

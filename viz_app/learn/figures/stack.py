@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, Literal
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
@@ -187,6 +188,208 @@ MAX_BOX = 340
 """Greatest width of a box, in pixels."""
 
 
+StackKind = Literal["sizes", "plain", "small"]
+
+
+@dataclass(frozen=True)
+class StackPicture:
+    """A drawing of a model in a place of this size.
+
+    Attributes:
+        measured: the model.
+        kind: with sizes, without, or small.
+        size: of the place.
+        marked: modules that are drawn filled.
+        chosen, under: the chosen module, and the one under the mouse.
+    """
+
+    measured: MeasuredModel
+    kind: StackKind
+    size: QSize
+    marked: frozenset[Module] = frozenset()
+    chosen: Module | None = None
+    under: Module | None = None
+
+    @cached_property
+    def boxes(self) -> dict[Side, tuple[Box, ...]]:
+        """The boxes of both sides."""
+        sizes = self.measured.vocabulary_sizes
+        return {side: boxes_of(self.measured.config, side, size) for side, size in zip(SIDES, sizes, strict=True)}
+
+    @cached_property
+    def lengths(self) -> StackLengths:
+        """Lengths for the kind and the width."""
+        return StackLengths.small(self.size.width()) if self.kind == "small" else StackLengths.large()
+
+    def height_with(self, box_height: float) -> int:
+        """The height of the whole drawing with boxes of this height."""
+        lengths = self.lengths
+        heights = (lengths.height_of(boxes, box_height) for boxes in self.boxes.values())
+        return round(max(heights, default=0)) + 2 * lengths.text
+
+    def place_of(self, side: Side, index: int) -> QRectF:
+        """The place of a box; index 0 is at the bottom."""
+        lengths = self.lengths
+        num_boxes = max(map(len, self.boxes.values()))
+        least, most = lengths.boxes
+        height = min(max((self.size.height() - self.height_with(0)) / num_boxes, least), most)
+        width = min(
+            scaled(MAX_BOX), (self.size.width() - 2 * (lengths.edge + lengths.frame_side) - lengths.between) / 2
+        )
+        left = (self.size.width() + (lengths.between if side == "decoder" else -lengths.between - 2 * width)) / 2
+        bottom = min(self.size.height(), self.height_with(height)) - lengths.text
+        return QRectF(left, bottom - lengths.height_of(self.boxes[side], height, index) - height, width, height)
+
+    def module_at(self, point: QPointF) -> Module | None:
+        """The module at a point; None if there is none."""
+        return next(
+            (
+                box.module
+                for side in SIDES
+                for index, box in enumerate(self.boxes.get(side, ()))
+                if self.place_of(side, index).contains(point)
+            ),
+            None,
+        )
+
+    def paint(self, painter: QPainter) -> None:
+        """Paints frames of layers, lines and boxes; nothing in a place that is too low."""
+        if self.size.height() < self.height_with(self.lengths.boxes[0]):
+            return
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(current_theme().font("small" if self.kind == "small" else "body"))
+        config = self.measured.config
+        for side, num_layers in zip(SIDES, (config.num_encoder_layers, config.num_decoder_layers), strict=True):
+            self._paint_frame(painter, side, num_layers)
+            self._paint_residuals(painter, side)
+        self._paint_memory(painter)
+        rows = self.measured.rows
+        whole = total(rows)
+        for side in SIDES:
+            for index, box in enumerate(self.boxes[side]):
+                self._paint_box(painter, self.place_of(side, index), box, total(rows, box.module), whole)
+        if self.kind != "small":
+            self._paint_ends(painter)
+
+    def _paint_box(self, painter: QPainter, place: QRectF, box: Box, size: Size, whole: Size) -> None:
+        theme = current_theme()
+        is_chosen, is_marked = box.module == self.chosen, box.module in self.marked
+        color = "accent" if is_chosen else "text" if box.module == self.under else "border"
+        painter.setPen(QPen(theme.color(color), 2 if is_chosen else 1))
+        outline = QPainterPath()
+        radius = min(CHIP_RADIUS, place.height() / 3)
+        outline.addRoundedRect(place.adjusted(0.5, 0.5, -0.5, -0.5), radius, radius)
+        painter.fillPath(outline, theme.color("accent" if is_marked else "raised"))
+        if self.kind == "sizes" and box.text != NORM:  # there are several boxes for one share
+            painter.save()
+            painter.setClipPath(outline)
+            filled = QRectF(place.left(), place.top(), place.width() * size.num_parameters / whole.num_parameters, 99)
+            painter.fillRect(filled, theme.color("faint_accent"))
+            line = QRectF(place.left(), place.bottom() - 4, place.width() * size.num_flops / whole.num_flops, 4)
+            painter.fillRect(line, theme.color("warm"))
+            painter.restore()
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPath(outline)
+        painter.setPen(theme.color("on_accent" if is_marked else "text"))
+        is_high = place.height() > 3 * theme.pixel_size("body")
+        painter.setFont(theme.font("small" if self.kind == "small" else "large" if is_high else "body", bold=is_chosen))
+        metrics, name = painter.fontMetrics(), box.text.partition(" · ")[0]
+        forms = (box.text, name, name.split()[0]) if self.kind != "small" else (name, name.split()[0])
+        text = next((each for each in forms if metrics.horizontalAdvance(each) <= place.width() - 6), "")
+        if metrics.ascent() <= place.height():
+            painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), text)
+
+    def _paint_frame(self, painter: QPainter, side: Side, num_layers: int) -> None:
+        """Paints a frame around the boxes of each layer, with the number of layers next to it."""
+        theme = current_theme()
+        inside = [index for index, box in enumerate(self.boxes[side]) if box.is_in_layer]
+        frame = self.place_of(side, inside[-1]).united(self.place_of(side, inside[0]))
+        lengths = self.lengths
+        above = lengths.add_gap - lengths.gap if self.boxes[side][inside[-1]].ends_residual else 0
+        frame.adjust(-lengths.frame_side, -lengths.frame - above, lengths.frame_side, lengths.frame)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(theme.color("muted"), 1, Qt.PenStyle.DashLine))
+        painter.drawRoundedRect(frame, CHIP_RADIUS, CHIP_RADIUS)
+        if self.kind == "small":
+            return
+        painter.setPen(theme.color("muted"))
+        beside = QRectF(frame.left() - lengths.edge, frame.top(), lengths.edge - 6, frame.height())
+        sides = Qt.AlignmentFlag.AlignRight
+        if side == "decoder":
+            beside.moveLeft(frame.right() + 6)
+            sides = Qt.AlignmentFlag.AlignLeft
+        painter.drawText(beside, int(sides | Qt.AlignmentFlag.AlignVCenter), f"× {num_layers}")
+
+    def _paint_residuals(self, painter: QPainter, side: Side) -> None:
+        """Paints the line through the stack, and those around sublayers with the places of addition."""
+        theme, lengths = current_theme(), self.lengths
+        boxes = self.boxes[side]
+        middle = self.place_of(side, 0).center().x()
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(theme.color("muted"), 1))
+        top = self.place_of(side, len(boxes) - 1).top() - (0 if side == "encoder" else lengths.gap)
+        painter.drawLine(QPointF(middle, self.place_of(side, 0).bottom()), QPointF(middle, top))
+        begin = 0.0
+        for index, box in enumerate(boxes):
+            place = self.place_of(side, index)
+            if box.begins_residual:
+                begin = place.bottom() + 2
+            if not box.ends_residual:
+                continue
+            end, across = place.top() - lengths.add_gap / 2, place.right() + lengths.frame_side / 2
+            path = QPainterPath(QPointF(middle, begin))
+            for point in (QPointF(across, begin), QPointF(across, end), QPointF(middle, end)):
+                path.lineTo(point)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawPath(path)
+            if self.kind == "small":
+                continue
+            painter.setBrush(theme.color("panel"))
+            painter.drawEllipse(QPointF(middle, end), 5, 5)
+            painter.drawLine(QPointF(middle - 3, end), QPointF(middle + 3, end))
+            painter.drawLine(QPointF(middle, end - 3), QPointF(middle, end + 3))
+
+    def _paint_memory(self, painter: QPainter) -> None:
+        """Paints the line from the top of the encoder into cross-attention."""
+        encoder = self.place_of("encoder", len(self.boxes["encoder"]) - 1)
+        into = next(index for index, box in enumerate(self.boxes["decoder"]) if box.module == "cross-attention")
+        cross = self.place_of("decoder", into)
+        above, end = encoder.top() - self.lengths.add_gap, cross.center().y()
+        between = (encoder.right() + cross.left()) / 2
+        path = QPainterPath(QPointF(encoder.center().x(), encoder.top()))
+        for x, y in ((encoder.center().x(), above), (between, above), (between, end), (cross.left(), end)):
+            path.lineTo(x, y)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(current_theme().color("muted"), 1))
+        painter.drawPath(path)
+        tip = (cross.left() - encoder.right()) / 9
+        for away in (-tip * 2 / 3, tip * 2 / 3):
+            painter.drawLine(QPointF(cross.left(), end), QPointF(cross.left() - tip, end + away))
+
+    def _paint_ends(self, painter: QPainter) -> None:
+        """Draws the inputs and the outputs."""
+        theme, lengths = current_theme(), self.lengths
+        height, aside = lengths.text, lengths.between / 2  # the words may be wider than a box
+        painter.setPen(theme.color("muted"))
+        painter.setFont(theme.font("body"))
+        for side, name, letter, length in zip(
+            SIDES, ("source", "target"), ("S", "T"), self.measured.lengths, strict=True
+        ):
+            below = self.place_of(side, 0)
+            place = QRectF(below.left() - aside, below.bottom() + 2, below.width() + 2 * aside, height)
+            painter.drawText(place, int(Qt.AlignmentFlag.AlignHCenter), f"{name}: {letter} = {length:,} tokens")
+        top = self.place_of("decoder", len(self.boxes["decoder"]) - 1)
+        place = QRectF(top.left() - aside, top.top() - lengths.gap - height + 2, top.width() + 2 * aside, height)
+        painter.drawText(place, int(Qt.AlignmentFlag.AlignHCenter), "logits of the next token")
+        if self.kind != "sizes":
+            return
+        legend = 1.0
+        for name, thickness, text in (("faint_accent", 10, "parameters"), ("warm", 4, "FLOPs")):
+            painter.fillRect(QRectF(legend, height / 2 - thickness / 2, 14, thickness), theme.color(name))
+            painter.drawText(QPointF(legend + 19, height / 2 + painter.fontMetrics().ascent() / 2 - 1), text)
+            legend += 32.0 + painter.fontMetrics().horizontalAdvance(text)
+
+
 class StackDrawing(QWidget):
     """Draws encoder and decoder, from their inputs up, each layer once; higher boxes where there is room.
 
@@ -194,7 +397,6 @@ class StackDrawing(QWidget):
     all FLOPs.
 
     Attributes:
-        boxes: of both sides.
         module: the chosen one; None for none.
         marked: modules that are drawn filled.
 
@@ -204,9 +406,8 @@ class StackDrawing(QWidget):
 
     chosen = Signal()
 
-    def __init__(self, kind: Literal["sizes", "plain", "small"] = "sizes", parent: QWidget | None = None) -> None:
+    def __init__(self, kind: StackKind = "sizes", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.boxes: dict[Side, tuple[Box, ...]] = {}
         self.module: Module | None = None
         self.marked: frozenset[Module] = frozenset()
         self._kind = kind
@@ -220,13 +421,26 @@ class StackDrawing(QWidget):
     def show_model(self, measured: MeasuredModel) -> None:
         """Shows a model."""
         self._measured = measured
-        self.boxes = {
-            side: boxes_of(measured.config, side, size)
-            for side, size in zip(SIDES, measured.vocabulary_sizes, strict=True)
-        }
         self.setAccessibleDescription(", ".join(box.text for side in SIDES for box in self.boxes[side]))
         self.updateGeometry()
         self.update()
+
+    @property
+    def picture(self) -> StackPicture | None:
+        """The boxes and their places; None before there is a model."""
+        if self._measured is None:
+            return None
+        return StackPicture(self._measured, self._kind, self.size(), self.marked, self.module, self._under)
+
+    @property
+    def boxes(self) -> dict[Side, tuple[Box, ...]]:
+        """The boxes of both sides."""
+        return self.picture.boxes if self.picture is not None else {}
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paints the picture."""
+        if (picture := self.picture) is not None:
+            picture.paint(QPainter(self))
 
     def mark(self, modules: Collection[Module]) -> None:
         """Draws these modules filled."""
@@ -235,31 +449,14 @@ class StackDrawing(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         """Room for the least height of all boxes. A small drawing is left out where it does not fit."""
-        return QSize(0, 0) if self._kind == "small" else QSize(scaled(300), self._height_with(self._lengths.boxes[0]))
+        picture = self.picture
+        if picture is None or self._kind == "small":
+            return QSize(0, 0)
+        return QSize(scaled(300), picture.height_with(picture.lengths.boxes[0]))
 
     def sizeHint(self) -> QSize:
         """No more: a page becomes as high as its parts like."""
         return self.minimumSizeHint()
-
-    @property
-    def _lengths(self) -> StackLengths:
-        return StackLengths.small(self.width()) if self._kind == "small" else StackLengths.large()
-
-    def _height_with(self, box_height: float) -> int:
-        lengths = self._lengths
-        heights = (lengths.height_of(boxes, box_height) for boxes in self.boxes.values())
-        return round(max(heights, default=0)) + 2 * lengths.text
-
-    def place_of(self, side: Side, index: int) -> QRectF:
-        """The place of a box; index 0 is at the bottom."""
-        lengths = self._lengths
-        num_boxes = max(map(len, self.boxes.values()))
-        least, most = lengths.boxes
-        height = min(max((self.height() - self._height_with(0)) / num_boxes, least), most)
-        width = min(scaled(MAX_BOX), (self.width() - 2 * (lengths.edge + lengths.frame_side) - lengths.between) / 2)
-        left = (self.width() + (lengths.between if side == "decoder" else -lengths.between - 2 * width)) / 2
-        bottom = min(self.height(), self._height_with(height)) - lengths.text
-        return QRectF(left, bottom - lengths.height_of(self.boxes[side], height, index) - height, width, height)
 
     def choose(self, module: Module | None) -> None:
         """Chooses a module; None for none."""
@@ -306,163 +503,14 @@ class StackDrawing(QWidget):
             self.choose(None)
         return is_chosen
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints frames of layers, lines and boxes."""
-        if self._measured is None or self.height() < self._height_with(self._lengths.boxes[0]):
-            return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(current_theme().font("small" if self._kind == "small" else "body"))
-        config = self._measured.config
-        for side, num_layers in zip(SIDES, (config.num_encoder_layers, config.num_decoder_layers), strict=True):
-            self._paint_frame(painter, side, num_layers)
-            self._paint_residuals(painter, side)
-        self._paint_memory(painter)
-        rows = self._measured.rows
-        whole = total(rows)
-        for side in SIDES:
-            for index, box in enumerate(self.boxes[side]):
-                self._paint_box(painter, self.place_of(side, index), box, total(rows, box.module), whole)
-        if self._kind != "small":
-            self._paint_ends(painter)
-
-    def _paint_box(self, painter: QPainter, place: QRectF, box: Box, size: Size, whole: Size) -> None:
-        theme = current_theme()
-        is_chosen, is_marked = box.module == self.module, box.module in self.marked
-        color = "accent" if is_chosen else "text" if box.module == self._under else "border"
-        painter.setPen(QPen(theme.color(color), 2 if is_chosen else 1))
-        outline = QPainterPath()
-        radius = min(CHIP_RADIUS, place.height() / 3)
-        outline.addRoundedRect(place.adjusted(0.5, 0.5, -0.5, -0.5), radius, radius)
-        painter.fillPath(outline, theme.color("accent" if is_marked else "raised"))
-        if self._kind == "sizes" and box.text != NORM:  # there are several boxes for one share
-            painter.save()
-            painter.setClipPath(outline)
-            filled = QRectF(place.left(), place.top(), place.width() * size.num_parameters / whole.num_parameters, 99)
-            painter.fillRect(filled, theme.color("faint_accent"))
-            line = QRectF(place.left(), place.bottom() - 4, place.width() * size.num_flops / whole.num_flops, 4)
-            painter.fillRect(line, theme.color("warm"))
-            painter.restore()
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawPath(outline)
-        painter.setPen(theme.color("on_accent" if is_marked else "text"))
-        is_high = place.height() > 3 * theme.pixel_size("body")
-        painter.setFont(
-            theme.font("small" if self._kind == "small" else "large" if is_high else "body", bold=is_chosen)
-        )
-        metrics, name = painter.fontMetrics(), box.text.partition(" · ")[0]
-        forms = (box.text, name, name.split()[0]) if self._kind != "small" else (name, name.split()[0])
-        text = next((each for each in forms if metrics.horizontalAdvance(each) <= place.width() - 6), "")
-        if metrics.ascent() <= place.height():
-            painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), text)
-
-    def _paint_frame(self, painter: QPainter, side: Side, num_layers: int) -> None:
-        """Paints a frame around the boxes of each layer, with the number of layers next to it."""
-        theme = current_theme()
-        inside = [index for index, box in enumerate(self.boxes[side]) if box.is_in_layer]
-        frame = self.place_of(side, inside[-1]).united(self.place_of(side, inside[0]))
-        lengths = self._lengths
-        above = lengths.add_gap - lengths.gap if self.boxes[side][inside[-1]].ends_residual else 0
-        frame.adjust(-lengths.frame_side, -lengths.frame - above, lengths.frame_side, lengths.frame)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(theme.color("muted"), 1, Qt.PenStyle.DashLine))
-        painter.drawRoundedRect(frame, CHIP_RADIUS, CHIP_RADIUS)
-        if self._kind == "small":
-            return
-        painter.setPen(theme.color("muted"))
-        beside = QRectF(frame.left() - lengths.edge, frame.top(), lengths.edge - 6, frame.height())
-        sides = Qt.AlignmentFlag.AlignRight
-        if side == "decoder":
-            beside.moveLeft(frame.right() + 6)
-            sides = Qt.AlignmentFlag.AlignLeft
-        painter.drawText(beside, int(sides | Qt.AlignmentFlag.AlignVCenter), f"× {num_layers}")
-
-    def _paint_residuals(self, painter: QPainter, side: Side) -> None:
-        """Paints the line through the stack, and those around sublayers with the places of addition."""
-        theme, lengths = current_theme(), self._lengths
-        boxes = self.boxes[side]
-        middle = self.place_of(side, 0).center().x()
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(theme.color("muted"), 1))
-        top = self.place_of(side, len(boxes) - 1).top() - (0 if side == "encoder" else lengths.gap)
-        painter.drawLine(QPointF(middle, self.place_of(side, 0).bottom()), QPointF(middle, top))
-        begin = 0.0
-        for index, box in enumerate(boxes):
-            place = self.place_of(side, index)
-            if box.begins_residual:
-                begin = place.bottom() + 2
-            if not box.ends_residual:
-                continue
-            end, across = place.top() - lengths.add_gap / 2, place.right() + lengths.frame_side / 2
-            path = QPainterPath(QPointF(middle, begin))
-            for point in (QPointF(across, begin), QPointF(across, end), QPointF(middle, end)):
-                path.lineTo(point)
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawPath(path)
-            if self._kind == "small":
-                continue
-            painter.setBrush(theme.color("panel"))
-            painter.drawEllipse(QPointF(middle, end), 5, 5)
-            painter.drawLine(QPointF(middle - 3, end), QPointF(middle + 3, end))
-            painter.drawLine(QPointF(middle, end - 3), QPointF(middle, end + 3))
-
-    def _paint_memory(self, painter: QPainter) -> None:
-        """Paints the line from the top of the encoder into cross-attention."""
-        encoder = self.place_of("encoder", len(self.boxes["encoder"]) - 1)
-        into = next(index for index, box in enumerate(self.boxes["decoder"]) if box.module == "cross-attention")
-        cross = self.place_of("decoder", into)
-        above, end = encoder.top() - self._lengths.add_gap, cross.center().y()
-        between = (encoder.right() + cross.left()) / 2
-        path = QPainterPath(QPointF(encoder.center().x(), encoder.top()))
-        for x, y in ((encoder.center().x(), above), (between, above), (between, end), (cross.left(), end)):
-            path.lineTo(x, y)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(current_theme().color("muted"), 1))
-        painter.drawPath(path)
-        tip = (cross.left() - encoder.right()) / 9
-        for away in (-tip * 2 / 3, tip * 2 / 3):
-            painter.drawLine(QPointF(cross.left(), end), QPointF(cross.left() - tip, end + away))
-
-    def _paint_ends(self, painter: QPainter) -> None:
-        """Draws the inputs and the outputs."""
-        assert self._measured is not None
-        theme, lengths = current_theme(), self._lengths
-        height, aside = lengths.text, lengths.between / 2  # the words may be wider than a box
-        painter.setPen(theme.color("muted"))
-        painter.setFont(theme.font("body"))
-        for side, name, letter, length in zip(
-            SIDES, ("source", "target"), ("S", "T"), self._measured.lengths, strict=True
-        ):
-            below = self.place_of(side, 0)
-            place = QRectF(below.left() - aside, below.bottom() + 2, below.width() + 2 * aside, height)
-            painter.drawText(place, int(Qt.AlignmentFlag.AlignHCenter), f"{name}: {letter} = {length:,} tokens")
-        top = self.place_of("decoder", len(self.boxes["decoder"]) - 1)
-        place = QRectF(top.left() - aside, top.top() - lengths.gap - height + 2, top.width() + 2 * aside, height)
-        painter.drawText(place, int(Qt.AlignmentFlag.AlignHCenter), "logits of the next token")
-        if self._kind != "sizes":
-            return
-        legend = 1.0
-        for name, thickness, text in (("faint_accent", 10, "parameters"), ("warm", 4, "FLOPs")):
-            painter.fillRect(QRectF(legend, height / 2 - thickness / 2, 14, thickness), theme.color(name))
-            painter.drawText(QPointF(legend + 19, height / 2 + painter.fontMetrics().ascent() / 2 - 1), text)
-            legend += 32.0 + painter.fontMetrics().horizontalAdvance(text)
+    def _module_at(self, point: QPointF) -> Module | None:
+        return self.picture.module_at(point) if self.picture is not None else None
 
     def _hover(self, module: Module | None) -> None:
         if module != self._under:
             self._under = module
             self.setCursor(Qt.CursorShape.PointingHandCursor if module else Qt.CursorShape.ArrowCursor)
             self.update()
-
-    def _module_at(self, point: QPointF) -> Module | None:
-        return next(
-            (
-                box.module
-                for side in SIDES
-                for index, box in enumerate(self.boxes.get(side, ()))
-                if self.place_of(side, index).contains(point)
-            ),
-            None,
-        )
 
 
 _GROUP, _LINE = "Learn: the model on one page", "Next and previous module"
