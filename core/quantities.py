@@ -29,14 +29,19 @@ def duration(seconds: float, *, exact: bool = False) -> str:
 
 
 def percent(share: float, decimals: int = 0) -> str:
-    """A share from 0 to 1 in percent: "30%", or "0.5%" with one decimal."""
-    return f"{100 * share:.{decimals}f}%"
+    """A share from 0 to 1 in percent: "30%", or "0.5%" with one decimal.
+
+    Only all is 100%, and only nothing is 0%: 0.999 is "> 99%", or "99.9%" with one decimal.
+    """
+    least = 10.0**-decimals
+    rounded = round(100 * share, decimals) + 0.0
+    if rounded <= 0 < share:
+        return f"< {least:.{decimals}f}%"
+    if share < 1 and rounded >= 100:
+        return f"> {100 - least:.{decimals}f}%"
+    return f"{rounded:.{decimals}f}%"
 
 
 def percent_in_words(share: float) -> str:
-    """The same for a sentence, in which nearly all is not 100% and nearly nothing is not 0%."""
-    if 0 < share < 0.005:
-        return "less than 1%"
-    if 0.995 <= share < 1:
-        return "more than 99%"
-    return percent(share)
+    """The same for a sentence: "less than 1%", "more than 99%"."""
+    return percent(share).replace("<", "less than").replace(">", "more than")

@@ -8,6 +8,7 @@ Edit the texts where the new model behaves differently.
 from dataclasses import dataclass
 
 from augenmerk.core.model.heads import Head
+from augenmerk.core.quantities import percent
 from augenmerk.core.resources import resource_path
 from augenmerk.core.translation.experiment import Experiment, HeadScaled, Intervention, SourceWordReplaced
 from augenmerk.core.translation.experiment_file import (
@@ -321,7 +322,7 @@ def scene_of(draft: Draft, translator: Translator, reference: ModelReference) ->
     weight = "no pinned cell"
     if draft.cell is not None:
         view["pinned"] = pair = pinned_cell(translation, head, draft.cell)
-        weight = f"{100 * translation.maps.of_kind(head.kind)[head.layer, head.head][pair]:.0f}%"
+        weight = percent(float(translation.maps.of_kind(head.kind)[head.layer, head.head][pair]))
     print(f"  {draft.title}: {translation.text} {draft.cell or ''} {weight}")
     text = draft.text.format(weight=weight, translation=translation.text)
     return Scene(draft.title, text, SavedExperiment(experiment, reference, view), draft.question)

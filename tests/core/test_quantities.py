@@ -45,9 +45,24 @@ WITH_SPACE = re.compile(r"[\d}] %(?! …)")
 
 
 @pytest.mark.parametrize(
-    ("share", "decimals", "expected"), [(0.3, 0, "30%"), (0.004, 1, "0.4%"), (1.0, 0, "100%"), (0.985, 0, "98%")]
+    ("share", "decimals", "expected"),
+    [
+        (0.3, 0, "30%"),
+        (0.004, 1, "0.4%"),
+        (1.0, 0, "100%"),
+        (0.985, 0, "98%"),
+        (0.0, 0, "0%"),
+        (-0.001, 0, "0%"),
+        (0.004, 0, "< 1%"),
+        (0.0004, 1, "< 0.1%"),
+        (0.999, 0, "> 99%"),
+        (0.999, 1, "99.9%"),
+        (0.99996, 1, "> 99.9%"),
+    ],
 )
-def test_a_share_has_no_space_before_the_sign(share: float, decimals: int, expected: str) -> None:
+def test_a_share_has_no_space_before_the_sign_and_is_all_or_nothing_only_if_it_is(
+    share: float, decimals: int, expected: str
+) -> None:
     assert percent(share, decimals) == expected
 
 
@@ -82,5 +97,5 @@ def test_no_message_writes_it_otherwise() -> None:
         (1.0, "100%"),
     ],
 )
-def test_a_share_is_rounded_to_all_or_nothing_only_if_it_is(share: float, expected: str) -> None:
+def test_a_share_in_a_sentence_is_written_out(share: float, expected: str) -> None:
     assert percent_in_words(share) == expected

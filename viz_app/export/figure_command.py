@@ -34,6 +34,7 @@ from augenmerk.core.cli.options import (
 )
 from augenmerk.core.errors import AnalysisError, ConfigError
 from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
+from augenmerk.core.quantities import percent
 from augenmerk.core.translation.result import FloatArray, MapKind, Translation
 from augenmerk.viz_app.heatmap.drawing import Drawing, DrawingBlock
 from augenmerk.viz_app.state.map_text import KIND_NAMES
@@ -177,7 +178,7 @@ def drawing_of(found: Measured, heads: Sequence[tuple[int, int]], options: argpa
     title = title_of(options.kind, heads, found.maps[options.kind].shape[1], options.combine)
     weights = combine(found.maps[options.kind], options.combine, heads)
     view = _view(weights, found, options.kind, options)
-    words = f"{100 * view.hidden_share:.1f}% of the attention" if options.hide else ""
+    words = f"{percent(view.hidden_share, 1)} of the attention" if options.hide else ""
     return Drawing(
         view.values,
         view.row_labels,

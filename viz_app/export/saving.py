@@ -32,6 +32,7 @@ from PySide6.QtWidgets import QWidget
 from augenmerk.core.analysis.measures import MEASURES, Measure
 from augenmerk.core.errors import StorageError
 from augenmerk.core.plain_text import one_line, printable
+from augenmerk.core.quantities import percent
 from augenmerk.core.storage import atomic_path
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
 from augenmerk.viz_app.export.film import Film, FilmHeads
@@ -158,7 +159,7 @@ def take_snapshot(state: ExperimentState, model: str) -> Snapshot | None:
     if settings.selection.hide and hides_nothing(state.maps):
         facts["hidden"] = "nothing: no token would be left"
     elif settings.selection.hide:
-        facts["hidden"] = f"{100 * view.hidden_share:.1f}% of the attention, rows scaled up to their former sum"
+        facts["hidden"] = f"{percent(view.hidden_share, 1)} of the attention, rows scaled up to their former sum"
     if settings.merges_words and map_text.splits_words(state):
         facts["words"] = "pieces merged: columns summed, rows averaged"
     total = query_sum(state)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from augenmerk.core.model.heads import AttentionKind, Head
 from augenmerk.core.plain_text import one_line
+from augenmerk.core.quantities import percent
 from augenmerk.core.storage import write_text
 from augenmerk.core.translation.experiment import GivenTarget, HeadScaled, Intervention
 from augenmerk.core.translation.experiment_file import Lesson, Scene
@@ -184,8 +185,10 @@ def _table(scene_map: SceneMap) -> str:
         f"|---|{'---|' * len(drawing.column_labels)}",
     ]
     for label, row in zip(drawing.row_labels, drawing.values.tolist(), strict=True):
-        rounded = ("" if math.isnan(value) else f"{100 * value:.0f}" if is_share else f"{value:.2f}" for value in row)
-        cells = ("" if cell in ("0", "-0", "0.00", "-0.00") else cell for cell in rounded)
+        rounded = (
+            "" if math.isnan(value) else percent(value).rstrip("%") if is_share else f"{value:.2f}" for value in row
+        )
+        cells = ("" if cell in ("0", "< 1", "0.00", "-0.00") else cell for cell in rounded)
         lines.append(f"| **{_marked(label)}** | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n\n"
 

@@ -89,7 +89,7 @@ def hiding_note(state: ExperimentState) -> str:
         ends = "start, end and" if settings.hides_punctuation else "start and end"
         kinds = f"{ends * settings.hides_wrapping}{' punctuation' * settings.hides_punctuation}".strip()
         return f"Without {kinds} nothing would be left of this map, so nothing is hidden."
-    return f"{100 * view.hidden_share:.0f}% of their attention lies on hidden tokens."
+    return f"{percent(view.hidden_share)} of their attention lies on hidden tokens."
 
 
 def difference_note(state: ExperimentState) -> str:

@@ -11,7 +11,7 @@ from PySide6.QtGui import QEnterEvent, QFontMetrics, QHelpEvent, QMouseEvent, QP
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QToolTip, QWidget
 
 from augenmerk.core.model.heads import Head, Network
-from augenmerk.core.quantities import number
+from augenmerk.core.quantities import number, percent
 from augenmerk.core.text.vocabulary import STARTS
 from augenmerk.core.translation.experiment import GivenTarget, Intervention, in_groups, scaling
 from augenmerk.core.translation.result import ExperimentResult, Translation, Word
@@ -407,10 +407,7 @@ def _name(token: str, chosen: str, link: str, color: str) -> str:
 
 
 def _percent(log_probability: float) -> str:
-    percent = 100 * math.exp(log_probability)
-    if percent < 0.1:
-        return "&lt; 0.1%"
-    return f"{percent:.1f}%"
+    return html.escape(percent(math.exp(log_probability), 1))
 
 
 CHIP_SPACING = 5

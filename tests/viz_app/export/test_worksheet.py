@@ -147,7 +147,7 @@ def test_the_map_that_is_asked_about_is_printed() -> None:
 def test_markdown_has_the_map_as_a_table_of_percentages() -> None:
     text = worksheet_markdown(LESSON, (scene_map(), None))
     assert "| | ein | Hund\\| |\n|---|---|---|\n" in text
-    assert "| **\\<b\\>a\\</b\\>** | 25 | 75 |\n| **dog** | 100 |  |\n" in text
+    assert "| **\\<b\\>a\\</b\\>** | 25 | 75 |\n| **dog** | > 99 |  |\n" in text
     assert "Numbers are percentages." in text
     text = worksheet_markdown(LESSON, (scene_map(is_share=False), None))
     assert "Numbers: norm." in text

@@ -19,6 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from augenmerk.core.errors import ExperimentError
+from augenmerk.core.quantities import percent
 from augenmerk.core.translation.experiment import Experiment, ForcedToken
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.analysis.steps.state import Candidate, StepRow, StepsState
@@ -333,7 +334,7 @@ class StepsTab(AnalysisTab):
     def _chip(self, translation: Translation, step: int, new: frozenset[int]) -> TokenChip:
         changes = self.steps.changes_of(step)
         log_probability, rank = translation.log_probabilities[step], translation.ranks[step]
-        tip = f"reads {translation.read_tokens[step]} · {_share(math.exp(log_probability))}" + (
+        tip = f"reads {translation.read_tokens[step]} · {percent(math.exp(log_probability), 1)}" + (
             f" · rank {rank}" if rank > 1 else ""
         )
         tip += "".join(f"\n{change}" for change in changes)
@@ -465,12 +466,12 @@ def _candidate_bar(candidate: Candidate, translation: Translation) -> Bar:
     return Bar(
         candidate.token,
         share,
-        _share(share),
+        percent(share, 1),
         is_lit=candidate.is_chosen,
         is_changed=candidate.is_forced,
         tip=tip,
         before=candidate.before,
-        before_text=_share(candidate.before) if candidate.before is not None else "",
+        before_text=percent(candidate.before, 1) if candidate.before is not None else "",
     )
 
 
@@ -489,7 +490,3 @@ def _row_bars(row: StepRow, draft: tuple[float, ...] | None) -> list[Bar]:
         )
         for word, value, used, before in zip(row.labels, values, row.weights, originals, strict=True)
     ]
-
-
-def _share(share: float) -> str:
-    return f"{100 * share:.1f}%" if share >= 0.001 else "< 0.1%"

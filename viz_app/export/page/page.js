@@ -185,7 +185,7 @@ function read(found, map, at) {
     $("reading").textContent = `${pair}: ${value}${state.pinned ? " (pinned: click again to let go)" : ""}`;
     return;
   }
-  const share = `${(100 * hidden).toFixed(1)} % of the attention lies on hidden tokens; rows are scaled up for it.`;
+  const share = `${(100 * hidden).toFixed(1)}% of the attention lies on hidden tokens; rows are scaled up for it.`;
   const names = `Rows: ${found.rowsAre}. Columns: ${found.columnsAre}.`;
   $("reading").textContent = `${names} Point at a cell to read it, click to pin it.${hidden > 0 ? " " + share : ""}`;
 }

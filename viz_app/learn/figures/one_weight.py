@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QSlider, QToolTi
 
 from augenmerk.core.analysis.trace import Trace
 from augenmerk.core.model.heads import Head
-from augenmerk.core.quantities import number, percent_in_words
+from augenmerk.core.quantities import number, percent, percent_in_words
 from augenmerk.core.translation.result import FloatArray
 from augenmerk.viz_app.heatmap.drawing import color_table
 from augenmerk.viz_app.heatmap.map_image import map_image
@@ -371,8 +371,7 @@ class WeightTable(QWidget):
         theme, bar = current_theme(), self._bar(cell)
         painter.fillRect(bar, theme.color("raised"))
         painter.fillRect(QRectF(bar.left(), bar.top(), bar.width() * weight, bar.height()), theme.color("accent"))
-        text = percent_in_words(weight).replace("less than", "<").replace("more than", ">")
-        self._paint_text(painter, cell, text, "text")
+        self._paint_text(painter, cell, percent(weight), "text")
 
     def _bar(self, cell: QRectF) -> QRectF:
         return QRectF(cell.left(), cell.top() + self._line / 3, cell.width() - scaled(NUMBER_WIDTH), self._line * 0.4)
