@@ -14,6 +14,7 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.head_roles import role_name
 from augenmerk.viz_app.state.map_view_settings import on_redraw
 from augenmerk.viz_app.state.sentence_text import changed_pieces
 from augenmerk.viz_app.theme import Theme, current_theme
@@ -273,7 +274,7 @@ def caption(state: ExperimentState) -> str:
     is_one = state.settings.scope == "head"
     if is_one and head in state.experiment.heads_off:
         parts.append("off")
-    if is_one and state.roles.sample is not None and (role := state.roles.of(head)) != "mixed":
+    if is_one and state.roles.sample is not None and (role := role_name(state.roles, head)):
         parts.append(role)
     if state.result is not None and state.result.is_changed:
         parts.append(maps.shown)

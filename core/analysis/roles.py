@@ -15,9 +15,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from augenmerk.core.analysis.measures import row_entropy
 from augenmerk.core.analysis.selection import is_hidden
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator
 
 
+BoolArray: TypeAlias = NDArray[np.bool_]
 REACH = 3
 """Distances are counted separately up to this many tokens; the outermost entries include all larger ones."""
 BATCH_SIZE = 16
@@ -127,8 +129,7 @@ class HeadProfiler:
     def add(self, translation: Translation) -> None:
         """Add the maps of one translation."""
         for kind in MAP_KINDS:
-            keys = translation.read_tokens if kind == "decoder" else translation.source_tokens
-            self._sums[kind].add(translation.maps.of_kind(kind), keys, kind)
+            self._sums[kind].add(translation.maps.of_kind(kind), _keys(translation, kind), kind)
         self.num_sentences += 1
 
     def read(
@@ -212,11 +213,10 @@ class _Sums:
     def add(self, maps: FloatArray, keys: Sequence[str], kind: MapKind) -> None:
         """Maps [L, H, Q, M] with the labels of their M keys."""
         num_queries, num_keys = maps.shape[-2:]
-        visible = np.arange(1, num_keys + 1) if kind == "decoder" else np.full(num_queries, num_keys)
+        visible = _num_visible(num_queries, num_keys, kind)
         counted = visible > 1
         rows = maps[..., counted, :]
-        start = np.array([is_hidden(key, {"start"}) for key in keys])
-        end = np.array([is_hidden(key, {"end"}) for key in keys])
+        start, end = _marks(keys)
         entropy = row_entropy(rows)
         found = {
             "entropy": entropy.sum(axis=-1),
@@ -237,6 +237,20 @@ class _Sums:
         means = {name: (total / max(1, self.num_rows)).astype(np.float32) for name, total in self.by_row.items()}
         coverage = np.asarray(self.coverage / max(1, self.num_sentences), dtype=np.float32)
         return HeadProfiles(kind, self.num_rows, coverage=coverage, **means)
+
+
+def _keys(translation: Translation, kind: MapKind) -> tuple[str, ...]:
+    return translation.read_tokens if kind == "decoder" else translation.source_tokens
+
+
+def _num_visible(num_queries: int, num_keys: int, kind: MapKind) -> "np.ndarray[tuple[int], np.dtype[np.intp]]":
+    """The number of keys that each query can see."""
+    return np.arange(1, num_keys + 1) if kind == "decoder" else np.full(num_queries, num_keys)
+
+
+def _marks(keys: Sequence[str]) -> tuple[BoolArray, BoolArray]:
+    """Whether each key is the start or the end token."""
+    return np.array([is_hidden(key, {"start"}) for key in keys]), np.array([is_hidden(key, {"end"}) for key in keys])
 
 
 def _distances(
@@ -290,18 +304,19 @@ Chosen in a gap of the bundled model, on the samples of `POSITION_SHARE`: at lea
 """
 
 ROLES: dict[Role, str] = {
-    "previous": f"gives at least {percent(POSITION_SHARE)} of its weight to the token before (self-attention)",
-    "next": f"gives at least {percent(POSITION_SHARE)} of its weight to the token after (self-attention)",
-    "self": f"gives at least {percent(POSITION_SHARE)} of its weight to the token itself (self-attention)",
+    "previous": f"gives at least {percent(POSITION_SHARE)} of its weight to the token before the one it reads",
+    "next": f"gives at least {percent(POSITION_SHARE)} of its weight to the token after the one it reads",
+    "self": f"gives at least {percent(POSITION_SHARE)} of its weight to the token it reads",
     "end-token sink": f"gives at least {percent(SINK_SHARE)} of its weight to <eos>",
     "start-token sink": f"gives at least {percent(SINK_SHARE)} of its weight to <sos>",
-    "aligner": "points at one source word at a time "
-    f"(largest weight at least {percent(ALIGNER_CONFIDENCE)} on average) and at different ones in turn "
-    f"(at least {percent(ALIGNER_COVERAGE)} of those possible) (cross-attention)",
+    "aligner": "points sharply at one source word after another, right or wrong: its largest weight is at least "
+    f"{percent(ALIGNER_CONFIDENCE)} on average, and it reaches at least {percent(ALIGNER_COVERAGE)} of the words it "
+    "could",
     "broad": "spreads its weight over many tokens "
     f"(entropy at least {percent(BROAD_RELATIVE_ENTROPY)} of that of equal weights)",
     "mixed": "none of the others",
 }
+"""The meanings. Positions are counted from the token that is read, although maps name rows by the token predicted."""
 
 
 def role_of(profiles: HeadProfiles, layer: int, head: int) -> Role:
@@ -328,6 +343,31 @@ def role_of(profiles: HeadProfiles, layer: int, head: int) -> Role:
     if profiles.kind == "cross" and points:
         return "aligner"
     return "broad" if is_broad else "mixed"
+
+
+def fitting_rows(role: Role, translation: Translation, head: Head) -> BoolArray:
+    """The rows of a head's map that do in this translation what the role says, each by itself.
+
+    Returns:
+        A value for each row with more than one visible key, as in `HeadProfiles`; all of them for “mixed”.
+    """
+    weights = translation.maps.of_kind(head.kind)[head.layer, head.head]
+    num_queries, num_keys = weights.shape
+    visible = _num_visible(num_queries, num_keys, head.kind)
+    places = np.flatnonzero(visible > 1)
+    weights = weights[places]
+    start, end = _marks(_keys(translation, head.kind))
+    match role:
+        case "previous" | "self" | "next":
+            place = places[:, None] + {"previous": -1, "self": 0, "next": 1}[role]
+            return np.asarray((weights * (np.arange(num_keys) == place)).sum(axis=-1) >= POSITION_SHARE)
+        case "end-token sink" | "start-token sink":
+            return np.asarray((weights * (end if role == "end-token sink" else start)).sum(axis=-1) >= SINK_SHARE)
+        case "aligner":
+            return np.asarray((weights.max(axis=-1) >= ALIGNER_CONFIDENCE) & ~(start | end)[weights.argmax(axis=-1)])
+        case "broad":
+            return np.asarray(row_entropy(weights) / np.log(visible[places]) >= BROAD_RELATIVE_ENTROPY)
+    return np.ones(len(weights), dtype=np.bool_)
 
 
 def roles_of(profiles: HeadProfiles) -> tuple[tuple[Role, ...], ...]:

@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from augenmerk.core.analysis.roles import ROLES, HeadProfiler, Role, SampleRoles, roles_of
+from augenmerk.core.analysis.roles import ROLES, BoolArray, HeadProfiler, Role, SampleRoles, fitting_rows
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind
 from augenmerk.viz_app.state.map_source import MapSource
@@ -32,7 +32,17 @@ class HeadRoles:
 
     def here(self, head: Head) -> Role:
         """The role of a head in this sentence."""
-        return self._in_sentence()[head.kind][head.layer][head.head]
+        return self._in_sentence().role(head)
+
+    def fitting_rows(self, head: Head) -> BoolArray:
+        """Whether each row of a head's map in this sentence fits its role; see `core.analysis.roles.fitting_rows`."""
+        translation, role = self.maps.translation, self.of(head)
+        assert translation is not None
+        return self.maps.cache.kept((role, head, translation), lambda: fitting_rows(role, translation, head))
+
+    def fits(self, head: Head) -> bool:
+        """Whether at least half of these rows fit: else the role is not named as that of this map."""
+        return _is_half(self.fitting_rows(head))
 
     @property
     def where_they_hold(self) -> str:
@@ -43,8 +53,8 @@ class HeadRoles:
         """The number of heads with each role, in the order of `ROLES`."""
         if self.maps.translation is None:
             return {}
-        by_kind = self.sample.by_kind if self.sample is not None else self._in_sentence()
-        found = [role for kinds in by_kind.values() for layer in kinds for role in layer]
+        roles = self.sample or self._in_sentence()
+        found = [role for kinds in roles.by_kind.values() for layer in kinds for role in layer]
         return {role: found.count(role) for role in ROLES if role in found}
 
     def in_order(self, kind: MapKind) -> list[Head]:
@@ -80,18 +90,30 @@ class HeadRoles:
             return None
         return lines[here][min(place, len(lines[here]) - 1)]
 
-    def _in_sentence(self) -> dict[MapKind, tuple[tuple[Role, ...], ...]]:
-        """Layers of roles in the translation shown, by kind."""
+    def _in_sentence(self) -> SampleRoles:
+        """The roles in the translation shown; “mixed” if too few rows fit, whatever their mean."""
         translation = self.maps.translation
         assert translation is not None
 
-        def find() -> dict[MapKind, tuple[tuple[Role, ...], ...]]:
+        def find() -> SampleRoles:
             profiler = HeadProfiler()
             profiler.add(translation)
-            profiles = profiler.result()
-            return {kind: roles_of(profiles.of_kind(kind)) for kind in MAP_KINDS}
+            found = SampleRoles.of(profiler.result(), HERE)
+            for kind, layers in found.by_kind.items():
+                found.by_kind[kind] = tuple(
+                    tuple(
+                        role if _is_half(fitting_rows(role, translation, Head(kind, layer, head))) else "mixed"
+                        for head, role in enumerate(roles)
+                    )
+                    for layer, roles in enumerate(layers)
+                )
+            return found
 
         return self.maps.cache.kept(("roles", translation), find)
+
+
+def _is_half(rows: BoolArray) -> bool:
+    return 2 * int(rows.sum()) >= len(rows)
 
 
 def clarity(maps: FloatArray) -> NDArray[np.float64]:
@@ -115,30 +137,36 @@ def clearest_head(maps: FloatArray) -> tuple[int, int]:
 HERE = "in this sentence"
 
 
+def role_name(roles: HeadRoles, head: Head) -> str:
+    """The role in a few words; empty without a clear one."""
+    role = roles.of(head)
+    if role == "mixed":
+        return ""
+    return role if roles.fits(head) else f"usually {role}, not here"
+
+
 def role_in_short(roles: HeadRoles, head: Head) -> str:
-    """The role in a line; another line if the head has another role in this sentence than on the sample."""
-    role, here, where = roles.of(head), roles.here(head), roles.where_they_hold
-    line = f"{role}: {ROLES[role]}, {where}" if role != "mixed" else f"no clear role {where}"
-    if here == role:
-        return line
-    return f"{line}\n{here} {HERE}" if here != "mixed" else f"{line}\nno clear role {HERE}"
+    """The role in a line; another line if it does not show in this sentence."""
+    role, where = roles.of(head), roles.where_they_hold
+    if role == "mixed":
+        return f"no clear role {where}"
+    line = f"{role}: {ROLES[role]}, {where}"
+    return line if roles.fits(head) else f"{line}\nnot {HERE}: {_rows(roles, head)}"
 
 
 def role_in_words(roles: HeadRoles, head: Head) -> str:
     """A sentence."""
-    role, here = roles.of(head), roles.here(head)
-    if roles.sample is None:
-        return f"{HERE.capitalize()} this head {_does(role)}."
-    over = f"Over {roles.sample.sample}"
-    if role == here:
-        return f"{over}, as {HERE}, this head {_does(role)}."
-    return f"{over} this head {_does(role)}; {HERE} it {_does(here)}."
-
-
-def _does(role: Role) -> str:
+    role = roles.of(head)
+    over = HERE if roles.sample is None else f"over {roles.sample.sample}"
     if role == "mixed":
-        return "has no clear role"
-    text = ROLES[role].removesuffix(" (self-attention)").removesuffix(" (cross-attention)")
-    if role == "broad":  # a sentence does without the threshold
-        text = text.partition(" (")[0]
-    return f"{text} (“{role}”)"
+        return f"It has no clear role {over}."
+    if roles.sample is None:
+        return f"Its role {HERE} is “{role}”: it {ROLES[role]}."
+    if roles.fits(head):
+        return f"Its role is “{role}”: {over}, as {HERE}, it {ROLES[role]}."
+    return f"Its role is usually “{role}”, but not here: {over}, it {ROLES[role]}; {HERE}, {_rows(roles, head)}."
+
+
+def _rows(roles: HeadRoles, head: Head) -> str:
+    rows = roles.fitting_rows(head)
+    return f"only {rows.sum()} of {len(rows)} rows fit"

@@ -41,7 +41,7 @@ from augenmerk.viz_app.heatmap.lines_view import LinesArea, LinesView
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.head_roles import role_in_words
+from augenmerk.viz_app.state.head_roles import role_in_words, role_name
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import FIT, on_redraw
 from augenmerk.viz_app.state.weight_explanation import (
@@ -259,8 +259,7 @@ class HeadPanel(QFrame):
         self.switch_button.setText(SWITCH_TEXTS[is_off])
         self.switch_button.setVisible(is_one_head)
         has_role = state.result is not None and is_one_head and state.roles.sample is not None
-        role = state.roles.of(head) if has_role else "mixed"
-        self.role.setText("" if role == "mixed" else role)
+        self.role.setText(role_name(state.roles, head) if has_role else "")
         self.role.setToolTip(role_in_words(state.roles, head) if has_role else "")
 
     def _zoom(self, num_steps: int, _checked: bool = False) -> None:
@@ -351,7 +350,8 @@ class HeadPanel(QFrame):
         layout.invalidate()
         beside_tools = width - self._tools.sizeHint().width()
         is_split = beside_tools < scaled(LEAST_NAME if is_low else LEAST_NAME_AND_ROLE)
-        role, has_room_for_role = self.role.text(), is_split or beside_tools >= scaled(LEAST_NAME + ROLE_WIDTH)
+        role, role_width = self.role.text(), max(scaled(ROLE_WIDTH), self.role.sizeHint().width())
+        has_room_for_role = is_split or beside_tools >= scaled(LEAST_NAME) + role_width
         self.role.setVisible(bool(role) and has_room_for_role)
         with_role = (f"{self._forms[0]} · {role}",) if role and not has_room_for_role else ()
         self.title.setText("\n".join((*with_role, *self._forms)))

@@ -21,6 +21,7 @@ from augenmerk.core.analysis.roles import (
     HeadProfiles,
     Role,
     SampleProfiles,
+    fitting_rows,
     profile_heads,
     role_of,
     roles_of,
@@ -28,7 +29,7 @@ from augenmerk.core.analysis.roles import (
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
-from augenmerk.core.translation.result import MAP_KINDS, AttentionMaps, Translation, TranslationStoppedError
+from augenmerk.core.translation.result import MAP_KINDS, AttentionMaps, MapKind, Translation, TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
 from tests.core.translators import read_given
 
@@ -110,6 +111,49 @@ EXPECTED: dict[str, tuple[Role, ...]] = {
 def test_made_up_heads_get_the_role_they_were_made_for(profiles: SampleProfiles, kind) -> None:
     assert roles_of(profiles.of_kind(kind)) == (EXPECTED[kind],)
     assert set(EXPECTED[kind]) <= set(ROLES)
+
+
+def fits_by_loop(role: Role, translation: Translation, head: Head) -> list[bool]:
+    """`fitting_rows`, number by number."""
+    keys = translation.read_tokens if head.kind == "decoder" else translation.source_tokens
+    found = []
+    for place, row in enumerate(translation.maps.of_kind(head.kind)[head.layer, head.head].tolist()):
+        seen = row[: place + 1] if head.kind == "decoder" else row
+        if len(seen) < 2:
+            continue
+        by_key = dict(enumerate(row))
+        entropy = -sum(weight * math.log(weight) for weight in seen if weight > 0)
+        largest = max(by_key, key=lambda key: by_key[key])
+        is_sharp = row[largest] >= ALIGNER_CONFIDENCE and keys[largest] not in ("<sos>", "<eos>")
+        fits = {
+            "previous": by_key.get(place - 1, 0) >= POSITION_SHARE,
+            "self": by_key.get(place, 0) >= POSITION_SHARE,
+            "next": by_key.get(place + 1, 0) >= POSITION_SHARE,
+            "end-token sink": "<eos>" in keys and row[keys.index("<eos>")] >= SINK_SHARE,
+            "start-token sink": row[keys.index("<sos>")] >= SINK_SHARE,
+            "aligner": is_sharp,
+            "broad": entropy / math.log(len(seen)) >= BROAD_RELATIVE_ENTROPY,
+            "mixed": True,
+        }
+        found.append(fits[role])
+    return found
+
+
+@pytest.mark.parametrize("kind", MAP_KINDS)
+@pytest.mark.parametrize("role", ROLES)
+def test_a_row_fits_a_role_by_its_own_weights(role: Role, kind: MapKind) -> None:
+    random = np.random.default_rng(3)
+    sharp = {(T, S): random.dirichlet([0.1] * S, (40, T)), (S, S): random.dirichlet([0.1] * S, (40, S))}
+    decoder = np.zeros((40, T, T))
+    for place in range(T):
+        decoder[:, place, : place + 1] = random.dirichlet([0.4] * (place + 1), 40)
+    broad = random.dirichlet([2.0] * S, (40, S))
+    encoder = np.where(np.arange(40)[:, None, None] < 20, sharp[S, S], broad)
+    translation = made_up(encoder, decoder, sharp[T, S])
+    rows = [fitting_rows(role, translation, Head(kind, 0, head)).tolist() for head in range(40)]
+    assert rows == [fits_by_loop(role, translation, Head(kind, 0, head)) for head in range(40)]
+    if role not in ("aligner", "end-token sink", "mixed", "next"):
+        assert {fit for row in rows for fit in row} == {True, False}
 
 
 def test_entropy_and_confidence_of_even_and_pointing_heads(profiles: SampleProfiles) -> None:

@@ -15,7 +15,7 @@ from augenmerk.viz_app.export.saving import take_snapshot
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_editor import show_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.head_roles import clarity, clearest_head, role_in_short, role_in_words
+from augenmerk.viz_app.state.head_roles import clarity, clearest_head, role_in_short, role_in_words, role_name
 from augenmerk.viz_app.state.map_source import top_value, top_values
 from augenmerk.viz_app.state.map_text import Part, explain
 from augenmerk.viz_app.state.map_view import Pair
@@ -211,25 +211,35 @@ def test_where_a_sample_was_measured_its_roles_count_and_the_sentence_stands_bes
     assert translation is not None
     head = Head("encoder", 0, 0)
     assert state.roles.where_they_hold == "in this sentence"
-    assert role_in_words(state.roles, head).startswith("In this sentence this head gives at least 30% of its")
+    assert role_in_words(state.roles, head).startswith("Its role in this sentence is “self”: it gives at least 30% of")
+    assert role_name(state.roles, head) == "self"
     state.intents.choose_head(head)
     state.take_roles(_all_of("previous", translation))
     assert state.roles.of(head) == "previous"
     assert state.roles.here(head) == "self"
     assert state.roles.count() == {"previous": 72}
-    assert role_in_short(state.roles, head).endswith("on 9 pairs\nself in this sentence")
+    assert role_name(state.roles, head) == "usually previous, not here"
+    assert role_in_short(state.roles, head).endswith("on 9 pairs\nnot in this sentence: only 0 of 6 rows fit")
     expected = (
-        "Over 9 pairs this head gives at least 30% of its weight to the token before (“previous”); in this sentence "
-        "it gives at least 30% of its weight to the token itself (“self”)."
+        "Its role is usually “previous”, but not here: over 9 pairs, it gives at least 30% of its weight to the token "
+        "before the one it reads; in this sentence, only 0 of 6 rows fit."
     )
     assert Part("This head:", expected) in explain(state)
     state.take_roles(_all_of("self", translation))
-    assert role_in_words(state.roles, head).startswith("Over 9 pairs, as in this sentence, this head gives")
+    assert role_in_words(state.roles, head) == (
+        "Its role is “self”: over 9 pairs, as in this sentence, it gives at least 30% of its weight to the token it "
+        "reads."
+    )
+    assert role_name(state.roles, head) == "self"
     assert "\n" not in role_in_short(state.roles, head)
     state.take_roles(_all_of("broad", translation))
     assert role_in_words(state.roles, head).startswith(
-        "Over 9 pairs this head spreads its weight over many tokens (“broad”)"
+        "Its role is usually “broad”, but not here: over 9 pairs, it spreads its weight over many tokens"
     )
+    state.take_roles(_all_of("mixed", translation))
+    assert role_name(state.roles, head) == ""
+    assert role_in_words(state.roles, head) == "It has no clear role over 9 pairs."
+    state.take_roles(_all_of("broad", translation))
     assert "(entropy at least 73% of that of equal weights), on 9 pairs" in role_in_short(state.roles, head)
 
 

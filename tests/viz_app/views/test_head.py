@@ -9,12 +9,13 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QCheckBox, QWidget
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.analysis.roles import SampleRoles
+from augenmerk.core.analysis.roles import ROLES, SampleRoles, fitting_rows
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.heatmap.head_grid import lacks_difference
+from augenmerk.viz_app.presentation import caption
 from augenmerk.viz_app.state.experiment_editor import intervene, show_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Band, Pair
@@ -184,6 +185,26 @@ def test_the_title_has_the_role_in_its_tool_tip_where_there_is_no_room_beside_it
     assert not panel.role.isVisible()
     assert panel.title.shown_text() == "Cross 1·1"
     assert panel.title.toolTip() == "Cross-attention · layer 1 · head 1 · self"
+
+
+def test_a_role_that_does_not_show_in_this_sentence_is_named_as_usual_only(
+    panel: HeadPanel, state: ExperimentState
+) -> None:
+    shapes = {kind: state.maps.shape(kind) for kind in MAP_KINDS}
+    head = state.selection.head
+    assert state.translation is not None
+    names = set()
+    for role in ROLES:
+        state.take_roles(
+            SampleRoles({kind: ((role,) * each[1],) * each[0] for kind, each in shapes.items()}, "9 pairs")
+        )
+        rows = fitting_rows(role, state.translation, head)
+        usually = f"usually {role}, not here"
+        expected = "" if role == "mixed" else role if 2 * rows.sum() >= len(rows) else usually
+        assert panel.role.text() == expected
+        assert expected in caption(state)
+        names.add(panel.role.text().partition(" ")[0])
+    assert {"usually", ""} < names
 
 
 def test_without_split_words_there_is_nothing_to_merge(panel: HeadPanel, state: ExperimentState) -> None:
