@@ -78,7 +78,10 @@ def switch_networks_off(state: ExperimentState, value: str) -> None:
 
 
 def pin(state: ExperimentState, value: str) -> None:
-    """`strongest`: the largest weight of the chosen head between real tokens; `none`: nothing."""
+    """`strongest`: the largest weight of the chosen head between real tokens; `row`: that set by hand; or `none`."""
+    if value == "row" and (rows := state.experiment.attention_rows):
+        state.selection.pinned = Pair(rows[-1].row, int(np.argmax(rows[-1].weights)))
+        return
     translation = state.translation if value == "strongest" else None
     state.selection.pinned = strongest_pair(translation, state.selection.head) if translation is not None else None
 
@@ -195,8 +198,8 @@ class ChapterActions:
 
 def _is_found_in_maps(name: str, value: str) -> bool:
     """True if the action searches the result for a head or a cell."""
-    if name == "row" or (name == "pin" and value == "strongest"):
-        return True
+    if name in ("row", "pin"):
+        return value != "none"
     return name in ("head", "off") and value != "chosen" and value.count(":") < 2
 
 

@@ -1,6 +1,7 @@
 """The quick tour: a few sentences about the screen, each with something to see or to do."""
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
@@ -77,7 +78,7 @@ class QuickTour(QFrame):
         self.setVisible(False)
         state.result_changed.connect(self._on_result)
         for name in SELECTING:
-            getattr(state.settings.events, name).connect(self._on_settings, max_args=0)
+            getattr(state.settings.events, name).connect(self._say, max_args=0)
         self._on_result()
 
     @property
@@ -97,12 +98,7 @@ class QuickTour(QFrame):
         """Disconnects all signals: Python may keep this object for a while after the widget is deleted."""
         self._state.result_changed.disconnect(self._on_result)
         for name in SELECTING:
-            getattr(self._state.settings.events, name).disconnect(self._on_settings)
-
-    def _on_settings(self) -> None:
-        """Updates the number in the sentence to the new cells of the map."""
-        if self.has_begun and self._state.translation is not None:
-            self._say()
+            getattr(self._state.settings.events, name).disconnect(self._say)
 
     def _on_result(self) -> None:
         if self._state.translation is None:
@@ -135,7 +131,9 @@ class QuickTour(QFrame):
         self._say()
 
     def _say(self) -> None:
-        self.text.setText(self._steps[self.place][1]())
+        """Shows the sentence of the step, about the present result and the present cells of the map."""
+        if self.has_begun and self._state.translation is not None:
+            self.text.setText(self._steps[self.place][1]())
 
     # --- the sentences ----------------------------------------------------------------------------------------------
 
@@ -178,23 +176,18 @@ class QuickTour(QFrame):
             for head in (Head("encoder", layer, head) for layer in range(layers) for head in range(heads))
             if state.roles.of(head) == "previous"
         ]
-        self._positional = max(found, key=self._share_of_previous, default=Head("encoder", 0, 0))
+        self._positional = max(found, key=partial(_share_of_previous, self._translation), default=Head("encoder", 0, 0))
         state.selection.clear_marks()
         state.intents.choose_head(self._positional)
 
     def _say_positional(self) -> str:
         num_heads = sum(layers * heads for layers, heads in map(self._state.maps.shape, MAP_KINDS))
         role = self._state.roles.of(self._positional)
-        share = self._share_of_previous(self._positional)
+        share = _share_of_previous(self._translation, self._positional)
         does = "is another"
         if role == "previous":
             does = f"here gives {percent_in_words(share)} of its attention to the token before"
         return f"The model has {num_heads} heads. The small maps are those of all heads. Heads differ: this one {does}."
-
-    def _share_of_previous(self, head: Head) -> float:
-        """The mean share of its weight that an encoder head gives to the previous token of this sentence."""
-        weights = self._translation.maps.encoder[head.layer, head.head]
-        return float(weights.diagonal(-1).mean()) if len(weights) > 1 else 0.0
 
     def _switch_off(self) -> None:
         state = self._state
@@ -270,6 +263,12 @@ QUICK_TOUR_COMMANDS = (
     Command[QuickTour]("Next step", QuickTour.go_on, local_keys=("Return", "Enter", "Right"), group="Quick tour"),
     Command[QuickTour]("Skip all steps", lambda steps: steps.ended.emit(), local_keys=("Esc",), group="Quick tour"),
 )
+
+
+def _share_of_previous(translation: Translation, head: Head) -> float:
+    """The mean share of its weight that an encoder head gives to the previous token of this sentence."""
+    weights = translation.maps.encoder[head.layer, head.head]
+    return float(weights.diagonal(-1).mean()) if len(weights) > 1 else 0.0
 
 
 def row_to_move(translation: Translation) -> tuple[int | None, int | None]:
