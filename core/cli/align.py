@@ -68,14 +68,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rows",
         choices=LABEL_MODES,
-        default="predicted",
-        help="with --head: rows by token read or predicted (default: %(default)s)",
+        help="with --head: rows by token read or predicted (default: predicted)",
     )
     parser.add_argument(
         "--measure",
         choices=[name for name, measure in MEASURES.items() if "cross" in measure.per_head],
-        default="weight",
-        help="with --head: the measure to link by (default: %(default)s)",
+        help="with --head: the measure to link by (default: weight)",
     )
     add_interventions(parser)
     add_beam(parser)
@@ -97,6 +95,8 @@ def run(options: argparse.Namespace) -> int:
     check_target(options)
     if options.text is None and options.experiment is None:
         check_without_sentence(options, add_options, OF_A_SENTENCE, "A ranking cannot be combined with")
+    if options.head is None and (options.rows or options.measure):
+        raise ConfigError("--rows and --measure need a head. Add --head, such as cross:2:5.")
     take_experiment(options)
     if options.write_ibm_1 is not None and options.ibm_1 is None:
         raise ConfigError("--write-ibm-1 needs a training corpus. Add --ibm-1 with German and English lines.")
@@ -204,7 +204,9 @@ def _print_links(translator: "Translator", options: argparse.Namespace) -> None:
     translation = translator.run(experiment)
     print_notes([translation])
     if options.head is not None:
-        aligner = Aligner(options.head.layer, options.head.head, options.rows, options.measure)
+        aligner = Aligner(
+            options.head.layer, options.head.head, options.rows or "predicted", options.measure or "weight"
+        )
     else:
         best = _rank(translator, experiment.general, options).best
         assert best is not None  # not cancelled

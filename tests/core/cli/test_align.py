@@ -150,6 +150,7 @@ def test_without_a_head_the_best_aligner_is_used(untrained_checkpoint: Path, gol
     [
         (["--target", "A man."], "A ranking cannot be combined with --target, which needs a sentence."),
         (["--head", "cross:1:1", "--rows", "read"], "with --head and --rows, which need a sentence."),
+        (["--text", SENTENCE, "--measure", "norm"], "--rows and --measure need a head. Add --head, such as cross:2:5."),
         (["--force", "1=dog"], "A ranking cannot be combined with --force, which needs a sentence."),
         (["--text", SENTENCE, "--target", TARGET, "--beam", "4"], "--beam has no effect on the given translation"),
         (["--text", SENTENCE, "--head", "encoder:1:1"], "only heads of cross-attention connect"),
