@@ -27,8 +27,6 @@ from augenmerk.viz_app.documents.lesson_documents import (
     LESSON_COMMANDS,
     LessonDocuments,
     make_lesson_menu,
-    shipped_commands,
-    shipped_lessons,
 )
 from augenmerk.viz_app.documents.reading import is_experiment
 from augenmerk.viz_app.documents.session import KeptSession
@@ -209,6 +207,7 @@ class PageHost:
         )
         page.language_chosen.connect(lambda code: setattr(preferences, "learn_language", code))
         page.failed.connect(window.failed)
+        page.list.lessons = window.lessons.listed
         self.stack.addWidget(page)
         return page
 
@@ -451,7 +450,7 @@ class ShutdownSequence:
         Returns:
             whether the window may close now.
         """
-        asks = not self._has_ended and self._window.lessons.lesson.is_changed
+        asks = not self._has_ended and self._window.lessons.has_unsaved_changes
         if not asks and (self._may_leave_training() or not self._is_training()):
             self.end(waits_for_training=False)
             return True
@@ -687,7 +686,7 @@ class MainWindow(QMainWindow):
         self.presentation.present(next(each for each in self.pages.presentables() if each.name == name))
 
     def show_palette(self) -> None:
-        """Opens the palette: all commands, the chapters, the lessons that ship, what can be presented."""
+        """Opens the palette: all commands, chapters, lessons, and what can be presented."""
         chapters = [
             Command[str](f"Learn: {chapter.title}", self.pages.open_chapter).on(chapter.name)
             for chapter in read_chapters(self.preferences.learn_language)
@@ -695,7 +694,7 @@ class MainWindow(QMainWindow):
         views = [
             Command[str](f"Present: {view.title}", self.present).on(view.name) for view in self.pages.presentables()
         ]
-        self.commands.show_palette((*chapters, *shipped_commands(self.documents, shipped_lessons()), *views))
+        self.commands.show_palette((*chapters, *self.lessons.listed(), *views))
 
     def show_keys(self) -> None:
         """Opens the sheet of keys, including pages that were not opened yet."""
@@ -786,6 +785,7 @@ class MainWindow(QMainWindow):
         self.lessons.lesson.changed.connect(self.presentation.show_scene)
         lesson_bar.focus_to = page.heads.grid
         self.documents.lesson_read.connect(lambda *_: self.pages.show(TRANSLATE))
+        page.sentence.undo_before = self.lessons.editing.restore_scene
         page.step_scene = lambda by: lesson_bar.takes_arrows and lesson_bar.step_scene(by)
         page.stop_analysis, page.analysis_numbers = self.analysis.stop, self.analysis.numbers
         page.own_settings = lambda: self.lessons.own_settings

@@ -225,6 +225,11 @@ class Preferences:
         return self._folder(user_state_path("augenmerk")) / "session.augenmerk"
 
     @property
+    def before_lesson_path(self) -> Path:
+        """The file of the experiment that closing the open lesson restores."""
+        return self.session_path.with_name("before-lesson.augenmerk")
+
+    @property
     def last_result_path(self) -> Path:
         """The file of the result that the last session ended with."""
         return self.session_path.with_name("last-result.txt")

@@ -21,7 +21,14 @@ from augenmerk.core.translation.experiment_file import (
     to_python,
     write_experiment_file,
 )
-from augenmerk.viz_app.documents.reading import apply_view, heads_missing, is_shipped, read_for_window, saved_experiment
+from augenmerk.viz_app.documents.reading import (
+    NO_DIGEST,
+    apply_view,
+    heads_missing,
+    is_shipped,
+    read_for_window,
+    saved_experiment,
+)
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import open_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
@@ -166,7 +173,7 @@ class ExperimentDocuments(QObject):
         """
         model, digest = self._state.model, saved.model.digest
         self._newest = saved
-        if model is None or model.digest == digest:
+        if model is None or digest in (model.digest, NO_DIGEST):
             self._with_next_model = partial(self.show, saved, path, is_scene=is_scene) if model is None else None
             self._show(saved, is_scene)
             return
@@ -209,7 +216,7 @@ class ExperimentDocuments(QObject):
         )
 
     def _show(self, saved: SavedExperiment, is_scene: bool, *, asks: bool = True) -> None:
-        apply_view(self._state, saved.view)
+        self._state.intents.view_next = partial(apply_view, self._state, saved.view)
         is_first = self._state.result is None and not self._state.editor.can_undo
         self._state.submit(open_experiment(saved.experiment, forgets_history=is_first or is_scene), asks=asks)
         if misfits := self._misfits(saved):

@@ -26,21 +26,31 @@ class OpenLesson:
         lesson: None while none is open.
         place: of the current scene, from 0; 0 without scenes.
         path: the file it was read from or written to; None before the first saving.
-        is_changed: whether there are unsaved changes.
+        answer: of the current scene's question, empty while it is computed; None before it is shown.
+        deleted: the deleted scenes with their places, the newest last.
 
     Signals (psygnal):
         changed: another lesson, another scene, other texts.
         scene_chosen(Scene): the window must show this scene.
+        answer_asked(Scene): the answer of this scene must be computed; then call `add_to_answer`.
     """
 
     changed = Signal()
     scene_chosen = Signal(Scene)
+    answer_asked = Signal(Scene)
 
     def __init__(self) -> None:
         self.lesson: Lesson | None = None
         self.place = 0
         self.path: Path | None = None
-        self.is_changed = False
+        self.answer: str | None = None
+        self.deleted: list[tuple[int, Scene]] = []
+        self._saved: Lesson | None = None
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether there are unsaved changes."""
+        return self.lesson != self._saved
 
     @property
     def scenes(self) -> tuple[Scene, ...]:
@@ -64,18 +74,27 @@ class OpenLesson:
 
     def restore(self, lesson: Lesson, path: Path, place: int) -> None:
         """Reopens a lesson at a scene, or at its last one, without changing the screen."""
-        self.lesson, self.path, self.is_changed = lesson, path, False
+        self.lesson = self._saved = lesson
+        self.path, self.answer = path, None
+        self.deleted.clear()
         self.place = max(0, min(place, len(lesson.scenes) - 1))
         self.changed.emit()
 
     def close(self) -> None:
         """Closes the lesson."""
-        self.lesson, self.path, self.place, self.is_changed = None, None, 0, False
+        self.lesson = self._saved = self.path = self.answer = None
+        self.deleted.clear()
+        self.place = 0
         self.changed.emit()
 
     def mark_saved(self, path: Path) -> None:
         """Records that the lesson was saved to this file."""
-        self.path, self.is_changed = path, False
+        self.path = path
+        self.forget_changes()
+
+    def forget_changes(self) -> None:
+        """Treats the lesson as saved."""
+        self._saved = self.lesson
         self.changed.emit()
 
     # --- which scene ---------------------------------------------------------------------------------------------
@@ -97,9 +116,28 @@ class OpenLesson:
 
     def go_to(self, place: int) -> None:
         """Shows a scene as saved, even if it is the current one."""
-        self.place = place
+        self.place, self.answer = place, None
         self.changed.emit()
         self._choose()
+
+    @property
+    def can_reveal(self) -> bool:
+        """True if the scene's question has an answer that is not shown yet."""
+        return self.scene is not None and self.scene.has_answer and self.answer is None
+
+    def reveal(self) -> None:
+        """Shows the answer of the scene's question."""
+        if self.scene is not None and self.can_reveal:
+            self.answer = self.scene.answer
+            self.changed.emit()
+            if self.scene.check:
+                self.answer_asked.emit(self.scene)
+
+    def add_to_answer(self, scene: Scene, computed: str) -> None:
+        """Shows the computed answer of a scene, unless another scene or no answer is shown now."""
+        if self.scene is scene and self.answer is not None:
+            self.answer = " ".join(filter(None, (computed, scene.answer)))
+            self.changed.emit()
 
     def _choose(self) -> None:
         if self.scene is not None:
@@ -142,20 +180,32 @@ class OpenLesson:
         self._change(replace(self.lesson, scenes=tuple(scenes)), place)
 
     def delete(self) -> None:
-        """Removes the current scene and shows the next one, or the last."""
+        """Removes the current scene and shows the next one, or the last; `restore_deleted` takes it back."""
         if self.lesson is None or not self.scenes:
             return
         scenes = list(self.scenes)
-        del scenes[self.place]
+        self.deleted.append((self.place, scenes.pop(self.place)))
         self._change(replace(self.lesson, scenes=tuple(scenes)), min(self.place, max(0, len(scenes) - 1)))
         self._choose()
+
+    def restore_deleted(self) -> bool:
+        """Takes the last deletion back and shows the scene; False if there is none. Raises `ExperimentFileError`."""
+        if self.lesson is None or not self.deleted:
+            return False
+        place, scene = self.deleted[-1]
+        place = min(place, len(self.scenes))
+        scenes = (*self.scenes[:place], scene, *self.scenes[place:])
+        self._change(replace(self.lesson, scenes=scenes), place)
+        self.deleted.pop()
+        self._choose()
+        return True
 
     def _change(self, lesson: Lesson, place: int) -> None:
         """Replaces the lesson; refuses one that no file could hold before anything changes."""
         if lesson == self.lesson:
             return
         to_bytes(lesson)
-        self.lesson, self.place, self.is_changed = lesson, place, True
+        self.lesson, self.place, self.answer = lesson, place, None
         self.changed.emit()
 
 

@@ -1,8 +1,8 @@
 """The lesson bar: the current scene, its text, navigation, and in edit mode the editing commands."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QShortcut
 from PySide6.QtWidgets import (
     QDialog,
@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QFrame,
     QLineEdit,
+    QMessageBox,
     QPlainTextEdit,
     QToolButton,
     QWidget,
@@ -25,6 +26,8 @@ from augenmerk.viz_app.widgets.labels import ElidingLabel, MaxLinesLabel, label
 from augenmerk.viz_app.widgets.layouts import FlowLayout, Space, column_of, row_of, set_visible
 
 MAX_LINES = 3
+BUSY_DELAY_MS = 250
+CHANGED, AWAITED = "changed", "translating…"
 NO_SCENE = "Add scene saves the current screen here: the sentence, its changes and the view of the maps."
 TEXTS = (("Explanation", "What to look at (optional)"), ("Question", "A question for the worksheet (optional)"))
 
@@ -34,9 +37,12 @@ class LessonBar(QFrame):
 
     Attributes:
         back_button, on_button, edit_button, close_button: always there.
+        changes: a note that the screen differs from the scene, with `update_button` and `revert_button`, or that the
+            scene is being computed.
         other_model: a note if the scene belongs to another model.
         edit_row: the buttons of the edit mode, by their texts in `edit_buttons`.
         focus_to: the widget that gets the focus of a hidden bar.
+        leave: calls a function that shows another scene, perhaps after asking about changes on the screen.
 
     Signals:
         arrows_changed(): `takes_arrows` may have changed.
@@ -60,7 +66,12 @@ class LessonBar(QFrame):
         self.text = MaxLinesLabel("", MAX_LINES)
         self.other_model = ElidingLabel("warm")
         self.other_model.hide()
-        self.restore_button = flat_button("Restore scene", "Show this scene as it was saved, without later changes")
+        self.changes = label("warm", CHANGED)
+        self.changes.setToolTip("The screen differs from this scene")
+        self.update_button, self.revert_button = flat_button("Update", ""), flat_button("Revert", "")
+        self._wait_timer = QTimer(self, interval=BUSY_DELAY_MS, singleShot=True)
+        self._wait_timer.timeout.connect(lambda: self._show_status(AWAITED))
+        self.leave: Callable[[Callable[[], None]], None] = lambda act: act()
         self.edit_button = flat_button("Edit", "Add, change, order and delete scenes")
         self.edit_button.setCheckable(True)
         self.close_button = flat_button("✕", "Close the lesson")
@@ -84,8 +95,30 @@ class LessonBar(QFrame):
 
     def step_scene(self, by: int) -> bool:
         """Moves by a number of scenes; False if no scene is shown."""
-        self._lesson.step(by)
-        return bool(self._lesson.scenes)
+        lesson = self._lesson
+        if lesson.can_step_back if by < 0 else lesson.can_step_on:
+            self.leave(lambda: lesson.step(by))
+        return bool(lesson.scenes)
+
+    @property
+    def shows_changes(self) -> bool:
+        """True if the screen differs from the scene."""
+        return not self.update_button.isHidden()
+
+    def show_changes(self, has_changes: bool, *, is_awaited: bool = False) -> None:
+        """Shows whether the screen differs from the scene, or that the scene is awaited, after a moment."""
+        if is_awaited and not self._wait_timer.isActive() and self.changes.text() != AWAITED:
+            self._wait_timer.start()
+        elif not is_awaited:
+            self._wait_timer.stop()
+        if not is_awaited or self.changes.text() != AWAITED:
+            self._show_status(CHANGED if has_changes else "")
+
+    def _show_status(self, text: str) -> None:
+        self.changes.setText(text)
+        self.changes.setVisible(bool(text))
+        for button in (self.update_button, self.revert_button):
+            set_visible(button, text == CHANGED, focus_to=self.on_button)
 
     def rebuild(self) -> None:
         """Updates the bar to the lesson."""
@@ -111,7 +144,6 @@ class LessonBar(QFrame):
             button.setEnabled(is_enabled)
             if had_focus and not is_enabled and other.isEnabled():
                 other.setFocus()  # else Qt chooses, and the space bar would press something else
-        self.restore_button.setEnabled(scene is not None)
         self.edit_row.setVisible(self.is_editing)
         for shortcut in self._arrow_keys:
             shortcut.setEnabled(self.takes_arrows)
@@ -138,7 +170,8 @@ class LessonBar(QFrame):
         words = column_of(self.title, self.text, self.other_model, spacing=2)
         middle = Qt.AlignmentFlag.AlignVCenter
         before = [(part, 0, middle) for part in (self.back_button, self.place, self.on_button)]
-        after = [(part, 0, middle) for part in (self.restore_button, self.edit_button, self.close_button)]
+        of_changes = self.changes, self.update_button, self.revert_button
+        after = [(part, 0, middle) for part in (*of_changes, self.edit_button, self.close_button)]
         row = row_of(*before, Space(10), (words, 1), *after, spacing=6)
         margins = PANEL_MARGIN - 8, 6, PANEL_MARGIN - 8, 6
         column_of(row, self.edit_row, spacing=4, margins=margins, within=self)
@@ -146,9 +179,8 @@ class LessonBar(QFrame):
     def _connect(self) -> None:
         lesson = self._lesson
         lesson.changed.connect(self.rebuild)
-        self.back_button.clicked.connect(lambda: lesson.step(-1))
-        self.on_button.clicked.connect(lambda: lesson.step(1))
-        self.restore_button.clicked.connect(lambda: lesson.go_to(lesson.place))
+        self.back_button.clicked.connect(lambda: self.step_scene(-1))
+        self.on_button.clicked.connect(lambda: self.step_scene(1))
         self.edit_button.toggled.connect(lambda _: self.rebuild())
         self.edit_button.toggled.connect(lambda _: self.arrows_changed.emit())
         lesson.changed.connect(self.arrows_changed.emit)
@@ -181,6 +213,7 @@ class LessonTextDialog(QDialog):
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.buttons.accepted.connect(self._give)
         self.buttons.rejected.connect(self.reject)
+        self._before = self._given()
         self.title.textChanged.connect(lambda _: self._fit())
         form = QFormLayout(self)
         form.addRow("Title", self.title)
@@ -196,6 +229,26 @@ class LessonTextDialog(QDialog):
     def _fit(self) -> None:
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(bool(as_title(self.title.text())))
 
+    def _given(self) -> list[str]:
+        return [as_title(self.title.text()), *(as_line(text.toPlainText()) for text in self.texts)]
+
     def _give(self) -> None:
-        self.given.emit([as_title(self.title.text()), *(as_line(text.toPlainText()) for text in self.texts)])
+        self.given.emit(self._given())
         self.accept()
+
+    def reject(self) -> None:
+        """Closes the dialog, after asking if that would discard typed text."""
+        if self._given() == self._before:
+            super().reject()
+            return
+        buttons = QMessageBox.StandardButton
+        question = QMessageBox(
+            QMessageBox.Icon.Question,
+            self.windowTitle(),
+            "Discard the changes to these texts?",
+            buttons.Discard | buttons.Cancel,
+            self,
+        )
+        question.button(buttons.Discard).clicked.connect(lambda: self.done(QDialog.DialogCode.Rejected))
+        question.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        question.open()

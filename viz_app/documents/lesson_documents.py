@@ -1,7 +1,8 @@
 """Lessons in the window: opened, shown scene by scene, edited, saved, closed."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -9,19 +10,36 @@ from PySide6.QtWidgets import QDialog, QMenu, QMessageBox, QWidget
 
 from augenmerk.core.errors import AugenmerkError, ExperimentFileError
 from augenmerk.core.resources import resource_path
-from augenmerk.core.translation.experiment_file import SUFFIX, Lesson, Scene, read_lesson_file, write_lesson_file
+from augenmerk.core.translation.experiment_file import (
+    SUFFIX,
+    Lesson,
+    SavedExperiment,
+    Scene,
+    read_experiment_file,
+    read_lesson_file,
+    write_experiment_file,
+    write_lesson_file,
+)
 from augenmerk.viz_app.documents.experiment_documents import NOTHING, ExperimentDocuments
 from augenmerk.viz_app.documents.lesson import OpenLesson, as_title
 from augenmerk.viz_app.documents.lesson_bar import LessonBar, LessonTextDialog
 from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, SceneResult, scene_maps, scene_parts
-from augenmerk.viz_app.documents.reading import SHIPPED_LESSONS, is_shipped, read_lesson, saved_experiment, show_as
+from augenmerk.viz_app.documents.reading import (
+    SHIPPED_LESSONS,
+    check_view,
+    is_shipped,
+    read_lesson,
+    saved_experiment,
+    shows,
+)
 from augenmerk.viz_app.export.html_page import save_lesson_page
 from augenmerk.viz_app.export.worksheet import save_worksheet
 from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.state.experiment_editor import ExperimentEditor, begin_history, resume_history
+from augenmerk.viz_app.state.experiment_editor import ExperimentEditor, Step, resume_history
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.views.commands import UNDO
 from augenmerk.viz_app.widgets.commands import BoundCommand, Command
 from augenmerk.viz_app.widgets.dialogs import ask_where_to_save, show_failure
 from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, Request
@@ -32,6 +50,7 @@ PREFIX = "Lesson: "
 SHIPPED_MARK = "shipped:"
 """In settings, the prefix of the name of a lesson that ships: the installation may move."""
 PAGES = {"html": "Page for the browser (*.html)"}
+logger = logging.getLogger(__name__)
 WORKSHEETS = {"html": "Page for the browser and the printer (*.html)", "md": "Markdown (*.md)"}
 
 
@@ -59,6 +78,16 @@ class LessonEditing:
         if self._lesson.scene is not None and self._state.result is not None:
             self._try(lambda: self._lesson.change_scene(saved=saved_experiment(self._state)))
 
+    def delete_scene(self) -> None:
+        """Deletes the current scene; undo restores it."""
+        if (scene := self._lesson.scene) is not None:
+            self._lesson.delete()
+            self._documents.done.emit(f"Deleted “{scene.title}”. {UNDO.shown_keys} restores it")
+
+    def restore_scene(self) -> None:
+        """Restores the scene that was deleted last."""
+        self._try(self._lesson.restore_deleted)
+
     def ask_for_texts(self) -> None:
         """Asks for other texts of the current scene."""
         scene = self._lesson.scene
@@ -80,7 +109,7 @@ class LessonEditing:
         dialog.given.connect(lambda words: self._try(lambda: act(*words)))
         self._documents.show_dialog(dialog)
 
-    def _try(self, act: Callable[[], None]) -> None:
+    def _try(self, act: Callable[[], object]) -> None:
         try:
             act()
         except ExperimentFileError as error:
@@ -141,11 +170,26 @@ class LessonExport:
         self._worker.submit(Request(LessonResultsJob(lesson.scenes), self, on_result=use, on_error=refuse))
 
 
+@dataclass(frozen=True, eq=False)
+class Former:
+    """The screen before a lesson, which closing the lesson restores.
+
+    Attributes:
+        saved: the experiment, its view, and its model.
+        editor: the experiment with its history.
+        settings: the user's own, which are remembered.
+    """
+
+    saved: SavedExperiment
+    editor: ExperimentEditor
+    settings: MapViewSettings
+
+
 class LessonDocuments(QObject):
     """The open lesson, its bar, its menu.
 
-    Each scene has its own undo history. When the lesson is closed, the previous history resumes with the current
-    experiment as its newest step, and maps are shown with the user's previous settings.
+    Each scene has its own undo history. Closing the lesson restores the screen before it: the experiment with its
+    history, the view, and the model.
 
     Attributes:
         state, window: the state on the screen; the parent of dialogs.
@@ -172,8 +216,8 @@ class LessonDocuments(QObject):
         super().__init__(window)
         self.state, self._preferences, self.window = state, preferences, window
         self.experiments = experiments
-        self._former: ExperimentEditor | None = None
-        self._former_settings: MapViewSettings | None = None
+        self._former: Former | None = None
+        self._is_showing = False  # a scene, whose result is awaited
         self.lesson = OpenLesson()
         self.bar = LessonBar(self.lesson)
         self.dialog: QDialog | None = None
@@ -181,15 +225,36 @@ class LessonDocuments(QObject):
         self.lesson.scene_chosen.connect(self._show)
         self.lesson.changed.connect(self._keep_place)
         self.lesson.changed.connect(self._name_model)
+        self.lesson.changed.connect(self._compare)
+        for changed in (
+            *(state.model_changed, state.experiment_changed, state.result_changed, state.settings.events),
+            *(state.selection.events.head, state.selection.events.pinned, state.request.changed),
+        ):
+            changed.connect(self._compare, max_args=0)
+        for changed in (state.result_changed, state.request.changed):
+            changed.connect(self._end_showing, max_args=0)
         state.model_changed.connect(self._name_model)
         experiments.lesson_read.connect(self.open)
         self.bar.close_button.clicked.connect(lambda: self.close())
+        for button, command in ((self.bar.update_button, UPDATE_SCENE), (self.bar.revert_button, REVERT_SCENE)):
+            button.setToolTip(command.tip)
+            button.clicked.connect(lambda _=False, act=command.act: act(self))
+        self.bar.leave = self._once_updated
         self.bar.offer_editing({text: command.on(self) for text, command in EDIT_ROW.items()})
 
     @property
     def own_settings(self) -> MapViewSettings:
         """The user's map settings; during a lesson, those in use before the lesson."""
-        return self._former_settings or self.state.settings
+        return self._former.settings if self._former is not None else self.state.settings
+
+    @property
+    def has_unsaved_changes(self) -> bool:
+        """Whether closing the lesson would lose a change: of the lesson, or in edit mode of the screen."""
+        return self.lesson.is_changed or self._has_unsaved_screen
+
+    @property
+    def _has_unsaved_screen(self) -> bool:
+        return self.bar.is_editing and self.bar.shows_changes
 
     def scene_words(self) -> str | None:
         """Place, title and text of the current scene, in two lines; None without a lesson."""
@@ -197,6 +262,15 @@ class LessonDocuments(QObject):
         if scene is None:
             return None
         return "\n".join(filter(None, (f"{self.lesson.place_text} · {scene.title}", scene.text)))
+
+    def listed(self) -> list[BoundCommand]:
+        """A command for each lesson that opens it: recent ones, then those that ship. Reads all files."""
+        paths = (*self._preferences.recent_experiments.paths, *shipped_lessons())
+        titles = [(path, title) for path in paths if (title := _title_of(path)) is not None]
+        return [
+            Command[Path](f"{PREFIX}{title}", self.experiments.open, group="Files", tip=path.name).on(path)
+            for path, title in titles
+        ]
 
     # --- opening and closing -------------------------------------------------------------------------------------
 
@@ -226,13 +300,38 @@ class LessonDocuments(QObject):
         except ExperimentFileError as error:
             self._preferences.lesson_name = ""
             return Failure.of(error)
-        self._former_settings = self._preferences.restored(MapViewSettings())
+        self._former = self._kept_former()
         self.lesson.restore(lesson, path, place)
         if shows_scene and lesson.scenes:
             self.lesson.go_to(self.lesson.place)
-        else:
-            self._former = self._begin_history()
         return None
+
+    def _kept_former(self) -> Former:
+        """The screen before the lesson as kept by the last session; the present one if that is impossible."""
+        saved = saved_experiment(self.state)
+        try:
+            kept = read_experiment_file(self._preferences.before_lesson_path)
+            check_view(self.state, kept.view)
+            saved = kept
+        except ExperimentFileError as error:
+            logger.info("The screen before the lesson is not known: %s", error)
+        return Former(saved, ExperimentEditor(Step(saved.experiment)), self._preferences.restored(MapViewSettings()))
+
+    def _compare(self) -> None:
+        """Shows in the bar whether the screen differs from the scene. A pending request changes nothing yet."""
+        scene, state = self.lesson.scene, self.state
+        if scene is None or self._is_showing:
+            self.bar.show_changes(False, is_awaited=self._is_showing)
+        elif state.model is not None and scene.saved.model.digest != state.model.digest:
+            self.bar.show_changes(False)  # `other_model` is shown instead
+        elif state.current is not None and not state.request.is_running:
+            self.bar.show_changes(not shows(state, scene.saved))
+
+    def _end_showing(self) -> None:
+        """The scene is on the screen, or was refused."""
+        if self._is_showing and self.state.intents.view_next is None and not self.state.request.is_running:
+            self._is_showing = False
+            self._compare()
 
     def _name_model(self) -> None:
         """Shows the model of a scene while another one is open, for which its text may be wrong."""
@@ -248,61 +347,84 @@ class LessonDocuments(QObject):
         self._preferences.lesson_name, self._preferences.lesson_place = name, self.lesson.place
 
     def close(self) -> None:
-        """Closes the lesson after asking about unsaved changes; its experiment stays, with the user's map settings."""
+        """Closes the lesson after asking about unsaved changes, and restores the screen before it."""
 
         def close() -> None:
+            self._is_showing = False
             self.lesson.close()
             former, self._former = self._former, None
-            if former is not None:
-                self.state.submit(resume_history(former), asks=False)
-            own, self._former_settings = self._former_settings, None
-            if own is not None:
-                show_as(self.state, own)
+            if former is not None and former.saved.experiment.source_text.strip():
+                self.state.submit(resume_history(former.editor), asks=False)
+                self.experiments.show(former.saved, None)
 
         self.once_saved(close)
 
     def once_saved(self, act: Callable[[], object]) -> None:
         """Calls a function that ends the lesson; asks the user first if there are unsaved changes."""
-        if not self.lesson.is_changed:
+        if not self.has_unsaved_changes:
             act()
             return
+        assert self.lesson.lesson is not None
+        question = f"Save the changes to the lesson “{self.lesson.lesson.title}”?"
+
+        def save() -> None:
+            if self._has_unsaved_screen:
+                self.editing.update_scene()
+            self.save(then=act)
+
+        def discard() -> None:
+            self.bar.edit_button.setChecked(False)
+            self.lesson.forget_changes()
+            act()
+
+        self._decide("Unsaved lesson", question, "Save", save, discard)
+
+    def _once_updated(self, act: Callable[[], object]) -> None:
+        """Calls a function that shows another scene; in edit mode, asks about changes on the screen first."""
+        scene = self.lesson.scene
+        if scene is None or not self._has_unsaved_screen:
+            act()
+            return
+
+        def update() -> None:
+            self.editing.update_scene()
+            act()
+
+        self._decide("Changed scene", f"Update the scene “{scene.title}” from the screen?", "Update", update, act)
+
+    def _decide(
+        self, title: str, question: str, name: str, accept: Callable[[], object], discard: Callable[[], object]
+    ) -> None:
+        """Asks whether to keep changes; the button `name` keeps them."""
         if self.dialog is not None:
             self.dialog.raise_()
             return
         buttons = QMessageBox.StandardButton
-        assert self.lesson.lesson is not None
-        box = QMessageBox(
-            QMessageBox.Icon.Question,
-            "Unsaved lesson",
-            f"Save the changes to the lesson “{self.lesson.lesson.title}”?",
-            buttons.Save | buttons.Discard | buttons.Cancel,
-            self.window,
-        )
+        shown = buttons.Save | buttons.Discard | buttons.Cancel
+        box = QMessageBox(QMessageBox.Icon.Question, title, question, shown, self.window)
+        box.button(buttons.Save).setText(name)
         box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setInformativeText("Unsaved changes will be lost.")
+        box.setInformativeText("Otherwise the changes will be lost.")
 
         def decide(result: int) -> None:
             self.dialog = None
             if result == buttons.Save:
-                self.save(then=act)
+                accept()
             elif result == buttons.Discard:
-                self.lesson.is_changed = False
-                act()
+                discard()
 
         self.show_dialog(box)
         box.finished.connect(decide)
 
-    def _begin_history(self) -> ExperimentEditor:
-        """Begins a new undo history, and returns the previous one."""
-        former = self.state.editor
-        self.state.submit(begin_history, asks=False)
-        return former
-
     def _show(self, scene: Scene) -> None:
         if self._former is None:
-            self._former = self._begin_history()
-        if self._former_settings is None:
-            self._former_settings = replace(self.state.settings)
+            self._former = Former(saved_experiment(self.state), self.state.editor, self.state.settings.with_changes())
+            try:
+                write_experiment_file(self._former.saved, self._preferences.before_lesson_path, durable=False)
+            except AugenmerkError as error:
+                logger.info("The screen before the lesson was not kept: %s", error)
+        self._is_showing = True
+        self._compare()
         self.experiments.show(scene.saved, self.lesson.path, is_scene=True)
 
     # --- saving --------------------------------------------------------------------------------------------------
@@ -383,13 +505,18 @@ SAVE_LESSON = _command(
     "Save the lesson to its file, or ask for one",
     lambda documents: documents.lesson.is_changed,
 )
+UPDATE_SCENE = _command(
+    "Lesson: update this scene from the screen",
+    lambda documents: documents.editing.update_scene(),
+    "Replace this scene by the current screen, keeping its texts",
+)
+REVERT_SCENE = _command(
+    "Lesson: revert to this scene",
+    lambda documents: documents.lesson.go_to(documents.lesson.place),
+    "Show this scene as it was saved, without later changes",
+)
 EDIT_ROW: dict[str, Command[LessonDocuments]] = {
     "Add scene…": ADD_SCENE,
-    "Update scene": _command(
-        "Lesson: update this scene from the screen",
-        lambda documents: documents.editing.update_scene(),
-        "Replace this scene by the current screen, keeping its texts",
-    ),
     "Texts…": _command(
         "Lesson: change the texts of this scene",
         lambda documents: documents.editing.ask_for_texts(),
@@ -408,7 +535,15 @@ EDIT_ROW: dict[str, Command[LessonDocuments]] = {
         lambda documents: documents.lesson.can_step_on,
     ),
     "Delete scene": _command(
-        "Lesson: delete this scene", lambda documents: documents.lesson.delete(), "Delete this scene from the lesson"
+        "Lesson: delete this scene",
+        lambda documents: documents.editing.delete_scene(),
+        "Delete this scene from the lesson",
+    ),
+    "Restore scene": _command(
+        "Lesson: restore the deleted scene",
+        lambda documents: documents.editing.restore_scene(),
+        "Restore the scene that was deleted last",
+        lambda documents: bool(documents.lesson.deleted),
     ),
     "Rename lesson…": _command(
         "Lesson: rename",
@@ -434,6 +569,8 @@ LESSON_MENU = (
 LESSON_COMMANDS = (
     ADD_SCENE,
     OPEN_LESSON,
+    UPDATE_SCENE,
+    REVERT_SCENE,
     *LESSON_MENU,
     *(command for command in EDIT_ROW.values() if command not in (ADD_SCENE, SAVE_LESSON)),
 )
@@ -442,17 +579,17 @@ LESSON_COMMANDS = (
 def make_lesson_menu(documents: LessonDocuments, parent: QWidget) -> QMenu:
     """The menu of lessons."""
     lessons = QMenu("Lesson", parent)
-    lessons.aboutToShow.connect(lambda: _fill(lessons, documents, shipped_lessons()))
+    lessons.aboutToShow.connect(lambda: _fill(lessons, documents, documents.listed()))
     _fill(lessons, documents, ())  # so that it is not empty, which disables it on some platforms
     return lessons
 
 
-def _fill(menu: QMenu, documents: LessonDocuments, shipped: Sequence[Path]) -> None:
+def _fill(menu: QMenu, documents: LessonDocuments, listed: Sequence[BoundCommand]) -> None:
     menu.clear()
     ADD_SCENE.on(documents).add_to(menu)
     OPEN_LESSON.on(documents).add_to(menu)
     menu.addSeparator()
-    for command in shipped_commands(documents.experiments, shipped):
+    for command in listed:
         command.add_to(menu, command.title.removeprefix(PREFIX))
     menu.addSeparator()
     for each in LESSON_MENU:
@@ -463,20 +600,15 @@ def _fill(menu: QMenu, documents: LessonDocuments, shipped: Sequence[Path]) -> N
             action.setChecked(documents.bar.is_editing)
 
 
-def shipped_commands(experiments: ExperimentDocuments, paths: Sequence[Path]) -> list[BoundCommand]:
-    """One command per lesson, with its title; reads all files, which takes a while."""
-    return [Command[Path](f"{PREFIX}{title_of(path)}", experiments.open, group="Files").on(path) for path in paths]
-
-
 def shipped_lessons() -> tuple[Path, ...]:
     """The lessons that ship, in the order of their file names."""
     folder = resource_path(SHIPPED_LESSONS)
     return tuple(sorted(folder.glob(f"*{SUFFIX}"))) if folder.is_dir() else ()
 
 
-def title_of(path: Path) -> str:
-    """The menu title of a shipped lesson: its own, or its file name if it cannot be read."""
+def _title_of(path: Path) -> str | None:
+    """The title of a lesson; None if the file is missing, damaged or no lesson."""
     try:
         return as_title(read_lesson_file(path).title)
     except ExperimentFileError:
-        return path.stem
+        return None

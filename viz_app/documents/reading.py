@@ -28,7 +28,6 @@ from augenmerk.viz_app.state.map_view_settings import (
     FIT,
     MAX_CELL_PX,
     SHOWN_MAPS,
-    MapViewSettings,
     Order,
     Picture,
     Scope,
@@ -100,16 +99,12 @@ def apply_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
     state.intents.pin_with_next_result(_pair(values["pinned"]) if "pinned" in values else None)
 
 
-def show_as(state: ExperimentState, settings: MapViewSettings) -> None:
-    """Copies map settings; several heads only if the current maps have them all."""
-    values = {each.name: getattr(settings, each.name) for each in fields(settings)}
-    for head in settings.several:
-        num_layers, num_heads = state.maps.shape(head.kind) if state.result is not None else (0, 0)
-        if head.layer >= num_layers or head.head >= num_heads:
-            values["several"] = frozenset()
-            values["scope"] = "head"
-    for name, value in values.items():
-        setattr(state.settings, name, value)
+def shows(state: ExperimentState, saved: SavedExperiment) -> bool:
+    """True if the screen has this experiment and view. Entries that the view lacks may have any value."""
+    view = {"pinned": None, **({"several": ()} if "head" in saved.view else {}), **saved.view}
+    shown = view_values(state)
+    has_view = all(shown.get(name) == value for name, value in view.items())
+    return has_view and state.editor.step.restored().experiment == saved.experiment
 
 
 def heads_missing(values: Mapping[str, Any], config: ModelConfig) -> str:

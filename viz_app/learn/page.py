@@ -1,6 +1,6 @@
 """The Learn page: the chapter list, the reader's sentence, and the open chapter."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
@@ -23,8 +23,9 @@ from augenmerk.viz_app.theme import GAP, scaled
 from augenmerk.viz_app.views.chips import HINT_WITHOUT_HEADS
 from augenmerk.viz_app.views.sentence import SentencePanel
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu, flat_button
+from augenmerk.viz_app.widgets.commands import BoundCommand
 from augenmerk.viz_app.widgets.labels import EmptyState, label
-from augenmerk.viz_app.widgets.layouts import column_of, row_of
+from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, column_of, row_of
 from augenmerk.viz_app.worker.inference import ExperimentController, Failure, InferenceWorker, LoadJob, Request
 
 USE = "Use the sentence from Translate"
@@ -237,11 +238,13 @@ WIDTH, NARROW_WIDTH = 238, 50
 
 
 class ChapterList(QFrame):
-    """A button for each chapter; a narrow list shows only numbers.
+    """A button for each chapter and, below them, each lesson; a narrow list shows only numbers.
 
     Attributes:
         buttons: in the order of the chapters.
         diagram: the model, with the parts marked that the open chapter is about.
+        lessons: returns a command for each lesson that opens it; called when the list is shown.
+        lesson_buttons: in their order.
         language_menu: the language of the texts; hidden while there is only one.
 
     Signals:
@@ -270,8 +273,17 @@ class ChapterList(QFrame):
             self.buttons.append(button)
         self.diagram = StackDrawing("small")
         self.diagram.chosen.connect(self._on_part)
+        self.lessons: Callable[[], Sequence[BoundCommand]] = tuple
+        self.lesson_buttons: list[QPushButton] = []
+        self._lessons_heading = label("heading")
+        self._lessons_heading.setContentsMargins(8, 10, 0, 2)
+        self._lessons_heading.hide()
+        self._lessons = column_of(spacing=0)
+        self._content = QWidget()
+        column_of(*self.buttons, self._lessons_heading, self._lessons, spacing=0, within=self._content)
+        self._area = VerticalScrollArea(self._content)
         menu = (self.language_menu, 0, Qt.AlignmentFlag.AlignHCenter)
-        column_of(*self.buttons, 1, (self.diagram, 1000), menu, spacing=0, margins=(6, 8, 6, 8), within=self)
+        column_of((self._area, 1000), (self.diagram, 1), menu, spacing=0, margins=(6, 8, 6, 8), within=self)
         self.show_chapters(chapters, language)
 
     def show_chapters(self, chapters: Sequence[Chapter], language: str) -> None:
@@ -284,6 +296,30 @@ class ChapterList(QFrame):
         """Marks the open chapter, and its parts of the model."""
         self.buttons[place].setChecked(True)
         self.diagram.mark(self._chapters[place].parts)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Lists the lessons, of which there may be more now."""
+        super().showEvent(event)
+        if event.spontaneous():
+            return
+        for button in self.lesson_buttons:
+            self._lessons.removeWidget(button)
+            button.deleteLater()
+        self.lesson_buttons = []
+        for number, lesson in enumerate(self.lessons(), start=1):
+            button = QPushButton()
+            button.setProperty("role", "chapter")
+            button.setProperty("names", [f"L{number}", lesson.title.partition(": ")[2]])
+            button.clicked.connect(lambda _=False, lesson=lesson: lesson.run())
+            self._lessons.addWidget(button)
+            self.lesson_buttons.append(button)
+        self._lessons_heading.setVisible(bool(self.lesson_buttons))
+        self._name_buttons()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The drawing of the model gets the height that the buttons leave."""
+        super().resizeEvent(event)
+        self._area.setMaximumHeight(self._content.sizeHint().height())
 
     def set_narrow(self, is_narrow: bool) -> None:
         """Shows only numbers, or titles too."""
@@ -300,3 +336,9 @@ class ChapterList(QFrame):
         for number, (button, chapter) in enumerate(zip(self.buttons, self._chapters, strict=True), start=1):
             button.setText(str(number) if self._is_narrow else f"{number}  {chapter.title}")
             button.setToolTip(chapter.title)
+        for button in self.lesson_buttons:
+            short, title = button.property("names")
+            button.setText(short if self._is_narrow else title)
+            button.setToolTip(f"Lesson: {title}")
+        self._lessons_heading.setText("" if self._is_narrow else "Lessons")
+        self._area.setMaximumHeight(self._content.sizeHint().height())

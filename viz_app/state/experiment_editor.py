@@ -310,14 +310,9 @@ def redo(editor: ExperimentEditor) -> Edit:
     return Edit(editor.redo(), drops_misfits=True)
 
 
-def begin_history(editor: ExperimentEditor) -> Edit:
-    """The same experiment with nothing to undo; `resume_history` restores the former history."""
-    return Edit(ExperimentEditor(Step(editor.experiment)), None)
-
-
 def resume_history(former: ExperimentEditor) -> Intent:
-    """The former history, with the experiment in use as its newest step."""
-    return lambda editor: Edit(former.restored().push(editor.experiment), None)  # another model may be in use now
+    """The former experiment with its history."""
+    return lambda editor: Edit(former.restored())  # another model may be in use now
 
 
 def _source_checked(editor: ExperimentEditor, experiment: Experiment) -> Edit:

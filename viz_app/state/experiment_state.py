@@ -3,7 +3,7 @@
 Any number of these live side by side: the Translate page has one, the Compare tab a second, the film a third.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, TypeAlias
 
@@ -19,6 +19,7 @@ from augenmerk.viz_app.state.experiment_editor import (
     Edit,
     ExperimentEditor,
     Intent,
+    Step,
     begin_text,
     cancelled_notice,
     dropped_notice,
@@ -237,6 +238,7 @@ class ExperimentState:
         self.model: ModelInfo | None = None
         self.languages_without_model = ("German", "English")
         self.notice = ""
+        self._of_previous_model: Step | None = None
 
     @property
     def experiment(self) -> Experiment:
@@ -293,7 +295,7 @@ class ExperimentState:
                 self.report(edit.notice)
             if asks:
                 self._ask(drops_misfits=edit.drops_misfits)
-            self.experiment_changed.emit(self.experiment)
+            self._announce_experiment()
         elif asks and (self.current is None or self.request.problem):
             self.ask_again()
 
@@ -308,8 +310,14 @@ class ExperimentState:
 
     def ask_again(self) -> None:
         """Requests the same experiment from the model in use; parts that do not fit are dropped."""
-        self._ask(drops_misfits=True, reports_kept=self.shown.is_outdated)
-        self.experiment_changed.emit(self.experiment)
+        is_kept = self.shown.is_outdated and self.editor.step is self._of_previous_model
+        self._ask(drops_misfits=True, reports_kept=is_kept)
+        self._announce_experiment()
+
+    def _announce_experiment(self) -> None:
+        """Announces the experiment, unless the one shown stays until the result and view of this one are there."""
+        if self.result is None or self.intents.view_next is None:
+            self.experiment_changed.emit(self.experiment)
 
     def report(self, notice: str) -> None:
         """Shows a notice about the experiment."""
@@ -361,7 +369,7 @@ class ExperimentState:
         refused, shown = self.experiment, self.current
         plain = Experiment(refused.source_text)
         if shown is not None:
-            now = shown.experiment
+            now, self.intents.view_next = shown.experiment, None
             self.request.finish(problem if refused == now else f"{problem}\n{refused_notice(refused, now)}")
             self.submit(lambda editor: Edit(editor.withdraw(now), None), asks=False)
         elif refused == plain:
@@ -383,6 +391,7 @@ class ExperimentState:
         if not self.request.is_running:
             return
         now = self.current.experiment if self.current is not None else self.experiment
+        self.intents.view_next = None
         self.request.finish(cancelled_notice(self.experiment, now))
         self.submit(lambda editor: Edit(editor.withdraw(now), None), asks=False)
         if self.current is None:
@@ -406,7 +415,10 @@ class ExperimentState:
         self.shown = shown
         if shown.model is not None:
             self.roles.sample = shown.model.roles
+        is_opened = self.intents.view_next is not None
         problem = self.intents.show(shown.result)
+        if is_opened:
+            self._announce_experiment()
         if problem:
             self.report(" ".join(filter(None, (self.notice, problem))))
         self.measuring.restart()
@@ -420,6 +432,7 @@ class ExperimentState:
             self.report("")  # about the previous model; a notice from before the first one is about the sentence
         self.model = model
         self.editor = self.editor.restored()
+        self._of_previous_model = self.editor.step
         shown = self.shown
         if not isinstance(shown, Empty):
             is_same = shown.model is not None and shown.model.digest == model.digest
@@ -496,12 +509,14 @@ class ViewIntents:
 
     Attributes:
         settings, selection, maps: the state it applies to.
+        view_next: applies a saved view with the next result, so that sentence and maps change together; None without.
     """
 
     def __init__(self, settings: MapViewSettings, selection: MapSelection, maps: MapSource) -> None:
         self.settings, self.selection, self.maps = settings, selection, maps
         self._head_next: Head | None = None
         self._pin_next: Pair | None = None
+        self.view_next: Callable[[], object] | None = None
         self._has_picked_head = False
         settings.events.shown.connect(self._on_shown)
 
@@ -529,6 +544,9 @@ class ViewIntents:
             A sentence naming a cell that could not be pinned; else empty.
         """
         before, shown_before = self.maps.result, self.maps.translation
+        apply_view, self.view_next = self.view_next, None
+        if apply_view is not None:
+            apply_view()
         self.maps.show(result)
         if before is None or not _has_same_tokens(before.changed, result.changed):
             self.selection.clear_marks(pinned=self._kept_pin(shown_before))

@@ -1,5 +1,6 @@
 """The sentence, its translation, the changes, and notes about them."""
 
+from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -66,6 +67,7 @@ class SentencePanel(QFrame):
         shown_switch: the maps shown: original, changed, or difference.
         examples: the button that holds the example sentences.
         target_menu: the target language of a multilingual model.
+        undo_before: called to undo if the experiment has nothing to undo.
 
     Signals:
         escape_pressed(): in the sentence, with nothing to cancel: the keys should go to the heads now.
@@ -93,6 +95,7 @@ class SentencePanel(QFrame):
         self._notes = SentenceNotes(state, self.input, self.sentence)
         self.note = self._notes.label
         self._is_dense = False
+        self.undo_before: Callable[[], object] = lambda: None
         self.rows = SentenceRows(self)
         self._show_languages()
         self._connect()
@@ -120,8 +123,11 @@ class SentencePanel(QFrame):
         """Undoes the last change; that may be text that was typed but not yet submitted, or refused."""
         if not self.input.is_committed:
             self.input.commit(is_asked=False)
-        if self.input.text == self._state.experiment.source_text:
-            self._state.submit(undo)
+        if self.input.text == self._state.experiment.source_text or self._state.intents.view_next is not None:
+            if self._state.editor.can_undo:
+                self._state.submit(undo)
+            else:
+                self.undo_before()
         else:  # it was refused
             self.input.show_text(self._state.experiment.source_text)
             self._state.ask_again()
@@ -190,8 +196,9 @@ class SentencePanel(QFrame):
         A typed sentence that was refused stays in the field, to be corrected.
         """
         self._show_languages()
-        text, typed = self._state.experiment.source_text, self.input.text
-        is_refused = bool(self._state.request.problem) and typed == self.input.committed_text
+        state = self._state
+        text, typed = state.experiment.source_text, self.input.text
+        is_refused = bool(state.request.problem) and typed == self.input.committed_text
         if text == typed or not self.input.is_committed or is_refused:
             return
         self.input.show_text(text)

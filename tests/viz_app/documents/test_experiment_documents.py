@@ -125,6 +125,7 @@ def test_scope_combination_heads_shown_together_and_zoom_come_back(
         documents.save(path)
         settings.scope, settings.several, settings.combination, settings.zoom = "head", frozenset(), "mean", -1.0
         documents.open(path)
+        state.accept(make_result(make_translation("ein mann schläft .")))
         assert (settings.scope, settings.several) == (scope, several)
         assert (settings.combination, settings.zoom) == ("max", 24.5)
         assert view_values(state) == view

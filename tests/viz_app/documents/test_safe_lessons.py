@@ -1,0 +1,390 @@
+"""Nothing of a lesson, or of the screen before it, is lost: undo, update, revert, closing, questions."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMessageBox
+from pytestqt.qtbot import QtBot
+
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import ForcedToken
+from augenmerk.core.translation.experiment_file import ModelReference, read_lesson_file, write_lesson_file
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.documents.lesson_bar import AWAITED, CHANGED, LessonTextDialog
+from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
+from augenmerk.viz_app.learn.chapter import read_chapters
+from augenmerk.viz_app.main_window import LEARN, TRANSLATE, MainWindow
+from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, reset, toggle_head, undo
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.widgets.commands import CommandPalette
+from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.documents.test_lessons_in_the_window import OFF, lesson_for, question, settle, shown
+from tests.viz_app.synthetic import FakeTranslator
+
+pytestmark = pytest.mark.heavy
+
+
+@pytest.fixture
+def window(make_window: MakeWindow) -> MainWindow:
+    return make_window()
+
+
+@pytest.fixture
+def path(window: MainWindow, tmp_path: Path) -> Path:
+    path = tmp_path / "three.augenmerk"
+    write_lesson_file(lesson_for(window), path)
+    return path
+
+
+def titles(window: MainWindow) -> list[str]:
+    return [each.title for each in window.lessons.lesson.scenes]
+
+
+def test_undo_restores_deleted_scenes_where_they_were(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+    window.documents.open(path)
+    window.lessons.lesson.step(1)
+    settle(qtbot, window)
+    bar, before = window.lessons.bar, titles(window)
+    bar.edit_button.click()
+    assert not bar.edit_buttons["Restore scene"].isEnabled()
+    for place in range(3):
+        qtbot.mouseClick(bar.edit_buttons["Delete scene"], Qt.MouseButton.LeftButton)
+        assert "Ctrl+Z restores it" in window.top_bar.status.text()
+        if place < 2:
+            settle(qtbot, window)
+    assert titles(window) == []
+    for _ in range(3):
+        qtbot.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+        settle(qtbot, window)
+    assert titles(window) == before
+    assert not window.lessons.has_unsaved_changes, "the lesson is as saved"
+    assert shown(qtbot, window) == ("2 of 3", "Zwei Hunde .")
+    qtbot.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert titles(window) == before, "there is nothing more to undo"
+
+
+def test_undo_first_undoes_later_changes_of_the_experiment(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+    window.documents.open(path)
+    settle(qtbot, window)
+    window.lessons.editing.delete_scene()
+    settle(qtbot, window)
+    scene = window.state.experiment
+    window.state.submit(reset)
+    settle(qtbot, window)
+    qtbot.keyClick(window.translate_page.sentence.input, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    settle(qtbot, window)
+    assert (window.state.experiment, len(titles(window))) == (scene, 2)
+    qtbot.keyClick(window.translate_page.sentence.input, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    settle(qtbot, window)
+    assert (shown(qtbot, window)[0], len(titles(window))) == ("1 of 3", 3)
+
+
+def test_the_bar_shows_changes_of_the_screen_and_updates_or_reverts(
+    qtbot: QtBot, window: MainWindow, path: Path
+) -> None:
+    window.documents.open(path)
+    window.lessons.lesson.step(1)
+    settle(qtbot, window)
+    window.lessons.editing.update_scene()  # with its whole view
+    bar, state = window.lessons.bar, window.state
+    scene = state.experiment
+
+    def is_marked() -> bool:
+        settle(qtbot, window)
+        assert bar.update_button.isVisible() == bar.revert_button.isVisible() == (bar.changes.text() == CHANGED)
+        return bar.update_button.isVisible()
+
+    assert not is_marked()
+    changes = (
+        lambda: state.submit(toggle_head(Head("encoder", 0, 0))),
+        lambda: state.submit(edit_text("Drei Hunde .")),
+        lambda: state.intents.choose_head(Head("cross", 0, 3)),
+        lambda: state.selection.pin(Pair(0, 0)),
+        lambda: state.selection.clear_marks(),
+        lambda: setattr(state.settings, "label_mode", "read"),
+        lambda: state.settings.show_together(Head("decoder", 1, 3), Head("decoder", 1, 2)),
+    )
+    for change in changes:
+        change()
+        assert is_marked()
+        qtbot.mouseClick(bar.revert_button, Qt.MouseButton.LeftButton)
+        assert not is_marked()
+        assert (state.experiment, state.selection.head, state.selection.pinned) == (
+            scene,
+            Head("decoder", 1, 2),
+            Pair(2, 1),
+        )
+    state.submit(toggle_head(Head("encoder", 0, 0)))
+    assert is_marked()
+    state.submit(undo)
+    assert not is_marked(), "undone, the screen is the scene again"
+    state.intents.choose_head(Head("encoder", 1, 1))
+    assert is_marked()
+    qtbot.mouseClick(bar.update_button, Qt.MouseButton.LeftButton)
+    assert not is_marked()
+    assert window.lessons.lesson.scene is not None
+    assert window.lessons.lesson.scene.saved.view["head"] == ("encoder", 1, 1)
+    window.lessons.lesson.forget_changes()
+
+
+def test_closing_a_lesson_restores_sentence_heads_and_pin(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+    state, pin = window.state, Pair(1, 2)
+    state.submit(edit_text("Vier kleine Katzen ."))
+    state.submit(toggle_head(Head("cross", 0, 2)))
+    state.intents.choose_head(Head("cross", 1, 3))
+    settle(qtbot, window)
+    state.selection.pin(pin)
+    own = state.experiment
+    window.documents.open(path)
+    window.lessons.lesson.step(1)
+    settle(qtbot, window)
+    assert state.experiment != own
+    window.lessons.close()
+    settle(qtbot, window)
+    assert (state.experiment, state.selection.head, state.selection.pinned) == (own, Head("cross", 1, 3), pin)
+    assert window.translate_page.sentence.input.text == "Vier kleine Katzen ."
+    state.submit(undo)
+    assert state.experiment.interventions == (), "the history goes on"
+
+
+def test_closing_a_lesson_after_a_restart_restores_the_screen_before_it(
+    qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path
+) -> None:
+    window.state.submit(edit_text("Vier Katzen ."))
+    window.state.submit(toggle_head(Head("cross", 0, 2)))
+    settle(qtbot, window)
+    own = window.state.experiment
+    window.documents.open(path)
+    window.lessons.lesson.step(1)
+    settle(qtbot, window)
+    window.close()
+    again = make_window(sentence=None)
+    assert shown(qtbot, again) == ("2 of 3", "Zwei Hunde .")
+    assert not again.lessons.bar.shows_changes
+    again.lessons.close()
+    settle(qtbot, again)
+    assert again.state.experiment == own
+
+
+def test_a_lesson_of_another_model_opens_it_without_a_warning_and_closing_restores_the_model(
+    qtbot: QtBot, make_window: MakeWindow, tmp_path: Path, bundled_translator: Translator
+) -> None:
+    other = tmp_path / "other.safetensors"
+    window = make_window(None, sentence="Ein Mann .", loader=_with_digest_of_bundled(bundled_translator.digest))
+    lesson = lesson_for(window)
+    model = ModelReference("other", FakeTranslator(other, "cpu").digest)
+    opened = []
+    window.documents.model_requested.connect(opened.append)
+    scenes = tuple(replace(each, saved=replace(each.saved, model=model)) for each in lesson.scenes)
+    path = tmp_path / "two-models.augenmerk"
+    write_lesson_file(replace(lesson, scenes=(lesson.scenes[0], scenes[1])), path)
+    window.documents.open(path)
+    settle(qtbot, window)
+    window.open_model(other)
+    qtbot.waitUntil(lambda: window.state.model is not None and window.state.model.digest == model.digest)
+    settle(qtbot, window)
+    window.lessons.lesson.step(1)
+    settle(qtbot, window)
+    assert window.state.experiment.interventions == (OFF,)
+    assert "Kept from" not in window.state.notice
+    window.lessons.close()
+    qtbot.waitUntil(lambda: window.state.model is not None and window.state.model.is_bundled)
+    settle(qtbot, window)
+    assert opened == [None]
+    assert shown(qtbot, window)[1] == "Ein Mann ."
+
+
+def _with_digest_of_bundled(digest: str) -> type[FakeTranslator]:
+    class Bundled(FakeTranslator):
+        def __init__(self, path: Path | None, device: str) -> None:
+            super().__init__(path, device)
+            if path is None:
+                self.digest = digest
+
+    return Bundled
+
+
+def test_changes_on_the_screen_are_asked_about_in_edit_mode(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+    window.documents.open(path)
+    settle(qtbot, window)
+    lessons, bar, off = window.lessons, window.lessons.bar, toggle_head(Head("encoder", 0, 0))
+    window.state.submit(off)
+    settle(qtbot, window)
+    qtbot.mouseClick(bar.on_button, Qt.MouseButton.LeftButton)
+    assert lessons.dialog is None, "who looks at a lesson may try things"
+    settle(qtbot, window)
+    bar.edit_button.click()
+    for button, place, num_changes in (("Cancel", 1, 1), ("Save", 2, 2), ("Discard", 2, 2)):
+        lessons.lesson.go_to(1)
+        settle(qtbot, window)
+        window.state.submit(off)
+        settle(qtbot, window)
+        qtbot.mouseClick(bar.on_button, Qt.MouseButton.LeftButton)
+        question(window).button(QMessageBox.StandardButton[button]).click()
+        settle(qtbot, window)
+        assert lessons.lesson.place == place
+        assert len(lessons.lesson.scenes[1].saved.experiment.interventions) == num_changes
+    lessons.save_to(path)
+    lessons.lesson.go_to(0)
+    settle(qtbot, window)
+    window.state.submit(off)
+    settle(qtbot, window)
+    assert not lessons.lesson.is_changed
+    for leave in (lessons.close, window.close, lambda: window.documents.open(path)):
+        leave()
+        question(window).button(QMessageBox.StandardButton.Cancel).click()
+        assert window.isVisible()
+        assert lessons.bar.isVisible()
+    lessons.close()
+    question(window).button(QMessageBox.StandardButton.Save).click()
+    assert not bar.isVisible()
+    assert len(read_lesson_file(path).scenes[0].saved.experiment.interventions) == 1
+
+
+def test_a_window_whose_unsaved_screen_is_discarded_closes(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+    window.documents.open(path)
+    window.lessons.lesson.step(1)
+    settle(qtbot, window)
+    window.lessons.bar.edit_button.click()
+    window.state.intents.choose_head(Head("encoder", 0, 1))
+    window.close()
+    question(window).button(QMessageBox.StandardButton.Discard).click()
+    assert not window.isVisible()
+
+
+def test_typed_texts_are_not_discarded_without_a_question(qtbot: QtBot, window: MainWindow) -> None:
+    window.lessons.editing.add_scene()
+    dialog = window.lessons.dialog
+    assert isinstance(dialog, LessonTextDialog)
+    qtbot.keyClicks(dialog.texts[0], "A long explanation")
+    for answer in (QMessageBox.StandardButton.Cancel, QMessageBox.StandardButton.Discard):
+        assert dialog.isVisible()
+        qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+        (box,) = [each for each in dialog.findChildren(QMessageBox) if each.isVisible()]
+        box.button(answer).click()
+    assert not dialog.isVisible()
+    assert not window.lessons.bar.isVisible()
+
+
+def test_sentence_and_maps_of_a_scene_appear_together(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+    window.documents.open(path)
+    settle(qtbot, window)
+    state, page = window.state, window.translate_page
+    window.lessons.lesson.step(1)
+    assert state.request.is_running
+    assert window.lessons.bar.title.text() == "Scene 2"
+    assert page.sentence.input.text == "Ein Hund ."
+    assert state.selection.head != Head("decoder", 1, 2)
+    qtbot.waitUntil(lambda: not state.request.is_running)
+    assert page.sentence.input.text == "Zwei Hunde ."
+    assert (state.selection.head, state.selection.pinned) == (Head("decoder", 1, 2), Pair(2, 1))
+
+
+def test_a_scene_that_takes_long_is_announced(qtbot: QtBot, make_window: MakeWindow, path: Path) -> None:
+    class Slow(FakeTranslator):
+        def run(self, experiment, *, should_stop=lambda: False):
+            if experiment.source_text != "Ein Mann .":
+                qtbot.wait(0)
+                import time
+
+                time.sleep(0.7)
+            return super().run(experiment, should_stop=should_stop)
+
+    window = make_window(loader=Slow)
+    window.documents.open(path)
+    bar = window.lessons.bar
+    qtbot.waitUntil(lambda: bar.changes.isVisible() and bar.changes.text() == AWAITED)
+    assert window.translate_page.sentence.input.text == "Ein Mann ."
+    settle(qtbot, window)
+    assert not bar.changes.isVisible()
+
+
+@pytest.mark.allow_log_warnings
+def test_a_scene_that_is_refused_leaves_the_screen_and_its_view(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    lesson = lesson_for(window)
+    wrong = replace(lesson.scenes[1].saved, experiment=replace(lesson.scenes[1].saved.experiment, source_text="BOOM"))
+    path = tmp_path / "wrong.augenmerk"
+    write_lesson_file(replace(lesson, scenes=(lesson.scenes[0], replace(lesson.scenes[1], saved=wrong))), path)
+    window.documents.open(path)
+    settle(qtbot, window)
+    head = window.state.selection.head
+    window.lessons.lesson.step(1)
+    settle(qtbot, window)
+    for box in window.findChildren(QMessageBox):
+        box.close()
+    assert window.translate_page.sentence.input.text == "Ein Hund ."
+    assert window.lessons.bar.shows_changes, "it offers another try"
+    window.state.submit(edit_text("Eine Katze ."))
+    settle(qtbot, window)
+    assert window.state.selection.head == head
+
+
+@pytest.mark.slow
+def test_no_scene_of_the_shipped_lessons_counts_as_changed(qtbot: QtBot, make_window: MakeWindow) -> None:
+    window = make_window(None, loader=None)
+    for path in shipped_lessons():
+        window.documents.open(path)
+        for place in range(len(window.lessons.lesson.scenes)):
+            settle(qtbot, window)
+            assert window.lessons.lesson.place == place
+            assert not window.lessons.bar.shows_changes, (path.stem, place)
+            assert "Kept from" not in window.state.notice
+            window.lessons.lesson.step(1)
+
+
+def test_lessons_are_listed_below_the_chapters_with_recent_ones_on_top(
+    qtbot: QtBot, window: MainWindow, path: Path, tmp_path: Path
+) -> None:
+    window.documents.save(tmp_path / "experiment.augenmerk")
+    (tmp_path / "gone.augenmerk").write_bytes(path.read_bytes())
+    window.documents.open(tmp_path / "gone.augenmerk")
+    (tmp_path / "gone.augenmerk").unlink()
+    window.documents.open(path)
+    window.lessons.close()
+    window.pages.show(LEARN)
+    learn = window.pages.learn
+    assert learn is not None
+    names = [button.toolTip() for button in learn.list.lesson_buttons]
+    assert names[0] == "Lesson: Three scenes"
+    assert names[1:] == [f"Lesson: {read_lesson_file(each).title}" for each in shipped_lessons()]
+    window.resize(1100, 700)
+    assert learn.list.lesson_buttons[0].text() == "L1"
+    window.resize(1920, 1080)
+    assert learn.list.lesson_buttons[0].text() == "Three scenes"
+    qtbot.mouseClick(learn.list.lesson_buttons[0], Qt.MouseButton.LeftButton)
+    assert window.top_bar.tabs[TRANSLATE].isChecked()
+    assert window.lessons.lesson.path == path
+
+
+def test_the_palette_finds_every_tab_command_chapter_and_lesson_by_its_title(
+    qtbot: QtBot, window: MainWindow, path: Path
+) -> None:
+    window.documents.open(path)
+    window.state.submit(intervene(OFF, ForcedToken(1, "dog")))
+    settle(qtbot, window)
+    window.lessons.bar.edit_button.click()
+    window.lessons.editing.delete_scene()
+    settle(qtbot, window)
+    window.show_palette()
+    (palette,) = window.findChildren(CommandPalette)
+    titles = [each.title for each in window.commands.commands if each.is_offered]
+    titles += [f"Learn: {chapter.title}" for chapter in read_chapters()]
+    titles += [f"Lesson: {read_lesson_file(each).title}" for each in (path, *shipped_lessons())]
+    titles += [tab.name for tab in window.analysis.tabs]
+    menu = window.top_bar.menu_button.menu()
+    assert menu is not None
+    for title in titles:
+        palette.field.setText(title)
+        found = [palette.results.item(row).text() for row in range(palette.results.count())]
+        assert any(title in each for each in found), title
+    offered = {each.title for each in window.commands.commands}
+    for each in menu.actions():
+        if each.menu() is None and each.isEnabled() and not each.isSeparator():
+            name = each.text().partition("\t")[0]
+            assert any(name.lower() in title.lower() for title in offered), f"{name} is in the menu alone"
+    palette.close()
+    window.lessons.lesson.forget_changes()
