@@ -29,7 +29,8 @@ kept session use the same form. A lesson is a sequence of scenes with titles and
           "view": {"head": ["cross", 1, 4], "pinned": [2, 3]},
           "model": {"name": "multi30k-de-en", "digest": "5d04…"}}]}
 
-The question of a scene is for worksheets; it may be empty.
+The question of a scene may be empty. Two fields of a scene are optional: `"answer"`, the typed answer to the question,
+and `"check"`, the name of a computation that answers it with the model in use.
 """
 
 import json
@@ -211,6 +212,7 @@ _MAX_CHECKPOINT_HEADER = 100_000_000
 """Bytes of JSON at the beginning of a safetensors file, by its format."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _DIGEST = re.compile("[0-9a-f]{64}")
+_CHECK = re.compile("[a-z]+(-[a-z]+)*")
 
 ViewScalar = str | int | float | bool | None
 ViewValue = ViewScalar | tuple["ViewScalar | tuple[ViewScalar, ...]", ...]
@@ -261,13 +263,22 @@ class Scene:
         title: one line, not empty.
         text: one line, may be empty.
         saved: the experiment and its display.
-        question: for the worksheet, in one line; empty if there is none.
+        question: in one line; empty if there is none.
+        answer: of the question, in one line; empty if there is none, or if it is computed.
+        check: the name of the computation that answers the question; empty if there is none.
     """
 
     title: str
     text: str
     saved: SavedExperiment
     question: str = ""
+    answer: str = ""
+    check: str = ""
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether the question can be answered."""
+        return bool(self.answer or self.check)
 
 
 @dataclass(frozen=True)
@@ -316,11 +327,7 @@ def to_bytes(document: Document) -> bytes:
     """The content of the file; of a lesson that is being made, also without a scene. Raises `ExperimentFileError`."""
     if isinstance(document, Lesson):
         kind = LESSON_KIND
-        scenes = [
-            {"title": each.title, "text": each.text, "question": each.question, **_saved_to_json(each.saved)}
-            for each in document.scenes
-        ]
-        values: dict[str, Any] = {"title": document.title, "scenes": scenes}
+        values: dict[str, Any] = {"title": document.title, "scenes": list(map(_scene_to_json, document.scenes))}
     else:
         kind, values = KIND, _saved_to_json(document)
     whole = {"format": FORMAT_NAME, "version": FORMAT_VERSION, "kind": kind, **values}
@@ -335,6 +342,13 @@ def to_bytes(document: Document) -> bytes:
             f"This {kind} cannot be written to a file: {error} Nothing was written; change the {kind}."
         ) from error
     return data
+
+
+def _scene_to_json(scene: Scene) -> dict[str, Any]:
+    """A scene; without an answer, earlier versions read it, too."""
+    answers = {"answer": scene.answer, "check": scene.check}
+    texts = {"title": scene.title, "text": scene.text, "question": scene.question}
+    return texts | {name: text for name, text in answers.items() if text} | _saved_to_json(scene.saved)
 
 
 def _saved_to_json(saved: SavedExperiment) -> dict[str, Any]:
@@ -477,13 +491,18 @@ def _as_tuples(value: Any) -> Any:
 
 
 def _scene(field: Field) -> Scene:
-    members = field.members("title", "text", "question", *SAVED_FIELDS)
-    return Scene(
-        _line(members["title"], MAX_TITLE_CHARACTERS),
-        _line(members["text"], MAX_TEXT_CHARACTERS, may_be_empty=True),
-        _saved(members),
-        _line(members["question"], MAX_TEXT_CHARACTERS, may_be_empty=True),
+    members = field.members("title", "text", "question", *SAVED_FIELDS, optional=("answer", "check"))
+    text, question, answer = (
+        _line(members[name], MAX_TEXT_CHARACTERS, may_be_empty=True) if name in members else ""
+        for name in ("text", "question", "answer")
     )
+    check = members["check"].text(MAX_TITLE_CHARACTERS) if "check" in members else ""
+    if check and not _CHECK.fullmatch(check):
+        members["check"].refuse("a name of small letters and hyphens")
+    scene = Scene(_line(members["title"], MAX_TITLE_CHARACTERS), text, _saved(members), question, answer, check)
+    if scene.has_answer and not question:
+        members["question"].refuse("the question of this answer")
+    return scene
 
 
 def _line(field: Field, max_characters: int, *, may_be_empty: bool = False) -> str:

@@ -74,6 +74,17 @@ def test_a_lesson_comes_back_exactly_and_holds_no_path(tmp_path: Path) -> None:
     assert kind_of_file(path) == "experiment", "no checkpoint"
 
 
+def test_answers_come_back_and_need_a_question(tmp_path: Path) -> None:
+    asked = replace(LESSON.scenes[0], question="Why?", answer="Because.", check="without-head")
+    lesson = replace(LESSON, scenes=(asked, replace(asked, answer=""), replace(asked, check="")))
+    write_lesson_file(lesson, tmp_path / "one.augenmerk")
+    assert read_lesson_file(tmp_path / "one.augenmerk") == lesson
+    assert b'"answer"' not in to_bytes(LESSON), "earlier versions read a lesson without answers"
+    for answer in ({"answer": "x"}, {"check": "x"}):
+        with pytest.raises(ExperimentFileError, match=r'scenes\[0\].question is "". Use the question of this answer'):
+            to_bytes(replace(LESSON, scenes=(replace(LESSON.scenes[0], question="", **answer),)))
+
+
 def test_a_lesson_without_scenes_is_neither_opened_nor_saved(tmp_path: Path) -> None:
     assert "scenes is an empty list. Add a scene." in refused(to_bytes(Lesson("Empty")))
     path = tmp_path / "one.augenmerk"
@@ -119,6 +130,9 @@ WRONG = [
     ("scenes[0].text", "x\ty", "scenes[0].text is "),
     ("scenes[0].text", "x" * (MAX_TEXT_CHARACTERS + 1), "scenes[0].text has 1,001 characters."),
     ("scenes[0].question", 3, "scenes[0].question is 3. Use a text"),
+    ("scenes[0].answer", "x\ty", "scenes[0].answer is "),
+    ("scenes[0].check", "../x", 'scenes[0].check is "../x". Use a name of small letters and hyphens.'),
+    ("scenes[0].check", 3, "scenes[0].check is 3. Use a text"),
     ("scenes[0].sound", "x", "scenes[0].sound is not a known field."),
     ("sound", "x", "sound is not a known field."),
 ]
