@@ -25,6 +25,7 @@ from augenmerk.viz_app.analysis.tab import AnalysisContext
 from augenmerk.viz_app.documents.experiment_documents import EXPERIMENT_COMMANDS, ExperimentDocuments
 from augenmerk.viz_app.documents.lesson_documents import (
     LESSON_COMMANDS,
+    POINTER_COMMANDS,
     LessonDocuments,
     make_lesson_menu,
 )
@@ -33,6 +34,7 @@ from augenmerk.viz_app.documents.session import KeptSession
 from augenmerk.viz_app.export.menu import EXPORTS, ExportMenu
 from augenmerk.viz_app.export.saving import Exportable
 from augenmerk.viz_app.learn.chapter import read_chapters
+from augenmerk.viz_app.learn.scene_answers import SceneAnswers
 from augenmerk.viz_app.models.loader import MODEL_COMMANDS, ModelLoader, foreign_source
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.presentation import PRESENTATION_COMMANDS, Presentable, Presentation, caption, keys_of
@@ -717,6 +719,7 @@ class MainWindow(QMainWindow):
         add(self.lessons.bar, SCENE_COMMANDS, self.lessons.bar)
         add(self.loader, MODEL_COMMANDS)
         add(self.lessons, LESSON_COMMANDS)
+        add(self.state, POINTER_COMMANDS, self.translate_page)
         add(self.documents, EXPERIMENT_COMMANDS)
         add(self.export_menu, tuple(EXPORTS.values()))
 
@@ -785,6 +788,7 @@ class MainWindow(QMainWindow):
         self.lessons.lesson.changed.connect(self.presentation.show_scene)
         lesson_bar.focus_to = page.heads.grid
         self.documents.lesson_read.connect(lambda *_: self.pages.show(TRANSLATE))
+        self.lessons.answers = SceneAnswers(page.controller)
         page.sentence.undo_before = self.lessons.editing.restore_scene
         page.step_scene = lambda by: lesson_bar.takes_arrows and lesson_bar.step_scene(by)
         page.stop_analysis, page.analysis_numbers = self.analysis.stop, self.analysis.numbers

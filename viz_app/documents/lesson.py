@@ -1,8 +1,9 @@
 """The open lesson: its scenes, the current scene, unsaved changes. No Qt."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from psygnal import Signal
 
@@ -17,6 +18,16 @@ from augenmerk.core.translation.experiment_file import (
 )
 
 NEW_TITLE = "New lesson"
+
+
+class Answers(Protocol):
+    """Answers questions about the experiment on the screen."""
+
+    def questions(self) -> Mapping[str, str]:
+        """The questions by the names of their checks."""
+
+    def compute(self, name: str, use: Callable[[str], None]) -> None:
+        """Calls `use` with the answer of a check."""
 
 
 class OpenLesson:

@@ -1,10 +1,11 @@
 """The lesson bar: the current scene, its text, navigation, and in edit mode the editing commands."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QShortcut
 from PySide6.QtWidgets import (
+    QComboBox,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
@@ -16,8 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from augenmerk.core.translation.experiment_file import MAX_TITLE_CHARACTERS
-from augenmerk.viz_app.documents.lesson import OpenLesson, as_line, as_title
+from augenmerk.core.translation.experiment_file import MAX_TITLE_CHARACTERS, Scene
+from augenmerk.viz_app.documents.lesson import Answers, OpenLesson, as_line, as_title
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
 from augenmerk.viz_app.views.commands import SCENE_COMMANDS
 from augenmerk.viz_app.widgets.buttons import flat_button
@@ -27,9 +28,14 @@ from augenmerk.viz_app.widgets.layouts import FlowLayout, Space, column_of, row_
 
 MAX_LINES = 3
 BUSY_DELAY_MS = 250
-CHANGED, AWAITED = "changed", "translating…"
+CHANGED, AWAITED, COMPUTING = "changed", "translating…", "computing the answer…"
 NO_SCENE = "Add scene saves the current screen here: the sentence, its changes and the view of the maps."
-TEXTS = (("Explanation", "What to look at (optional)"), ("Question", "A question for the worksheet (optional)"))
+TEXTS = (
+    ("Explanation", "What to look at (optional)"),
+    ("Question", "Asked before the answer is shown, and on the worksheet (optional)"),
+    ("Answer", "Shown on request (optional)"),
+)
+TYPED = "typed above, or none"
 
 
 class LessonBar(QFrame):
@@ -37,6 +43,7 @@ class LessonBar(QFrame):
 
     Attributes:
         back_button, on_button, edit_button, close_button: always there.
+        question, answer: of the scene; `reveal_button` shows the answer.
         changes: a note that the screen differs from the scene, with `update_button` and `revert_button`, or that the
             scene is being computed.
         other_model: a note if the scene belongs to another model.
@@ -64,6 +71,8 @@ class LessonBar(QFrame):
         self.place = label("number")
         self.title = ElidingLabel("heading")
         self.text = MaxLinesLabel("", MAX_LINES)
+        self.question, self.answer = MaxLinesLabel("heading", MAX_LINES), MaxLinesLabel("accent", MAX_LINES)
+        self.reveal_button = flat_button("Show the answer", following.tip_with_keys("Show the answer"))
         self.other_model = ElidingLabel("warm")
         self.other_model.hide()
         self.changes = label("warm", CHANGED)
@@ -94,9 +103,11 @@ class LessonBar(QFrame):
         return self._lesson.lesson is not None and not self.is_editing
 
     def step_scene(self, by: int) -> bool:
-        """Moves by a number of scenes; False if no scene is shown."""
+        """Moves by a number of scenes, after the answer of this one was shown; False if no scene is shown."""
         lesson = self._lesson
-        if lesson.can_step_back if by < 0 else lesson.can_step_on:
+        if by > 0 and lesson.can_reveal:
+            lesson.reveal()
+        elif lesson.can_step_back if by < 0 else lesson.can_step_on:
             self.leave(lambda: lesson.step(by))
         return bool(lesson.scenes)
 
@@ -133,11 +144,18 @@ class LessonBar(QFrame):
         names = [lesson.lesson.title] if scene is None or self.is_editing else []  # "Rename lesson" changes it
         self.title.setText(" · ".join(names + ([scene.title] if scene is not None else [])) + star)
         self.title.setToolTip("")
-        self.text.set_text(scene.text if scene is not None else NO_SCENE)
+        texts = (NO_SCENE, "", "") if scene is None else (scene.text, scene.question, lesson.answer or "")
+        for part, text in zip((self.text, self.question, self.answer), texts, strict=True):
+            part.set_text(text)
+            part.setVisible(bool(text))
+        if lesson.answer == "":
+            self.answer.set_text(COMPUTING)
+            self.answer.setVisible(True)
+        set_visible(self.reveal_button, lesson.can_reveal, focus_to=self.on_button)
         self.place.setToolTip(f"The lesson “{lesson.lesson.title}”{', not saved' if lesson.is_changed else ''}")
         arrows = (
             (self.back_button, self.on_button, lesson.can_step_back),
-            (self.on_button, self.back_button, lesson.can_step_on),
+            (self.on_button, self.back_button, lesson.can_step_on or lesson.can_reveal),
         )
         for button, other, is_enabled in sorted(arrows, key=lambda each: not each[2]):
             had_focus = button.hasFocus()
@@ -150,8 +168,8 @@ class LessonBar(QFrame):
         for text, command in self._edit_commands.items():
             self.edit_buttons[text].setEnabled(command.is_offered)
 
-    def offer_editing(self, commands: Mapping[str, BoundCommand]) -> None:
-        """Fills the row of the edit mode with a button for each command, by its text."""
+    def offer_editing(self, commands: Mapping[str, BoundCommand], *others: QWidget) -> None:
+        """Fills the row of the edit mode with a button for each command, by its text, and other buttons."""
         flow = FlowLayout(2)
         self.edit_row.setLayout(flow)
         for text, command in commands.items():
@@ -159,6 +177,8 @@ class LessonBar(QFrame):
             button.clicked.connect(lambda _=False, command=command: command.run())
             self._edit_commands[text], self.edit_buttons[text] = command, button
             flow.addWidget(button)
+        for other in others:
+            flow.addWidget(other)
         self.rebuild()
 
     def show_other_model(self, name: str) -> None:
@@ -167,7 +187,8 @@ class LessonBar(QFrame):
         self.other_model.setVisible(bool(name))
 
     def _lay_out(self) -> None:
-        words = column_of(self.title, self.text, self.other_model, spacing=2)
+        question = row_of((self.question, 1), self.reveal_button, spacing=6)
+        words = column_of(self.title, self.text, question, self.answer, self.other_model, spacing=2)
         middle = Qt.AlignmentFlag.AlignVCenter
         before = [(part, 0, middle) for part in (self.back_button, self.place, self.on_button)]
         of_changes = self.changes, self.update_button, self.revert_button
@@ -181,6 +202,7 @@ class LessonBar(QFrame):
         lesson.changed.connect(self.rebuild)
         self.back_button.clicked.connect(lambda: self.step_scene(-1))
         self.on_button.clicked.connect(lambda: self.step_scene(1))
+        self.reveal_button.clicked.connect(lesson.reveal)
         self.edit_button.toggled.connect(lambda _: self.rebuild())
         self.edit_button.toggled.connect(lambda _: self.arrows_changed.emit())
         lesson.changed.connect(self.arrows_changed.emit)
@@ -191,23 +213,27 @@ class LessonBar(QFrame):
 
 
 class LessonTextDialog(QDialog):
-    """Asks for the title of a lesson, or for the title, explanation and question of a scene.
+    """Asks for the title of a lesson, or for the texts of a scene.
 
     Attributes:
         title: the field of the title.
-        texts: the fields of the explanation and the question; empty for a lesson.
+        texts: the fields of explanation, question and answer; none for a lesson.
+        computed: the choice of a computed answer; its question replaces one of another choice, or an empty one.
         buttons: OK, enabled once there is a title, and Cancel.
 
     Signals:
-        given(list[str]): the title, which is not empty, and the texts.
+        given(list[str]): the title, which is not empty, then for a scene the texts and the name of the check.
     """
 
     given = Signal(list)
 
-    def __init__(self, heading: str, title: str, texts: Sequence[str], parent: QWidget) -> None:
+    def __init__(self, heading: str, title: str, scene: Scene | None, answers: Answers | None, parent: QWidget) -> None:
+        """`scene`: whose texts are changed; None for a lesson. `answers`: computes answers."""
         super().__init__(parent)
         self.setWindowTitle(heading)
+        texts = () if scene is None else (scene.text, scene.question, scene.answer)
         self.title, self.texts = QLineEdit(title), [QPlainTextEdit(text) for text in texts]
+        self.computed, self._questions = QComboBox(), dict(answers.questions()) if answers is not None else {}
         self.title.setMaxLength(MAX_TITLE_CHARACTERS)
         self.title.selectAll()  # typing replaces it
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
@@ -221,16 +247,35 @@ class LessonTextDialog(QDialog):
             field.setTabChangesFocus(True)
             field.setFixedHeight(5 * field.fontMetrics().lineSpacing())
             field.setPlaceholderText(hint)
+            field.textChanged.connect(self._fit)
             form.addRow(name, field)
+        if scene is not None:
+            checks = {"": TYPED, scene.check: scene.check or TYPED} | self._questions
+            for check, question in checks.items():
+                self.computed.addItem(question, check)
+            self.computed.setCurrentIndex(self.computed.findData(scene.check))
+            self.computed.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            self.computed.activated.connect(self._ask_computed)
+            form.addRow("Computed answer", self.computed)
         form.addRow(self.buttons)
         scales(self.setMinimumWidth, 530)
         self._fit()
 
     def _fit(self) -> None:
-        self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(bool(as_title(self.title.text())))
+        title, *texts = self._given()
+        can_ask = not texts or bool(texts[1]) or not (texts[2] or texts[3])  # an answer needs a question
+        self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(bool(title) and can_ask)
+
+    def _ask_computed(self) -> None:
+        """Asks the question of the computed answer, unless the user typed another one."""
+        question = self.texts[1]
+        if question.toPlainText() in ("", *self._questions.values()):
+            question.setPlainText(self._questions.get(self.computed.currentData(), ""))
+        self._fit()
 
     def _given(self) -> list[str]:
-        return [as_title(self.title.text()), *(as_line(text.toPlainText()) for text in self.texts)]
+        texts = [as_line(text.toPlainText()) for text in self.texts]
+        return [as_title(self.title.text()), *texts, *([self.computed.currentData()] if texts else [])]
 
     def _give(self) -> None:
         self.given.emit(self._given())

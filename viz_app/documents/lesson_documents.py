@@ -21,7 +21,7 @@ from augenmerk.core.translation.experiment_file import (
     write_lesson_file,
 )
 from augenmerk.viz_app.documents.experiment_documents import NOTHING, ExperimentDocuments
-from augenmerk.viz_app.documents.lesson import OpenLesson, as_title
+from augenmerk.viz_app.documents.lesson import Answers, OpenLesson, as_title
 from augenmerk.viz_app.documents.lesson_bar import LessonBar, LessonTextDialog
 from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, SceneResult, scene_maps, scene_parts
 from augenmerk.viz_app.documents.reading import (
@@ -37,9 +37,11 @@ from augenmerk.viz_app.export.worksheet import save_worksheet
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import ExperimentEditor, Step, resume_history
 from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view import Pointer, PointerStyle, PointerTarget
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.views.commands import UNDO
+from augenmerk.viz_app.widgets.buttons import MenuButton
 from augenmerk.viz_app.widgets.commands import BoundCommand, Command
 from augenmerk.viz_app.widgets.dialogs import ask_where_to_save, show_failure
 from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, Request
@@ -67,11 +69,11 @@ class LessonEditing:
             return
         saved = saved_experiment(self._state)
 
-        def add(title: str, text: str, question: str) -> None:
-            self._lesson.add(Scene(title, text, saved, question))
+        def add(title: str, text: str, question: str, answer: str, check: str) -> None:
+            self._lesson.add(Scene(title, text, saved, question, answer, check))
             self._documents.bar.edit_button.setChecked(True)
 
-        self._ask("Add a scene", "", ("", ""), add)
+        self._ask("Add a scene", "", Scene("", "", saved), add)
 
     def update_scene(self) -> None:
         """Replaces the scene's experiment and view by those on the screen."""
@@ -92,20 +94,21 @@ class LessonEditing:
         """Asks for other texts of the current scene."""
         scene = self._lesson.scene
         if scene is not None:
+            names = "title", "text", "question", "answer", "check"
             self._ask(
                 "The texts of this scene",
                 scene.title,
-                (scene.text, scene.question),
-                lambda title, text, question: self._lesson.change_scene(title=title, text=text, question=question),
+                scene,
+                lambda *texts: self._lesson.change_scene(**dict(zip(names, texts, strict=True))),
             )
 
     def ask_for_title(self) -> None:
         """Asks for another title of the lesson."""
         if self._lesson.lesson is not None:
-            self._ask("Rename the lesson", self._lesson.lesson.title, (), self._lesson.rename)
+            self._ask("Rename the lesson", self._lesson.lesson.title, None, self._lesson.rename)
 
-    def _ask(self, heading: str, title: str, texts: Sequence[str], act: Callable[..., None]) -> None:
-        dialog = LessonTextDialog(heading, title, texts, self._documents.window)
+    def _ask(self, heading: str, title: str, scene: Scene | None, act: Callable[..., None]) -> None:
+        dialog = LessonTextDialog(heading, title, scene, self._documents.answers, self._documents.window)
         dialog.given.connect(lambda words: self._try(lambda: act(*words)))
         self._documents.show_dialog(dialog)
 
@@ -197,6 +200,7 @@ class LessonDocuments(QObject):
         lesson: the open lesson, without Qt.
         bar: shows it.
         editing, export: change it; write pages and worksheets of it.
+        answers: computes the answers of scenes; None if nothing does.
         dialog: a dialog about the lesson that is open, or None.
 
     Signals:
@@ -221,14 +225,17 @@ class LessonDocuments(QObject):
         self.lesson = OpenLesson()
         self.bar = LessonBar(self.lesson)
         self.dialog: QDialog | None = None
+        self.answers: Answers | None = None
         self.editing, self.export = LessonEditing(self), LessonExport(self, worker)
         self.lesson.scene_chosen.connect(self._show)
+        self.lesson.answer_asked.connect(self._compute_answer)
         self.lesson.changed.connect(self._keep_place)
         self.lesson.changed.connect(self._name_model)
         self.lesson.changed.connect(self._compare)
         for changed in (
             *(state.model_changed, state.experiment_changed, state.result_changed, state.settings.events),
-            *(state.selection.events.head, state.selection.events.pinned, state.request.changed),
+            *(state.selection.events.head, state.selection.events.pinned, state.selection.events.pointer),
+            state.request.changed,
         ):
             changed.connect(self._compare, max_args=0)
         for changed in (state.result_changed, state.request.changed):
@@ -240,7 +247,9 @@ class LessonDocuments(QObject):
             button.setToolTip(command.tip)
             button.clicked.connect(lambda _=False, act=command.act: act(self))
         self.bar.leave = self._once_updated
-        self.bar.offer_editing({text: command.on(self) for text, command in EDIT_ROW.items()})
+        pointer = MenuButton("Pointer ▾", "Direct the eye of the audience to a part of the picture")
+        pointer.setMenu(self._pointer_menu())
+        self.bar.offer_editing({text: command.on(self) for text, command in EDIT_ROW.items()}, pointer)
 
     @property
     def own_settings(self) -> MapViewSettings:
@@ -257,11 +266,28 @@ class LessonDocuments(QObject):
         return self.bar.is_editing and self.bar.shows_changes
 
     def scene_words(self) -> str | None:
-        """Place, title and text of the current scene, in two lines; None without a lesson."""
+        """Place and title, text, question and shown answer of the current scene, in lines; None without a lesson."""
         scene = self.lesson.scene
         if scene is None:
             return None
-        return "\n".join(filter(None, (f"{self.lesson.place_text} · {scene.title}", scene.text)))
+        heading = f"{self.lesson.place_text} · {scene.title}"
+        return "\n".join(filter(None, (heading, scene.text, scene.question, self.lesson.answer)))
+
+    def _pointer_menu(self) -> QMenu:
+        menu = QMenu(self.window)
+        for command in POINTER_COMMANDS:
+            command.on(self.state).add_to(menu, command.title.partition(": ")[2])
+
+        def allow() -> None:
+            for action, command in zip(menu.actions(), POINTER_COMMANDS, strict=True):
+                action.setEnabled(command.is_offered(self.state))
+
+        menu.aboutToShow.connect(allow)
+        return menu
+
+    def _compute_answer(self, scene: Scene) -> None:
+        if self.answers is not None:
+            self.answers.compute(scene.check, lambda text: self.lesson.add_to_answer(scene, text))
 
     def listed(self) -> list[BoundCommand]:
         """A command for each lesson that opens it: recent ones, then those that ship. Reads all files."""
@@ -539,7 +565,7 @@ EDIT_ROW: dict[str, Command[LessonDocuments]] = {
         lambda documents: documents.editing.delete_scene(),
         "Delete this scene from the lesson",
     ),
-    "Restore scene": _command(
+    "Restore deleted": _command(
         "Lesson: restore the deleted scene",
         lambda documents: documents.editing.restore_scene(),
         "Restore the scene that was deleted last",
@@ -554,6 +580,34 @@ EDIT_ROW: dict[str, Command[LessonDocuments]] = {
     "Save": SAVE_LESSON,
 }
 """The buttons of the edit mode, by their texts."""
+_TARGETS: Mapping[PointerTarget, str] = {
+    "cell": "the pinned cell",
+    "row": "the row of the pinned cell",
+    "head": "the chosen head",
+    "word": "the word of the pinned row",
+}
+_STYLES: Mapping[PointerStyle, str] = {"ring": "ring around", "arrow": "arrow at", "dim": "dim all but"}
+
+
+def _pointing(pointer: Pointer | None) -> Command[ExperimentState]:
+    """The command that sets the pointer."""
+    name = "none" if pointer is None else f"{_STYLES[pointer.style]} {_TARGETS[pointer.target]}"
+    return Command[ExperimentState](
+        f"Pointer: {name}",
+        lambda state: setattr(state.selection, "pointer", pointer),
+        group="Files",
+        is_offered=lambda state: (
+            state.selection.pointer is not None
+            if pointer is None
+            else state.result is not None and (pointer.target == "head" or state.selection.pinned is not None)
+        ),
+    )
+
+
+POINTER_COMMANDS = (
+    *(_pointing(Pointer(target, style)) for style in _STYLES for target in _TARGETS),
+    _pointing(None),
+)
 OPEN_LESSON = _command(
     "Open lesson…", lambda documents: documents.experiments.ask_what_to_open(), is_offered=lambda _: True
 )

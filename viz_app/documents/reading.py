@@ -22,7 +22,7 @@ from augenmerk.core.translation.experiment_file import (
     read_document,
 )
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.map_view import Pair, Pointer, PointerStyle, PointerTarget
 from augenmerk.viz_app.state.map_view_settings import (
     AUTO,
     FIT,
@@ -66,6 +66,8 @@ def view_values(state: ExperimentState) -> dict[str, Any]:
     values["head"] = (selection.head.kind, selection.head.layer, selection.head.head)
     if selection.pinned is not None:
         values["pinned"] = (selection.pinned.query, selection.pinned.key)
+    if selection.pointer is not None:
+        values["pointer"] = (selection.pointer.target, selection.pointer.style)
     return values
 
 
@@ -97,11 +99,12 @@ def apply_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
     if "pinned" not in values:  # the pin of another scene does not belong here
         state.selection.pinned = None
     state.intents.pin_with_next_result(_pair(values["pinned"]) if "pinned" in values else None)
+    state.selection.pointer = _pointer(values["pointer"]) if "pointer" in values else None
 
 
 def shows(state: ExperimentState, saved: SavedExperiment) -> bool:
     """True if the screen has this experiment and view. Entries that the view lacks may have any value."""
-    view = {"pinned": None, **({"several": ()} if "head" in saved.view else {}), **saved.view}
+    view = {"pinned": None, "pointer": None, **({"several": ()} if "head" in saved.view else {}), **saved.view}
     shown = view_values(state)
     has_view = all(shown.get(name) == value for name, value in view.items())
     return has_view and state.editor.step.restored().experiment == saved.experiment
@@ -173,6 +176,16 @@ def _pair(value: object) -> Pair:
     raise ExperimentFileError(f"view.pinned is {value!r}. Use the positions of a query and a key.")
 
 
+def _pointer(value: object) -> Pointer:
+    if isinstance(value, tuple) and len(value) == 2:
+        target = next((each for each in get_args(PointerTarget) if each == value[0]), None)
+        style = next((each for each in get_args(PointerStyle) if each == value[1]), None)
+        if target is not None and style is not None:
+            return Pointer(target, style)
+    targets, styles = (", ".join(get_args(each)) for each in (PointerTarget, PointerStyle))
+    raise ExperimentFileError(f"view.pointer is {value!r}. Use one of {targets}, and one of {styles}.")
+
+
 def _are_positions(values: tuple[object, ...]) -> bool:
     return all(type(each) is int and 0 <= each <= MAX_POSITION for each in values)
 
@@ -180,6 +193,7 @@ def _are_positions(values: tuple[object, ...]) -> bool:
 _READERS: dict[str, Callable[[object], object]] = {
     "head": partial(_head, name="head"),
     "pinned": _pair,
+    "pointer": _pointer,
     "several": _several,
     "zoom": _zoom,
 }

@@ -29,6 +29,7 @@ from augenmerk.core.translation.result import FloatArray
 from augenmerk.viz_app.heatmap.drawing import (
     PRINT_COLORS,
     SMALL_SCALE,
+    VEIL_OPACITY,
     Box,
     Drawing,
     DrawingBlock,
@@ -212,9 +213,13 @@ def _draw_shapes(axes: Axes, shapes: Sequence[Shape], unit_px: float, corner: tu
         if shape.kind == "line":
             axes.plot([x, x + width], [y, y + height], color=color, linewidth=points, solid_capstyle="round", zorder=2)
             continue
-        is_dot, fill = shape.kind == "dot", "none" if shape.kind == "frame" else color
-        patch = Ellipse((x + width / 2, y + height / 2), width, height) if is_dot else Rectangle((x, y), width, height)
-        patch.set(clip_on=False, zorder=2, linewidth=points, facecolor=fill, edgecolor=color)
+        is_round, is_veil = shape.kind in ("dot", "ring"), shape.kind == "veil"
+        fill = "none" if shape.kind in ("frame", "ring") else "white" if is_veil else color
+        patch = (
+            Ellipse((x + width / 2, y + height / 2), width, height) if is_round else Rectangle((x, y), width, height)
+        )
+        patch.set(clip_on=False, zorder=2, linewidth=points, facecolor=fill, edgecolor="none" if is_veil else color)
+        patch.set_alpha(VEIL_OPACITY if is_veil else None)
         axes.add_patch(patch)
 
 

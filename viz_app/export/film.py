@@ -23,7 +23,15 @@ from PIL import Image, ImageColor, ImageDraw, ImageFont
 from augenmerk.core.errors import StorageError
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import atomic_path, check_writable
-from augenmerk.viz_app.heatmap.drawing import PAPER, PRINT_COLORS, Box, Drawing, mark_shapes, marked_labels
+from augenmerk.viz_app.heatmap.drawing import (
+    PAPER,
+    PRINT_COLORS,
+    VEIL_OPACITY,
+    Box,
+    Drawing,
+    mark_shapes,
+    marked_labels,
+)
 
 FORMATS = ("gif", "mp4")
 FFMPEG = "ffmpeg"
@@ -452,6 +460,12 @@ class _FilmPainter:
                 draw.line(box, color, round(shape.pen_px))
             elif shape.kind == "frame":
                 draw.rectangle((x - 1, y - 1, *box[2:]), outline=color, width=round(shape.pen_px))
+            elif shape.kind == "ring":
+                draw.ellipse(box, outline=color, width=round(shape.pen_px))
+            elif shape.kind == "veil":
+                place = round(box[0]), round(box[1]), round(box[2]), round(box[3])
+                veiled = image.crop(place)
+                image.paste(Image.blend(veiled, Image.new("RGB", veiled.size, GROUND), VEIL_OPACITY), place)
             else:
                 (draw.rectangle if shape.kind == "fill" else draw.ellipse)(box, color)
 

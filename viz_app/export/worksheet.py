@@ -17,7 +17,15 @@ from augenmerk.core.quantities import percent
 from augenmerk.core.storage import write_text
 from augenmerk.core.translation.experiment import GivenTarget, HeadScaled, Intervention
 from augenmerk.core.translation.experiment_file import Lesson, Scene
-from augenmerk.viz_app.heatmap.drawing import PRINT_COLORS, Box, Drawing, Shape, mark_shapes, marked_labels
+from augenmerk.viz_app.heatmap.drawing import (
+    PRINT_COLORS,
+    VEIL_OPACITY,
+    Box,
+    Drawing,
+    Shape,
+    mark_shapes,
+    marked_labels,
+)
 
 NUM_LINES = 3
 """To write on, below each question."""
@@ -168,9 +176,11 @@ def _shape_svg(shape: Shape, left: float, top: float) -> str:
     if shape.kind == "line":
         ends = f"M{x:g} {y:g}l{width:g} {height:g}"
         return f'<path d="{ends}" stroke="{color}" stroke-width="{shape.pen_px:g}" fill="none"/>'
-    radius = f' rx="{width / 2:g}"' if shape.kind == "dot" else ""
+    radius = f' rx="{width / 2:g}" ry="{height / 2:g}"' if shape.kind in ("dot", "ring") else ""
     ink = f'fill="{color}"'
-    if shape.kind == "frame":
+    if shape.kind == "veil":
+        ink = f'fill="#fff" fill-opacity="{VEIL_OPACITY}"'
+    if shape.kind in ("frame", "ring"):
         ink = f'fill="none" stroke="{color}" stroke-width="{shape.pen_px:g}"'
     return f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"{radius} {ink}/>'
 

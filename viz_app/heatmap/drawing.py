@@ -18,7 +18,7 @@ from augenmerk.core.translation.result import FloatArray, MapKind
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_source import top_value, top_values
-from augenmerk.viz_app.state.map_view import NO_MARKS, Band, Marks, Strip
+from augenmerk.viz_app.state.map_view import NO_MARKS, Band, Marks, Pointed, PointerStyle, Strip
 from augenmerk.viz_app.state.marks import marks_of_heads, marks_of_large_map, query_sum
 
 NUM_COLORS = 256
@@ -122,6 +122,10 @@ CHANGED_PX, SET_PX, FORCED_PX = 6.0, 2.0, 8.0
 """Distance of such a mark from the cells."""
 SMALL_SCALE = 0.5
 """Scale of the marks next to small maps."""
+POINTER_PX, RING_MARGIN_PX, ARROW_PX, ARROW_HEAD_PX = 3.5, 5.0, 34.0, 11.0
+"""Thickness of a pointer; distance of a ring from its cell; lengths of an arrow and its head along each side."""
+VEIL_OPACITY = 0.72
+"""Of the ground over dimmed cells."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,21 +190,22 @@ class Shape:
     """The form of a mark in every back end.
 
     Attributes:
-        kind: a filled rectangle, a filled ellipse, an outline, or a line from the upper left to the lower right corner.
-        box: its place, in pixels from the upper left cell.
+        kind: a filled rectangle, a filled ellipse, an outline, a line from the upper left to the lower right corner, an
+            outlined ellipse, or a rectangle of the ground that lets a little through (`VEIL_OPACITY`).
+        box: its place, in pixels from the upper left cell; of a line, width and height may be negative.
         color: the role of its colour: "accent" for selected items, "warm" for changed ones.
         pen_px: width of outline or line.
     """
 
-    kind: Literal["fill", "dot", "frame", "line"]
+    kind: Literal["fill", "dot", "frame", "line", "ring", "veil"]
     box: Box
     color: Literal["accent", "warm"]
     pen_px: float = 0.0
 
     @property
     def is_beside(self) -> bool:
-        """Whether it is next to the cells, not on them."""
-        return self.kind in ("fill", "dot")
+        """Whether it is next to the cells, or reaches beyond them."""
+        return self.kind in ("fill", "dot", "ring")
 
 
 def mark_shapes(marks: Marks, cell: tuple[float, float], window: Box, scale: float = 1.0) -> list[Shape]:
@@ -213,11 +218,12 @@ def mark_shapes(marks: Marks, cell: tuple[float, float], window: Box, scale: flo
         scale: of the marks next to it; below 1 for small maps, which are close together.
     """
     bar_px, dot_px = BAR_PX * scale, DOT_PX * scale
+    veils = [Shape("veil", window, "accent")] if marks.is_dimmed else []
     changed, set_by_hand, forced = (_visible(bands, cell, window) for bands in (marks.changed, marks.set, marks.forced))
     bars = [_beside(band, box, window, -CHANGED_PX * scale, bar_px) for band, box in changed]
     bars += [_beside(band, box, window, SET_PX * scale, bar_px) for band, box in set_by_hand]
     dots = [_beside(band, box, window, FORCED_PX * scale, dot_px) for band, box in forced]
-    shapes = [Shape("fill", bar, "warm") for bar in bars]
+    shapes = veils + [Shape("fill", bar, "warm") for bar in bars]
     shapes += [Shape("dot", _middle(bar, dot_px), "warm") for bar in dots]
     shapes += [Shape("frame", box, "accent", 1.4) for _, box in _visible(marks.lit, cell, window)]
     if marks.pinned is not None:
@@ -225,7 +231,49 @@ def mark_shapes(marks: Marks, cell: tuple[float, float], window: Box, scale: flo
         shapes.append(Shape("frame", Box(left, top, *cell), "accent", 2))
     if marks.is_off:
         shapes.append(Shape("line", window, "warm", 2))
+    if marks.pointed is not None:
+        at = _pointed_box(marks.pointed, cell, window)
+        x, y = at.left + at.width / 2, at.top + at.height / 2
+        is_in_sight = 0 <= x - window.left <= window.width and 0 <= y - window.top <= window.height
+        shapes += pointer_shapes(marks.pointed.style, at, window) if is_in_sight else []
     return shapes
+
+
+def _pointed_box(pointed: Pointed, cell: tuple[float, float], window: Box) -> Box:
+    """The cell, row or map that a pointer points at."""
+    width, height = cell
+    if pointed.row is None:
+        return window
+    if pointed.column is None:
+        return Box(window.left, pointed.row * height, window.width, height)
+    return Box(pointed.column * width, pointed.row * height, width, height)
+
+
+def pointer_shapes(style: PointerStyle, at: Box, around: Box) -> list[Shape]:
+    """A pointer at a box; `around`: the part of the drawing that it may dim. An arrow comes from the roomier side."""
+    right, bottom = at.left + at.width, at.top + at.height
+    if style == "dim":
+        end_x, end_y = around.left + around.width, around.top + around.height
+        boxes = (
+            Box(around.left, around.top, around.width, at.top - around.top),
+            Box(around.left, bottom, around.width, end_y - bottom),
+            Box(around.left, at.top, at.left - around.left, at.height),
+            Box(right, at.top, end_x - right, at.height),
+        )
+        return [Shape("veil", box, "accent") for box in boxes if box.width > 0 and box.height > 0]
+    if style == "ring":
+        x, y = (max(RING_MARGIN_PX, 0.12 * side) for side in (at.width, at.height))
+        return [Shape("ring", Box(at.left - x, at.top - y, at.width + 2 * x, at.height + 2 * y), "accent", POINTER_PX)]
+    x = 1 if at.left + at.width / 2 < around.left + around.width / 2 else -1
+    y = 1 if at.top + at.height / 2 < around.top + around.height / 2 else -1
+    left, top = right if x > 0 else at.left, bottom if y > 0 else at.top
+    if at.width == around.width:  # a row: from its middle
+        left = at.left + at.width / 2
+    lines = [(ARROW_PX * x, ARROW_PX * y), (ARROW_HEAD_PX * x, 0.0), (0.0, ARROW_HEAD_PX * y)]
+    if around.height < 2 * at.height + ARROW_PX:  # no room above or below: from the side
+        left, top, head = left - 5 * x, at.top + at.height / 2, ARROW_HEAD_PX / 2
+        lines = [(ARROW_PX / 2 * x, 0.0), (head * x, head), (head * x, -head)]
+    return [Shape("line", Box(left, top, *line), "accent", POINTER_PX) for line in lines]
 
 
 def _visible(bands: Collection[Band], cell: tuple[float, float], window: Box) -> list[tuple[Band, Box]]:

@@ -308,7 +308,8 @@ class GridPainter:
     def _paint_marked(self, painter: QPainter) -> None:
         """Marks of the experiment: heads that are off are pale and struck through; changed rows have bars."""
         state = self.state
-        if state.result is None or not (state.result.is_changed or state.experiment.heads_off):
+        is_marked = state.experiment.heads_off or state.selection.pointer is not None
+        if state.result is None or not (state.result.is_changed or is_marked):
             return
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -7,7 +7,7 @@ from PySide6.QtCore import QLineF, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPaintEngine, QPainter, QPen
 
 from augenmerk.core.translation.result import FloatArray
-from augenmerk.viz_app.heatmap.drawing import ColorTable, Shape
+from augenmerk.viz_app.heatmap.drawing import VEIL_OPACITY, ColorTable, Shape
 from augenmerk.viz_app.theme import Theme
 
 HATCH_STEP = 6.0
@@ -134,3 +134,7 @@ def paint_shapes(painter: QPainter, shapes: Sequence[Shape], corner: QPointF, th
             case "dot":
                 painter.setBrush(color)
                 painter.drawEllipse(place)
+            case "ring":
+                painter.drawEllipse(place)
+            case "veil":
+                painter.fillRect(place, theme.color("panel", VEIL_OPACITY))

@@ -40,6 +40,34 @@ class Band:
     is_row: bool
 
 
+PointerTarget = Literal["cell", "row", "head", "word"]
+"""The pinned cell, its row, the chosen head, or the word of the translation that the row belongs to."""
+PointerStyle = Literal["ring", "arrow", "dim"]
+"""A ring, an arrow, or everything else dimmed."""
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """Directs the eye to a part of the picture."""
+
+    target: PointerTarget
+    style: PointerStyle
+
+
+@dataclass(frozen=True)
+class Pointed:
+    """A pointer on the drawing of one map.
+
+    Attributes:
+        style: of the pointer.
+        row, column: of a cell; the column is None for a row, both are None for the whole map.
+    """
+
+    style: PointerStyle
+    row: int | None = None
+    column: int | None = None
+
+
 @dataclass(frozen=True)
 class Marks:
     """The marks on the drawing of one map.
@@ -51,6 +79,8 @@ class Marks:
         changed: rows and columns of tokens that the original translation does not have.
         set: rows, or columns, whose attention is set by the experiment.
         forced: rows, or columns, that predict, or read, a forced token.
+        pointed: the place of the pointer.
+        is_dimmed: the pointer dims the whole map.
     """
 
     is_off: bool = False
@@ -59,6 +89,8 @@ class Marks:
     changed: frozenset[Band] = frozenset()
     set: frozenset[Band] = frozenset()
     forced: frozenset[Band] = frozenset()
+    pointed: Pointed | None = None
+    is_dimmed: bool = False
 
 
 NO_MARKS = Marks()
@@ -257,7 +289,7 @@ class QuerySum:
         return listed
 
 
-MARKS = ("hovered", "pinned", "picked", "picked_key", "hovered_word", "hovered_label", "hovered_sum", "step")
+MARKS = ("hovered", "pinned", "pointer", "picked", "picked_key", "hovered_word", "hovered_label", "hovered_sum", "step")
 """The fields of `MapSelection` that marks on the large map follow."""
 
 
@@ -269,6 +301,7 @@ class MapSelection:
         head: the chosen head.
         was_chosen: whether a person chose it; if not, the first translation of a model picks one that shows something.
         hovered, pinned: a query and a key of the large map.
+        pointer: directs the eye of an audience; None for none.
         hovered_label: the query or key whose label is under the mouse, where the map is drawn as lines.
         hovered_sum: an entry of the keys of the large map under the mouse, in the strip of the sum.
         hovered_word: a word of the translation under the mouse.
@@ -283,6 +316,7 @@ class MapSelection:
     was_chosen: bool = False
     hovered: Pair | None = None
     pinned: Pair | None = None
+    pointer: Pointer | None = None
     hovered_label: Band | None = None
     hovered_sum: int | None = None
     hovered_word: Word | None = None

@@ -15,6 +15,7 @@ from augenmerk.viz_app.state.map_view import (
     MapView,
     Marks,
     PickedTokens,
+    Pointed,
     QuerySum,
     Side,
     bands_at,
@@ -60,7 +61,25 @@ def marks_of_large_map(state: ExperimentState, view: MapView) -> Marks:
         is_off=bool(off) and maps.shown != "original" and off.issuperset(Head(kind, *head) for head in heads),
         pinned=view.place_of(pinned) if pinned is not None else None,
         lit=lit_bands(state, kind, view),
+        pointed=_pointed(state, view),
     )
+
+
+def _pointed(state: ExperimentState, view: MapView) -> Pointed | None:
+    """The cell or row of the large map that the pointer points at; None if it is not on this map."""
+    pointer, pinned = state.selection.pointer, state.selection.pinned
+    place = view.place_of(pinned) if pinned is not None else None
+    if pointer is None or place is None or pointer.target not in ("cell", "row"):
+        return None
+    return Pointed(pointer.style, place.row, place.column if pointer.target == "cell" else None)
+
+
+def pointed_word(state: ExperimentState) -> Word | None:
+    """The word of the translation that the pointer points at; None if there is none."""
+    pointer, pinned = state.selection.pointer, state.selection.pinned
+    if pointer is None or pointer.target != "word" or pinned is None:
+        return None
+    return word_of_query(state, pinned.query)
 
 
 def marks_of_heads(state: ExperimentState, kind: MapKind) -> dict[tuple[int, int], Marks]:
@@ -71,6 +90,8 @@ def marks_of_heads(state: ExperimentState, kind: MapKind) -> dict[tuple[int, int
     view = maps.view_all(kind)
     of_all = Marks(lit=lit_bands(state, kind, view), changed=frozenset(bands_at(*maps.new_entries(kind))))
     off = {(head.layer, head.head) for head in state.experiment.heads_off if head.kind == kind}
+    pointer, head_shown = state.selection.pointer, state.selection.head
+    at_head = pointer if pointer is not None and pointer.target == "head" else None
     has_changes = maps.shown != "original" and (translation.experiment.attention_rows or translation.experiment.forced)
     num_layers, num_heads = maps.shape(kind)
     found = {}
@@ -81,6 +102,10 @@ def marks_of_heads(state: ExperimentState, kind: MapKind) -> dict[tuple[int, int
             marks = replace(of_all, set=changes.set, forced=changes.forced)
         if place in off:
             marks = replace(marks, is_off=True)
+        if at_head is not None and Head(kind, *place) == head_shown:
+            marks = replace(marks, pointed=Pointed(at_head.style))
+        elif at_head is not None:
+            marks = replace(marks, is_dimmed=at_head.style == "dim")
         if marks != NO_MARKS:
             found[place] = marks
     return found

@@ -137,6 +137,7 @@ class TranslatePage(QWidget):
     def cancel_or_unpin(self) -> None:
         """Cancels a translation or an analysis that takes long; else unpins."""
         if not (self.sentence.cancel() or self.stop_analysis()):
+            self.state.selection.pointer = None
             self.state.selection.clear_marks()
 
     def save(self) -> None:

@@ -15,13 +15,15 @@ from augenmerk.core.quantities import number, percent
 from augenmerk.core.text.vocabulary import STARTS
 from augenmerk.core.translation.experiment import GivenTarget, Intervention, in_groups, scaling
 from augenmerk.core.translation.result import ExperimentResult, Translation, Word
+from augenmerk.viz_app.heatmap.drawing import POINTER_PX, VEIL_OPACITY, Box, pointer_shapes
 from augenmerk.viz_app.heatmap.heatmap import selection_mode_of
+from augenmerk.viz_app.heatmap.map_image import paint_shapes
 from augenmerk.viz_app.state import experiment_editor as edits
 from augenmerk.viz_app.state.experiment_editor import force
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import MARKS
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS, ShownMaps
-from augenmerk.viz_app.state.marks import key_shares, word_of_query
+from augenmerk.viz_app.state.marks import key_shares, pointed_word, word_of_query
 from augenmerk.viz_app.state.sentence_text import new_words, visible
 from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, is_theme_change, scaled, scales
 from augenmerk.viz_app.views.commands import NEXT_MAPS, REDO, UNDO
@@ -179,11 +181,14 @@ class WordChips(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.font(self._font_size()))
         shares = key_shares(self._state, "target")
+        pointed = pointed_word(self._state)
+        style = selection.pointer.style if pointed is not None and selection.pointer is not None else None
         of_row = word_of_query(self._state, selection.hovered.query) if selection.hovered is not None else None
         if self._start is not None:
             painter.setPen(theme.color("muted"))
             painter.drawText(self._start, Qt.AlignmentFlag.AlignCenter, _given(translation))
         for word, place in self._chips:
+            painter.setOpacity(1 - VEIL_OPACITY if style == "dim" and word != pointed else 1)
             is_picked = selection.is_picked(word)
             is_marked = is_picked or word in (self._hovered, of_row, selection.hovered_word)
             painter.setPen(QPen(theme.color("accent" if is_marked else "raised"), 2.2 if is_picked else 1.6))
@@ -198,6 +203,14 @@ class WordChips(QWidget):
             painter.setFont(theme.font(self._font_size(), bold=is_new))
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, _shortened(word.text))
             self._paint_bar(painter, place, math.exp(translation.word_log_probability(word)))
+        at = next((place for word, place in self._chips if word == pointed), None)
+        if at is not None and style == "ring":
+            painter.setPen(QPen(theme.color("accent"), POINTER_PX))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(at.adjusted(-1, 2, 1, -2), CHIP_RADIUS, CHIP_RADIUS)
+        elif at is not None and style == "arrow":
+            box, around = (Box(each.x(), each.y(), each.width(), each.height()) for each in (at, self.rect()))
+            paint_shapes(painter, pointer_shapes(style, box, around), QPointF(), theme)
 
     def _paint_bar(self, painter: QPainter, place: QRect, probability: float) -> None:
         """The full width is probability 1; an uncertain word is warm."""

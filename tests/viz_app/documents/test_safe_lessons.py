@@ -48,7 +48,7 @@ def test_undo_restores_deleted_scenes_where_they_were(qtbot: QtBot, window: Main
     settle(qtbot, window)
     bar, before = window.lessons.bar, titles(window)
     bar.edit_button.click()
-    assert not bar.edit_buttons["Restore scene"].isEnabled()
+    assert not bar.edit_buttons["Restore deleted"].isEnabled()
     for place in range(3):
         qtbot.mouseClick(bar.edit_buttons["Delete scene"], Qt.MouseButton.LeftButton)
         assert "Ctrl+Z restores it" in window.top_bar.status.text()
@@ -116,6 +116,8 @@ def test_the_bar_shows_changes_of_the_screen_and_updates_or_reverts(
             Head("decoder", 1, 2),
             Pair(2, 1),
         )
+    state.selection.clear_marks()
+    window.lessons.editing.update_scene()
     state.submit(toggle_head(Head("encoder", 0, 0)))
     assert is_marked()
     state.submit(undo)
