@@ -139,14 +139,19 @@ class OpenLesson:
     def reveal(self) -> None:
         """Shows the answer of the scene's question."""
         if self.scene is not None and self.can_reveal:
-            self.answer = self.scene.answer
+            self.answer = "" if self.scene.check else self.scene.answer
             self.changed.emit()
             if self.scene.check:
                 self.answer_asked.emit(self.scene)
 
+    @property
+    def is_computing(self) -> bool:
+        """True while the answer is computed."""
+        return self.answer == ""
+
     def add_to_answer(self, scene: Scene, computed: str) -> None:
-        """Shows the computed answer of a scene, unless another scene or no answer is shown now."""
-        if self.scene is scene and self.answer is not None:
+        """Shows the computed answer of a scene before its typed one, unless another scene is shown now."""
+        if self.scene is scene and self.is_computing:
             self.answer = " ".join(filter(None, (computed, scene.answer)))
             self.changed.emit()
 

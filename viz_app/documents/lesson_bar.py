@@ -148,7 +148,7 @@ class LessonBar(QFrame):
         for part, text in zip((self.text, self.question, self.answer), texts, strict=True):
             part.set_text(text)
             part.setVisible(bool(text))
-        if lesson.answer == "":
+        if lesson.is_computing:
             self.answer.set_text(COMPUTING)
             self.answer.setVisible(True)
         set_visible(self.reveal_button, lesson.can_reveal, focus_to=self.on_button)

@@ -240,6 +240,7 @@ class LessonDocuments(QObject):
             changed.connect(self._compare, max_args=0)
         for changed in (state.result_changed, state.request.changed):
             changed.connect(self._end_showing, max_args=0)
+        state.result_changed.connect(self._compute_again, max_args=0)
         state.model_changed.connect(self._name_model)
         experiments.lesson_read.connect(self.open)
         self.bar.close_button.clicked.connect(lambda: self.close())
@@ -286,8 +287,13 @@ class LessonDocuments(QObject):
         return menu
 
     def _compute_answer(self, scene: Scene) -> None:
-        if self.answers is not None:
+        if self.answers is not None and self.state.current is not None:
             self.answers.compute(scene.check, lambda text: self.lesson.add_to_answer(scene, text))
+
+    def _compute_again(self) -> None:
+        """Another result has interrupted the computation of the answer."""
+        if self.lesson.is_computing and self.lesson.scene is not None:
+            self._compute_answer(self.lesson.scene)
 
     def listed(self) -> list[BoundCommand]:
         """A command for each lesson that opens it: recent ones, then those that ship. Reads all files."""
