@@ -106,6 +106,7 @@ class PageHost:
         else:
             self.stack.setCurrentWidget(self.translate)
         self._window.top_bar.show_page(index)
+        self._window.lessons.bar.rebuild()
 
     def focus_sentence(self) -> None:
         """Lets the user type another sentence on the Translate page."""
@@ -163,6 +164,25 @@ class PageHost:
             return f"chapter {self.learn.chapters[self.learn.place].name}"
         analysis = self._window.analysis
         return analysis.tab.name.lower() if analysis.has_focus else "map"
+
+    def view_titles(self) -> dict[str, str]:
+        """The titles of all views but the chosen map, by their names."""
+        return {each.name: each.title for each in self.presentables()[1:]}
+
+    def show_view(self, name: str) -> None:
+        """Shows a view in its place, or in the presentation; the chosen map if there is none of this name."""
+        presentation = self._window.presentation
+        if not name and presentation.view is None:
+            self.show(TRANSLATE)
+            return
+        views = self.presentables()
+        view = next((each for each in views if each.name == name), views[0])
+        if presentation.view is None:
+            view.open()
+            if view is not views[0] and view.is_about_sentence:
+                self.translate.show_analysis(True)
+        elif presentation.view.name != view.name:
+            presentation.present(view)
 
     def _open(self, index: int, open_view: Callable[[], QWidget]) -> QWidget:
         self.show(index)
@@ -753,11 +773,10 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("Augenmerk")
         self.setAcceptDrops(True)
         self.setMinimumSize(*MIN_SIZE)
-        self.translate_page.show_above(self.lessons.bar)
         central = QWidget()
         self.notices = column_of()
         margins = PAGE_MARGIN, 0, PAGE_MARGIN, PAGE_MARGIN - 4
-        pages = column_of(self.notices, self.pages.stack, spacing=GAP, margins=margins)
+        pages = column_of(self.notices, self.lessons.bar, (self.pages.stack, 1), spacing=GAP, margins=margins)
         column_of(self.top_bar, (pages, 1), spacing=0, within=central)
         everything = PageStack()
         everything.addWidget(WindowScrollArea(central, CONTENT_SIZE, NARROW_CONTENT_SIZE))
@@ -786,9 +805,9 @@ class MainWindow(QMainWindow):
         notice.offer(bar.model_button.menu_of_bigger_models(notice))
         self.lessons.done.connect(bar.show_notice)
         self.lessons.lesson.changed.connect(self.presentation.show_scene)
-        lesson_bar.focus_to = page.heads.grid
+        lesson_bar.focus_to, lesson_bar.is_wanted = page.heads.grid, self._shows_lesson
         self.documents.lesson_read.connect(lambda *_: self.pages.show(TRANSLATE))
-        self.lessons.answers = SceneAnswers(page.controller)
+        self.lessons.answers, self.lessons.views = SceneAnswers(page.controller), self.pages
         page.sentence.undo_before = self.lessons.editing.restore_scene
         page.step_scene = lambda by: lesson_bar.takes_arrows and lesson_bar.step_scene(by)
         page.stop_analysis, page.analysis_numbers = self.analysis.stop, self.analysis.numbers
@@ -796,6 +815,11 @@ class MainWindow(QMainWindow):
         lesson_bar.arrows_changed.connect(lambda: page.heads.show_keys(lesson_bar.takes_arrows))
         self.documents.done.connect(bar.show_notice)
         self.documents.model_requested.connect(self.open_model)
+
+    def _shows_lesson(self) -> bool:
+        """Whether the current page belongs to the lesson: the Translate page, or another one that its scene shows."""
+        scene = self.lessons.lesson.scene
+        return self.pages.in_sight is self.translate_page or (scene is not None and bool(scene.page))
 
     def _on_result(self) -> None:
         if self.state.translation is not None:

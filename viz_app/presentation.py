@@ -18,6 +18,7 @@ from augenmerk.viz_app.state.head_roles import role_name
 from augenmerk.viz_app.state.map_view_settings import on_redraw
 from augenmerk.viz_app.state.sentence_text import changed_pieces
 from augenmerk.viz_app.theme import Theme, current_theme
+from augenmerk.viz_app.views.chips import ChangeLabels
 from augenmerk.viz_app.views.commands import HEAD_COMMANDS, NEXT_MAPS, SCENE_COMMANDS
 from augenmerk.viz_app.widgets.commands import BoundCommand, Command, run_by_key
 from augenmerk.viz_app.widgets.layouts import Borrowed, PageStack, WindowScrollArea, column_of, row_of
@@ -73,6 +74,7 @@ class Presentation(QWidget):
         scene_words: number, title and text of the scene; None if no lesson is shown.
         scene: those of a lesson; hidden without one.
         source, target: the sentence, and the words of the translation; new words are marked.
+        changes: those of the experiment.
         value: the cell under the mouse, or the pinned one.
         caption: of the view; `hint` names the keys until one is used.
     """
@@ -97,12 +99,13 @@ class Presentation(QWidget):
         self.step_scene: Callable[[int], bool] = lambda by: False
         self.scene_words: Callable[[], str | None] = lambda: None
         self.scene, self.source, self.target, self.value, self.caption, self.hint = (QLabel() for _ in range(6))
+        self.changes = ChangeLabels(state)
         self._make_texts()
         self._content = column_of()
         content = QWidget()
         content.setLayout(self._content)
         self._texts = QWidget()
-        texts = self.scene, self.source, self.target, 1, self.value, self.caption, 1, self.hint
+        texts = self.scene, self.source, self.target, self.changes, 1, self.value, self.caption, 1, self.hint
         self._words = column_of(*texts, within=self._texts)
         self._row = row_of(self._texts, (WindowScrollArea(content, CONTENT_SIZE, NARROW_CONTENT_SIZE), 1), within=self)
         self.setBackgroundRole(QPalette.ColorRole.Base)  # as the map
@@ -185,8 +188,9 @@ class Presentation(QWidget):
         shown, scene = state.maps.translation, self.scene_words()
         self.scene.setText(scene or "")
         self.scene.setVisible(scene is not None)
-        for words in (self.source, self.target, self.value, self.caption):
+        for words in (self.source, self.target, self.changes, self.value, self.caption):
             words.setVisible(view.is_about_sentence)
+        self.changes.setVisible(view.is_about_sentence and bool(self.changes.texts))
         keys = KEYS if scene is None else KEYS_OF_SCENES
         self.hint.setText(keys if view.is_about_sentence else KEYS_OF_OTHERS)
         self.source.setText(shown.experiment.source_text if shown is not None else "")

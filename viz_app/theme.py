@@ -5,7 +5,7 @@ rebuild it in `changeEvent` if `is_theme_change` is true. All others follow `The
 label or button follows from its dynamic property "role" (see `set_role`):
 
 - QLabel: "title", "heading", "claim" and "reading" (of a chapter), "sentence", "dense" (a long sentence),
-  "muted", "small", "warm", "accent", "number", "step"
+  "muted", "small", "warm", "accent", "number", "step", "chip"
 - QPushButton, QToolButton: "primary" (one per page), "flat" (a word that opens a menu), "value" (a chosen value that
   opens a menu), "value-heading", "legend", "legend-run", "chip" (something that a click removes), "tab", "subtab",
   "chapter"
@@ -239,6 +239,8 @@ class Theme:
         QLabel[role="small"] {{ color: {colors.muted}; font-size: {self.pixel_size("small")}px; }}
         QLabel[role="warm"] {{ color: {colors.warm}; }}
         QLabel[role="accent"] {{ color: {colors.accent}; }}
+        QLabel[role="chip"] {{ background: {colors.raised}; color: {colors.warm}; border: 1px solid {colors.border};
+            border-radius: {CHIP_RADIUS}px; padding: 2px 7px; }}
         QPushButton {{ background: {colors.panel}; border: 1px solid {colors.border}; border-radius: {CHIP_RADIUS}px;
             padding: 6px 14px; }}
         QPushButton:hover {{ background: {colors.raised}; }}

@@ -29,8 +29,9 @@ kept session use the same form. A lesson is a sequence of scenes with titles and
           "view": {"head": ["cross", 1, 4], "pinned": [2, 3]},
           "model": {"name": "multi30k-de-en", "digest": "5d04…"}}]}
 
-The question of a scene may be empty. Two fields of a scene are optional: `"answer"`, the typed answer to the question,
-and `"check"`, the name of a computation that answers it with the model in use.
+The question of a scene may be empty. Three fields of a scene are optional: `"answer"`, the typed answer to the
+question; `"check"`, the name of a computation that answers it with the model in use; and `"page"`, the name of another
+part of the window than the large map, such as `"word"` or `"chapter heads"`.
 """
 
 import json
@@ -212,7 +213,7 @@ _MAX_CHECKPOINT_HEADER = 100_000_000
 """Bytes of JSON at the beginning of a safetensors file, by its format."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _DIGEST = re.compile("[0-9a-f]{64}")
-_CHECK = re.compile("[a-z]+(-[a-z]+)*")
+_NAME = re.compile("[a-z0-9]+([ -][a-z0-9]+)*")
 
 ViewScalar = str | int | float | bool | None
 ViewValue = ViewScalar | tuple["ViewScalar | tuple[ViewScalar, ...]", ...]
@@ -266,6 +267,7 @@ class Scene:
         question: in one line; empty if there is none.
         answer: of the question, in one line; empty if there is none, or if it is computed.
         check: the name of the computation that answers the question; empty if there is none.
+        page: the name of the part of the window that the scene shows; empty for the large map.
     """
 
     title: str
@@ -274,6 +276,7 @@ class Scene:
     question: str = ""
     answer: str = ""
     check: str = ""
+    page: str = ""
 
     @property
     def has_answer(self) -> bool:
@@ -345,10 +348,10 @@ def to_bytes(document: Document) -> bytes:
 
 
 def _scene_to_json(scene: Scene) -> dict[str, Any]:
-    """A scene; without an answer, earlier versions read it, too."""
-    answers = {"answer": scene.answer, "check": scene.check}
+    """A scene; without optional fields, earlier versions read it, too."""
+    optional = {"answer": scene.answer, "check": scene.check, "page": scene.page}
     texts = {"title": scene.title, "text": scene.text, "question": scene.question}
-    return texts | {name: text for name, text in answers.items() if text} | _saved_to_json(scene.saved)
+    return texts | {name: text for name, text in optional.items() if text} | _saved_to_json(scene.saved)
 
 
 def _saved_to_json(saved: SavedExperiment) -> dict[str, Any]:
@@ -491,18 +494,25 @@ def _as_tuples(value: Any) -> Any:
 
 
 def _scene(field: Field) -> Scene:
-    members = field.members("title", "text", "question", *SAVED_FIELDS, optional=("answer", "check"))
+    members = field.members("title", "text", "question", *SAVED_FIELDS, optional=("answer", "check", "page"))
     text, question, answer = (
         _line(members[name], MAX_TEXT_CHARACTERS, may_be_empty=True) if name in members else ""
         for name in ("text", "question", "answer")
     )
-    check = members["check"].text(MAX_TITLE_CHARACTERS) if "check" in members else ""
-    if check and not _CHECK.fullmatch(check):
-        members["check"].refuse("a name of small letters and hyphens")
-    scene = Scene(_line(members["title"], MAX_TITLE_CHARACTERS), text, _saved(members), question, answer, check)
+    check, page = (_name(members[name]) if name in members else "" for name in ("check", "page"))
+    title = _line(members["title"], MAX_TITLE_CHARACTERS)
+    scene = Scene(title, text, _saved(members), question, answer, check, page)
     if scene.has_answer and not question:
         members["question"].refuse("the question of this answer")
     return scene
+
+
+def _name(field: Field) -> str:
+    """A name of letters, digits, hyphens and spaces."""
+    name = field.text(MAX_TITLE_CHARACTERS)
+    if not _NAME.fullmatch(name):
+        field.refuse("a name of small letters, digits and hyphens")
+    return name
 
 
 def _line(field: Field, max_characters: int, *, may_be_empty: bool = False) -> str:

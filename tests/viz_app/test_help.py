@@ -34,6 +34,7 @@ from augenmerk.viz_app.heatmap.drawing import color_table
 from augenmerk.viz_app.learn.chapter import read_chapters
 from augenmerk.viz_app.main_window import LEARN, PAGE_COMMANDS, TRAIN, MainWindow
 from augenmerk.viz_app.state.experiment_editor import toggle_head
+from augenmerk.viz_app.state.map_view import Pair, Pointer
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.commands import NEXT_MAPS, REDO, SCENE_COMMANDS, SWITCH_HEAD, TOGGLE_ANALYSIS, UNDO
 from augenmerk.viz_app.widgets.commands import (
@@ -297,8 +298,10 @@ def test_every_command_is_in_the_palette_and_its_keys_are_on_the_sheet(make_wind
     window.lessons.lesson.step(1)
     window.lessons.bar.edit_button.setChecked(True)
     window.lessons.lesson.rename("Changed")
+    window.lessons.editing.delete_scene()
     window.state.submit(toggle_head(window.state.selection.head))
     qtbot.waitUntil(lambda: window.state.result is not None and window.state.result.is_changed)
+    window.state.selection.pinned, window.state.selection.pointer = Pair(0, 0), Pointer("cell", "ring")
     window.show_palette()
     dialog = palette(window)
     offered = [dialog.results.item(row).text() for row in range(dialog.results.count())]

@@ -30,6 +30,20 @@ class Answers(Protocol):
         """Calls `use` with the answer of a check."""
 
 
+class Views(Protocol):
+    """The parts of the window that a scene can show, by name."""
+
+    @property
+    def presentable(self) -> str:
+        """The name of the part in sight."""
+
+    def view_titles(self) -> Mapping[str, str]:
+        """The titles of all parts, by their names."""
+
+    def show_view(self, name: str) -> None:
+        """Shows a part; the large map if the name is empty."""
+
+
 class OpenLesson:
     """The open lesson, if any, and the current scene.
 

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from augenmerk.core.translation.experiment_file import MAX_TITLE_CHARACTERS, Scene
-from augenmerk.viz_app.documents.lesson import Answers, OpenLesson, as_line, as_title
+from augenmerk.viz_app.documents.lesson import OpenLesson, as_line, as_title
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
 from augenmerk.viz_app.views.commands import SCENE_COMMANDS
 from augenmerk.viz_app.widgets.buttons import flat_button
@@ -35,7 +35,7 @@ TEXTS = (
     ("Question", "Asked before the answer is shown, and on the worksheet (optional)"),
     ("Answer", "Shown on request (optional)"),
 )
-TYPED = "typed above, or none"
+TYPED, LARGE_MAP = "typed above, or none", "large map"
 
 
 class LessonBar(QFrame):
@@ -48,6 +48,7 @@ class LessonBar(QFrame):
             scene is being computed.
         other_model: a note if the scene belongs to another model.
         edit_row: the buttons of the edit mode, by their texts in `edit_buttons`.
+        is_wanted: returns whether an open lesson is shown on the current page.
         focus_to: the widget that gets the focus of a hidden bar.
         leave: calls a function that shows another scene, perhaps after asking about changes on the screen.
 
@@ -63,6 +64,7 @@ class LessonBar(QFrame):
         self._lesson = lesson
         self._arrow_keys: list[QShortcut] = []
         self.focus_to: QWidget | None = None
+        self.is_wanted: Callable[[], bool] = lambda: True
         previous, following = SCENE_COMMANDS
         self.back_button = flat_button("◀", previous.tip_with_keys())
         self.back_button.setAccessibleName(previous.title)
@@ -134,7 +136,7 @@ class LessonBar(QFrame):
     def rebuild(self) -> None:
         """Updates the bar to the lesson."""
         lesson = self._lesson
-        set_visible(self, lesson.lesson is not None, focus_to=self.focus_to or self.window())
+        set_visible(self, lesson.lesson is not None and self.is_wanted(), focus_to=self.focus_to or self.window())
         if lesson.lesson is None:
             self.edit_button.setChecked(False)
             return
@@ -219,27 +221,44 @@ class LessonTextDialog(QDialog):
         title: the field of the title.
         texts: the fields of explanation, question and answer; none for a lesson.
         computed: the choice of a computed answer; its question replaces one of another choice, or an empty one.
+        view: the choice of the part of the window that the scene shows.
         buttons: OK, enabled once there is a title, and Cancel.
 
     Signals:
-        given(list[str]): the title, which is not empty, then for a scene the texts and the name of the check.
+        given(list[str]): the title, which is not empty, then for a scene the texts and the names of check and view.
     """
 
     given = Signal(list)
 
-    def __init__(self, heading: str, title: str, scene: Scene | None, answers: Answers | None, parent: QWidget) -> None:
-        """`scene`: whose texts are changed; None for a lesson. `answers`: computes answers."""
+    def __init__(
+        self,
+        heading: str,
+        title: str,
+        parent: QWidget,
+        *,
+        scene: Scene | None = None,
+        questions: Mapping[str, str] | None = None,
+        views: Mapping[str, str] | None = None,
+    ) -> None:
+        """Args:
+        heading: the title of the dialog.
+        title: of the lesson or scene.
+        parent: the window.
+        scene: its other texts; None for a lesson.
+        questions: those with computed answers, by their checks.
+        views: the titles of the parts of the window, by name.
+        """
         super().__init__(parent)
         self.setWindowTitle(heading)
         texts = () if scene is None else (scene.text, scene.question, scene.answer)
         self.title, self.texts = QLineEdit(title), [QPlainTextEdit(text) for text in texts]
-        self.computed, self._questions = QComboBox(), dict(answers.questions()) if answers is not None else {}
+        self._questions = questions or {}
+        self.computed, self.view = QComboBox(), QComboBox()
         self.title.setMaxLength(MAX_TITLE_CHARACTERS)
         self.title.selectAll()  # typing replaces it
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.buttons.accepted.connect(self._give)
         self.buttons.rejected.connect(self.reject)
-        self._before = self._given()
         self.title.textChanged.connect(lambda _: self._fit())
         form = QFormLayout(self)
         form.addRow("Title", self.title)
@@ -250,20 +269,19 @@ class LessonTextDialog(QDialog):
             field.textChanged.connect(self._fit)
             form.addRow(name, field)
         if scene is not None:
-            checks = {"": TYPED, scene.check: scene.check or TYPED} | self._questions
-            for check, question in checks.items():
-                self.computed.addItem(question, check)
-            self.computed.setCurrentIndex(self.computed.findData(scene.check))
-            self.computed.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            self.computed = _choice(scene.check, {"": TYPED, **self._questions})
             self.computed.activated.connect(self._ask_computed)
+            self.view = _choice(scene.page, {"": LARGE_MAP, **(views or {})})
             form.addRow("Computed answer", self.computed)
+            form.addRow("Shows", self.view)
         form.addRow(self.buttons)
         scales(self.setMinimumWidth, 530)
+        self._before = self._given()
         self._fit()
 
     def _fit(self) -> None:
         title, *texts = self._given()
-        can_ask = not texts or bool(texts[1]) or not (texts[2] or texts[3])  # an answer needs a question
+        can_ask = not texts or bool(texts[1]) or not any(texts[2:4])  # an answer needs a question
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(bool(title) and can_ask)
 
     def _ask_computed(self) -> None:
@@ -275,7 +293,8 @@ class LessonTextDialog(QDialog):
 
     def _given(self) -> list[str]:
         texts = [as_line(text.toPlainText()) for text in self.texts]
-        return [as_title(self.title.text()), *texts, *([self.computed.currentData()] if texts else [])]
+        names = [self.computed.currentData(), self.view.currentData()] if texts else []
+        return [as_title(self.title.text()), *texts, *names]
 
     def _give(self) -> None:
         self.given.emit(self._given())
@@ -297,3 +316,13 @@ class LessonTextDialog(QDialog):
         question.button(buttons.Discard).clicked.connect(lambda: self.done(QDialog.DialogCode.Rejected))
         question.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         question.open()
+
+
+def _choice(chosen: str, entries: Mapping[str, str]) -> QComboBox:
+    """A choice of a name by its title; a chosen name that is unknown is an entry, too."""
+    box = QComboBox()
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    for name, title in ({chosen: chosen} | dict(entries)).items():
+        box.addItem(title, name)
+    box.setCurrentIndex(box.findData(chosen))
+    return box

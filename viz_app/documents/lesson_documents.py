@@ -21,7 +21,7 @@ from augenmerk.core.translation.experiment_file import (
     write_lesson_file,
 )
 from augenmerk.viz_app.documents.experiment_documents import NOTHING, ExperimentDocuments
-from augenmerk.viz_app.documents.lesson import Answers, OpenLesson, as_title
+from augenmerk.viz_app.documents.lesson import Answers, OpenLesson, Views, as_title
 from augenmerk.viz_app.documents.lesson_bar import LessonBar, LessonTextDialog
 from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, SceneResult, scene_maps, scene_parts
 from augenmerk.viz_app.documents.reading import (
@@ -52,6 +52,8 @@ PREFIX = "Lesson: "
 SHIPPED_MARK = "shipped:"
 """In settings, the prefix of the name of a lesson that ships: the installation may move."""
 PAGES = {"html": "Page for the browser (*.html)"}
+SCENE_TEXTS = "title", "text", "question", "answer", "check", "page"
+"""The fields of a scene that its dialog asks for."""
 logger = logging.getLogger(__name__)
 WORKSHEETS = {"html": "Page for the browser and the printer (*.html)", "md": "Markdown (*.md)"}
 
@@ -69,11 +71,13 @@ class LessonEditing:
             return
         saved = saved_experiment(self._state)
 
-        def add(title: str, text: str, question: str, answer: str, check: str) -> None:
-            self._lesson.add(Scene(title, text, saved, question, answer, check))
+        def add(*texts: str) -> None:
+            self._lesson.add(Scene(saved=saved, **dict(zip(SCENE_TEXTS, texts, strict=True))))
             self._documents.bar.edit_button.setChecked(True)
 
-        self._ask("Add a scene", "", Scene("", "", saved), add)
+        views = self._documents.views
+        page = views.presentable if views is not None and views.presentable in views.view_titles() else ""
+        self._ask("Add a scene", "", Scene("", "", saved, page=page), add)
 
     def update_scene(self) -> None:
         """Replaces the scene's experiment and view by those on the screen."""
@@ -94,12 +98,11 @@ class LessonEditing:
         """Asks for other texts of the current scene."""
         scene = self._lesson.scene
         if scene is not None:
-            names = "title", "text", "question", "answer", "check"
             self._ask(
                 "The texts of this scene",
                 scene.title,
                 scene,
-                lambda *texts: self._lesson.change_scene(**dict(zip(names, texts, strict=True))),
+                lambda *texts: self._lesson.change_scene(**dict(zip(SCENE_TEXTS, texts, strict=True))),
             )
 
     def ask_for_title(self) -> None:
@@ -108,7 +111,12 @@ class LessonEditing:
             self._ask("Rename the lesson", self._lesson.lesson.title, None, self._lesson.rename)
 
     def _ask(self, heading: str, title: str, scene: Scene | None, act: Callable[..., None]) -> None:
-        dialog = LessonTextDialog(heading, title, scene, self._documents.answers, self._documents.window)
+        answers, views = self._documents.answers, self._documents.views
+        questions = answers.questions() if answers is not None else None
+        titles = views.view_titles() if views is not None else None
+        dialog = LessonTextDialog(
+            heading, title, self._documents.window, scene=scene, questions=questions, views=titles
+        )
         dialog.given.connect(lambda words: self._try(lambda: act(*words)))
         self._documents.show_dialog(dialog)
 
@@ -201,6 +209,7 @@ class LessonDocuments(QObject):
         bar: shows it.
         editing, export: change it; write pages and worksheets of it.
         answers: computes the answers of scenes; None if nothing does.
+        views: shows the parts of the window; None if there is only the large map.
         dialog: a dialog about the lesson that is open, or None.
 
     Signals:
@@ -226,6 +235,7 @@ class LessonDocuments(QObject):
         self.bar = LessonBar(self.lesson)
         self.dialog: QDialog | None = None
         self.answers: Answers | None = None
+        self.views: Views | None = None
         self.editing, self.export = LessonEditing(self), LessonExport(self, worker)
         self.lesson.scene_chosen.connect(self._show)
         self.lesson.answer_asked.connect(self._compute_answer)
@@ -457,6 +467,8 @@ class LessonDocuments(QObject):
                 logger.info("The screen before the lesson was not kept: %s", error)
         self._is_showing = True
         self._compare()
+        if self.views is not None:
+            self.views.show_view(scene.page)
         self.experiments.show(scene.saved, self.lesson.path, is_scene=True)
 
     # --- saving --------------------------------------------------------------------------------------------------

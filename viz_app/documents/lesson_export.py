@@ -15,6 +15,7 @@ from augenmerk.viz_app.heatmap.drawing import large_map
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_editor import open_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.marks import marks_of_large_map
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.worker.inference import (
     JobScope,
@@ -98,7 +99,8 @@ def _part(scene: Scene, computed: SceneResult, model: ModelInfo) -> ScenePart:
     assert content is not None
     view, pinned = state.maps.view(), state.selection.pinned
     place = view.place_of(pinned) if view is not None and pinned is not None else None
+    pointed = marks_of_large_map(state, view).pointed if view is not None else None
     facts = dict(content.facts)
     if scene.saved.model.digest != model.digest:
         facts["the scene was made with the model"] = scene.saved.model.name
-    return ScenePart(scene.title, scene.text, replace(content, facts=facts, pinned=place))
+    return ScenePart(scene.title, scene.text, replace(content, facts=facts, pinned=place, pointed=pointed))

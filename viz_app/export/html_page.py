@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from augenmerk.core.storage import write_text
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
 from augenmerk.viz_app.heatmap.drawing import color_table
 from augenmerk.viz_app.state.map_source import new_entries, selected, spread
-from augenmerk.viz_app.state.map_view import Band, MapView, bands_at
+from augenmerk.viz_app.state.map_view import Band, MapView, Pointed, bands_at
 from augenmerk.viz_app.state.marks import marks_of_experiment
 
 LARGEST = 65_535
@@ -63,6 +63,7 @@ class PageContent:
         original: the translation with nothing changed and its maps; None if nothing is changed.
         is_difference: whether the page shows `maps` minus those of the original, if there is one.
         pinned: row and column of the cell that is pinned when the page opens.
+        pointed: the place of the pointer while that cell is pinned; None if there is none.
     """
 
     translation: Translation
@@ -74,6 +75,7 @@ class PageContent:
     original: tuple[Translation, Mapping[MapKind, FloatArray]] | None = None
     is_difference: bool = True
     pinned: tuple[int, int] | None = None
+    pointed: Pointed | None = None
 
 
 def save_page(content: PageContent, target: Path) -> None:
@@ -116,6 +118,7 @@ def _data(content: PageContent) -> dict[str, Any]:
         "mode": content.selection.label_mode,
         "shown": [content.shown.kind, content.shown.layer, content.shown.head],
         "pinned": content.pinned,
+        "pointed": astuple(content.pointed) if content.pointed is not None else None,
         "colors": {name: _table(table.rgb) for name, table in weights.items()},
         "signedColors": {name: _table(color_table(is_dark=name == "dark", is_signed=True).rgb) for name in weights},
         "missing": {name: bytes(table.missing).hex() for name, table in weights.items()},

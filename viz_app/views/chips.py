@@ -429,6 +429,7 @@ MAX_ROWS, MAX_ROWS_LOW = 3, 2
 HINT = "Try it: right-click a head to switch it off, point at a word to choose another, or edit the translation."
 
 
+GIVEN = "translation given by you"
 HINT_WITHOUT_HEADS = "Try it: point at a word to choose another, or edit the translation."
 
 
@@ -519,9 +520,10 @@ class InterventionChips(QWidget):
             self._flow.removeWidget(chip)
             chip.hide()
             chip.deleteLater()
-        self.chips = [self._chip(*each) for each in in_groups(experiment.interventions, state.maps.all_heads)]
+        groups = in_groups(experiment.interventions, state.maps.all_heads)
+        self.chips = [self._chip(text, each) for text, (_, each) in zip(change_texts(state), groups, strict=False)]
         if isinstance(experiment.output, GivenTarget):
-            chip = _button("translation given by you", "Show the model's own translation again")
+            chip = _button(GIVEN, "Show the model's own translation again")
             chip.clicked.connect(lambda: state.submit(edits.use_own_decoding))
             self.chips.append(chip)
         for chip in self.chips:
@@ -549,7 +551,6 @@ class InterventionChips(QWidget):
 
     def _chip(self, text: str, interventions: tuple[Intervention, ...]) -> QToolButton:
         is_unreached = _is_unreached(interventions[0], self._state.result)
-        text = f"{text} (not reached)" if is_unreached else text
         tip = "Take this change back" if len(interventions) == 1 else f"Take these {len(interventions)} changes back"
         if is_unreached:
             tip = f"No effect: the translation ends before this step. {tip}"
@@ -559,6 +560,43 @@ class InterventionChips(QWidget):
         if is_unreached:
             chip.setProperty("isUnreached", True)
         return chip
+
+
+def change_texts(state: ExperimentState) -> list[str]:
+    """The texts of the chips, in their order."""
+    experiment, result = state.experiment, state.result
+    groups = in_groups(experiment.interventions, state.maps.all_heads)
+    texts = [f"{text} (not reached)" if _is_unreached(each[0], result) else text for text, each in groups]
+    return texts + [GIVEN] * isinstance(experiment.output, GivenTarget)
+
+
+class ChangeLabels(QWidget):
+    """The changes of an experiment as the chips name them, for an audience: nothing removes them."""
+
+    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._state, self._labels = state, list[QLabel]()
+        self._flow = FlowLayout(CHIP_SPACING, self)
+        state.experiment_changed.connect(self.rebuild)
+        state.result_changed.connect(self.rebuild)
+        self.rebuild()
+
+    @property
+    def texts(self) -> list[str]:
+        """The changes."""
+        return [each.text() for each in self._labels]
+
+    def rebuild(self) -> None:
+        """Updates the labels to the experiment."""
+        for old in self._labels:
+            self._flow.removeWidget(old)
+            old.hide()
+            old.deleteLater()
+        self._labels = [label("chip", text) for text in change_texts(self._state)]
+        for each in self._labels:
+            self._flow.addWidget(each)
+            each.setVisible(True)
+        self.updateGeometry()
 
 
 class _ChipRows(ContentHeightScrollArea):

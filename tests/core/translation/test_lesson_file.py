@@ -75,7 +75,7 @@ def test_a_lesson_comes_back_exactly_and_holds_no_path(tmp_path: Path) -> None:
 
 
 def test_answers_come_back_and_need_a_question(tmp_path: Path) -> None:
-    asked = replace(LESSON.scenes[0], question="Why?", answer="Because.", check="without-head")
+    asked = replace(LESSON.scenes[0], question="Why?", answer="Because.", check="without-head", page="chapter heads")
     lesson = replace(LESSON, scenes=(asked, replace(asked, answer=""), replace(asked, check="")))
     write_lesson_file(lesson, tmp_path / "one.augenmerk")
     assert read_lesson_file(tmp_path / "one.augenmerk") == lesson
@@ -131,7 +131,8 @@ WRONG = [
     ("scenes[0].text", "x" * (MAX_TEXT_CHARACTERS + 1), "scenes[0].text has 1,001 characters."),
     ("scenes[0].question", 3, "scenes[0].question is 3. Use a text"),
     ("scenes[0].answer", "x\ty", "scenes[0].answer is "),
-    ("scenes[0].check", "../x", 'scenes[0].check is "../x". Use a name of small letters and hyphens.'),
+    ("scenes[0].check", "../x", 'scenes[0].check is "../x". Use a name of small letters, digits and hyphens.'),
+    ("scenes[0].page", "", 'scenes[0].page is "". Use a name of small letters, digits and hyphens.'),
     ("scenes[0].check", 3, "scenes[0].check is 3. Use a text"),
     ("scenes[0].sound", "x", "scenes[0].sound is not a known field."),
     ("sound", "x", "sound is not a known field."),

@@ -22,6 +22,7 @@ from augenmerk.viz_app.export.worksheet import map_svg
 from augenmerk.viz_app.heatmap.drawing import (
     PRINT_COLORS,
     SMALL_SCALE,
+    VEIL_OPACITY,
     Box,
     Drawing,
     DrawingBlock,
@@ -34,7 +35,7 @@ from augenmerk.viz_app.heatmap.drawing import (
 from augenmerk.viz_app.heatmap.heatmap import Heatmap
 from augenmerk.viz_app.state.experiment_editor import open_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_view import Band, Marks, Place, Strip
+from augenmerk.viz_app.state.map_view import Band, Marks, Place, Pointed, Strip
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from tests.viz_app.synthetic import make_result, make_translation
 
@@ -48,7 +49,13 @@ ALL = Marks(
     set=frozenset({Band(3, is_row=True), Band(4, is_row=False)}),
     forced=frozenset({Band(5, is_row=True), Band(0, is_row=False)}),
 )
-EACH = [replace(Marks(), **{name: value}) for name, value in vars(ALL).items()]
+EACH = {name: replace(Marks(), **{name: value}) for name, value in vars(ALL).items() if value}
+POINTERS = {
+    f"{style} {column if column is not None else 'row'}": Marks(pointed=Pointed(style, 2, column))
+    for style in ("ring", "arrow", "dim")
+    for column in (1, 3, None)
+} | {"dimmed": Marks(is_dimmed=True)}
+CASES = EACH | {"all": ALL} | POINTERS
 Pixels = np.ndarray
 
 
@@ -116,14 +123,20 @@ def check_shapes(plain: Pixels, found: Pixels, corner: tuple[float, float], shap
     outside = difference.copy()
     for shape in shapes:
         x, y = left + shape.box.left, top + shape.box.top
-        x_end, y_end = x + shape.box.width, y + shape.box.height
+        (x, x_end), (y, y_end) = sorted((x, x + shape.box.width)), sorted((y, y + shape.box.height))
         place = slice(max(0, round(y) - 2), round(y_end) + 3), slice(max(0, round(x) - 2), round(x_end) + 3)
         color = np.array(to_rgb(PRINT_COLORS[shape.color])) * 255
+        if shape.kind == "veil":
+            inner = slice(round(y) + 3, round(y_end) - 2), slice(round(x) + 3, round(x_end) - 2)
+            far, near = (255 - np.percentile(each[inner], 20) for each in (plain, found))
+            assert near == pytest.approx((1 - VEIL_OPACITY) * far, abs=4), shape
+            outside[place] = False
+            continue
         is_drawn = difference[place] & (np.abs(found[place] - color).sum(axis=2) < 200)
         rows, columns = is_drawn.nonzero()
         assert len(rows), shape
-        assert np.ptp(rows) >= shape.box.height - 4, shape
-        assert np.ptp(columns) >= shape.box.width - 4, shape
+        assert np.ptp(rows) >= abs(shape.box.height) - 4, shape
+        assert np.ptp(columns) >= abs(shape.box.width) - 4, shape
         if shape.kind == "line" and len(shapes) == 1:
             on_line = np.abs(rows / is_drawn.shape[0] - columns / is_drawn.shape[1]) < 0.05
             assert on_line.all()
@@ -131,10 +144,10 @@ def check_shapes(plain: Pixels, found: Pixels, corner: tuple[float, float], shap
     assert not outside.any(), np.argwhere(outside)
 
 
-IN_ROWS = [replace(each, forced=frozenset(band for band in each.forced if band.is_row)) for each in (*EACH, ALL)]
+IN_ROWS = [replace(each, forced=frozenset(band for band in each.forced if band.is_row)) for each in CASES.values()]
 
 
-@pytest.mark.parametrize("marks", IN_ROWS, ids=[*vars(ALL), "all"])
+@pytest.mark.parametrize("marks", IN_ROWS, ids=CASES)
 def test_the_window_draws_each_mark_where_the_description_has_it(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, marks: Marks
 ) -> None:
@@ -167,28 +180,29 @@ def bounds(plain: Pixels, marked: Pixels) -> tuple[int, int, int, int]:
 
 
 @pytest.mark.figures
-@pytest.mark.parametrize("marks", [*EACH, ALL], ids=[*vars(ALL), "all"])
+@pytest.mark.parametrize("marks", CASES.values(), ids=CASES)
 @pytest.mark.parametrize("draw", [by_figure, by_grid, by_svg])
 def test_a_back_end_draws_each_mark_where_the_description_has_it(qapp, draw, marks: Marks) -> None:
     check_marks(draw, marks, SMALL_SCALE if draw is by_grid else 1.0)
 
 
-@pytest.mark.parametrize("marks", [*EACH, ALL], ids=[*vars(ALL), "all"])
+@pytest.mark.parametrize("marks", CASES.values(), ids=CASES)
 def test_a_film_draws_each_mark_where_the_description_has_it(by_film, marks: Marks) -> None:
     check_marks(by_film, marks)
 
 
-def test_the_script_of_the_page_makes_the_same_shapes(qapp) -> None:
+@pytest.mark.parametrize("pointed", [None, *(each.pointed for each in POINTERS.values() if each.pointed)], ids=str)
+def test_the_script_of_the_page_makes_the_same_shapes(qapp, pointed: Pointed | None) -> None:
     from tests.viz_app.export.test_html_page import content, page_html, read_by_the_script
 
     def bands(found: frozenset[Band]) -> list[dict]:
         return [{"index": band.index, "isRow": band.is_row} for band in sorted(found)]
 
-    marks = {"isOff": True, "pinned": [4, 3]}
+    marks = {"isOff": True, "pinned": [4, 3], "pointed": pointed and [pointed.style, pointed.row, pointed.column]}
     marks |= {name: bands(getattr(ALL, name)) for name in ("changed", "set", "forced")}
     tell = f"JSON.stringify(markShapes({json.dumps(marks)}, 20, 10, {20 * COLUMNS}, {10 * ROWS}, 1))"
     window = Box(0, 0, 20 * COLUMNS, 10 * ROWS)
-    expected = mark_shapes(replace(ALL, lit=frozenset()), (20, 10), window)
+    expected = mark_shapes(replace(ALL, lit=frozenset(), pointed=pointed), (20, 10), window)
     assert read_by_the_script(page_html(content()), tell) == [
         [shape.kind, list(shape.box), shape.color, shape.pen_px] for shape in expected
     ]

@@ -95,7 +95,30 @@ function markShapes(marks, cellWidth, cellHeight, width, height, scale) {
     shapes.push(["frame", [column * cellWidth, row * cellHeight, cellWidth, cellHeight], "accent", 2]);
   }
   if (marks.isOff) shapes.push(["line", [0, 0, width, height], "warm", 2]);
+  if (marks.pointed) shapes.push(...pointerShapes(marks.pointed, cellWidth, cellHeight, width, height));
   return shapes;
+}
+
+/** A pointer at a cell or row, as `pointer_shapes` of the window. */
+function pointerShapes([style, row, column], cellWidth, cellHeight, width, height) {
+  const [left, wide] = column === null ? [0, width] : [column * cellWidth, cellWidth];
+  const top = row * cellHeight, right = left + wide, bottom = top + cellHeight;
+  if (style === "dim") {
+    const boxes = [[0, 0, width, top], [0, bottom, width, height - bottom], [0, top, left, cellHeight], [right, top, width - right, cellHeight]];
+    return boxes.filter((box) => box[2] > 0 && box[3] > 0).map((box) => ["veil", box, "accent", 0]);
+  }
+  if (style === "ring") {
+    const [x, y] = [wide, cellHeight].map((side) => Math.max(5, 0.12 * side));
+    return [["ring", [left - x, top - y, wide + 2 * x, cellHeight + 2 * y], "accent", 3.5]];
+  }
+  const x = left + wide / 2 < width / 2 ? 1 : -1, y = top + cellHeight / 2 < height / 2 ? 1 : -1;
+  let tip = [column === null ? left + wide / 2 : x > 0 ? right : left, y > 0 ? bottom : top];
+  let lines = [[34 * x, 34 * y], [11 * x, 0], [0, 11 * y]];
+  if (height < 2 * cellHeight + 34) {
+    tip = [tip[0] - 5 * x, top + cellHeight / 2];
+    lines = [[17 * x, 0], [5.5 * x, 5.5], [5.5 * x, -5.5]];
+  }
+  return lines.map((line) => ["line", [...tip, ...line], "accent", 3.5]);
 }
 
 function drawShapes(pen, shapes, left, top) {
@@ -106,6 +129,12 @@ function drawShapes(pen, shapes, left, top) {
     pen.beginPath();
     if (kind === "fill") pen.fillRect(left + x, top + y, width, height);
     else if (kind === "frame") pen.strokeRect(left + x, top + y, width, height);
+    else if (kind === "ring") {
+      pen.ellipse(left + x + width / 2, top + y + height / 2, width / 2, height / 2, 0, 0, 2 * Math.PI); pen.stroke();
+    } else if (kind === "veil") {
+      pen.fillStyle = style.getPropertyValue("--ground");
+      pen.globalAlpha = 0.72; pen.fillRect(left + x, top + y, width, height); pen.globalAlpha = 1;
+    }
     else if (kind === "line") { pen.moveTo(left + x, top + y); pen.lineTo(left + x + width, top + y + height); pen.stroke(); }
     else { pen.arc(left + x + width / 2, top + y + height / 2, width / 2, 0, 2 * Math.PI); pen.fill(); }
   }
@@ -150,6 +179,8 @@ function draw() {
     pen.fillStyle = at && at[1] === column ? mark : isNew(column, false) ? warm : text; pen.fillText(label, 0, 0); pen.restore();
   });
   const marks = marksOf(found, state.layer, state.head, at);
+  const isShown = [data.kinds[state.kind].kind, state.layer, state.head].join() === data.shown.join();
+  if (data.pointed && isShown && String(state.pinned) === String(data.pinned)) marks.pointed = data.pointed;
   const shapes = markShapes(marks, cellWidth, cellHeight, cellWidth * map.columns, cellHeight * map.rows, 1);
   drawShapes(pen, shapes, box.left, box.top);
   read(found, map, at);
