@@ -76,7 +76,7 @@ def _map(scene: Scene, computed: SceneResult, model: ModelInfo) -> SceneMap | No
         return None
     other = model.title if scene.saved.model.digest != model.digest else ""
     measure = MEASURES[state.maps.shown_measure(state.selection.head.kind)]
-    drawing = replace(drawing, marks=replace(drawing.marks, pinned=None))
+    drawing = replace(drawing, marks=replace(drawing.marks, pinned=None, pointed=None))
     meaning = map_text.meaning_of_query(state)
     return SceneMap(drawing, measure.name, meaning, translation.text, measure.rows_sum_to_one, other)
 
@@ -103,4 +103,5 @@ def _part(scene: Scene, computed: SceneResult, model: ModelInfo) -> ScenePart:
     facts = dict(content.facts)
     if scene.saved.model.digest != model.digest:
         facts["the scene was made with the model"] = scene.saved.model.name
-    return ScenePart(scene.title, scene.text, replace(content, facts=facts, pinned=place, pointed=pointed))
+    content = replace(content, facts=facts, pinned=place, pointed=pointed)
+    return ScenePart(scene.title, scene.text, content, scene.question, scene.answer)

@@ -201,11 +201,14 @@ class ScenePart:
     Attributes:
         title, text: its words.
         content: its maps.
+        question, answer: shown below the text, the answer on request; may be empty.
     """
 
     title: str
     text: str
     content: PageContent
+    question: str = ""
+    answer: str = ""
 
 
 def save_lesson_page(title: str, parts: Sequence[ScenePart], target: Path) -> None:
@@ -241,8 +244,12 @@ def unbroken(text: str) -> str:
 
 
 def _scene_html(number: int, part: ScenePart, body: str) -> str:
-    title, text = html.escape(one_line(part.title)), html.escape(unbroken(one_line(part.text)))
+    title, text, question, answer = (
+        html.escape(unbroken(one_line(each))) for each in (part.title, part.text, part.question, part.answer)
+    )
+    question = f"<p><strong>{question}</strong></p>\n" if question else ""
+    answer = f"<details><summary>Show the answer</summary><p>{answer}</p></details>\n" if answer else ""
     return (
-        f'<section class="scene">\n<h2>{number}. {title}</h2>\n<p>{text}</p>\n{body}'
+        f'<section class="scene">\n<h2>{number}. {title}</h2>\n<p>{text}</p>\n{question}{answer}{body}'
         f'<script type="application/json" data-part="data">{data_text(part.content)}</script>\n</section>'
     )

@@ -122,8 +122,10 @@ CHANGED_PX, SET_PX, FORCED_PX = 6.0, 2.0, 8.0
 """Distance of such a mark from the cells."""
 SMALL_SCALE = 0.5
 """Scale of the marks next to small maps."""
-POINTER_PX, RING_MARGIN_PX, ARROW_PX, ARROW_HEAD_PX = 3.5, 5.0, 34.0, 11.0
-"""Thickness of a pointer; distance of a ring from its cell; lengths of an arrow and its head along each side."""
+POINTER_PX, ARROW_PX, ARROW_HEAD_PX = 3.5, 34.0, 11.0
+"""Thickness of a pointer; lengths of an arrow and its head along each side."""
+RING_MARGIN_PX, MAX_RING_MARGIN_PX = 5.0, 9.0
+"""Distance of a ring from its cell."""
 VEIL_OPACITY = 0.72
 """Of the ground over dimmed cells."""
 
@@ -262,7 +264,7 @@ def pointer_shapes(style: PointerStyle, at: Box, around: Box) -> list[Shape]:
         )
         return [Shape("veil", box, "accent") for box in boxes if box.width > 0 and box.height > 0]
     if style == "ring":
-        x, y = (max(RING_MARGIN_PX, 0.12 * side) for side in (at.width, at.height))
+        x, y = (min(max(RING_MARGIN_PX, 0.12 * side), MAX_RING_MARGIN_PX) for side in (at.width, at.height))
         return [Shape("ring", Box(at.left - x, at.top - y, at.width + 2 * x, at.height + 2 * y), "accent", POINTER_PX)]
     x = 1 if at.left + at.width / 2 < around.left + around.width / 2 else -1
     y = 1 if at.top + at.height / 2 < around.top + around.height / 2 else -1

@@ -78,7 +78,9 @@ def make_lesson(qtbot: QtBot, window: MainWindow) -> None:
     settle(qtbot, window)
     add_scene(qtbot, window, TITLES[0], ("A sentence of my own.",))
     grid = page.heads.grid
-    qtbot.mouseClick(grid, LEFT, pos=grid.layout.places[HEAD].center())
+    thumbnail = grid.place_of(HEAD)
+    assert thumbnail is not None
+    qtbot.mouseClick(grid, LEFT, pos=thumbnail.center())
     assert state.selection.head == HEAD
     qtbot.keyClick(grid, Qt.Key.Key_O)
     settle(qtbot, window)

@@ -82,6 +82,14 @@ def test_the_words_of_the_lesson_are_escaped() -> None:
     assert "</script> steht" not in page
 
 
+def test_a_question_is_followed_by_its_answer_on_request() -> None:
+    asked = replace(PARTS[0], question="Why <so>?", answer="Because & therefore.")
+    page = lesson_page_html("Title", (asked, PARTS[1]))
+    assert "<p><strong>Why &lt;so&gt;?</strong></p>" in page
+    assert "<details><summary>Show the answer</summary><p>Because &amp; therefore.</p></details>" in page
+    assert page.count("<details><summary>Show") == 1, "a scene without an answer has none"
+
+
 def test_nothing_is_fetched() -> None:
     page = lesson_page_html("Title", PARTS)
     for tag, attributes in Parts(page).tags:

@@ -108,7 +108,7 @@ function pointerShapes([style, row, column], cellWidth, cellHeight, width, heigh
     return boxes.filter((box) => box[2] > 0 && box[3] > 0).map((box) => ["veil", box, "accent", 0]);
   }
   if (style === "ring") {
-    const [x, y] = [wide, cellHeight].map((side) => Math.max(5, 0.12 * side));
+    const [x, y] = [wide, cellHeight].map((side) => Math.min(Math.max(5, 0.12 * side), 9));
     return [["ring", [left - x, top - y, wide + 2 * x, cellHeight + 2 * y], "accent", 3.5]];
   }
   const x = left + wide / 2 < width / 2 ? 1 : -1, y = top + cellHeight / 2 < height / 2 ? 1 : -1;

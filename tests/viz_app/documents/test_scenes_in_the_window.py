@@ -1,0 +1,225 @@
+"""Scenes with a question, an answer, a pointer, or another view than the large map."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMessageBox
+from pytestqt.qtbot import QtBot
+
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment_file import read_lesson_file, write_lesson_file
+from augenmerk.viz_app.documents.lesson_bar import COMPUTING, LARGE_MAP, LessonTextDialog
+from augenmerk.viz_app.documents.lesson_documents import POINTER_COMMANDS
+from augenmerk.viz_app.documents.reading import view_values
+from augenmerk.viz_app.heatmap.drawing import large_map, small_maps
+from augenmerk.viz_app.main_window import LEARN, TRANSLATE, MainWindow
+from augenmerk.viz_app.state.map_view import Pair, Pointed, Pointer
+from augenmerk.viz_app.state.marks import pointed_word
+from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.documents.test_lessons_in_the_window import lesson_for, settle, shown
+
+pytestmark = pytest.mark.heavy
+
+
+@pytest.fixture
+def window(make_window: MakeWindow) -> MainWindow:
+    return make_window()
+
+
+def open_lesson(qtbot: QtBot, window: MainWindow, tmp_path: Path, *changes: dict[str, str]) -> Path:
+    """Opens three scenes, of which the first ones have other texts."""
+    lesson, path = lesson_for(window), tmp_path / "scenes.augenmerk"
+    changed = tuple(replace(scene, **change) for scene, change in zip(lesson.scenes, changes, strict=False))
+    write_lesson_file(replace(lesson, scenes=changed + lesson.scenes[len(changed) :]), path)
+    window.documents.open(path)
+    settle(qtbot, window)
+    return path
+
+
+ASKED = {"question": "What is it?", "answer": "A dog."}
+
+
+def test_a_question_is_asked_then_answered_then_left(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    open_lesson(qtbot, window, tmp_path, ASKED, {"question": "Without an answer?"})
+    bar, grid = window.lessons.bar, window.translate_page.heads.grid
+    for step in (
+        lambda: qtbot.keyClick(grid, Qt.Key.Key_Right),
+        lambda: qtbot.mouseClick(bar.on_button, Qt.MouseButton.LeftButton),
+        lambda: qtbot.mouseClick(bar.reveal_button, Qt.MouseButton.LeftButton),
+        lambda: qtbot.keyClick(window, Qt.Key.Key_PageDown),
+    ):
+        assert shown(qtbot, window)[0] == "1 of 3"
+        assert (bar.question.text(), bar.answer.isVisible()) == ("What is it?", False)
+        assert bar.reveal_button.isVisible()
+        step()
+        assert (bar.answer.text(), bar.answer.isVisible()) == ("A dog.", True)
+        assert not bar.reveal_button.isVisible()
+        assert shown(qtbot, window)[0] == "1 of 3", "the answer comes before the next scene"
+        qtbot.keyClick(window, Qt.Key.Key_PageDown)
+        assert shown(qtbot, window)[0] == "2 of 3"
+        assert bar.question.isVisible()
+        assert not bar.reveal_button.isVisible()
+        qtbot.keyClick(window, Qt.Key.Key_PageUp)
+    bar.reveal_button.click()
+    qtbot.keyClick(grid, Qt.Key.Key_Right)
+    qtbot.keyClick(grid, Qt.Key.Key_Right)
+    assert shown(qtbot, window)[0] == "3 of 3", "a question without an answer is not waited for"
+
+
+def test_the_last_scene_shows_its_answer_too(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    open_lesson(qtbot, window, tmp_path, {}, {}, ASKED)
+    window.lessons.lesson.go_to(2)
+    settle(qtbot, window)
+    bar = window.lessons.bar
+    qtbot.mouseClick(bar.on_button, Qt.MouseButton.LeftButton)
+    assert bar.answer.text() == "A dog."
+    assert not bar.on_button.isEnabled()
+
+
+def test_a_computed_answer_is_shown_before_the_typed_one(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    open_lesson(qtbot, window, tmp_path, {**ASKED, "check": "num-tokens"}, {"question": "?", "check": "without-head"})
+    bar = window.lessons.bar
+    bar.step_scene(1)
+    assert bar.answer.text().startswith("Exactly as many")
+    assert bar.answer.text().endswith("A dog.")
+    window.lessons.lesson.step(1)
+    settle(qtbot, window)
+    bar.step_scene(1)
+    qtbot.waitUntil(lambda: bar.answer.text() != COMPUTING)
+    assert "without decoder 2·3" in bar.answer.text()
+    window.lessons.lesson.step(-1)
+    assert not bar.answer.isVisible(), "the answer belongs to one scene"
+
+
+def test_the_dialog_offers_questions_of_the_chapters_and_needs_one_for_an_answer(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    path = open_lesson(qtbot, window, tmp_path)
+    window.lessons.editing.ask_for_texts()
+    dialog = window.lessons.dialog
+    assert isinstance(dialog, LessonTextDialog)
+    ok, (_, question, answer) = dialog.buttons.button(dialog.buttons.StandardButton.Ok), dialog.texts
+    answer.setPlainText("Yes.")
+    assert not ok.isEnabled(), "an answer needs a question"
+    answer.clear()
+    while dialog.computed.currentData() != "num-tokens":
+        qtbot.keyClick(dialog.computed, Qt.Key.Key_Down)
+    assert "how many tokens does the encoder read? More than that" in question.toPlainText()
+    qtbot.keyClick(dialog.computed, Qt.Key.Key_Down)
+    assert "how many tokens" not in question.toPlainText(), "another choice asks another question"
+    question.setPlainText("My own?")
+    qtbot.keyClick(dialog.computed, Qt.Key.Key_Up)
+    assert question.toPlainText() == "My own?"
+    assert dialog.view.currentText() == LARGE_MAP
+    dialog.view.setCurrentIndex(dialog.view.findData("alignment"))
+    ok.click()
+    window.lessons.save()
+    (scene, *_) = read_lesson_file(path).scenes
+    assert (scene.question, scene.check, scene.page) == ("My own?", "num-tokens", "alignment")
+
+
+def test_a_scene_shows_another_view_in_the_window_and_in_the_presentation(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    open_lesson(
+        qtbot, window, tmp_path, {"page": "alignment"}, {"page": "chapter mask"}, {"page": "of-a-later-version"}
+    )
+    bar, tabs = window.lessons.bar, window.top_bar.tabs
+    assert window.analysis.isVisible()
+    assert window.analysis.tab.name == "Alignment"
+    qtbot.keyClick(window, Qt.Key.Key_PageDown)
+    assert tabs[LEARN].isChecked()
+    assert window.pages.presentable == "chapter mask"
+    assert bar.isVisible(), "the lesson goes on from there"
+    qtbot.mouseClick(bar.on_button, Qt.MouseButton.LeftButton)
+    assert tabs[TRANSLATE].isChecked()
+    settle(qtbot, window)
+    qtbot.keyClick(window, Qt.Key.Key_F5)
+    seen = []
+    for key in (Qt.Key.Key_PageUp, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, None):
+        assert window.presentation.view is not None
+        seen.append(window.presentation.view.name)
+        assert window.presentation.scene.isVisible()
+        if key is not None:
+            qtbot.keyClick(window.presentation, key)
+            settle(qtbot, window)
+    assert seen == ["map", "chapter mask", "alignment", "chapter mask"]
+    qtbot.keyClick(window.presentation, Qt.Key.Key_Escape)
+    window.lessons.close()
+
+
+def test_a_new_scene_shows_the_view_in_sight(qtbot: QtBot, window: MainWindow) -> None:
+    window.pages.open_chapter("mask")
+    window.lessons.editing.add_scene()
+    dialog = window.lessons.dialog
+    assert isinstance(dialog, LessonTextDialog)
+    assert dialog.view.currentData() == "chapter mask"
+    dialog.done(0)
+
+
+def test_a_pointer_is_set_by_the_menu_saved_and_part_of_the_drawing(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    path = open_lesson(qtbot, window, tmp_path)
+    state, bar = window.state, window.lessons.bar
+    commands = {each.title.removeprefix("Pointer: "): each for each in POINTER_COMMANDS}
+    assert not commands["ring around the pinned cell"].is_offered(state), "no cell is pinned"
+    assert commands["ring around the chosen head"].is_offered(state)
+    window.lessons.lesson.step(1)
+    settle(qtbot, window)
+    drawing = large_map(state)
+    assert drawing is not None
+    for name, pointed in (
+        ("ring around the pinned cell", Pointed("ring", 2, 1)),
+        ("arrow at the row of the pinned cell", Pointed("arrow", 2)),
+        ("dim all but the word of the pinned row", None),
+        ("dim all but the chosen head", None),
+    ):
+        commands[name].act(state)
+        drawing = large_map(state)
+        assert drawing is not None
+        assert drawing.marks.pointed == pointed
+        assert bar.shows_changes
+    block = small_maps(state, "decoder")
+    assert [[each.marks.is_dimmed for each in line] for line in block.lines][1] == [True, True, False, True]
+    assert block.lines[1][2].marks.pointed == Pointed("dim")
+    commands["ring around the word of the pinned row"].act(state)
+    assert pointed_word(state) == state.translation.target_words[2]  # type: ignore[union-attr]
+    bar.update_button.click()
+    window.lessons.save()
+    assert read_lesson_file(path).scenes[1].saved.view["pointer"] == ("word", "ring")
+    window.lessons.lesson.step(-1)
+    settle(qtbot, window)
+    assert state.selection.pointer is None, "a scene without a pointer has none"
+    window.lessons.lesson.step(1)
+    settle(qtbot, window)
+    assert state.selection.pointer == Pointer("word", "ring")
+    window.lessons.close()
+    settle(qtbot, window)
+    assert "pointer" not in view_values(state)
+
+
+@pytest.mark.parametrize("pointer", [["cell"], ["moon", "ring"], ["cell", "laser"], 3, [1, 2]])
+def test_a_wrong_pointer_is_refused(qtbot: QtBot, window: MainWindow, tmp_path: Path, pointer: object) -> None:
+    path = open_lesson(qtbot, window, tmp_path)
+    values = json.loads(path.read_text(encoding="utf-8"))
+    values["scenes"][1]["view"]["pointer"] = pointer
+    wrong = path.with_name("wrong.augenmerk")
+    wrong.write_text(json.dumps(values), encoding="utf-8")
+    window.documents.open(wrong)
+    (box,) = [each for each in window.findChildren(QMessageBox) if each.isVisible()]
+    assert "scenes[1]: view.pointer is" in box.informativeText()
+    assert "Use one of cell, row, head, word, and one of ring, arrow, dim." in box.informativeText()
+    box.close()
+
+
+def test_escape_removes_the_pointer(qtbot: QtBot, window: MainWindow) -> None:
+    state = window.state
+    state.selection.pin(Pair(1, 1))
+    state.selection.pointer = Pointer("cell", "ring")
+    qtbot.keyClick(window.translate_page.heads.grid, Qt.Key.Key_Escape)
+    assert state.selection.pointer is None
+    assert state.selection.head == Head("cross", state.selection.head.layer, state.selection.head.head)
