@@ -18,6 +18,7 @@ from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.viz_app.conftest import MakeWindow
 
 pytestmark = [pytest.mark.heavy, pytest.mark.slow]
+PLAIN, CONTROL = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ControlModifier
 LEFT, HEAD = Qt.MouseButton.LeftButton, Head("cross", 1, 4)
 TITLES = ("My sentence", "A head off", "Another word", "A row by hand", "A question")
 QUESTION, ANSWER = "Which words change?", "Look at the chips."
@@ -33,9 +34,16 @@ def settle(qtbot: QtBot, window: MainWindow) -> None:
     qtbot.wait(20)
 
 
+def press(qtbot: QtBot, window: MainWindow, key: Qt.Key, modifier: Qt.KeyboardModifier = PLAIN) -> None:
+    """Presses a key in the window, which a dialog may have left inactive."""
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    qtbot.keyClick(window, key, modifier)
+
+
 def run(qtbot: QtBot, window: MainWindow, words: str) -> None:
     """Runs a command by Ctrl+K."""
-    qtbot.keyClick(window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+    press(qtbot, window, Qt.Key.Key_K, CONTROL)
     (palette,) = window.findChildren(CommandPalette)
     qtbot.keyClicks(palette.field, words)
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
@@ -72,7 +80,7 @@ def add_scene(qtbot: QtBot, window: MainWindow, title: str, texts: tuple[str, ..
 def make_lesson(qtbot: QtBot, window: MainWindow) -> None:
     page, state = window.translate_page, window.state
     qtbot.mouseClick(page.sentence.input.viewport(), LEFT)
-    qtbot.keyClick(page.sentence.input, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(page.sentence.input, Qt.Key.Key_A, CONTROL)
     qtbot.keyClicks(page.sentence.input, "Ein kleiner Hund spielt mit einem roten Ball.")
     qtbot.keyClick(page.sentence.input, Qt.Key.Key_Return)
     settle(qtbot, window)
@@ -87,7 +95,7 @@ def make_lesson(qtbot: QtBot, window: MainWindow) -> None:
     click_cell(qtbot, window, Pair(2, 3))
     run(qtbot, window, "pointer ring around the pinned cell")
     add_scene(qtbot, window, TITLES[1], ("One head is off.",))
-    qtbot.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    press(qtbot, window, Qt.Key.Key_Z, CONTROL)
     settle(qtbot, window)
     chips = page.sentence.chips
     qtbot.mouseMove(chips, QPoint(chips.width() - 3, 3))
@@ -126,7 +134,7 @@ def present_on(qtbot: QtBot, window: MainWindow, size: tuple[int, int]) -> None:
     lesson, shown, state = window.lessons.lesson, window.presentation, window.state
     lesson.go_to(0)
     settle(qtbot, window)
-    qtbot.keyClick(window, Qt.Key.Key_F5)
+    press(qtbot, window, Qt.Key.Key_F5)
     window.setFixedSize(*size)
     qtbot.wait(50)
     for place, scene in enumerate(lesson.scenes):
