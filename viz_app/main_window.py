@@ -33,6 +33,7 @@ from augenmerk.viz_app.documents.reading import is_experiment
 from augenmerk.viz_app.documents.session import KeptSession
 from augenmerk.viz_app.export.menu import EXPORTS, ExportMenu
 from augenmerk.viz_app.export.saving import Exportable
+from augenmerk.viz_app.heatmap.labelled_matrix import MATRIX_COMMANDS
 from augenmerk.viz_app.learn.chapter import read_chapters
 from augenmerk.viz_app.learn.scene_answers import SceneAnswers
 from augenmerk.viz_app.models.loader import MODEL_COMMANDS, ModelLoader, foreign_source
@@ -57,6 +58,7 @@ from augenmerk.viz_app.views.commands import (
     TOGGLE_ANALYSIS,
     UNDO,
 )
+from augenmerk.viz_app.views.head import PRODUCT_COMMANDS
 from augenmerk.viz_app.views.sentence import SentencePanel
 from augenmerk.viz_app.views.sentence_input import INPUT_COMMANDS
 from augenmerk.viz_app.views.word_parts import BAR_COMMANDS
@@ -724,7 +726,7 @@ class MainWindow(QMainWindow):
         from augenmerk.viz_app.train.film import FILM_COMMANDS
 
         of_parts = (*INPUT_COMMANDS, CANCEL_OR_UNPIN, *PRESENTATION_COMMANDS, *FILM_COMMANDS, *QUICK_TOUR_COMMANDS)
-        self.commands.show_sheet((*of_parts, *STACK_COMMANDS, *BAR_COMMANDS))
+        self.commands.show_sheet((*of_parts, *STACK_COMMANDS, *BAR_COMMANDS, *MATRIX_COMMANDS, *PRODUCT_COMMANDS))
 
     def _add_commands(self) -> None:
         """Adds commands in the order of the palette and the sheet of keys; the window's menu follows."""

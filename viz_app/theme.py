@@ -226,7 +226,7 @@ class Theme:
         QPlainTextEdit[role="sentence"] {{ background: transparent; border: none;
             font-size: {self.pixel_size("large")}px; }}
         QPlainTextEdit[role="dense"] {{ background: transparent; border: none; }}
-        QSplitter::handle {{ background: transparent; }}
+        QSplitter::handle, QAbstractScrollArea::corner {{ background: transparent; border: none; }}
         QFrame[role="line"] {{ background: {colors.border}; border: none; max-height: 1px; }}
         QLabel {{ background: transparent; }}
         QLabel[role="title"] {{ font-size: {self.pixel_size("title")}px; font-weight: bold; }}
@@ -265,6 +265,7 @@ class Theme:
         QToolButton[role="tab"] {{ padding: 5px 14px; }}
         QPushButton[role="chapter"] {{ padding: 6px 8px; text-align: left; }}
         QToolButton[role="subtab"] {{ padding: 4px 6px; }}
+        QToolButton[role="subtab"][isDense="true"] {{ padding: 4px 2px; }}
         QToolButton[role="tab"]:checked, QPushButton[role="chapter"]:checked, QToolButton[role="subtab"]:checked {{
             background: {colors.raised}; color: {colors.text}; }}
         QToolButton[role="tab"]:checked, QPushButton[role="chapter"]:checked, QToolButton[role="value-heading"] {{

@@ -30,8 +30,8 @@ class Origin(Enum):
 
     @property
     def short_name(self) -> str:
-        """“token”."""
-        return self.value
+        """“token”, “position”, “biases”."""
+        return "biases" if self is Origin.BIAS else self.value
 
     @property
     def title(self) -> str:
@@ -43,12 +43,17 @@ Component = Origin | Head | Network
 """A writer to the residual stream. The bias after a network belongs to the network."""
 
 
+def name_in_stack(component: Component) -> str:
+    """The name of a component among those of one stack: “cross 2·5”, “feed-forward 2”, “token”."""
+    return f"feed-forward {component.layer + 1}" if isinstance(component, Network) else component.short_name
+
+
 @dataclass(frozen=True)
 class ComponentGroup:
     """Components that are summed.
 
     Attributes:
-        name: short: “heads 2”, “network 2”.
+        name: short: “heads 2”, “feed-forward 2”.
         title: “Heads of layer 2”.
         places: their indices among all components.
     """
@@ -62,13 +67,9 @@ def group_components(components: Sequence[Component]) -> tuple[ComponentGroup, .
     """Token, position, the heads of each layer, the network of each layer, biases; in the order of `components`."""
     places: dict[tuple[str, str], list[int]] = {}
     for place, component in enumerate(components):
-        match component:
-            case Head():
-                names = f"heads {component.layer + 1}", f"Heads of layer {component.layer + 1}"
-            case Network():
-                names = f"network {component.layer + 1}", f"Feed-forward network of layer {component.layer + 1}"
-            case _:
-                names = component.short_name, component.title
+        names = name_in_stack(component), component.title
+        if isinstance(component, Head):
+            names = f"heads {component.layer + 1}", f"Heads of layer {component.layer + 1}"
         places.setdefault(names, []).append(place)
     return tuple(ComponentGroup(*names, tuple(found)) for names, found in places.items())
 
@@ -272,7 +273,7 @@ def _chosen_groups(
     for group in groups:
         if group.name == opened:
             members = [(components[place], place) for place in group.places]
-            groups = tuple(ComponentGroup(each.short_name, each.title, (place,)) for each, place in members)
+            groups = tuple(ComponentGroup(name_in_stack(each), each.title, (place,)) for each, place in members)
     if len(groups) > MAX_GROUPS:
         sizes = [np.abs(products[list(group.places)].sum(axis=0)).sum() for group in groups]
         groups = tuple(groups[place] for place in sorted(np.argsort(sizes)[-MAX_GROUPS:]))

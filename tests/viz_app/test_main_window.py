@@ -25,7 +25,7 @@ from augenmerk.viz_app.state.experiment_editor import force, toggle_head
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS
-from augenmerk.viz_app.theme import Theme, current_theme
+from augenmerk.viz_app.theme import PAGE_MARGIN, Theme, current_theme
 from augenmerk.viz_app.translate.page import TranslatePage
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import FakeTranslator
@@ -641,7 +641,34 @@ def test_a_small_window_shows_most_rows_of_a_long_sentence(
     qtbot.wait(50)
     assert page.head.map.mapTo(window, QPoint()) == place, "nothing moves"
     assert page.sentence.original_line.isVisible()
-    assert page.sentence.original_line.width() > 100
+    line = page.sentence.original_line
+    assert line.width() > 100
+    assert "probable" in line.shown_text(), "the measured change is not cut"
+
+
+@pytest.mark.heavy
+def test_the_tabs_take_a_third_of_a_wide_window_until_the_user_chooses_a_width(
+    make_window: MakeWindow, qtbot: QtBot, preferences: Preferences
+) -> None:
+    window = make_window()
+    page = window.translate_page
+    page.show_analysis(True)
+    for width, expected in ((1100, 430), (1920, (1920 - 2 * PAGE_MARGIN) / 3), (1280, 430)):
+        window.resize(width, 800)
+        qtbot.waitUntil(lambda width=width: window.width() == width)  # type: ignore[misc]
+        assert page.analysis.width() == pytest.approx(expected, abs=25)
+        assert len({button.y() for button in page.analysis.buttons}) == 1, "all tabs in one line"
+    page.save()
+    assert not preferences.bytes("lab_splitter"), "the width was not chosen"
+    splitter = page._arrangement
+    splitter.moveSplitter(splitter.widget(1).x() - 100, 1)
+    chosen = page.analysis.width()
+    assert chosen > 500
+    window.resize(1300, 800)
+    qtbot.waitUntil(lambda: window.width() == 1300)
+    assert page.analysis.width() == chosen
+    page.save()
+    assert preferences.bytes("lab_splitter")
 
 
 @pytest.mark.heavy

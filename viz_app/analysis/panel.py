@@ -172,9 +172,11 @@ class AnalysisPanel(QFrame):
     def _lay_out(self) -> None:
         names = [(tab.name, f"<p>{tab.tip}.</p><p>{tab.meaning}</p>") for tab in self._classes]
         self.buttons = [*choice_buttons(self, dict(enumerate(names)), self.show_tab).values()]
+        for button in (*self.buttons, self.close_button):
+            button.setProperty("isDense", True)
         buttons = wrapping_row(self.buttons, spacing=0)
         close = (self.close_button, 0, Qt.AlignmentFlag.AlignTop)
-        header = row_of((buttons, 1), close, spacing=0, margins=(PANEL_MARGIN - 8, 8, 6, 2))
+        header = row_of((buttons, 1), close, spacing=0, margins=(PANEL_MARGIN - 10, 8, 4, 2))
         column_of(header, (self._pages, 1), spacing=0, within=self)
 
 

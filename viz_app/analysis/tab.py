@@ -138,8 +138,9 @@ def choice_buttons(
 class JobBar(QWidget):
     """A button that starts a computation; while it runs, its progress, the remaining time, and a button to cancel it.
 
-    For a computation that starts automatically, the bar appears only if it takes long, and the start button only after
-    the user cancelled it. Keyboard focus stays in the bar while one of its buttons is shown.
+    A computation that starts automatically appears only if it takes long. If all start automatically, the bar is hidden
+    otherwise, and the start button appears only after the user cancelled one. Keyboard focus stays in the bar while one
+    of its buttons is shown.
 
     Attributes:
         start, stop: the two buttons.
@@ -153,6 +154,9 @@ class JobBar(QWidget):
         self._began: tuple[float, Progress] | None = None
         self._idle_text, self._is_awaited, self._offers_start = "waiting…", True, True
         self.start, self.stop = QPushButton(start), QPushButton("Cancel")
+        self._shown: QPushButton | None = self.stop
+        self._is_started = False
+        self.start.clicked.connect(self._on_start)
         self.start.setToolTip(tip)
         self.stop.setToolTip("Stop this computation (Esc)")
         self.bar = QProgressBar()
@@ -184,13 +188,17 @@ class JobBar(QWidget):
         self._idle_text, self._is_awaited, self._offers_start = text, is_awaited, offers_start
         self._show_state()
 
+    def _on_start(self) -> None:
+        self._is_started = True
+
     def _on_changed(self) -> None:
         self._began = None
-        if self._request.is_running and self.cancelled:
+        if self._request.is_running and not self._is_started:
             self._timer.start()
         else:
             self._timer.stop()
-        self._show_state()
+            self._is_started = self._is_started and self._request.is_running
+            self._show_state()
 
     def _on_progress(self) -> None:
         if self._began is None and self._request.progress is not None:
@@ -201,14 +209,16 @@ class JobBar(QWidget):
         was_cancelled = self._offers_start and self._request.problem == self.cancelled
         is_startable = not self._request.is_running and (was_cancelled or not self.cancelled)
         shown = self.stop if self.is_cancellable else self.start if is_startable else None
-        if self.cancelled:
-            self.setVisible(shown is not None)
-        self._running.setVisible(False)  # first: all three side by side would make the panel wider
-        if shown is not None:
-            shown.setVisible(True)
-        for button in (self.start, self.stop):
-            set_visible(button, button is shown, focus_to=shown or self.parentWidget() or self)
-        self._running.setVisible(shown is self.stop)
+        if shown is not self._shown:  # else a layout for each answer
+            self._shown = shown
+            if self.cancelled:
+                self.setVisible(shown is not None)
+            self._running.setVisible(False)  # first: all three side by side would make the panel wider
+            if shown is not None:
+                shown.setVisible(True)
+            for button in (self.start, self.stop):
+                set_visible(button, button is shown, focus_to=shown or self.parentWidget() or self)
+            self._running.setVisible(shown is self.stop)
         self._show_progress()
 
     def _time_left(self) -> str:

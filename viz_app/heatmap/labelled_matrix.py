@@ -1,18 +1,24 @@
 """Matrices of numbers with labels, one below the other, and a legend of their colours."""
 
-from collections.abc import Callable, Collection, Sequence
+import itertools
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
+    QFocusEvent,
     QFont,
     QFontMetrics,
     QHelpEvent,
+    QKeyEvent,
     QMouseEvent,
+    QMoveEvent,
     QPainter,
     QPaintEvent,
     QPen,
@@ -24,8 +30,12 @@ from augenmerk.core.translation.result import FloatArray
 from augenmerk.viz_app.heatmap.drawing import color_table
 from augenmerk.viz_app.heatmap.heatmap import COLUMN_ANGLE, COLUMN_COSINE, COLUMN_SINE, label_step, thinned
 from augenmerk.viz_app.theme import Theme, current_theme, is_theme_change, scaled
+from augenmerk.viz_app.widgets.commands import Command, run_by_key
 
-MAX_LABEL, GAP, TITLE_HEIGHT, LEGEND_HEIGHT, LEGEND_BAR = 72, 5, 20, 30, 6
+GAP, TITLE_HEIGHT, LEGEND_HEIGHT, LEGEND_BAR = 5, 20, 30, 6
+MAX_LABEL, MAX_SLANTED, MAX_LABEL_SHARE = 72, 96, 0.3
+"""The room of the labels of rows, at least: in wide matrices, it is a share of the width; of slanted labels."""
+MAX_TEXT, TEXT_MARGIN, RIGHT = 110, 3, 8.0
 MIN_FONT_PX, LEAST_LETTERS = 10, 3
 MIN_WIDTH = 130
 """Two fit next to each other in a narrow Analysis panel."""
@@ -66,7 +76,9 @@ class MatrixStyle:
         colors: from 0 up to a largest value, or on both sides of 0.
         cell_heights: the least and the largest, in pixels.
         aimed_height: of all cells of a matrix together, in pixels; `cell_heights` limits each cell.
-        has_slanted_columns: whether labels of columns are words, which are slanted; else they are short.
+        has_slanted_columns: whether labels of columns are words, which are slanted; else they are short, or wrap.
+        fits_texts: whether columns are as wide as their texts and labels, which break at hyphens; the matrix can become
+            wider than its place.
         cell_text: the text in a cell; None for nothing. It is left out where it does not fit, and
             everywhere if it does not in most cells.
         is_clickable: whether the mouse pointer shows that a click on a cell does something.
@@ -78,6 +90,7 @@ class MatrixStyle:
     cell_heights: tuple[int, int]
     aimed_height: int
     has_slanted_columns: bool = True
+    fits_texts: bool = False
     cell_text: Callable[[float], str] | None = None
     is_clickable: bool = False
     legend: Callable[[float], tuple[str, str, str]] | None = lambda top: ("0", "", f"{top:.2f}")
@@ -92,17 +105,21 @@ class MatrixPicture:
         style: their look.
         width: in pixels.
         theme: for its fonts.
+        areas: the rectangle of the cells of each matrix.
+        edges: the left and right ends of its columns.
+        needed_width: in pixels, with room for all texts in cells.
     """
 
     def __init__(self, matrices: tuple[Matrix, ...], style: MatrixStyle, width: int, theme: Theme) -> None:
         self.matrices, self.style, self.width, self.theme = matrices, style, width, theme
-        self.areas = self._lay_out()
+        self._lay_out()
 
     def cell_rect(self, cell: MatrixCell) -> QRectF:
         """The place of a cell."""
-        area, matrix = self.areas[cell.matrix], self.matrices[cell.matrix]
-        width, height = area.width() / max(1, len(matrix.column_labels)), area.height() / max(1, len(matrix.row_labels))
-        return QRectF(area.left() + cell.column * width, area.top() + cell.row * height, width, height)
+        area, matrix, edges = self.areas[cell.matrix], self.matrices[cell.matrix], self.edges[cell.matrix]
+        height = area.height() / max(1, len(matrix.row_labels))
+        left, right = edges[cell.column : cell.column + 2] if matrix.column_labels else (area.left(), area.right())
+        return QRectF(left, area.top() + cell.row * height, right - left, height)
 
     def cell_at(self, point: QPointF) -> MatrixCell | None:
         """The cell under a point."""
@@ -111,8 +128,7 @@ class MatrixPicture:
             if not area.contains(point) or not matrix.values.size:
                 continue
             row = int((point.y() - area.top()) / self._cell_height(matrix))
-            column = int((point.x() - area.left()) / (area.width() / len(matrix.column_labels)))
-            cell = MatrixCell(index, min(row, len(matrix.row_labels) - 1), min(column, len(matrix.column_labels) - 1))
+            cell = MatrixCell(index, min(row, len(matrix.row_labels) - 1), self._column_at(index, point.x()))
             return None if np.isnan(matrix.values[cell.row, cell.column]) else cell
         return None
 
@@ -124,10 +140,15 @@ class MatrixPicture:
                 return MatrixCell(index, int((point.y() - area.top()) / self._cell_height(matrix)), -1)
             height = area.top() - point.y()
             slant = height * COLUMN_COSINE / COLUMN_SINE if self.style.has_slanted_columns else 0.0
-            column = (point.x() - slant - area.left()) * num_columns / max(1.0, area.width())
-            if 0 < height <= self._header_height(matrix) - self._title_height(matrix) and 0 <= column < num_columns:
-                return MatrixCell(index, -1, int(column))
+            x = point.x() - slant
+            is_in_header = 0 < height <= self._header_height(matrix) - self._title_height(matrix)
+            if is_in_header and num_columns and area.left() <= x < area.right():
+                return MatrixCell(index, -1, self._column_at(index, x))
         return None
+
+    def _column_at(self, index: int, x: float) -> int:
+        edges = self.edges[index]
+        return min(max(bisect_right(edges, x) - 1, 0), len(edges) - 2)
 
     def font(self, matrix: Matrix) -> QFont:
         """The font of labels and of texts in cells: smaller in low cells."""
@@ -143,10 +164,17 @@ class MatrixPicture:
             max(float(least), min(largest, self.style.aimed_height / max(1, len(matrix.row_labels))))
         )
 
-    def label_width(self, matrix: Matrix, labels: Sequence[str]) -> int:
-        """Of the widest of these labels, if that is not too wide."""
-        metrics = QFontMetrics(self.font(matrix))
-        return min(self.theme.scaled(MAX_LABEL), max(map(metrics.horizontalAdvance, labels), default=0) + 2)
+    def label_width(self, matrix: Matrix) -> int:
+        """Of the widest label of a row, if that is not too wide."""
+        limit = max(self.theme.scaled(MAX_LABEL), int(MAX_LABEL_SHARE * self.width))
+        return min(limit, self._widest(matrix, matrix.row_labels) + 2)
+
+    def slanted_length(self, matrix: Matrix) -> int:
+        """Of the longest label of a column, if that is not too long."""
+        return min(self.theme.scaled(MAX_SLANTED), self._widest(matrix, matrix.column_labels) + 2)
+
+    def _widest(self, matrix: Matrix, texts: Iterable[str]) -> int:
+        return max(map(QFontMetrics(self.font(matrix)).horizontalAdvance, texts), default=0)
 
     def _title_height(self, matrix: Matrix) -> float:
         return self.theme.scaled(TITLE_HEIGHT) if matrix.title else 0
@@ -156,8 +184,20 @@ class MatrixPicture:
         title = self._title_height(matrix)
         line = QFontMetrics(self.font(matrix)).height()
         if not self.style.has_slanted_columns:
-            return title + line + 2
-        return title + self.label_width(matrix, matrix.column_labels) * COLUMN_SINE + line * 0.6 + GAP
+            return title + line * self._label_lines(matrix) + 2
+        return title + self.slanted_length(matrix) * COLUMN_SINE + line * 0.6 + GAP
+
+    def _label_lines(self, matrix: Matrix) -> int:
+        """The lines of upright labels: several if labels of several words are wider than their columns."""
+        metrics, wrapped = QFontMetrics(self.font(matrix)), Qt.TextFlag.TextWordWrap
+        room = self.width - self.label_width(matrix) - GAP - RIGHT
+        if self.style.fits_texts:
+            return 1 + any("-" in label for label in matrix.column_labels)
+        column = QRect(0, 0, int(room / max(1, len(matrix.column_labels))), 1000)
+        heights = (
+            metrics.boundingRect(column, wrapped, label).height() for label in matrix.column_labels if " " in label
+        )
+        return max(1, round(max(heights, default=0) / metrics.height()))
 
     def block_top(self, index: int) -> float:
         """The upper edge of a matrix and its title."""
@@ -171,47 +211,68 @@ class MatrixPicture:
         legend = self.theme.scaled(LEGEND_HEIGHT) if self.style.legend is not None else 0
         return round(self.block_top(len(self.matrices)) + legend)
 
-    def _lay_out(self) -> tuple[QRectF, ...]:
-        """The areas of all matrices. All begin and end at the same places of the line."""
-        left = max(self.label_width(matrix, matrix.row_labels) for matrix in self.matrices) + GAP
-        right = 8.0
+    def _lay_out(self) -> None:
+        """Places all matrices. All begin and end at the same places of the line."""
+        left = max(map(self.label_width, self.matrices)) + GAP
+        right = RIGHT
         if self.style.has_slanted_columns:
-            right = max(right, *(self.label_width(each, each.column_labels) * COLUMN_COSINE for each in self.matrices))
-        width = max(20.0, self.width - left - right)
-        return tuple(
-            QRectF(
-                left,
-                self.block_top(index) + self._header_height(matrix),
-                width,
-                len(matrix.row_labels) * self._cell_height(matrix),
-            )
-            for index, matrix in enumerate(self.matrices)
-        )
+            right = max(right, *(self.slanted_length(each) * COLUMN_COSINE for each in self.matrices))
+        needed = [self._needed_widths(matrix) for matrix in self.matrices]
+        self.needed_width = math.ceil(left + max(map(sum, needed)) + right)
+        width = max(20.0, max(self.width, self.needed_width if self.style.fits_texts else 0) - left - right)
+        self.areas, self.edges = [], []
+        for index, (matrix, widths) in enumerate(zip(self.matrices, needed, strict=True)):
+            top = self.block_top(index) + self._header_height(matrix)
+            self.areas.append(QRectF(left, top, width, len(matrix.row_labels) * self._cell_height(matrix)))
+            spare = (width - sum(widths)) / max(1, len(widths))
+            self.edges.append(list(itertools.accumulate((each + spare for each in widths), initial=left)))
+
+    def _needed_widths(self, matrix: Matrix) -> list[float]:
+        """The widths that columns need for their texts."""
+        if not self.style.fits_texts or matrix.texts is None:
+            return [0.0] * len(matrix.column_labels)
+        limit, margin = self.theme.scaled(MAX_TEXT), self.theme.scaled(TEXT_MARGIN)
+        words = (label.split("-") for label in matrix.column_labels)
+        columns = zip(words, zip(*matrix.texts, strict=True), strict=True)
+        return [float(min(limit, self._widest(matrix, (*label, *texts))) + 2 * margin) for label, texts in columns]
 
     def paint(
-        self, painter: QPainter, top: float, framed: Collection[MatrixCell], struck: Collection[MatrixCell]
+        self,
+        painter: QPainter,
+        top: float,
+        framed: Collection[MatrixCell],
+        struck: Collection[MatrixCell],
+        scrolled: QPointF,
     ) -> None:
-        """Paints titles, cells, labels and the legend; `top` is the value of the last colour."""
+        """Paints titles, cells, labels and the legend.
+
+        Args:
+            painter: of the widget.
+            top: the value of the last colour.
+            framed, struck: cells.
+            scrolled: the place of the first visible pixel; labels keep in sight.
+        """
         colors = color_table(is_dark=self.theme.is_dark, is_signed=self.style.colors == "signed")
         table = [QColor(*color) for color in colors.rgb.tolist()]
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         for index, matrix in enumerate(self.matrices):
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
             self._paint_cells(painter, index, table, colors.indices(matrix.values, top))
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            self._paint_labels(painter, index, [cell for cell in framed if cell.matrix == index])
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(self.theme.color("text"), 2))
         for rect in map(self.cell_rect, struck):
             painter.drawLine(rect.topLeft(), rect.bottomRight())
         painter.setPen(QPen(self.theme.color("accent"), 2))
         painter.drawRects([self.cell_rect(cell) for cell in framed])
+        for index in range(len(self.matrices)):
+            self._paint_labels(painter, index, [cell for cell in framed if cell.matrix == index], scrolled)
         if self.style.legend is not None:
             self._paint_legend(painter, table, self.style.legend(top))
 
     def _paint_cells(self, painter: QPainter, index: int, table: Sequence[QColor], indices: NDArray[np.intp]) -> None:
         matrix = self.matrices[index]
         painter.setFont(self.font(matrix))
-        texts = self._texts_that_fit(matrix, self.cell_rect(MatrixCell(index, 0, 0)), painter.fontMetrics())
+        texts = self._texts_that_fit(index, painter.fontMetrics())
         for row, column in np.argwhere(~np.isnan(matrix.values)).tolist():
             rect, color = self.cell_rect(MatrixCell(index, row, column)), table[int(indices[row, column])]
             painter.fillRect(rect, color)
@@ -222,16 +283,17 @@ class MatrixPicture:
         painter.setPen(self.theme.color("border"))
         painter.drawRect(self.areas[index])
 
-    def _texts_that_fit(self, matrix: Matrix, cell: QRectF, metrics: QFontMetrics) -> dict[tuple[int, ...], str]:
+    def _texts_that_fit(self, index: int, metrics: QFontMetrics) -> dict[tuple[int, ...], str]:
         """The texts of cells, by row and column; none if most do not fit: a few would look like all there is."""
-        cell_text, width = self.style.cell_text, int(cell.width()) - 2
+        matrix, cell_text, cell = self.matrices[index], self.style.cell_text, self.cell_rect(MatrixCell(index, 0, 0))
         if metrics.height() > cell.height() or (cell_text is None and matrix.texts is None):
             return {}
         if matrix.texts is not None:
-            if width < LEAST_LETTERS * metrics.averageCharWidth():
+            widths = [int(right - left) - 2 for left, right in itertools.pairwise(self.edges[index])]
+            if min(widths) < LEAST_LETTERS * metrics.averageCharWidth():
                 return {}
             return {
-                (row, column): metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
+                (row, column): metrics.elidedText(text, Qt.TextElideMode.ElideRight, widths[column])
                 for row, texts in enumerate(matrix.texts)
                 for column, text in enumerate(texts)
             }
@@ -242,7 +304,7 @@ class MatrixPicture:
         fitting = {place: text for place, text in texts.items() if metrics.horizontalAdvance(text) + 4 <= cell.width()}
         return fitting if 2 * len(fitting) > len(texts) else {}
 
-    def _paint_labels(self, painter: QPainter, index: int, framed: Sequence[MatrixCell]) -> None:
+    def _paint_labels(self, painter: QPainter, index: int, framed: Sequence[MatrixCell], scrolled: QPointF) -> None:
         theme, area, matrix = self.theme, self.areas[index], self.matrices[index]
         if matrix.title:
             painter.setFont(theme.font("small", bold=True))
@@ -253,22 +315,33 @@ class MatrixPicture:
         metrics, half, cell = painter.fontMetrics(), theme.scaled(10), self.cell_rect(MatrixCell(index, 0, 0))
         middle, right = Qt.AlignmentFlag.AlignVCenter, Qt.AlignmentFlag.AlignRight
         rows, columns = sorted({cell.row for cell in framed}), sorted({cell.column for cell in framed})
+        if scrolled.x():
+            strip = QRectF(scrolled.x(), area.top() - 1, area.left() - 1, area.height() + 2)
+            painter.fillRect(strip, theme.color("panel"))
         for row in thinned(len(matrix.row_labels), label_step(metrics.height() * 0.86, cell.height()), rows):
             self._choose_pen(painter, matrix.row_labels[row], is_marked=row in rows)
             y = self.cell_rect(MatrixCell(index, row, 0)).center().y()
-            place = QRectF(0, y - half, area.left() - GAP, 2 * half)
+            place = QRectF(scrolled.x(), y - half, area.left() - GAP, 2 * half)
             text = metrics.elidedText(matrix.row_labels[row], Qt.TextElideMode.ElideRight, int(place.width()))
             painter.drawText(place, right | middle, text)
-        is_slanted, longest = self.style.has_slanted_columns, self.label_width(matrix, matrix.column_labels)
-        widest = max(map(metrics.horizontalAdvance, matrix.column_labels), default=1) + 4
-        needed = metrics.height() * 0.95 / COLUMN_SINE if is_slanted else widest
+        if scrolled.y():
+            strip = QRectF(0, scrolled.y(), self.width, self._header_height(matrix))
+            painter.fillRect(strip, theme.color("panel"))
+            painter.translate(0, scrolled.y())
+        is_slanted, longest = self.style.has_slanted_columns, self.slanted_length(matrix)
+        lines = self._label_lines(matrix)
+        widest = self._widest(matrix, matrix.column_labels) + 4
+        needed = metrics.height() * 0.95 / COLUMN_SINE if is_slanted else 1 if lines > 1 else widest
         for column in thinned(len(matrix.column_labels), label_step(needed, cell.width()), columns):
             label = matrix.column_labels[column]
             self._choose_pen(painter, label, is_marked=column in columns)
-            x = self.cell_rect(MatrixCell(index, 0, column)).center().x()
+            rect = self.cell_rect(MatrixCell(index, 0, column))
+            x = rect.center().x()
             if not is_slanted:
-                place = QRectF(x - widest, area.top() - metrics.height() - 1, 2 * widest, metrics.height())
-                painter.drawText(place, Qt.AlignmentFlag.AlignCenter, label)
+                across, height = rect.width() if lines > 1 else 2 * widest, lines * metrics.height()
+                place = QRectF(x - across / 2, area.top() - height - 1, across, height)
+                flags = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom | Qt.TextFlag.TextWordWrap
+                painter.drawText(place, flags, label)
                 continue
             painter.save()
             painter.translate(x, area.top() - GAP)
@@ -276,6 +349,7 @@ class MatrixPicture:
             text = metrics.elidedText(label, Qt.TextElideMode.ElideRight, longest)
             painter.drawText(QRectF(0, -half, longest + 2, 2 * half), middle, text)
             painter.restore()
+        painter.translate(0, -scrolled.y())
 
     def _paint_legend(self, painter: QPainter, table: Sequence[QColor], texts: tuple[str, str, str]) -> None:
         last = self.areas[-1]
@@ -296,7 +370,8 @@ class MatrixPicture:
 
 
 class LabelledMatrix(QWidget):
-    """Draws matrices as wide as there is room; the height depends on the number of rows alone.
+    """Draws matrices as wide as there is room; the height depends on rows and labels. If cells can be clicked, keys
+    reach them, too.
 
     Attributes:
         matrices: those drawn; empty before the first.
@@ -308,8 +383,10 @@ class LabelledMatrix(QWidget):
         hovered(MatrixCell | None): another cell is under the mouse, or none.
         clicked(MatrixCell)
         label_clicked(MatrixCell): see `MatrixPicture.label_at`.
+        reached(QPoint): a cell was reached by a key; its place in the widget.
     """
 
+    reached = Signal(QPoint)
     hovered = Signal(object)
     clicked = Signal(object)
     label_clicked = Signal(object)
@@ -327,6 +404,8 @@ class LabelledMatrix(QWidget):
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(name)
+        if style.is_clickable:
+            self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
     def show_matrices(self, matrices: Sequence[Matrix], top: float) -> None:
         """Draws other numbers; nothing is framed or struck out. A hovered cell stays hovered if it still exists."""
@@ -335,6 +414,7 @@ class LabelledMatrix(QWidget):
         if self.hovered_cell is not None and not self.has_cell(self.hovered_cell):
             self.hovered_cell = None
         self.setFixedHeight(self._content_height())
+        self.updateGeometry()
         self.update()
 
     def set_heights(self, aimed_height: int, largest_cell: int) -> None:
@@ -376,7 +456,44 @@ class LabelledMatrix(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         """As narrow as can be read."""
-        return QSize(scaled(MIN_WIDTH), 1)
+        layout = self._layout_now() if self._style.fits_texts else None
+        return QSize(layout.needed_width if layout is not None else scaled(MIN_WIDTH), 1)
+
+    def walk(self, rows: int, columns: int) -> bool:
+        """Points at a neighbour of the cell pointed at, or at the first cell; False at the edge."""
+        before = self.hovered_cell
+        cell = MatrixCell(0, 0, 0) if before is None else replace(before, row=before.row + rows)
+        cell = replace(cell, column=cell.column + columns) if before is not None else cell
+        if min(cell.row, cell.column) < 0 or not self.has_cell(cell):
+            return before is not None
+        self._hover(cell)
+        place = self.cell_rect(cell).center().toPoint()
+        self.reached.emit(place)
+        if self.tip_of is not None:
+            QToolTip.showText(self.mapToGlobal(place), self.tip_of(cell), self)
+        return True
+
+    def act(self) -> bool:
+        """Does what a click on the cell does that is pointed at; False if there is none."""
+        if self.hovered_cell is not None:
+            self.clicked.emit(self.hovered_cell)
+        return self.hovered_cell is not None
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Runs the command for this key."""
+        if not (self._style.is_clickable and run_by_key(event, (each.on(self) for each in MATRIX_COMMANDS))):
+            super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """No cell is pointed at by keys."""
+        super().focusOutEvent(event)
+        self._hover(None)
+
+    def moveEvent(self, event: QMoveEvent) -> None:
+        """Labels keep in sight when a wide matrix is scrolled."""
+        super().moveEvent(event)
+        if self._style.fits_texts:
+            self.update()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Reports the cell under the mouse."""
@@ -422,7 +539,8 @@ class LabelledMatrix(QWidget):
         layout = self._layout_now()
         if layout is not None:
             hovered = set() if self.hovered_cell is None else {self.hovered_cell}
-            layout.paint(QPainter(self), self.top, self._framed | hovered, self._struck)
+            scrolled = QPointF(max(0, -self.x()), max(0, -self.y())) if self._style.fits_texts else QPointF()
+            layout.paint(QPainter(self), self.top, self._framed | hovered, self._struck, scrolled)
 
     def _hover(self, cell: MatrixCell | None) -> None:
         if cell == self.hovered_cell:
@@ -442,3 +560,13 @@ class LabelledMatrix(QWidget):
     def _content_height(self) -> int:
         layout = self._layout_now()
         return layout.content_height() if layout is not None else 1
+
+
+TABLE = "In a table of numbers"
+MATRIX_COMMANDS = (
+    Command[LabelledMatrix]("Next row", lambda table: table.walk(1, 0), local_keys=("Down",), group=TABLE),
+    Command[LabelledMatrix]("Previous row", lambda table: table.walk(-1, 0), local_keys=("Up",), group=TABLE),
+    Command[LabelledMatrix]("Next column", lambda table: table.walk(0, 1), local_keys=("Right",), group=TABLE),
+    Command[LabelledMatrix]("Previous column", lambda table: table.walk(0, -1), local_keys=("Left",), group=TABLE),
+    Command[LabelledMatrix]("Click the cell", LabelledMatrix.act, local_keys=("Return", "Enter"), group=TABLE),
+)

@@ -120,7 +120,7 @@ class ComponentsView:
     Attributes:
         cell: the parts of the score.
         table: these in groups.
-        tokens: the query and the key, in words.
+        tokens: the query, whose components are rows, and the key, whose components are columns, in words.
         temperature: the head's.
         opened: the names of the open groups of query and key; empty for none.
         keys: the visible keys, in words.
@@ -136,20 +136,14 @@ class ComponentsView:
     whose: str = ""
 
     @property
-    def title(self) -> str:
-        """The meaning of rows and columns."""
-        made = " (made by the encoder)" if self.cell.row.head.kind == "cross" else ""
-        return f"Rows: what the query is made of · columns: the key{made}"
-
-    @property
     def baselines(self) -> dict[str, tuple[str, str]]:
         """The possible subtrahends by name: short for a button, and for a menu."""
         others = {
-            str(key): (f"minus “{text}”", f"Minus the score of “{text}”, key {key + 1}")
+            str(key): (f"“{text}”", f"The score of “{text}”, key {key + 1}")
             for key, text in enumerate(self.keys)
             if key != self.cell.key
         }
-        mean, none = ("minus the mean", "Minus the mean of all keys"), ("the score alone", "The attention score alone")
+        mean, none = ("mean", "The mean of all keys"), ("nothing", "Nothing: the attention score alone")
         return {"mean": mean, "none": none} | others
 
     @property
@@ -164,14 +158,14 @@ class ComponentsView:
         elif cell.baseline != "none":
             total += f", {lead} that of “{self.keys[cell.baseline]}” ({number(float(scores[cell.baseline]))})"
         rest = f" Remainder: {number(cell.remainder)}." if abs(cell.remainder) >= LEAST_REMAINDER else ""
-        hint = CLOSE_GROUPS if any(self.opened) else OPEN_GROUPS
-        return " ".join(filter(None, (f"{total}: the sum of this table.{rest} {hint}", self.whose)))
+        return " ".join(filter(None, (f"{total}: the sum of this table.{rest}", self.whose)))
 
     def tip(self, row: int, column: int) -> str:
         """One cell of the table in words."""
         value = number(float(self.table.values[row, column]), signed=True)
         query, key = self.table.rows[row].title, self.table.columns[column].title
-        return f"Query: {query}\nKey: {key}\n{value} of {number(self.cell.total, signed=True)}"
+        hint = CLOSE_GROUPS if any(self.opened) else OPEN_GROUPS
+        return f"Query: {query}\nKey: {key}\n{value} of {number(self.cell.total, signed=True)}\n{hint}"
 
 
 LEAST_REMAINDER = 0.005
@@ -241,7 +235,7 @@ def components_view(state: ExperimentState, explanation: WeightExplanation) -> C
     return ComponentsView(
         cell,
         cell.table(query, key),
-        " → ".join(_tokens(state, translation)),
+        "{} (rows) → {} (columns)".format(*_tokens(state, translation)),
         temperatures.get(head, 1.0),
         (query, key),
         keys,

@@ -287,6 +287,8 @@ class Veil(QWidget):
         QPainter(self).fillRect(event.rect(), current_theme().color("background", VEIL_OPACITY))
 
 
+ANALYSIS_SHARE = 1 / 3
+"""The share of a wide page that the tabs take until the user chooses another width."""
 NARROW = 1240
 """Pixels below which thumbnails, large map and tabs do not fit side by side."""
 STACKED = 880
@@ -342,7 +344,8 @@ class Arrangement(QSplitter):
             self.setCollapsible(index, False)
         self.setHandleWidth(GAP)
         self.setSizes([1000, analysis.sizeHint().width()])
-        self.restoreState(preferences.bytes("lab_splitter"))
+        self._has_own_width = self.restoreState(preferences.bytes("lab_splitter"))
+        self.splitterMoved.connect(self._on_moved)
         self.show_analysis(preferences.is_analysis_open)
         self.analysis_button.clicked.connect(self.toggle_analysis)
         self.thumbnails_button.clicked.connect(lambda: self.show_analysis(False))
@@ -406,6 +409,12 @@ class Arrangement(QSplitter):
             shown, hidden = hidden, shown
         shown.setVisible(True)
         set_visible(hidden, False, focus_to=shown)
+        if not (self._has_own_width or self.is_stacked or self.analysis.isHidden()):
+            width = max(self.analysis.sizeHint().width(), round(self.width() * ANALYSIS_SHARE))
+            self.setSizes([self.width() - width - self.handleWidth(), width])
+
+    def _on_moved(self) -> None:
+        self._has_own_width = self._has_own_width or not self.is_stacked
 
     def toggle_analysis(self) -> None:
         """Opens the analysis tabs if they are closed, and the other way round."""
@@ -416,5 +425,5 @@ class Arrangement(QSplitter):
         if self.is_stacked:
             return
         self._preferences.set_bytes("translate_splitter", self.maps.saveState())
-        if not self.analysis.isHidden():
+        if self._has_own_width and not self.analysis.isHidden():
             self._preferences.set_bytes("lab_splitter", self.saveState())

@@ -8,7 +8,9 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, QT
 from PySide6.QtGui import (
     QAction,
     QActionGroup,
+    QFocusEvent,
     QHelpEvent,
+    QKeyEvent,
     QPainter,
     QPaintEvent,
     QPen,
@@ -56,6 +58,7 @@ from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales
 from augenmerk.viz_app.views.cell_menu import CellMenu, PartEditor
 from augenmerk.viz_app.views.commands import SWITCH_HEAD
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu, MenuButton, flat_button, tab_button
+from augenmerk.viz_app.widgets.commands import Command, run_by_key
 from augenmerk.viz_app.widgets.labels import ElidingLabel, StableHeightLabel, label
 from augenmerk.viz_app.widgets.layouts import (
     ContentHeightScrollArea,
@@ -603,6 +606,7 @@ COMPONENTS_STYLE = MatrixStyle(
     colors="signed",
     cell_heights=(14, 16),
     aimed_height=144,
+    has_slanted_columns=False,
     cell_text=partial(number, signed=True),
     is_clickable=True,
     legend=None,
@@ -633,13 +637,18 @@ class QueryKeyCard(QFrame):
         self._asked: TraceJob | RowPartsJob | None = None
         self._components: ComponentsView | None = None
         self.setProperty("role", "card")
-        self.title = ElidingLabel("heading", elide=Qt.TextElideMode.ElideMiddle)
+        self.title = label("heading", wraps=True)
         self.bars = ProductBars()
         self.table = LabelledMatrix("Products of the components of query and key", COMPONENTS_STYLE)
         self.table.tip_of = self._tip_of
         self.text = label("small", wraps=True)
         self.view_buttons = {name: tab_button(*texts) for name, texts in VIEWS.items()}
-        self.baseline_menu = ChoiceMenu("The subtrahend: the softmax ignores what all keys share", {})
+        self.baseline_menu = ChoiceMenu(
+            "The score minus that of the mean, or of another key: the softmax ignores what all keys share",
+            {},
+            "minus: ",
+            has_arrow_keys=True,
+        )
         self.close_button = flat_button("✕", "Close")
         self.close_button.setAccessibleName("Close")
         self.close_button.clicked.connect(self._close)
@@ -647,7 +656,7 @@ class QueryKeyCard(QFrame):
         for button in buttons:
             button.setProperty("isDense", True)
         header = row_of((self.title, 1), *buttons, spacing=4)
-        column_of(header, (self.bars, 1), self.table, self.text, spacing=4, margins=(12, 6, 6, 10), within=self)
+        column_of(header, (self.bars, 1), self.table, self.text, spacing=2, margins=(12, 4, 6, 6), within=self)
         self.hide()
         self._follow()
 
@@ -699,7 +708,7 @@ class QueryKeyCard(QFrame):
     def _show_components(self, view: ComponentsView) -> None:
         rows, columns = ([group.name for group in groups] for groups in (view.table.rows, view.table.columns))
         values = view.table.values.astype("float32")
-        matrix = Matrix(values, tuple(rows), tuple(columns), view.title)
+        matrix = Matrix(values, tuple(rows), tuple(columns))
         named = values[: len(rows) - (rows[-1] == OTHERS), : len(columns) - (columns[-1] == OTHERS)]
         self.table.show_matrices((matrix,), max(float(abs(named).max()), 1e-9))
         self.table.setAccessibleDescription(view.sentence)
@@ -788,11 +797,17 @@ EDGE, RIGHT = 4, 64
 
 
 class ProductBars(QWidget):
-    """K bars, up or down from zero; the line ends at the attention score."""
+    """K bars, up (orange) or down (blue) from zero; the line ends at the attention score.
+
+    Attributes:
+        reached: the bar that a key reached; None without keyboard focus.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view: QueryKeyView | None = None
+        self.reached: int | None = None
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Products of query and key")
 
@@ -825,6 +840,26 @@ class ProductBars(QWidget):
             return True
         return super().event(event)
 
+    def walk(self, by: int) -> None:
+        """Goes to the next bar (1) or the previous one (-1), and shows its factors."""
+        if self._view is not None:
+            last = len(self._view.detail.products) - 1
+            self.reached = 0 if self.reached is None else max(0, min(last, self.reached + by))
+            x = scaled(EDGE) + (self.reached + 0.5) * self._step()
+            QToolTip.showText(self.mapToGlobal(QPoint(round(x), self.height())), self._view.tip(self.reached), self)
+            self.update()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Runs the command for this key."""
+        if not run_by_key(event, (command.on(self) for command in PRODUCT_COMMANDS)):
+            super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """No bar is reached."""
+        super().focusOutEvent(event)
+        self.reached = None
+        self.update()
+
     def paintEvent(self, event: QPaintEvent) -> None:
         """Bars, the zero line, the running sum, the score."""
         view, theme = self._view, current_theme()
@@ -842,8 +877,11 @@ class ProductBars(QWidget):
 
         step, zero = self._step(), y_of(0.0)
         painter.setPen(Qt.PenStyle.NoPen)
+        if self.reached is not None:
+            column = QRectF(scaled(EDGE) + self.reached * step, 0, step, self.height())
+            painter.fillRect(column, theme.color("border"))
         for index, product in enumerate(products.tolist()):
-            painter.setBrush(theme.color("accent" if product >= 0 else "warm"))
+            painter.setBrush(theme.color("warm" if product > 0 else "accent"))
             top, bottom = sorted((zero, y_of(product)))
             painter.drawRect(QRectF(scaled(EDGE) + index * step + step * 0.15, top, step * 0.7, bottom - top))
         painter.setPen(QPen(theme.color("border"), 1))
@@ -863,3 +901,10 @@ class ProductBars(QWidget):
     def _step(self) -> float:
         count = len(self._view.detail.products) if self._view is not None else 1
         return max(self.width() - scaled(EDGE) - scaled(RIGHT), 10) / count
+
+
+PRODUCTS = "In the products of query and key"
+PRODUCT_COMMANDS = (
+    Command[ProductBars]("Next dimension", lambda bars: bars.walk(1), local_keys=("Right",), group=PRODUCTS),
+    Command[ProductBars]("Previous dimension", lambda bars: bars.walk(-1), local_keys=("Left",), group=PRODUCTS),
+)

@@ -3,15 +3,16 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from augenmerk.viz_app.state.number_table import NumberTable
 from augenmerk.viz_app.state.sentence_text import visible
+from augenmerk.viz_app.theme import scaled, scales
 from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import column_of
+from augenmerk.viz_app.widgets.layouts import ScrollArea, column_of
 from augenmerk.viz_app.widgets.line_chart import Curve, LineChart
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
@@ -22,10 +23,13 @@ STYLE = MatrixStyle(
     colors="sequential",
     cell_heights=(15, 20),
     aimed_height=300,
+    has_slanted_columns=False,
+    fits_texts=True,
     is_clickable=True,
     legend=lambda top: ("0%", "probability of the word in the cell", "100%"),
 )
-SHORT = {"embedding": "embed", "self_attention": "self", "cross_attention": "cross", "feed_forward": "network"}
+LEAST_CHART, MARGINS_IN_SIGHT = 110, (100, 30)
+"""Pixels at 100%: the least height of the chart, which is always in sight; around a cell that is scrolled to."""
 
 
 class LensTable(QWidget):
@@ -34,6 +38,7 @@ class LensTable(QWidget):
     Attributes:
         matrix: the table. The frame marks the depth from which on the chosen token stays the most probable.
         says: the meaning of the frame, or the candidates at the cell under the mouse.
+        area: scrolls the table, whose columns are as wide as their tokens.
         chart: rank and entropy of the chosen step by depth.
 
     Signals:
@@ -46,13 +51,19 @@ class LensTable(QWidget):
         super().__init__(parent)
         self._lens: LogitLens | None = None
         self._step = 0
+        self._frame: MatrixCell | None = None
         self.matrix = LabelledMatrix("Logit lens: steps and depths", STYLE)
         self.says = label("small", wraps=True)
         self.chart = LineChart("Rank and entropy of the word by depth", "depth: columns of the table, from 0", "")
         self.matrix.tip_of = self._tip_of
         self.matrix.clicked.connect(lambda cell: self.step_chosen.emit(cell.row))
         self.matrix.hovered.connect(self._say)
-        column_of(self.matrix, self.says, (self.chart, 1), spacing=6, within=self)
+        self.area = ScrollArea(self.matrix)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.matrix.reached.connect(self._scroll_to)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
+        scales(self.chart.setMinimumHeight, LEAST_CHART)
+        column_of((self.area, 3), self.says, (self.chart, 1), spacing=6, within=self)
 
     def show_lens(self, lens: "LogitLens", step: int) -> None:
         """Shows the predictions, and one step in the chart."""
@@ -62,8 +73,14 @@ class LensTable(QWidget):
         texts = tuple(zip(*([visible(each.token) for each in of_depth] for of_depth in first), strict=True))
         rows = tuple(map(visible, lens.translation.predicted_tokens))
         self.matrix.show_matrices([Matrix(values, rows, tuple(map(short_name, lens.depths)), texts=texts)], 1.0)
+        bar = self.area.horizontalScrollBar().sizeHint().height()
+        self.area.setMaximumHeight(self.matrix.sizeHint().height() + bar)
         decided = lens.decided_at(step)
-        self.matrix.mark(framed=[] if decided is None else [MatrixCell(0, step, decided)])
+        frame = None if decided is None else MatrixCell(0, step, decided)
+        self.matrix.mark(framed=[] if frame is None else [frame])
+        if frame is not None and frame != self._frame:
+            self._scroll_to(self.matrix.cell_rect(frame).center().toPoint())
+        self._frame = frame
         x = np.arange(len(lens.depths), dtype=np.float64)
         ranks = np.log(lens.ranks[:, step].astype(np.float64))
         entropies = lens.entropies[:, step].astype(np.float64)
@@ -71,19 +88,16 @@ class LensTable(QWidget):
         self.chart.show_curves(curves, y_range=(0.0, max(1.0, float(ranks.max()), float(entropies.max()))))
         self._say(self.matrix.hovered_cell)
 
+    def _scroll_to(self, place: QPoint) -> None:
+        self.area.ensureVisible(place.x(), place.y(), *map(scaled, MARGINS_IN_SIGHT))
+
     def _say(self, cell: MatrixCell | None) -> None:
         if self._lens is None:
             return
         if cell is not None:
             self.says.setText(self._tip_of(cell).replace("\n", " · "))
             return
-        decided = self._lens.decided_at(self._step)
-        token = visible(self._lens.translation.predicted_tokens[self._step])
-        if decided is None:
-            self.says.setText(f"“{token}” is never the most probable token at its step.")
-        else:
-            where = name_of(self._lens.depths[decided])
-            self.says.setText(f"“{token}” is decided at: {where}. From there on, it stays the most probable.")
+        self.says.setText(decided_text(self._lens, self._step))
 
     def _tip_of(self, cell: MatrixCell) -> str:
         assert self._lens is not None
@@ -95,9 +109,17 @@ class LensTable(QWidget):
 
 
 def short_name(depth: "Depth") -> str:
-    """“2 cross”, for a heading of a column."""
-    name = SHORT[depth.sublayer]
-    return name if depth.layer is None else f"{depth.layer + 1} {name}"
+    """“cross 2” or “feed-forward 2”, for a heading of a column."""
+    name = depth.sublayer.removesuffix("_attention").replace("_", "-")
+    return name if depth.layer is None else f"{name} {depth.layer + 1}"
+
+
+def decided_text(lens: "LogitLens", step: int) -> str:
+    """The depth at which the token of a step takes the lead for good, in a sentence."""
+    decided, token = lens.decided_at(step), visible(lens.translation.predicted_tokens[step])
+    if decided is None:
+        return f"“{token}” is not the most probable token at its step."
+    return f"“{token}” is decided at: {name_of(lens.depths[decided])}. From there on, it stays the most probable."
 
 
 def name_of(depth: "Depth") -> str:

@@ -20,7 +20,8 @@ class LivePanel(QFrame):
     Subclasses override some of:
 
     - `refresh`: the panel has come into sight, or another result is shown: request missing answers, then draw;
-    - `redraw`: draw the known parts; also called after another head was chosen or the theme changed;
+    - `redraw`: draw the known parts; also called after the theme changed;
+    - `show_head`: another head was chosen: draw it, which needs less than `redraw`;
     - `forget_result`: another result is shown, or none, in sight or not; questions about the old one are cancelled;
     - `begin_model`: another model answers from now on.
 
@@ -54,7 +55,7 @@ class LivePanel(QFrame):
         self.request.changed.connect(self._show_problem)
         state.result_changed.connect(self._on_result_changed)
         state.model_changed.connect(self._on_model_changed)
-        state.selection.events.head.connect(self.redraw_in_sight, max_args=0)
+        state.selection.events.head.connect(self._on_head, max_args=0)
 
     @property
     def theme(self) -> Theme:
@@ -77,6 +78,10 @@ class LivePanel(QFrame):
 
     def redraw(self) -> None:
         """Draws the known parts."""
+
+    def show_head(self) -> None:
+        """Draws another chosen head."""
+        self.redraw()
 
     def forget_result(self) -> None:
         """Another result is shown, or none."""
@@ -129,6 +134,10 @@ class LivePanel(QFrame):
         self.forget_result()
         if self.is_in_sight:
             self.refresh()
+
+    def _on_head(self) -> None:
+        if self.is_in_sight:
+            self.show_head()
 
     def _on_model_changed(self) -> None:
         self.request.forget_problem()

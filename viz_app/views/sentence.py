@@ -434,7 +434,7 @@ class SentenceRows:
         policy = line.sizePolicy()
         policy.setHorizontalPolicy(QSizePolicy.Policy.Ignored if is_beside else QSizePolicy.Policy.Expanding)
         line.setSizePolicy(policy)
-        line.set_max_lines(1 if is_beside else MAX_ORIGINAL_LINES)
+        line.set_max_lines(1 if fits else MAX_ORIGINAL_LINES)
         side = BESIDE_MARGIN if is_beside else 0
         line.setContentsMargins(side, 0, side, 0)
         if is_beside:
@@ -609,7 +609,8 @@ def original_text(result: ExperimentResult, effect: ChangeEffect | None = None) 
         forms = [f"{words} · {measured}", f"Same words · {verdict}", "Same words"]
     else:
         words = f"Original: {result.original.text or 'nothing'}"
-        forms = [f"{words} · {measured}", f"{words} · {verdict}, by {by}", f"{words} · {verdict}", words]
+        change_first = f"{verdict.capitalize()}{f', by {by}' if change else ''} · {words}"  # a long sentence is cut
+        forms = [f"{words} · {measured}", f"{words} · {verdict}, by {by}", f"{words} · {verdict}", change_first]
     if effect is not None and effect.increased:
         parts = ", ".join(f"{part.short_name} +{number(growth)}" for part, growth in effect.increased)
         forms.insert(0, f"{forms[0]} · parts that increased for “{effect.word}”: {parts}")

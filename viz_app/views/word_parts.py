@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -11,9 +11,10 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
-from augenmerk.core.analysis.parts import Component, Origin, WordParts
+from augenmerk.core.analysis.parts import Component, Origin, WordParts, name_in_stack
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.quantities import number
+from augenmerk.core.translation.result import Alternative
 from augenmerk.viz_app.state.experiment_editor import toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.number_table import NumberTable, Value
@@ -26,7 +27,10 @@ NUM_SHOWN, NUM_POSITIONS = 16, 6
 LEAST_SHOWN = 0.005
 """A smaller remainder or position would be shown as 0.00."""
 MAX_LOG_RATIO = 20.0
-BARS_TIP = "Click a head to choose it; a head of cross-attention opens. Right-click: switch off"
+BARS_TIP = (
+    "Orange: for the word, blue: for its rival\n"
+    "Click a head to choose it; a head of cross-attention opens. Right-click: switch off"
+)
 ORIGIN_TIPS = {
     Origin.TOKEN: "The vector of the token that the decoder reads",
     Origin.POSITION: "The vector of the position",
@@ -94,6 +98,15 @@ class PartBars(BarList):
         self._parts, self._measured, self._before = parts, measured, before
         self._rebuild()
 
+    def light_head(self) -> None:
+        """Emphasizes the chosen head."""
+        head = self._state.selection.head
+        self.bars = tuple(
+            bar if bar.is_lit == (line.subject == head) else replace(bar, is_lit=line.subject == head)
+            for line, bar in zip(self.lines, self.bars, strict=True)
+        )
+        self.update()
+
     def menu_of(self, index: int) -> QMenu | None:
         """The actions on the head or network of a line; None if there are none."""
         part = self.lines[index].subject
@@ -155,7 +168,7 @@ class PartBars(BarList):
             name = "show fewer" if self.shows_all else f"{len(order) - num_shown} others"
             text = "" if self.shows_all else number(rest, signed=True)
             tip = "Click to show only the largest" if self.shows_all else "The sum of the smaller parts. Click to open"
-            lines.append(PartLine("others", Bar(name, rest, text, is_changed=rest < 0, tip=tip)))
+            lines.append(PartLine("others", Bar(name, rest, text, tip=tip)))
         if abs(parts.remainder) >= LEAST_SHOWN:
             tip = "The difference between the lead and the sum of all parts: rounding, or the effect of hooks"
             text = number(parts.remainder, signed=True)
@@ -171,7 +184,6 @@ class PartBars(BarList):
             "off" if is_off else number(value, signed=True),
             "" if measured is None else "–" if math.isnan(measured) else f"off {number(measured, signed=True)}",
             is_lit=component == self._state.selection.head,
-            is_changed=value < 0,
             is_struck=is_off,
             tip=_tip_of(component, measured),
             before=before,
@@ -203,38 +215,42 @@ BAR_COMMANDS = (
 
 def name_of(component: Component, parts: WordParts) -> str:
     """The name of a component in a list of parts."""
-    match component:
-        case Network():
-            return f"feed-forward {component.layer + 1}"
-        case Head(kind="decoder"):
-            return f"self {component.layer + 1}·{component.head + 1}"
-        case Head():
-            return component.short_name
-        case Origin.TOKEN:
-            return f"token “{visible(parts.translation.read_tokens[parts.step])}”"
-        case Origin.BIAS:
-            return "biases"
-        case _:
-            return component.short_name
+    if component is Origin.TOKEN:
+        return f"token “{visible(parts.translation.read_tokens[parts.step])}”"
+    return name_in_stack(component)
 
 
-def lead_text(parts: WordParts) -> str:
-    """The word's probability in terms of its rival's, and the sum of the bars: of the first pieces that differ."""
-    word, rival = parts.chosen_word, parts.rival_word
+def lead_text(parts: WordParts, *, is_rival_whole: bool = False) -> str:
+    """The word's probability in terms of its rival's, and the sum of the bars: of the first pieces that differ.
+
+    `is_rival_whole`: the rival is a whole word. Else it may be the first piece of one, and is compared with a piece.
+    """
+    word, rival, names = parts.chosen_word, parts.rival_word, (visible(parts.chosen.token), visible(parts.rival.token))
+    total = number(parts.difference, signed=True)
+    if word.entry == parts.chosen.entry and rival.entry == parts.rival.entry:
+        return f"{_comparison(word, rival)}. The parts sum to the difference of their logits: {total}."
+    if not is_rival_whole and rival.entry == parts.rival.entry:
+        piece = f"“{names[0]}”, the first piece of “{visible(word.token)}”,"
+        return (
+            f"{_comparison(parts.chosen, rival, piece)}. The parts sum to the difference of their logits: {total}. "
+            f"Log-probability of “{visible(word.token)}”: {number(word.log_probability)}."
+        )
+    is_reversed = (word.log_probability > rival.log_probability) != (parts.difference > 0)
+    other_sign = " The later pieces outweigh it." if is_reversed else ""
+    return (
+        f"{_comparison(word, rival)} (log-probabilities {number(word.log_probability)} and "
+        f"{number(rival.log_probability)}). The parts sum to the difference of the logits of “{names[0]}” and "
+        f"“{names[1]}”, the first pieces that differ: {total}.{other_sign}"
+    )
+
+
+def _comparison(word: Alternative, rival: Alternative, name: str = "") -> str:
     log_ratio = word.log_probability - rival.log_probability
-    times, names = math.exp(min(abs(log_ratio), MAX_LOG_RATIO)), (visible(word.token), visible(rival.token))
+    times = math.exp(min(abs(log_ratio), MAX_LOG_RATIO))
     shown = f"{times:.1f}" if times < 10 else f"{times:,.0f}" if times < 1e6 else "over a million"
     comparison = "as probable as" if log_ratio >= 0 else "less probable than"
     how = "about as probable as" if times < 1.05 else f"{shown} times {comparison}"
-    lead = f"“{names[0]}” is {how} “{names[1]}”"
-    if (parts.chosen.entry, parts.rival.entry) == (word.entry, rival.entry):
-        return f"{lead}. The parts sum to the difference of their logits: {number(parts.difference, signed=True)}."
-    pieces = f"“{visible(parts.chosen.token)}” and “{visible(parts.rival.token)}”"
-    return (
-        f"{lead} (log-probabilities {number(word.log_probability)} and {number(rival.log_probability)}). The parts sum "
-        f"to the difference of the logits of {pieces}, the first pieces that differ: "
-        f"{number(parts.difference, signed=True)}."
-    )
+    return f"{name or f'“{visible(word.token)}”'} is {how} “{visible(rival.token)}”"
 
 
 def table_of(parts: WordParts, measured: Mapping[Component, float]) -> NumberTable:
@@ -277,7 +293,7 @@ def _position_lines(parts: WordParts, head: Head) -> list[PartLine]:
     lines = [_position_line(place, float(values[place]), parts.translation.source_tokens) for place in shown]
     if rest := order[len(shown) :]:
         value = float(values[rest].sum())
-        bar = Bar(f"    {len(rest)} others", value, number(value, signed=True), is_changed=value < 0)
+        bar = Bar(f"    {len(rest)} others", value, number(value, signed=True))
         lines.append(PartLine(len(values), bar))
     return lines
 
@@ -285,7 +301,7 @@ def _position_lines(parts: WordParts, head: Head) -> list[PartLine]:
 def _position_line(place: int, value: float, tokens: Sequence[str]) -> PartLine:
     name = f"    position {place + 1} ({visible(tokens[place])})"
     tip = "A position of the encoder; its vector already mixes several words"
-    return PartLine(place, Bar(name, value, number(value, signed=True), is_changed=value < 0, tip=tip))
+    return PartLine(place, Bar(name, value, number(value, signed=True), tip=tip))
 
 
 def _tip_of(component: Component, measured: float | None) -> str:

@@ -30,7 +30,8 @@ class Bar:
         text: at the right.
         note: a second text at the right, in a column of its own.
         is_lit: whether the label is highlighted.
-        is_changed: whether the bar has the warning colour: set by the user, or notable.
+        is_changed: whether the bar has the warning colour: set by the user, or notable; in a signed list, colours show
+            the sign.
         is_new: whether the label has the colour of changed items.
         is_struck: whether the label is struck through: it is no longer there.
         tip: tool tip; empty for that of the whole list.
@@ -62,7 +63,7 @@ class _Columns(NamedTuple):
 
 
 class BarList(QWidget):
-    """Draws bars, from 0 to 1, or signed: all on one scale around a common zero line.
+    """Draws bars, from 0 to 1, or signed: all on one scale around a common zero line, orange above 0, blue below.
 
     Signals:
         label_clicked(int): the label of a line was clicked.
@@ -169,43 +170,51 @@ class BarList(QWidget):
         """Draws labels, bars and texts of the visible lines."""
         painter, theme, columns = QPainter(self), current_theme(), self._columns()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        metrics = QFontMetrics(theme.font("body"))
         first, last = event.rect().top() // columns.line, event.rect().bottom() // columns.line
-        for index, bar in itertools.islice(enumerate(self.bars), first, last + 1):
+        shown = list(itertools.islice(enumerate(self.bars), first, last + 1))
+        for index, bar in shown:
             place, room = self.label_place(index), self.bar_place(index)
+            painter.setPen(Qt.PenStyle.NoPen)
             if index == self._hovered:
-                painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(theme.color("raised"))
                 painter.drawRoundedRect(QRectF(0, place.top(), self.width(), place.height()), 4, 4)
-            font = theme.font("body", bold=bar.is_lit)
-            font.setStrikeOut(bar.is_struck)
-            painter.setFont(font)
-            is_special = bar.label.startswith("<") and bar.label.endswith(">")
-            stands_back = is_special or bar.is_struck
-            role = "warm" if bar.is_new else "accent" if bar.is_lit else "muted" if stands_back else "text"
-            painter.setPen(theme.color(role))
-            label = metrics.elidedText(bar.label, Qt.TextElideMode.ElideRight, int(place.width()) - 2)
-            painter.drawText(place.adjusted(3, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, label)
-            painter.setPen(Qt.PenStyle.NoPen)
             zero = self.x_of(index, 0.0)
             painter.setBrush(theme.color(self._rest))
             if self._is_signed:
                 painter.drawRect(QRectF(zero - 0.5, place.top(), 1, place.height()))
             else:
                 painter.drawRoundedRect(QRectF(room.left(), room.center().y() - 3, room.width(), 6), 3, 3)
-            painter.setBrush(theme.color("warm" if bar.is_changed else "accent"))
+            is_warm = bar.value > 0 if self._is_signed else bar.is_changed
+            painter.setBrush(theme.color("warm" if is_warm else "accent"))
             length = self.x_of(index, bar.value) - zero
             painter.drawRoundedRect(QRectF(zero, room.center().y() - 3, length, 6).normalized(), 3, 3)
             if bar.before is not None:
                 painter.setBrush(theme.color("text"))
                 painter.drawRect(self.tick_place(index))
-            painter.setFont(theme.font("small"))
-            painter.setPen(theme.color("muted"))
-            left = room.right() + scaled(GAP)
-            for text, width in zip((bar.text, bar.note), (columns.text, columns.note), strict=True):
-                end = QRectF(left, place.top(), width, place.height())
-                painter.drawText(end, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, text)
-                left += width
+        self._paint_labels(painter, shown)
+        painter.setFont(theme.font("small"))
+        painter.setPen(theme.color("muted"))
+        right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+        for index, bar in shown:
+            room = self.bar_place(index)
+            end = QRectF(room.right() + scaled(GAP), room.top(), columns.text, room.height())
+            painter.drawText(end, right, bar.text)
+            painter.drawText(QRectF(end.right(), end.top(), columns.note, end.height()), right, bar.note)
+
+    def _paint_labels(self, painter: QPainter, shown: Sequence[tuple[int, Bar]]) -> None:
+        theme, font = current_theme(), current_theme().font("body")
+        metrics = QFontMetrics(font)
+        for index, bar in shown:
+            font.setBold(bar.is_lit)
+            font.setStrikeOut(bar.is_struck)
+            painter.setFont(font)
+            is_special = bar.label.startswith("<") and bar.label.endswith(">")
+            stands_back = is_special or bar.is_struck
+            role = "warm" if bar.is_new else "accent" if bar.is_lit else "muted" if stands_back else "text"
+            painter.setPen(theme.color(role))
+            place = self.label_place(index)
+            label = metrics.elidedText(bar.label, Qt.TextElideMode.ElideRight, int(place.width()) - 2)
+            painter.drawText(place.adjusted(3, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, label)
 
     def _tip_of(self, index: int | None) -> str:
         if index is None:

@@ -43,7 +43,6 @@ class ChoiceMenu(MenuButton):
             are left to the page.
 
     Attributes:
-        actions_by_name: the entries.
         choice: the name of the entry that is shown.
 
     Signals:
@@ -64,34 +63,36 @@ class ChoiceMenu(MenuButton):
         super().__init__("", tip, parent)
         self._prefix, self._has_arrow_keys = prefix, has_arrow_keys
         self.choice = ""
-        self.actions_by_name: dict[str, QAction] = {}
-        self._entries: dict[str, tuple[str, str]] = {}
-        self.set_entries(entries)
-
-    def set_entries(self, entries: Mapping[str, tuple[str, str]]) -> None:
-        """Offers these entries, if they differ from the current ones. Call `show_choice` afterwards."""
-        if list(entries.items()) == list(self._entries.items()):  # a menu costs more than the maps
-            return
+        self._actions: dict[str, QAction] | None = None
         self._entries = dict(entries)
         menu = QMenu(self)
         menu.setToolTipsVisible(True)
-        group = QActionGroup(menu)
-        self.actions_by_name = {}
-        for name, (_, text) in entries.items():
-            action = QAction(text, group, checkable=True)
-            action.setToolTip("")
-            action.triggered.connect(partial(self._choose, name))
-            menu.addAction(action)
-            self.actions_by_name[name] = action
-        old = self.menu()
+        menu.aboutToShow.connect(lambda: self.actions_by_name)
+        self._group = QActionGroup(menu)
         self.setMenu(menu)
-        if old is not None:
-            old.deleteLater()
+
+    def set_entries(self, entries: Mapping[str, tuple[str, str]]) -> None:
+        """Offers these entries, if they differ from the current ones. Call `show_choice` afterwards."""
+        if list(entries.items()) != list(self._entries.items()):
+            self._entries, self._actions = dict(entries), None
+
+    @property
+    def actions_by_name(self) -> dict[str, QAction]:
+        """The entries. They are made when they are needed: a menu costs more than the maps."""
+        if self._actions is None:
+            menu, self._actions = self.menu(), {}
+            menu.clear()
+            for name, (_, text) in self._entries.items():
+                action = self._actions[name] = QAction(text, menu, checkable=True, checked=name == self.choice)
+                action.setToolTip("")
+                action.triggered.connect(partial(self._choose, name))
+                menu.addAction(self._group.addAction(action))
+        return self._actions
 
     def show_choice(self, name: str) -> None:
         """Puts an entry, or a name that is not offered, on the button."""
         text, _ = self._entries.get(name, (name, ""))
-        text, action = f"{self._prefix}{text} ▾", self.actions_by_name.get(name)
+        text, action = f"{self._prefix}{text} ▾", (self._actions or {}).get(name)
         if name == self.choice and text == self.text() and (action is None or action.isChecked()):
             return
         self.choice = name

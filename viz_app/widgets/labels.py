@@ -41,7 +41,7 @@ class ElidingLabel(QLabel):
         return self.text().partition("\n")[0]
 
     def set_max_lines(self, max_lines: int) -> None:
-        """Sets the greatest number of lines; with more than one, only the longest form is used."""
+        """Sets the greatest number of lines."""
         if max_lines != self._max_lines:
             self._max_lines = max_lines
             policy = self.sizePolicy()
@@ -66,8 +66,16 @@ class ElidingLabel(QLabel):
         return max(1, len(lines)) * self.fontMetrics().lineSpacing() + margins.top() + margins.bottom()
 
     def lines_of(self, width: int) -> list[str]:
-        """The text in lines of this width; the last one is elided if it does not fit."""
-        text = self.whole
+        """The longest form that fits, in lines of this width; if none does, the last line of the shortest is elided."""
+        lines: list[str] = []
+        for form in self.text().split("\n"):
+            lines = self._wrapped(form, width)
+            if len(lines) <= self._max_lines:
+                break
+        first, rest = lines[: self._max_lines - 1], "".join(lines[self._max_lines - 1 :])
+        return [*map(str.rstrip, first), *([self.fontMetrics().elidedText(rest, self._elide, width)] if rest else [])]
+
+    def _wrapped(self, text: str, width: int) -> list[str]:
         layout = QTextLayout(text, self.font())
         option = layout.textOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)  # the names in a path may be long
@@ -76,10 +84,7 @@ class ElidingLabel(QLabel):
         layout.beginLayout()
         while (line := layout.createLine()).isValid():
             line.setLineWidth(max(width, 1))
-            if len(lines) == self._max_lines - 1:
-                lines.append(self.fontMetrics().elidedText(text[line.textStart() :], self._elide, width))
-                break
-            lines.append(text[line.textStart() : line.textStart() + line.textLength()].rstrip())
+            lines.append(text[line.textStart() : line.textStart() + line.textLength()])
         layout.endLayout()
         return lines
 

@@ -187,10 +187,10 @@ def test_an_opened_group_shows_its_heads(bundled: Translator) -> None:
         "token",
         "position",
         "heads 1",
-        "network 1",
+        "feed-forward 1",
         "heads 2",
-        "network 2",
-        "bias",
+        "feed-forward 2",
+        "biases",
     ]
     opened = [group.name for group in cell.table(opened_key="heads 2").columns]
     assert opened == ["encoder 2·1", "encoder 2·2", "encoder 2·3", OTHERS]

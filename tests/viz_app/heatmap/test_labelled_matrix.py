@@ -1,14 +1,18 @@
 """Labelled matrices: where cells stand, what colours they have, what the mouse tells."""
 
+import itertools
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QImage
-from PySide6.QtWidgets import QApplication, QToolTip
+from PySide6.QtWidgets import QApplication, QFrame, QToolTip
 from pytestqt.qtbot import QtBot
 
-from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
+from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixPicture, MatrixStyle
 from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.widgets.layouts import ScrollArea, column_of
 
 SIGNED = MatrixStyle("signed", (24, 24), 0, has_slanted_columns=False, cell_text=lambda value: f"{value:+.1f}")
 WEIGHTS = MatrixStyle("sequential", (6, 16), 150)
@@ -152,12 +156,13 @@ def test_texts_of_cells_are_shortened_and_left_out_where_cells_are_narrow(qtbot:
     widget = _shown(qtbot, style, matrix)
     layout, font = widget._layout_now(), QFontMetrics(theme.font("small"))
     assert layout is not None
-    found = layout._texts_that_fit(matrix, widget.cell_rect(MatrixCell(0, 0, 0)), font)
+    found = layout._texts_that_fit(0, font)
     assert {place: found[place] for place in ((0, 0), (1, 2))} == {(0, 0): "a", (1, 2): "f"}
     assert found[0, 1].startswith("ph")
     assert found[0, 1].endswith("…")
-    assert layout._texts_that_fit(matrix, QRectF(0, 0, 8, 24), font) == {}
-    assert layout._texts_that_fit(matrix, QRectF(0, 0, 90, 5), font) == {}
+    assert MatrixPicture((matrix,), style, 40, theme)._texts_that_fit(0, font) == {}
+    low = replace(style, cell_heights=(5, 5))
+    assert MatrixPicture((matrix,), low, 300, theme)._texts_that_fit(0, font) == {}
 
 
 @pytest.mark.parametrize("is_slanted", [False, True])
@@ -182,3 +187,84 @@ def test_a_click_on_a_label_finds_its_row_or_column(qtbot: QtBot, theme: Theme, 
         assert found.pop() == MatrixCell(0, row, -1)
     qtbot.mouseClick(matrix, Qt.MouseButton.LeftButton, pos=QPoint(300, 4))
     assert not found, "the title is no label"
+
+
+FITTING = MatrixStyle(
+    "sequential", (20, 20), 40, has_slanted_columns=False, fits_texts=True, is_clickable=True, legend=None
+)
+WORDS = (("a", "considerably", "x"), ("b", "incomprehensible", "y"))
+
+
+def test_columns_are_as_wide_as_their_texts_however_narrow_the_widget(qtbot: QtBot, theme: Theme) -> None:
+    matrix = Matrix(
+        np.ones((2, 3), dtype=np.float32), ("one", "two"), ("self 1", "cross 1", "feed-forward 1"), texts=WORDS
+    )
+    widget = _shown(qtbot, FITTING, matrix)
+    for width in (100, 900):
+        widget.resize(width, widget.height())
+        rects = [widget.cell_rect(MatrixCell(0, 1, column)) for column in range(3)]
+        metrics = QFontMetrics(theme.font("small"))
+        for rect, needed in zip(rects, ("b", "incomprehensible", "forward"), strict=True):
+            assert rect.width() >= metrics.horizontalAdvance(needed)
+            assert widget.cell_at(rect.center()) == MatrixCell(0, 1, rects.index(rect))
+        assert rects[1].width() > rects[0].width() + 30
+        assert all(one.right() == pytest.approx(other.left()) for one, other in itertools.pairwise(rects))
+    widget.resize(100, widget.height())
+    assert widget.minimumSizeHint().width() > widget.cell_rect(MatrixCell(0, 0, 2)).right()
+    widget.resize(900, widget.height())
+    assert widget.cell_rect(MatrixCell(0, 0, 2)).right() == pytest.approx(widget.width() - 8)
+
+
+def test_labels_of_rows_and_columns_keep_in_sight_when_a_wide_matrix_is_scrolled(qtbot: QtBot, theme: Theme) -> None:
+    area, panel = ScrollArea(LabelledMatrix("A matrix", FITTING)), QFrame()
+    qtbot.addWidget(panel)
+    panel.setProperty("role", "panel")
+    column_of(area, within=panel)
+    widget = area.widget()
+    assert isinstance(widget, LabelledMatrix)
+    rows = tuple(f"row {row}" for row in range(20))
+    texts = tuple(("incomprehensible",) * 6 for _ in rows)
+    widget.show_matrices([Matrix(np.ones((20, 6), dtype=np.float32), rows, tuple("abcdef"), texts=texts)], 1.0)
+    panel.resize(300, 150)
+    panel.show()
+    left = QRect(2, 40, 28, 60)
+    before = panel.grab(left).toImage()
+    area.horizontalScrollBar().setValue(200)
+    assert widget.x() == -200
+    assert panel.grab(left).toImage() == before, "labels of rows"
+    header = QRect(60, 2, 200, 12)
+    before = panel.grab(header).toImage()
+    area.verticalScrollBar().setValue(100)
+    assert panel.grab(header).toImage() == before, "labels of columns"
+
+
+def test_cells_that_can_be_clicked_are_reached_by_keys(qtbot: QtBot, theme: Theme) -> None:
+    widget = _shown(qtbot, replace(FITTING, fits_texts=False), Matrix(VALUES[:, :2], ("a", "b"), ("x", "y")))
+    widget.tip_of = lambda cell: f"cell {cell.row} {cell.column}"
+    clicked: list[MatrixCell] = []
+    widget.clicked.connect(clicked.append)
+    widget.activateWindow()
+    qtbot.waitUntil(widget.isActiveWindow)
+    widget.setFocus()
+    keys = Qt.Key.Key_Down, Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Down, Qt.Key.Key_Left, Qt.Key.Key_Up
+    places = [(0, 0), (0, 1), (0, 1), (1, 1), (1, 0), (0, 0)]
+    for key, place in zip(keys, places, strict=True):
+        qtbot.keyClick(widget, key)
+        assert widget.hovered_cell == MatrixCell(0, *place)
+    assert QToolTip.text() == "cell 0 0"
+    qtbot.keyClick(widget, Qt.Key.Key_Return)
+    assert clicked == [MatrixCell(0, 0, 0)]
+    widget.clearFocus()
+    assert widget.hovered_cell is None
+    QToolTip.hideText()
+
+
+def test_upright_labels_wrap_rather_than_touch(qtbot: QtBot, theme: Theme) -> None:
+    style = MatrixStyle("signed", (20, 20), 40, has_slanted_columns=False, legend=None)
+    values = np.ones((1, 4), dtype=np.float32)
+    names = ("token", "feed-forward 1", "heads 2", "feed-forward 2")
+    wide, narrow = (_shown(qtbot, style, Matrix(values, ("row",), names)) for _ in range(2))
+    wide.resize(700, 100)
+    wide.show_matrices(wide.matrices, 1.0)
+    line = QFontMetrics(theme.font("small")).height()
+    assert narrow.cell_rect(MatrixCell(0, 0, 0)).top() >= wide.cell_rect(MatrixCell(0, 0, 0)).top() + line - 3

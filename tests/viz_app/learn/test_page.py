@@ -296,7 +296,7 @@ def test_the_lens_after_each_sublayer_ends_with_the_translation_and_frames_where
     assert translation is not None
     qtbot.waitUntil(lambda: bool(figure.matrix.matrices), timeout=TIMEOUT_MS)
     (matrix,) = figure.matrix.matrices
-    rows = [f"{layer} {name}" for layer in (1, 2, 3) for name in ("self", "cross", "network")]
+    rows = [f"{name} {layer}" for layer in (1, 2, 3) for name in ("self", "cross", "feed-forward")]
     assert matrix.row_labels == ("embedding", *rows)
     np.testing.assert_allclose(matrix.values[-1], np.exp(translation.log_probabilities), rtol=1e-3)
     framed, lens = figure.matrix._framed, figure.answer
@@ -322,7 +322,7 @@ def test_a_word_that_depends_on_a_network_is_framed_and_a_click_switches_the_net
     (matrix,) = figure.matrix.matrices
     assert matrix.row_labels == (
         "all on",
-        *(f"{side} {layer}" for side in ("encoder", "decoder") for layer in (1, 2, 3)),
+        *(f"feed-forward {side} {layer}" for side in ("encoder", "decoder") for layer in (1, 2, 3)),
     )
     assert matrix.column_labels == original.predicted_tokens
     framed = set()
@@ -335,7 +335,7 @@ def test_a_word_that_depends_on_a_network_is_framed_and_a_click_switches_the_net
         changed = [step for step, token in enumerate(original.predicted_tokens) if freely[step : step + 1] != (token,)]
         framed |= {(row, step) for step in changed[:1]}  # the first change; what follows reads other tokens
     assert {(cell.row, cell.column) for cell in figure.dependent} == framed
-    assert "decoder 1: “her” instead of “arms”" in figure.says.text()
+    assert "feed-forward decoder 1: “her” instead of “arms”" in figure.says.text()
     row = figure.networks.index(Network("decoder", 0))
     figure.matrix.clicked.emit(MatrixCell(0, row, 0))
     settle(qtbot, page)

@@ -217,7 +217,7 @@ def test_open_groups_show_their_heads(state: ExperimentState, translator: Transl
     names = [group.name for group in view.table.rows]
     assert names[0] == "decoder 1·1"
     assert names[-1] == "others"
-    assert "Click again to close" in view.sentence
+    assert "Click again to close" in view.tip(0, 0)
     assert components_of(state, translator, "mean", ("heads 9", "heads 9")).opened == ("", ""), "of another head"
     assert view.tip(0, 0).startswith("Query: Decoder self-attention · layer 1 · head 1\nKey: Vector of the token\n")
 

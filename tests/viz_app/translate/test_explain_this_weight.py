@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QToolTip
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
@@ -135,8 +136,16 @@ def test_the_card_shows_components_and_opens_their_groups(page: TranslatePage, q
     qtbot.waitUntil(card.table.isVisible)
     assert not card.bars.isVisible()
     (matrix,) = card.table.matrices
-    assert matrix.row_labels == ("token", "position", "heads 1", "network 1", "heads 2", "bias")
-    assert matrix.column_labels == ("token", "position", "heads 1", "network 1", "heads 2", "network 2", "bias")
+    assert matrix.row_labels == ("token", "position", "heads 1", "feed-forward 1", "heads 2", "biases")
+    assert matrix.column_labels == (
+        "token",
+        "position",
+        "heads 1",
+        "feed-forward 1",
+        "heads 2",
+        "feed-forward 2",
+        "biases",
+    )
     assert page.head.map.geometry().contains(card.geometry())
 
     def sums() -> float:
@@ -208,3 +217,27 @@ def test_the_palette_asks_why_a_head_looks_there(make_window: MakeWindow, untrai
     assert head.map.currentIndex() == 0, "the heatmap has cells to pin"
     assert head.query_key.view_buttons["components"].isChecked()
     assert "Pin a cell" in head.query_key.text.text()
+
+
+def test_bars_and_baseline_are_reached_by_keys(page: TranslatePage, qtbot: QtBot) -> None:
+    card = page.head.query_key
+    qtbot.mouseClick(page.head.pick_line.explain_button, Qt.MouseButton.LeftButton)
+    page.state.selection.pin(Pair(2, 1))
+    qtbot.waitUntil(card.bars.isVisible)
+    card.bars.setFocus()
+    for key in (Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Left):
+        qtbot.keyClick(card.bars, key)
+    assert card.bars.reached == 1
+    assert QToolTip.text().startswith("dimension 2:")
+    card.view_buttons["components"].setFocus()
+    assert card.bars.reached is None
+    QToolTip.hideText()
+    qtbot.mouseClick(card.view_buttons["components"], Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(card.table.isVisible)
+    assert card.baseline_menu.text() == "minus: mean ▾"
+    card.baseline_menu.setFocus()
+    qtbot.keyClick(card.baseline_menu, Qt.Key.Key_Down)
+    assert card.explanation.baseline == "none"
+    qtbot.keyClick(card.baseline_menu, Qt.Key.Key_Down)
+    assert card.explanation.baseline == 0, "the first key"
+    assert card.baseline_menu.text().startswith("minus: “")

@@ -33,8 +33,8 @@ def test_signed_bars_share_one_scale_around_one_zero_line(qtbot: QtBot, theme: T
         for index, places in enumerate([(zero + 4, most - 4), (zero - 4, bars.x_of(1, -1.0) + 4), (zero - 4, zero + 4)])
     ]
     assert all(len(found) == 1 for found in colors), "each bar is filled from zero to its value"
-    assert len(set.union(*colors[:2])) == 1, "colours are the caller's"
-    assert colors[2] != colors[0]
+    assert colors[:2] == [{theme.palette.warm}, {theme.palette.accent}], "orange above 0, blue below"
+    assert colors[2].isdisjoint(colors[0] | colors[1])
 
 
 def test_unsigned_bars_reach_from_nothing_to_the_whole(qtbot: QtBot, theme: Theme) -> None:

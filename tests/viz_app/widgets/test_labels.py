@@ -62,6 +62,16 @@ def test_a_path_of_several_lines_is_seen_whole_and_needs_no_tip(qtbot: QtBot, th
     assert label.toolTip() == path
 
 
+def test_of_several_forms_the_longest_that_fits_two_lines_is_shown(qtbot: QtBot, theme: Theme) -> None:
+    forms = ("one two three four five six seven eight nine ten", "one two three four five", "one")
+    label = ElidingLabel("small", "\n".join(forms))
+    qtbot.addWidget(label)
+    label.set_max_lines(2)
+    for form, width in zip(forms, (0.75, 0.75, 1.1), strict=True):
+        label.resize(int(label.fontMetrics().horizontalAdvance(form) * width), label.height())
+        assert " ".join(label.shown_text().split()) == form
+
+
 LONG = "dah " * 99
 LARGE = 'QLabel[role="sentence"] { font-size: 20px; }'
 

@@ -44,6 +44,11 @@ class WordState:
         chosen = translation.predicted_tokens[self.step]
         return tuple(each for each in translation.alternatives[self.step] if each.token != chosen and each.entry)
 
+    @property
+    def is_rival_typed(self) -> bool:
+        """Whether the rival is a word that the user typed, rather than a likely token."""
+        return bool(self.rival) and all(each.entry != self.rival for each in self.rivals)
+
     def follow_result(self) -> None:
         """Keep the step if it follows the same tokens; else take the least probable word.
 

@@ -16,7 +16,7 @@ from augenmerk.viz_app.state.number_table import NumberTable
 from augenmerk.viz_app.state.sentence_text import changed_pieces, visible
 from augenmerk.viz_app.theme import current_theme, scaled, scales
 from augenmerk.viz_app.views import lens_table, word_parts
-from augenmerk.viz_app.views.lens_table import LensTable
+from augenmerk.viz_app.views.lens_table import LensTable, decided_text
 from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.views.word_parts import PartBars, lead_text
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu
@@ -44,8 +44,9 @@ VIEWS: Mapping[WordView, tuple[str, str]] = {
 }
 MEANINGS: Mapping[WordView, str] = {
     "parts": (
-        "Direct logit attribution: the parts sum to the word's lead. A part counts the direct effect alone; later "
-        "layers may react when it is switched off. Measure shows both effects together."
+        "Direct logit attribution: the parts sum to the word's lead. Orange parts favour the word, blue ones its "
+        "rival. A part counts the direct effect alone; later layers may react when it is switched off. Measure shows "
+        "both effects together."
     ),
     "lens": (
         "Logit lens: the vector after each sublayer (self-attention, cross-attention, feed-forward network), read as "
@@ -104,8 +105,8 @@ class WordTab(AnalysisTab):
         self._off_meaning = label("small", OFF_MEANING, wraps=True)
         self._waiting = label("muted", WAITING)
         self._measure = self.add_job_bar("Measure all", MEASURE_TIP, self._on_measure)
-        contents: dict[WordView, QWidget] = {"parts": self.bars, "lens": self.lens, "layers": self.layers}
-        self._areas = {view: VerticalScrollArea(_beside_scroll_bar(content)) for view, content in contents.items()}
+        self._parts_area, layers = (VerticalScrollArea(_beside_scroll_bar(each)) for each in (self.bars, self.layers))
+        self._areas: dict[WordView, QWidget] = {"parts": self._parts_area, "lens": self.lens, "layers": layers}
         self._lay_out()
         self._connect()
         self.views["parts"].setChecked(True)
@@ -171,9 +172,12 @@ class WordTab(AnalysisTab):
         self._waiting.setVisible(self.request.is_running and not is_drawn)
         measured = self._answers.get(MeasurePartsJob(answer), {}) if isinstance(answer, WordParts) else {}
         self._off_meaning.setVisible(bool(measured))
-        set_visible(self._measure, isinstance(answer, WordParts) and not measured, focus_to=self.views[view])
+        is_measurable = view == "parts" and is_drawn and not measured
+        set_visible(self._measure, is_measurable, focus_to=self.views[view])
         if isinstance(answer, WordParts):
-            self.lead.setText(lead_text(answer))
+            lens = self._answers.get(LensJob(answer.translation))
+            decided = f" {decided_text(lens, self.word.step)}" if lens is not None else ""
+            self.lead.setText(lead_text(answer, is_rival_whole=self.word.is_rival_typed) + decided)
             self.bars.show_parts(answer, measured, self._parts_of_original(answer))
         elif answer is not None and view == "lens":
             self.lens.show_lens(answer, self.word.step)
@@ -181,6 +185,10 @@ class WordTab(AnalysisTab):
             self.layers.setText(_layers_in_html(answer))
         set_visible(self._question, view == "parts" and has_translation, focus_to=self.views[view])
         self.lead.setVisible(view == "parts" and is_drawn)
+
+    def show_head(self) -> None:
+        """Emphasizes the head among the parts."""
+        self.bars.light_head()
 
     @property
     def _job(self) -> Job | None:
@@ -221,8 +229,7 @@ class WordTab(AnalysisTab):
         }
         first = next(iter(likely.values()), ("the next best", ""))
         self.rivals.set_entries({NEXT_BEST: (first[0], "the next best")} | likely)
-        is_offered = word.rival == NEXT_BEST or word.rival in likely
-        self.rivals.show_choice(word.rival if is_offered else f"“{visible(word.rival)}”")
+        self.rivals.show_choice(f"“{visible(word.rival)}”" if word.is_rival_typed else word.rival)
 
     def _on_other(self) -> None:
         if text := self.other.text().strip():
@@ -254,7 +261,7 @@ class WordTab(AnalysisTab):
         self.rivals.chosen.connect(lambda rival: self.explain(self.word.step, rival))
         self.other.returnPressed.connect(self._on_other)
         self.lens.step_chosen.connect(self.explain)
-        self.bars.reached.connect(lambda place: self._areas["parts"].ensureVisible(0, place.y(), 0, scaled(LINE_ROOM)))
+        self.bars.reached.connect(lambda place: self._parts_area.ensureVisible(0, place.y(), 0, scaled(LINE_ROOM)))
         self.state.selection.events.picked.connect(self._on_picked, max_args=0)
         self.state.settings.events.shown.connect(self._on_shown_maps, max_args=0)
 

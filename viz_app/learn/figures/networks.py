@@ -89,7 +89,7 @@ class NetworksFigure(MatrixFigure):
             self.says.setText(f"{SOME_DEPEND}: {found}." if found else NONE_DEPENDS)
 
     def _change(self, cell: MatrixCell) -> str:
-        """“decoder 1: “flowers” instead of “at””."""
+        """“feed-forward decoder 1: “flowers” instead of “at””."""
         assert self.answer is not None
         network = self.networks[cell.row]
         without = self.answer[network]
@@ -114,4 +114,4 @@ class NetworksFigure(MatrixFigure):
 def _row_name(network: Network | None, *, is_off: bool = False) -> str:
     if network is None:
         return "all on"
-    return f"{network.side[:3]}. {network.layer + 1} off" if is_off else f"{network.side} {network.layer + 1}"
+    return network.short_name + (" off" if is_off else "")

@@ -16,6 +16,7 @@ from augenmerk.core.analysis.parts import Origin, WordParts
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.experiment import FeedForwardScaled, GivenTarget, HeadScaled
+from augenmerk.core.translation.result import Alternative
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.analysis.panel import MIN_WIDTH
 from augenmerk.viz_app.analysis.word.view import NEXT_BEST, WordTab
@@ -76,7 +77,6 @@ def test_the_least_probable_word_is_explained_against_the_next_best(
     assert sum(shown.values()) == pytest.approx(parts.difference - parts.remainder, abs=1e-6)
     sizes = [abs(value) for value in shown.values()]
     assert sizes == sorted(sizes, reverse=True)
-    assert [bar.is_changed for bar in tab.bars.bars][: len(shown)] == [value < 0 for value in shown.values()]
 
 
 def test_small_parts_are_one_line_that_opens_and_closes(words_tab: WordTab, qtbot: QtBot) -> None:
@@ -115,6 +115,29 @@ def test_a_click_chooses_the_head_and_opens_cross_attention_into_positions(words
     assert words_tab.state.selection.head == Head("decoder", 0, 1)
 
 
+def test_another_head_is_emphasized_without_new_bars(words_tab: WordTab, qtbot: QtBot) -> None:
+    _open_all(qtbot, words_tab)
+    bars, lines = words_tab.bars, words_tab.bars.lines
+    for head in (Head("cross", 1, 1), Head("decoder", 0, 0), Head("encoder", 0, 0)):
+        words_tab.state.intents.choose_head(head)
+        assert [line.subject for line, bar in zip(lines, bars.bars, strict=True) if bar.is_lit] == (
+            [head] if head.kind != "encoder" else []
+        )
+        assert bars.lines is lines
+
+
+def test_a_quick_answer_leaves_the_button_that_measures_in_place(words_tab: WordTab, qtbot: QtBot) -> None:
+    start, other = words_tab._measure.start, words_tab.word.rivals[2]
+    words_tab.explain(words_tab.word.step, other.entry)
+    assert words_tab.request.is_running
+    assert start.isVisible()
+    settle(qtbot, words_tab)
+    assert start.isVisible()
+    start.click()
+    assert words_tab._measure.stop.isVisible(), "a measurement shows its progress at once"
+    settle(qtbot, words_tab)
+
+
 @pytest.mark.heavy
 def test_the_keyboard_walks_through_the_parts_opens_and_switches_them(words_tab: WordTab, qtbot: QtBot) -> None:
     bars, part = words_tab.bars, Head("cross", 0, 1)
@@ -125,7 +148,7 @@ def test_the_keyboard_walks_through_the_parts_opens_and_switches_them(words_tab:
         qtbot.keyClick(bars, Qt.Key.Key_Down)
     assert bars.highlighted == _place_of(bars, part)
     place = bars.label_place(_place_of(bars, part)).center().toPoint()
-    area = words_tab._areas["parts"].viewport()
+    area = words_tab._parts_area.viewport()
     assert area.rect().contains(bars.mapTo(area, place)), "it scrolls into view"
     qtbot.keyClick(bars, Qt.Key.Key_Return)
     assert words_tab.state.selection.head == part
@@ -228,6 +251,40 @@ def test_words_of_several_pieces_are_compared_as_wholes_and_explained_by_the_fir
 
 
 @pytest.mark.heavy
+def test_a_likely_token_is_compared_with_the_first_piece_and_a_typed_word_with_the_whole(
+    make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot
+) -> None:
+    context = make_context("pieces")
+    context.state.submit(set_output(GivenTarget("a dogman sleeps .")))
+    tab = _shown(context, show_tab)
+    assert tab.state.translation is not None
+    word = tab.state.translation.target_words[1]
+    tab.explain(word.start, NEXT_BEST)
+    settle(qtbot, tab)
+    parts = _parts(tab)
+    assert f"the first piece of “{word.text}”" in tab.lead.text()
+    times = math.exp(abs(parts.chosen.log_probability - parts.rival.log_probability))
+    assert f"{times:.1f}" in tab.lead.text() or f"{times:,.0f}" in tab.lead.text()
+    assert number(parts.chosen_word.log_probability) in tab.lead.text()
+
+
+def _whole(token: str, log_probability: float) -> Alternative:
+    return Alternative(token, log_probability, f"whole {token}")
+
+
+def test_a_clause_explains_a_lead_of_the_other_sign(words_tab: WordTab) -> None:
+    parts, clause = _parts(words_tab), "The later pieces outweigh it."
+    for difference, log_probabilities, is_explained in (
+        (1.0, (-5.0, -2.0), True),
+        (1.0, (-2.0, -5.0), False),
+        (-1.0, (-2.0, -5.0), True),
+    ):
+        word, rival = (_whole(token, each) for token, each in zip(("dogman", "catman"), log_probabilities, strict=True))
+        changed = replace(parts, difference=difference, chosen_word=word, rival_word=rival)
+        assert (clause in lead_text(changed, is_rival_whole=True)) == is_explained
+
+
+@pytest.mark.heavy
 def test_a_rival_that_cannot_be_compared_is_refused_in_words(words_tab: WordTab, qtbot: QtBot) -> None:
     word = words_tab.word.tokens[words_tab.word.step]
     qtbot.keyClicks(words_tab.other, word)
@@ -281,7 +338,11 @@ def test_the_lens_names_the_best_token_of_each_step_and_depth(
     qtbot.mouseClick(tab.lens.matrix, Qt.MouseButton.LeftButton, pos=cell)
     settle(qtbot, tab)
     assert tab.word.step == 0
-    assert f"“{translation.predicted_tokens[0]}”" in tab.lens.says.text()
+    says = tab.lens.says.text()
+    assert f"“{translation.predicted_tokens[0]}”" in says
+    tab.show_view("parts")
+    settle(qtbot, tab)
+    assert says in tab.lead.text(), "known now"
 
 
 @pytest.mark.heavy
@@ -367,7 +428,8 @@ def test_nothing_is_cut_however_narrow(make_context: MakeContext, show_tab: Show
     assert tab.bars.mapTo(tab, tab.bars.rect().topRight()).x() < tab.width()
     tab.show_view("lens")
     settle(qtbot, tab)
-    assert tab.lens.matrix.mapTo(tab, tab.lens.matrix.rect().topRight()).x() < tab.width()
+    assert tab.lens.area.mapTo(tab, tab.lens.area.rect().topRight()).x() < tab.width()
+    assert tab.lens.mapTo(tab, tab.lens.chart.geometry().bottomRight()).y() < tab.height(), "always in sight"
     assert tab.lens.chart.mapTo(tab, tab.lens.chart.rect().topRight()).x() < tab.width()
 
 
