@@ -610,7 +610,7 @@ def original_text(result: ExperimentResult, effect: ChangeEffect | None = None) 
     else:
         words = f"Original: {result.original.text or 'nothing'}"
         change_first = f"{verdict.capitalize()}{f', by {by}' if change else ''} · {words}"  # a long sentence is cut
-        forms = [f"{words} · {measured}", f"{words} · {verdict}, by {by}", f"{words} · {verdict}", change_first]
+        forms = [f"{words} · {measured}", f"{words} · {verdict}, by {by}", f"{words} · {verdict}", words, change_first]
     if effect is not None and effect.increased:
         parts = ", ".join(f"{part.short_name} +{number(growth)}" for part, growth in effect.increased)
         forms.insert(0, f"{forms[0]} · parts that increased for “{effect.word}”: {parts}")

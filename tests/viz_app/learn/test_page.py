@@ -342,7 +342,7 @@ def test_a_word_that_depends_on_a_network_is_framed_and_a_click_switches_the_net
     assert page.state.experiment.networks_off == {Network("decoder", 0)}
     assert page.state.translation is not None
     assert "her her her arms" in page.state.translation.text
-    assert figure.matrix.matrices[0].row_labels[row] == "dec. 1 off"
+    assert figure.matrix.matrices[0].row_labels[row] == "feed-forward decoder 1 off"
     assert figure.matrix.matrices[0].column_labels == original.predicted_tokens, "the table is about the original"
     figure.matrix.clicked.emit(MatrixCell(0, 0, 0))
     figure.matrix.clicked.emit(MatrixCell(0, row, 0))
