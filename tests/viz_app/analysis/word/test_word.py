@@ -256,7 +256,7 @@ def test_a_likely_token_is_compared_with_the_first_piece_and_a_typed_word_with_t
 ) -> None:
     context = make_context("pieces")
     context.state.submit(set_output(GivenTarget("a dogman sleeps .")))
-    tab = _shown(context, show_tab)
+    tab = show_tab(context, WordTab)
     assert tab.state.translation is not None
     word = tab.state.translation.target_words[1]
     tab.explain(word.start, NEXT_BEST)
