@@ -5,6 +5,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -562,11 +563,12 @@ class LabelledMatrix(QWidget):
         return layout.content_height() if layout is not None else 1
 
 
-TABLE = "In a table of numbers"
+IN_TABLES, WALK, CHOOSE = "In bars and tables", "Go to the next one", "Choose or open it"
+_OF_TABLE = partial(Command[LabelledMatrix], group=IN_TABLES, line=WALK)
 MATRIX_COMMANDS = (
-    Command[LabelledMatrix]("Next row", lambda table: table.walk(1, 0), local_keys=("Down",), group=TABLE),
-    Command[LabelledMatrix]("Previous row", lambda table: table.walk(-1, 0), local_keys=("Up",), group=TABLE),
-    Command[LabelledMatrix]("Next column", lambda table: table.walk(0, 1), local_keys=("Right",), group=TABLE),
-    Command[LabelledMatrix]("Previous column", lambda table: table.walk(0, -1), local_keys=("Left",), group=TABLE),
-    Command[LabelledMatrix]("Click the cell", LabelledMatrix.act, local_keys=("Return", "Enter"), group=TABLE),
+    _OF_TABLE("Next row", lambda table: table.walk(1, 0), local_keys=("Down",)),
+    _OF_TABLE("Previous row", lambda table: table.walk(-1, 0), local_keys=("Up",)),
+    _OF_TABLE("Next column", lambda table: table.walk(0, 1), local_keys=("Right",)),
+    _OF_TABLE("Previous column", lambda table: table.walk(0, -1), local_keys=("Left",)),
+    _OF_TABLE("Click the cell", LabelledMatrix.act, local_keys=("Return", "Enter"), line=CHOOSE),
 )

@@ -38,7 +38,7 @@ from augenmerk.core.model.heads import KIND_TITLES
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import MapKind
 from augenmerk.viz_app.heatmap.heatmap import Heatmap
-from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
+from augenmerk.viz_app.heatmap.labelled_matrix import IN_TABLES, WALK, LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from augenmerk.viz_app.heatmap.lines_view import LinesArea, LinesView
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_editor import toggle_head
@@ -903,8 +903,8 @@ class ProductBars(QWidget):
         return max(self.width() - scaled(EDGE) - scaled(RIGHT), 10) / count
 
 
-PRODUCTS = "In the products of query and key"
+_OF_PRODUCTS = partial(Command[ProductBars], group=IN_TABLES, line=WALK)
 PRODUCT_COMMANDS = (
-    Command[ProductBars]("Next dimension", lambda bars: bars.walk(1), local_keys=("Right",), group=PRODUCTS),
-    Command[ProductBars]("Previous dimension", lambda bars: bars.walk(-1), local_keys=("Left",), group=PRODUCTS),
+    _OF_PRODUCTS("Next dimension", lambda bars: bars.walk(1), local_keys=("Right",)),
+    _OF_PRODUCTS("Previous dimension", lambda bars: bars.walk(-1), local_keys=("Left",)),
 )

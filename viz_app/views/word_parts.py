@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from augenmerk.core.analysis.parts import Component, Origin, WordParts, name_in_
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import Alternative
+from augenmerk.viz_app.heatmap.labelled_matrix import CHOOSE, IN_TABLES, WALK
 from augenmerk.viz_app.state.experiment_editor import toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.number_table import NumberTable, Value
@@ -204,12 +206,12 @@ class PartBars(BarList):
             menu.popup(place)
 
 
-BARS = "In the parts of a word"
+_OF_BARS = partial(Command[PartBars], group=IN_TABLES)
 BAR_COMMANDS = (
-    Command[PartBars]("Next part", lambda bars: bars.walk(1), local_keys=("Down",), group=BARS),
-    Command[PartBars]("Previous part", lambda bars: bars.walk(-1), local_keys=("Up",), group=BARS),
-    Command[PartBars]("Choose the part, or open it", PartBars.act, local_keys=("Return", "Enter"), group=BARS),
-    Command[PartBars]("Switch the part off or on", PartBars.switch, local_keys=("O",), group=BARS),
+    _OF_BARS("Next part", lambda bars: bars.walk(1), local_keys=("Down",), line=WALK),
+    _OF_BARS("Previous part", lambda bars: bars.walk(-1), local_keys=("Up",), line=WALK),
+    _OF_BARS("Choose the part, or open it", PartBars.act, local_keys=("Return", "Enter"), line=CHOOSE),
+    _OF_BARS("Switch the part off or on", PartBars.switch, local_keys=("O",)),
 )
 
 

@@ -183,7 +183,7 @@ def key_lines(commands: Iterable[Command[Any]]) -> list[tuple[str, list[tuple[st
             line = command.line or command.title.removesuffix("…").partition(" (")[0]
             groups.setdefault(command.group, {}).setdefault(line, []).extend(keys)
     return [
-        (group, [(shown_keys(sorted(keys, key=_place_on_line)), line) for line, keys in lines.items()])
+        (group, [(shown_keys(sorted(dict.fromkeys(keys), key=_place_on_line)), line) for line, keys in lines.items()])
         for group, lines in groups.items()
     ]
 
