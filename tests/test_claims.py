@@ -29,6 +29,13 @@ def test_no_claim_is_stale(bundled: Translator) -> None:
     assert {path.name for path in resource_path("lessons").glob("*.augenmerk")} < places
 
 
+def test_beam_search_differs_from_greedy_decoding_as_often_as_the_chapter_says(
+    bundled: Translator, multi30k_folder: Path
+) -> None:
+    (claim,) = claims.of_beams(bundled, multi30k_folder)
+    assert claim.holds, claim.today
+
+
 def test_another_model_makes_claims_stale(untrained_checkpoint: Path) -> None:
     other = Translator.load(untrained_checkpoint, "cpu")
     assert not any(each.holds for each in claims.of_gallery(other) if "becomes" in each.says)

@@ -59,6 +59,12 @@ def test_with_sure_links_alone_the_error_rate_is_one_minus_f1() -> None:
     assert score.aer == pytest.approx(1 - 2 * score.precision * score.recall / (score.precision + score.recall))
 
 
+def test_the_error_rate_is_not_the_share_of_wrong_links() -> None:
+    score = score_links({(0, 0)}, sure={(0, 0), (1, 1)}, possible=set())
+    assert score.precision == 1, "no link is wrong"
+    assert score.aer == pytest.approx(1 / 3), "but one is missing"
+
+
 def test_pairs_add_up_by_their_links() -> None:
     total = score_links(SURE, SURE, POSSIBLE) + score_links(set(), {(0, 0), (1, 1)}, set())
     assert total == AlignmentScore(num_links=2, num_sure=4, sure_found=2, possible_found=2)

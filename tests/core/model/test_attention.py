@@ -49,6 +49,18 @@ def test_outputs_and_maps_are_those_of_pytorch(is_self: bool, hidden: str) -> No
     torch.testing.assert_close(maps, expected_maps, rtol=0, atol=1e-5)
 
 
+def test_attention_knows_no_order_unless_a_mask_hides_later_tokens() -> None:
+    ours, _ = make_pair()
+    states, order = torch.randn(2, 7, WIDTH), torch.randperm(7)
+    outputs, shuffled = {}, {}
+    for name in ("nothing hidden", "causal"):
+        mask = masks(7, 7)[name]
+        outputs[name], _ = ours(states, None, mask)
+        shuffled[name], _ = ours(states[:, order], None, mask)
+    torch.testing.assert_close(shuffled["nothing hidden"], outputs["nothing hidden"][:, order])
+    assert (shuffled["causal"] - outputs["causal"][:, order]).abs().max() > 0.1
+
+
 @pytest.mark.parametrize("hidden", ["nothing hidden", "causal", "padding", "both"])
 @pytest.mark.parametrize("is_self", [True, False], ids=["self", "cross"])
 def test_the_fused_path_gives_what_the_path_with_maps_gives(is_self: bool, hidden: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import Head, heads_of
 from augenmerk.core.resources import resource_path
 from augenmerk.core.translation.experiment_file import Lesson, Scene, read_lesson_file
 from augenmerk.core.translation.result import ExperimentResult
@@ -115,7 +115,9 @@ def scene_named(title: str) -> tuple[str, int, Scene]:
     return next(each for each in scenes() if each[2].title == title)
 
 
-def test_scenes_about_interventions_say_what_they_do(results: dict[tuple[str, int], ExperimentResult]) -> None:
+def test_scenes_about_interventions_say_what_they_do(
+    translator: Translator, results: dict[tuple[str, int], ExperimentResult]
+) -> None:
     def texts(title: str) -> tuple[str, str]:
         name, index, _ = scene_named(title)
         result = results[name, index]
@@ -129,6 +131,10 @@ def test_scenes_about_interventions_say_what_they_do(results: dict[tuple[str, in
     before, after = texts("Look, change, compare")
     assert not {"blue", "shirt", "standing"} & set(after.split())
     assert "standing on a ladder" in before
+    _, _, scene = scene_named("Look, change, compare")
+    decoder = {head for head in heads_of(translator.model.config) if head.kind == "decoder"}
+    assert scene.saved.experiment.heads_off == decoder
+    assert f"All {len(decoder)} heads of decoder self-attention are off." in scene.text
     before, after = texts("Without cross-attention")
     assert not {"blue", "shirt", "standing", "ladder"} & set(after.split())
     assert texts("A large weight")[0] == "A man is wearing a shirt."

@@ -19,6 +19,7 @@ from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.resources import resource_path
 from augenmerk.core.translation.experiment import (
     AttentionRow,
+    Beam,
     Experiment,
     FeedForwardScaled,
     ForcedToken,
@@ -730,6 +731,24 @@ def test_the_beam_finds_what_greedy_decoding_misses(qtbot: QtBot, page: LearnPag
     assert figure.drawing.width() > 200
     qtbot.waitUntil(lambda: all(text in figure.says.text() for text in figure.answer.texts))  # type: ignore[union-attr]
     assert "Orange, greedy" in figure.says.text()
+
+
+def test_beam_search_can_end_with_a_less_probable_translation_than_greedy_decoding(
+    qtbot: QtBot, page: LearnPage, bundled_translator: Translator
+) -> None:
+    view = chapter(qtbot, page, "decoding")
+    view.text.tries[2].click()
+    rest(qtbot, page, view)
+    figure, text = view.figures[1], page.state.experiment.source_text
+    assert isinstance(figure, BeamFigure)
+    assert figure.answer is not None
+    by_beam, by_greedy = figure.answer.log_probabilities
+    assert by_beam < by_greedy - 0.01
+    for output, shown in ((Beam(4, 0.0), by_beam), (Greedy(), by_greedy)):
+        searched = bundled_translator.run(Experiment(text, output))
+        scored = bundled_translator.run(Experiment(text, GivenTarget(searched.text)))
+        assert shown == pytest.approx(scored.log_probability, abs=1e-3)
+    assert "less probable" in view.text.tries[2].text()
 
 
 @pytest.mark.parametrize(
