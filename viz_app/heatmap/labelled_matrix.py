@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
-    QFocusEvent,
     QFont,
     QFontMetrics,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
-    QMoveEvent,
     QPainter,
     QPaintEvent,
     QPen,
@@ -129,7 +127,7 @@ class MatrixPicture:
             if not area.contains(point) or not matrix.values.size:
                 continue
             row = int((point.y() - area.top()) / self._cell_height(matrix))
-            cell = MatrixCell(index, min(row, len(matrix.row_labels) - 1), self._column_at(index, point.x()))
+            cell = MatrixCell(index, min(row, len(matrix.row_labels) - 1), _column_at(self.edges[index], point.x()))
             return None if np.isnan(matrix.values[cell.row, cell.column]) else cell
         return None
 
@@ -144,12 +142,8 @@ class MatrixPicture:
             x = point.x() - slant
             is_in_header = 0 < height <= self._header_height(matrix) - self._title_height(matrix)
             if is_in_header and num_columns and area.left() <= x < area.right():
-                return MatrixCell(index, -1, self._column_at(index, x))
+                return MatrixCell(index, -1, _column_at(self.edges[index], x))
         return None
-
-    def _column_at(self, index: int, x: float) -> int:
-        edges = self.edges[index]
-        return min(max(bisect_right(edges, x) - 1, 0), len(edges) - 2)
 
     def font(self, matrix: Matrix) -> QFont:
         """The font of labels and of texts in cells: smaller in low cells."""
@@ -168,14 +162,11 @@ class MatrixPicture:
     def label_width(self, matrix: Matrix) -> int:
         """Of the widest label of a row, if that is not too wide."""
         limit = max(self.theme.scaled(MAX_LABEL), int(MAX_LABEL_SHARE * self.width))
-        return min(limit, self._widest(matrix, matrix.row_labels) + 2)
+        return min(limit, _widest(self.font(matrix), matrix.row_labels) + 2)
 
     def slanted_length(self, matrix: Matrix) -> int:
         """Of the longest label of a column, if that is not too long."""
-        return min(self.theme.scaled(MAX_SLANTED), self._widest(matrix, matrix.column_labels) + 2)
-
-    def _widest(self, matrix: Matrix, texts: Iterable[str]) -> int:
-        return max(map(QFontMetrics(self.font(matrix)).horizontalAdvance, texts), default=0)
+        return min(self.theme.scaled(MAX_SLANTED), _widest(self.font(matrix), matrix.column_labels) + 2)
 
     def _title_height(self, matrix: Matrix) -> float:
         return self.theme.scaled(TITLE_HEIGHT) if matrix.title else 0
@@ -235,7 +226,9 @@ class MatrixPicture:
         limit, margin = self.theme.scaled(MAX_TEXT), self.theme.scaled(TEXT_MARGIN)
         words = (label.split("-") for label in matrix.column_labels)
         columns = zip(words, zip(*matrix.texts, strict=True), strict=True)
-        return [float(min(limit, self._widest(matrix, (*label, *texts))) + 2 * margin) for label, texts in columns]
+        return [
+            float(min(limit, _widest(self.font(matrix), (*label, *texts))) + 2 * margin) for label, texts in columns
+        ]
 
     def paint(
         self,
@@ -320,7 +313,7 @@ class MatrixPicture:
             strip = QRectF(scrolled.x(), area.top() - 1, area.left() - 1, area.height() + 2)
             painter.fillRect(strip, theme.color("panel"))
         for row in thinned(len(matrix.row_labels), label_step(metrics.height() * 0.86, cell.height()), rows):
-            self._choose_pen(painter, matrix.row_labels[row], is_marked=row in rows)
+            _choose_pen(painter, theme, matrix.row_labels[row], is_marked=row in rows)
             y = self.cell_rect(MatrixCell(index, row, 0)).center().y()
             place = QRectF(scrolled.x(), y - half, area.left() - GAP, 2 * half)
             text = metrics.elidedText(matrix.row_labels[row], Qt.TextElideMode.ElideRight, int(place.width()))
@@ -331,11 +324,11 @@ class MatrixPicture:
             painter.translate(0, scrolled.y())
         is_slanted, longest = self.style.has_slanted_columns, self.slanted_length(matrix)
         lines = self._label_lines(matrix)
-        widest = self._widest(matrix, matrix.column_labels) + 4
+        widest = _widest(self.font(matrix), matrix.column_labels) + 4
         needed = metrics.height() * 0.95 / COLUMN_SINE if is_slanted else 1 if lines > 1 else widest
         for column in thinned(len(matrix.column_labels), label_step(needed, cell.width()), columns):
             label = matrix.column_labels[column]
-            self._choose_pen(painter, label, is_marked=column in columns)
+            _choose_pen(painter, theme, label, is_marked=column in columns)
             rect = self.cell_rect(MatrixCell(index, 0, column))
             x = rect.center().x()
             if not is_slanted:
@@ -365,9 +358,18 @@ class MatrixPicture:
         for side, text in zip(sides, texts, strict=True):
             painter.drawText(place, side | Qt.AlignmentFlag.AlignVCenter, text)
 
-    def _choose_pen(self, painter: QPainter, text: str, *, is_marked: bool) -> None:
-        is_special = text.startswith("<") and text.endswith(">")
-        painter.setPen(self.theme.color("accent" if is_marked else "muted" if is_special else "text"))
+
+def _choose_pen(painter: QPainter, theme: Theme, text: str, *, is_marked: bool) -> None:
+    is_special = text.startswith("<") and text.endswith(">")
+    painter.setPen(theme.color("accent" if is_marked else "muted" if is_special else "text"))
+
+
+def _column_at(edges: Sequence[float], x: float) -> int:
+    return min(max(bisect_right(edges, x) - 1, 0), len(edges) - 2)
+
+
+def _widest(font: QFont, texts: Iterable[str]) -> int:
+    return max(map(QFontMetrics(font).horizontalAdvance, texts), default=0)
 
 
 class LabelledMatrix(QWidget):
@@ -474,35 +476,14 @@ class LabelledMatrix(QWidget):
             QToolTip.showText(self.mapToGlobal(place), self.tip_of(cell), self)
         return True
 
-    def act(self) -> bool:
-        """Does what a click on the cell does that is pointed at; False if there is none."""
-        if self.hovered_cell is not None:
-            self.clicked.emit(self.hovered_cell)
-        return self.hovered_cell is not None
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Runs the command for this key."""
         if not (self._style.is_clickable and run_by_key(event, (each.on(self) for each in MATRIX_COMMANDS))):
             super().keyPressEvent(event)
 
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """No cell is pointed at by keys."""
-        super().focusOutEvent(event)
-        self._hover(None)
-
-    def moveEvent(self, event: QMoveEvent) -> None:
-        """Labels keep in sight when a wide matrix is scrolled."""
-        super().moveEvent(event)
-        if self._style.fits_texts:
-            self.update()
-
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Reports the cell under the mouse."""
         self._hover(self.cell_at(event.position()))
-
-    def leaveEvent(self, event: QEvent) -> None:
-        """No cell is under the mouse."""
-        self._hover(None)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Reports a click on a cell or a label."""
@@ -515,7 +496,9 @@ class LabelledMatrix(QWidget):
             self.label_clicked.emit(label)
 
     def event(self, event: QEvent) -> bool:
-        """Each cell has a tip of its own."""
+        """Each cell has a tip of its own; without mouse and keyboard, none is pointed at."""
+        if event.type() in (QEvent.Type.Leave, QEvent.Type.FocusOut):
+            self._hover(None)
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self.tip_of is not None:
             cell = self.cell_at(QPointF(event.pos()))
             QToolTip.showText(event.globalPos(), self.tip_of(cell) if cell is not None else "", self)
@@ -563,6 +546,13 @@ class LabelledMatrix(QWidget):
         return layout.content_height() if layout is not None else 1
 
 
+def _click(table: LabelledMatrix) -> bool:
+    """Does what a click on the cell does that is pointed at; False if there is none."""
+    if table.hovered_cell is not None:
+        table.clicked.emit(table.hovered_cell)
+    return table.hovered_cell is not None
+
+
 IN_TABLES, WALK, CHOOSE = "In bars and tables", "Go to the next one", "Choose or open it"
 _OF_TABLE = partial(Command[LabelledMatrix], group=IN_TABLES, line=WALK)
 MATRIX_COMMANDS = (
@@ -570,5 +560,5 @@ MATRIX_COMMANDS = (
     _OF_TABLE("Previous row", lambda table: table.walk(-1, 0), local_keys=("Up",)),
     _OF_TABLE("Next column", lambda table: table.walk(0, 1), local_keys=("Right",)),
     _OF_TABLE("Previous column", lambda table: table.walk(0, -1), local_keys=("Left",)),
-    _OF_TABLE("Click the cell", LabelledMatrix.act, local_keys=("Return", "Enter"), line=CHOOSE),
+    _OF_TABLE("Click the cell", _click, local_keys=("Return", "Enter"), line=CHOOSE),
 )

@@ -61,6 +61,8 @@ class LensTable(QWidget):
         self.area = ScrollArea(self.matrix)
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.matrix.reached.connect(self._scroll_to)
+        for bar in (self.area.horizontalScrollBar(), self.area.verticalScrollBar()):
+            bar.valueChanged.connect(self.matrix.update)  # its labels keep in sight
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
         scales(self.chart.setMinimumHeight, LEAST_CHART)
         column_of((self.area, 3), self.says, (self.chart, 1), spacing=6, within=self)

@@ -1,7 +1,6 @@
 """The tab *Word*: why the model chose a word rather than another, and at which depth it decided."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from PySide6.QtGui import QResizeEvent
@@ -201,11 +200,11 @@ class WordTab(AnalysisTab):
         return LensJob(translation) if word.view == "lens" else DecoderLensJob(translation)
 
     def _ask(self, job: Job) -> None:
-        self.ask(job, partial(self._take, job))
+        def take(answer: object) -> None:
+            self._answers[job] = answer
+            self.redraw_in_sight()
 
-    def _take(self, job: Job, answer: object) -> None:
-        self._answers[job] = answer
-        self.redraw_in_sight()
+        self.ask(job, take)
 
     def _parts_of_original(self, parts: WordParts) -> WordParts | None:
         """The same comparison in the original, if something is changed, and it is known."""
