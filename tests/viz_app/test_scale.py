@@ -17,7 +17,7 @@ from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import intervene
 from augenmerk.viz_app.theme import SCALES, Theme, current_theme, scales
 from augenmerk.viz_app.widgets.labels import ElidingLabel
-from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, WindowScrollArea
+from augenmerk.viz_app.widgets.layouts import PageStack, VerticalScrollArea, WindowScrollArea
 from tests.viz_app.conftest import MakeWindow
 
 TIMEOUT_MS = 20_000
@@ -49,6 +49,15 @@ def cut_off(window: QWidget) -> list[str]:
         if lacks:
             found.append(f"{type(widget).__name__} {widget.text()!r} in {widget.size().toTuple()}")
     return found
+
+
+def central_area(window: MainWindow) -> WindowScrollArea:
+    """The pages, below the pages that are presented."""
+    central = window.centralWidget()
+    assert isinstance(central, PageStack)
+    area = central.currentWidget()
+    assert isinstance(area, WindowScrollArea)
+    return area
 
 
 def has_room(window: QWidget) -> None:
@@ -121,11 +130,11 @@ def test_a_window_too_small_for_the_scale_scrolls(make_window: MakeWindow) -> No
     window.resize(window.minimumSize())
     window.appearance.set_scale(200)
     QApplication.processEvents()
-    area = window.centralWidget()
-    content = area.widget()  # type: ignore[attr-defined]
+    area = central_area(window)
+    content = area.widget()
     assert 2 * NARROW_CONTENT_SIZE[0] <= content.width() < window.width(), "beside the scroll bar"
     assert content.height() > 1.5 * window.height()
-    assert area.horizontalScrollBar().maximum() == 0  # type: ignore[attr-defined]
+    assert area.horizontalScrollBar().maximum() == 0
     window.appearance.set_scale(100)
     QApplication.processEvents()
     assert content.width() == window.width()
@@ -142,9 +151,8 @@ def test_a_chapter_below_its_text_scrolls_with_the_window_alone(make_window: Mak
     window.resize(1100, 700)
     window.appearance.set_scale(150)
     window.pages.open_chapter("words")
-    page, area = window.pages.learn, window.centralWidget()
+    page, area = window.pages.learn, central_area(window)
     assert page is not None
-    assert isinstance(area, WindowScrollArea)
     qtbot.waitUntil(lambda: page.view is not None, timeout=TIMEOUT_MS)
     view, bar = page.view, area.verticalScrollBar()
     assert view is not None
@@ -196,7 +204,7 @@ def test_a_large_scale_stacks_the_parts_and_nothing_scrolls_sideways(
     window.resize(*size)
     window.appearance.set_scale(scale)
     window.top_bar.show_notice("")
-    area = window.centralWidget()
+    area = central_area(window)
     for place in (TRANSLATE, LEARN, TRAIN):
         window.pages.show(place)
         qtbot.waitUntil(lambda: not cut_off(window))  # a result that comes is laid out with the next events
