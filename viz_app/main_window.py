@@ -25,7 +25,6 @@ from augenmerk.viz_app.analysis.tab import AnalysisContext
 from augenmerk.viz_app.documents.experiment_documents import EXPERIMENT_COMMANDS, ExperimentDocuments
 from augenmerk.viz_app.documents.lesson_documents import (
     LESSON_COMMANDS,
-    POINTER_COMMANDS,
     LessonDocuments,
     make_lesson_menu,
 )
@@ -59,6 +58,7 @@ from augenmerk.viz_app.views.commands import (
     UNDO,
 )
 from augenmerk.viz_app.views.head import PRODUCT_COMMANDS
+from augenmerk.viz_app.views.pointer import POINTER_COMMANDS
 from augenmerk.viz_app.views.sentence import SentencePanel
 from augenmerk.viz_app.views.sentence_input import INPUT_COMMANDS
 from augenmerk.viz_app.views.word_parts import BAR_COMMANDS
@@ -806,10 +806,11 @@ class MainWindow(QMainWindow):
         notice = page.sentence.coverage_notice
         notice.offer(bar.model_button.menu_of_bigger_models(notice))
         self.lessons.done.connect(bar.show_notice)
-        self.lessons.lesson.changed.connect(self.presentation.show_scene)
+        for changed in (self.lessons.lesson.changed, self.lessons.answer.changed):
+            changed.connect(self.presentation.show_scene)
         lesson_bar.focus_to, lesson_bar.is_wanted = page.heads.grid, self._shows_lesson
         self.documents.lesson_read.connect(lambda *_: self.pages.show(TRANSLATE))
-        self.lessons.answers, self.lessons.views = SceneAnswers(page.controller), self.pages
+        self.lessons.screen.answers, self.lessons.views = SceneAnswers(page.controller), self.pages
         page.sentence.undo_before = self.lessons.editing.restore_scene
         page.step_scene = lambda by: lesson_bar.takes_arrows and lesson_bar.step_scene(by)
         page.stop_analysis, page.analysis_numbers = self.analysis.stop, self.analysis.numbers

@@ -16,6 +16,7 @@ from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_name
 from augenmerk.viz_app.state.map_view_settings import on_redraw
+from augenmerk.viz_app.state.marks import pointed_word
 from augenmerk.viz_app.state.sentence_text import changed_pieces
 from augenmerk.viz_app.theme import Theme, current_theme
 from augenmerk.viz_app.views.chips import ChangeLabels
@@ -115,7 +116,7 @@ class Presentation(QWidget):
         for changed in (state.result_changed, state.experiment_changed, state.roles_changed, state.measuring.changed):
             changed.connect(self.rebuild)
         on_redraw(state.settings, ("maps", "large map"), self.rebuild)
-        for mark in ("head", "hovered", "pinned"):
+        for mark in ("head", "hovered", "pinned", "pointer"):
             getattr(state.selection.events, mark).connect(self.rebuild, max_args=0)
 
     def _make_texts(self) -> None:
@@ -250,14 +251,20 @@ class Presentation(QWidget):
                 break
 
     def _marked(self, shown: Translation) -> str:
-        original, warm = self._state.original, current_theme().palette.warm
-        if original is None or shown is original:
-            return escape(shown.text)
-        return "".join(
-            f'<span style="color: {warm}">{escape(piece.text)}</span>' if piece.mark == "new" else escape(piece.text)
-            for piece in changed_pieces(original, shown)
-            if piece.mark != "gone"
-        )
+        """The translation as rich text: new words are coloured, and the pointer is at its word."""
+        colors, pointer, pointed = current_theme().palette, self._state.selection.pointer, pointed_word(self._state)
+        words, texts = list(shown.target_words), []
+        for piece in changed_pieces(self._state.original or shown, shown):
+            is_word = piece.mark != "gone" and bool(words) and piece.text.strip().lower() == words[0].text.lower()
+            is_at = is_word and words.pop(0) == pointed
+            style = f"color: {colors.warm};" if piece.mark == "new" else ""
+            if is_at and pointer is not None and pointer.style != "dim":
+                style = f"background: {colors.accent}; color: {colors.on_accent};"
+            elif pointed is not None and pointer is not None and pointer.style == "dim" and not is_at:
+                style = f"color: {colors.border};"
+            if piece.mark != "gone":
+                texts.append(f'<span style="{style}">{escape(piece.text)}</span>' if style else escape(piece.text))
+        return "".join(texts)
 
 
 def scale_for(size: tuple[int, int]) -> float:

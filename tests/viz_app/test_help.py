@@ -307,7 +307,7 @@ def test_every_command_is_in_the_palette_and_its_keys_are_on_the_sheet(make_wind
     dialog = palette(window)
     offered = [dialog.results.item(row).text() for row in range(dialog.results.count())]
     dialog.close()
-    window.lessons.lesson.forget_changes()  # or the window asks whether to save it
+    window.lessons.lesson.mark_saved()  # or the window asks whether to save it
     titles = [command.title for command in window.commands.commands]
     assert len(titles) == len(set(titles)), "a title stands once"
     of_runs = {EXPORTS[name].title for name in ("analysis", *OF_RUNS)}

@@ -51,24 +51,20 @@ class OpenLesson:
         lesson: None while none is open.
         place: of the current scene, from 0; 0 without scenes.
         path: the file it was read from or written to; None before the first saving.
-        answer: of the current scene's question, empty while it is computed; None before it is shown.
         deleted: the deleted scenes with their places, the newest last.
 
     Signals (psygnal):
         changed: another lesson, another scene, other texts.
         scene_chosen(Scene): the window must show this scene.
-        answer_asked(Scene): the answer of this scene must be computed; then call `add_to_answer`.
     """
 
     changed = Signal()
     scene_chosen = Signal(Scene)
-    answer_asked = Signal(Scene)
 
     def __init__(self) -> None:
         self.lesson: Lesson | None = None
         self.place = 0
         self.path: Path | None = None
-        self.answer: str | None = None
         self.deleted: list[tuple[int, Scene]] = []
         self._saved: Lesson | None = None
 
@@ -95,31 +91,26 @@ class OpenLesson:
     def open(self, lesson: Lesson, path: Path) -> None:
         """Replaces the open lesson and shows the first scene."""
         self.restore(lesson, path, 0)
-        self._choose()
+        self.go_to(0)
 
     def restore(self, lesson: Lesson, path: Path, place: int) -> None:
         """Reopens a lesson at a scene, or at its last one, without changing the screen."""
         self.lesson = self._saved = lesson
-        self.path, self.answer = path, None
+        self.path = path
         self.deleted.clear()
         self.place = max(0, min(place, len(lesson.scenes) - 1))
         self.changed.emit()
 
     def close(self) -> None:
         """Closes the lesson."""
-        self.lesson = self._saved = self.path = self.answer = None
+        self.lesson = self._saved = self.path = None
         self.deleted.clear()
         self.place = 0
         self.changed.emit()
 
-    def mark_saved(self, path: Path) -> None:
-        """Records that the lesson was saved to this file."""
-        self.path = path
-        self.forget_changes()
-
-    def forget_changes(self) -> None:
-        """Treats the lesson as saved."""
-        self._saved = self.lesson
+    def mark_saved(self, path: Path | None = None) -> None:
+        """Records that the lesson was saved to this file, or that its changes are not needed."""
+        self.path, self._saved = path or self.path, self.lesson
         self.changed.emit()
 
     # --- which scene ---------------------------------------------------------------------------------------------
@@ -141,35 +132,8 @@ class OpenLesson:
 
     def go_to(self, place: int) -> None:
         """Shows a scene as saved, even if it is the current one."""
-        self.place, self.answer = place, None
+        self.place = place
         self.changed.emit()
-        self._choose()
-
-    @property
-    def can_reveal(self) -> bool:
-        """True if the scene's question has an answer that is not shown yet."""
-        return self.scene is not None and self.scene.has_answer and self.answer is None
-
-    def reveal(self) -> None:
-        """Shows the answer of the scene's question."""
-        if self.scene is not None and self.can_reveal:
-            self.answer = "" if self.scene.check else self.scene.answer
-            self.changed.emit()
-            if self.scene.check:
-                self.answer_asked.emit(self.scene)
-
-    @property
-    def is_computing(self) -> bool:
-        """True while the answer is computed."""
-        return self.answer == ""
-
-    def add_to_answer(self, scene: Scene, computed: str) -> None:
-        """Shows the computed answer of a scene before its typed one, unless another scene is shown now."""
-        if self.scene is scene and self.is_computing:
-            self.answer = " ".join(filter(None, (computed, scene.answer)))
-            self.changed.emit()
-
-    def _choose(self) -> None:
         if self.scene is not None:
             self.scene_chosen.emit(self.scene)
 
@@ -216,7 +180,7 @@ class OpenLesson:
         scenes = list(self.scenes)
         self.deleted.append((self.place, scenes.pop(self.place)))
         self._change(replace(self.lesson, scenes=tuple(scenes)), min(self.place, max(0, len(scenes) - 1)))
-        self._choose()
+        self.go_to(self.place)
 
     def restore_deleted(self) -> bool:
         """Takes the last deletion back and shows the scene; False if there is none. Raises `ExperimentFileError`."""
@@ -227,7 +191,7 @@ class OpenLesson:
         scenes = (*self.scenes[:place], scene, *self.scenes[place:])
         self._change(replace(self.lesson, scenes=scenes), place)
         self.deleted.pop()
-        self._choose()
+        self.go_to(self.place)
         return True
 
     def _change(self, lesson: Lesson, place: int) -> None:
@@ -235,7 +199,60 @@ class OpenLesson:
         if lesson == self.lesson:
             return
         to_bytes(lesson)
-        self.lesson, self.place, self.answer = lesson, place, None
+        self.lesson, self.place = lesson, place
+        self.changed.emit()
+
+
+class SceneAnswer:
+    """The answer to the question of the current scene, which is shown on request.
+
+    Signals (psygnal):
+        changed(): another text is shown, or none.
+        asked(Scene): the answer of this scene must be computed; then call `add`.
+    """
+
+    changed = Signal()
+    asked = Signal(Scene)
+
+    def __init__(self, lesson: OpenLesson) -> None:
+        self._lesson = lesson
+        self._scene: Scene | None = None
+        self._text = ""
+        lesson.scene_chosen.connect(self._hide, max_args=0)
+
+    @property
+    def text(self) -> str | None:
+        """The answer, empty while it is computed; None before it is shown."""
+        return self._text if self._scene is not None and self._scene is self._lesson.scene else None
+
+    @property
+    def is_computing(self) -> bool:
+        """True while the answer is computed."""
+        return self.text == ""
+
+    @property
+    def can_show(self) -> bool:
+        """True if the scene has an answer that is not shown yet."""
+        scene = self._lesson.scene
+        return scene is not None and scene.has_answer and self.text is None
+
+    def show(self) -> None:
+        """Shows the answer, or asks for it."""
+        scene = self._lesson.scene
+        if scene is not None and self.can_show:
+            self._scene, self._text = scene, "" if scene.check else scene.answer
+            self.changed.emit()
+            if scene.check:
+                self.asked.emit(scene)
+
+    def add(self, scene: Scene, computed: str) -> None:
+        """Shows the computed answer of a scene before its typed one, unless another scene is shown now."""
+        if self._scene is scene and self.is_computing:
+            self._text = " ".join(filter(None, (computed, scene.answer)))
+            self.changed.emit()
+
+    def _hide(self) -> None:
+        self._scene = None
         self.changed.emit()
 
 

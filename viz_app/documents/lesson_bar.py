@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from augenmerk.core.translation.experiment_file import MAX_TITLE_CHARACTERS, Scene
-from augenmerk.viz_app.documents.lesson import OpenLesson, as_line, as_title
+from augenmerk.viz_app.documents.lesson import OpenLesson, SceneAnswer, as_line, as_title
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
 from augenmerk.viz_app.views.commands import SCENE_COMMANDS
 from augenmerk.viz_app.widgets.buttons import flat_button
@@ -58,10 +58,10 @@ class LessonBar(QFrame):
 
     arrows_changed = Signal()
 
-    def __init__(self, lesson: OpenLesson, parent: QWidget | None = None) -> None:
+    def __init__(self, lesson: OpenLesson, shown_answer: SceneAnswer, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         set_role(self, "panel")
-        self._lesson = lesson
+        self._lesson, self._shown_answer = lesson, shown_answer
         self._arrow_keys: list[QShortcut] = []
         self.focus_to: QWidget | None = None
         self.is_wanted: Callable[[], bool] = lambda: True
@@ -107,8 +107,8 @@ class LessonBar(QFrame):
     def step_scene(self, by: int) -> bool:
         """Moves by a number of scenes, after the answer of this one was shown; False if no scene is shown."""
         lesson = self._lesson
-        if by > 0 and lesson.can_reveal:
-            lesson.reveal()
+        if by > 0 and self._shown_answer.can_show:
+            self._shown_answer.show()
         elif lesson.can_step_back if by < 0 else lesson.can_step_on:
             self.leave(lambda: lesson.step(by))
         return bool(lesson.scenes)
@@ -135,7 +135,7 @@ class LessonBar(QFrame):
 
     def rebuild(self) -> None:
         """Updates the bar to the lesson."""
-        lesson = self._lesson
+        lesson, answer = self._lesson, self._shown_answer
         set_visible(self, lesson.lesson is not None and self.is_wanted(), focus_to=self.focus_to or self.window())
         if lesson.lesson is None:
             self.edit_button.setChecked(False)
@@ -146,18 +146,18 @@ class LessonBar(QFrame):
         names = [lesson.lesson.title] if scene is None or self.is_editing else []  # "Rename lesson" changes it
         self.title.setText(" · ".join(names + ([scene.title] if scene is not None else [])) + star)
         self.title.setToolTip("")
-        texts = (NO_SCENE, "", "") if scene is None else (scene.text, scene.question, lesson.answer or "")
+        texts = (NO_SCENE, "", "") if scene is None else (scene.text, scene.question, answer.text or "")
         for part, text in zip((self.text, self.question, self.answer), texts, strict=True):
             part.set_text(text)
             part.setVisible(bool(text))
-        if lesson.is_computing:
+        if answer.is_computing:
             self.answer.set_text(COMPUTING)
             self.answer.setVisible(True)
-        set_visible(self.reveal_button, lesson.can_reveal, focus_to=self.on_button)
+        set_visible(self.reveal_button, answer.can_show, focus_to=self.on_button)
         self.place.setToolTip(f"The lesson “{lesson.lesson.title}”{', not saved' if lesson.is_changed else ''}")
         arrows = (
             (self.back_button, self.on_button, lesson.can_step_back),
-            (self.on_button, self.back_button, lesson.can_step_on or lesson.can_reveal),
+            (self.on_button, self.back_button, lesson.can_step_on or answer.can_show),
         )
         for button, other, is_enabled in sorted(arrows, key=lambda each: not each[2]):
             had_focus = button.hasFocus()
@@ -204,7 +204,8 @@ class LessonBar(QFrame):
         lesson.changed.connect(self.rebuild)
         self.back_button.clicked.connect(lambda: self.step_scene(-1))
         self.on_button.clicked.connect(lambda: self.step_scene(1))
-        self.reveal_button.clicked.connect(lesson.reveal)
+        self._shown_answer.changed.connect(self.rebuild)
+        self.reveal_button.clicked.connect(self._shown_answer.show)
         self.edit_button.toggled.connect(lambda _: self.rebuild())
         self.edit_button.toggled.connect(lambda _: self.arrows_changed.emit())
         lesson.changed.connect(self.arrows_changed.emit)

@@ -21,7 +21,7 @@ from augenmerk.core.translation.experiment_file import (
     write_lesson_file,
 )
 from augenmerk.viz_app.documents.experiment_documents import NOTHING, ExperimentDocuments
-from augenmerk.viz_app.documents.lesson import Answers, OpenLesson, Views, as_title
+from augenmerk.viz_app.documents.lesson import OpenLesson, SceneAnswer, Views, as_title
 from augenmerk.viz_app.documents.lesson_bar import LessonBar, LessonTextDialog
 from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, SceneResult, scene_maps, scene_parts
 from augenmerk.viz_app.documents.reading import (
@@ -30,18 +30,17 @@ from augenmerk.viz_app.documents.reading import (
     is_shipped,
     read_lesson,
     saved_experiment,
-    shows,
 )
+from augenmerk.viz_app.documents.scene_on_screen import SceneOnScreen
 from augenmerk.viz_app.export.html_page import save_lesson_page
 from augenmerk.viz_app.export.worksheet import save_worksheet
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import ExperimentEditor, Step, resume_history
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_view import Pointer, PointerStyle, PointerTarget
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.views.commands import UNDO
-from augenmerk.viz_app.widgets.buttons import MenuButton
+from augenmerk.viz_app.views.pointer import pointer_button
 from augenmerk.viz_app.widgets.commands import BoundCommand, Command
 from augenmerk.viz_app.widgets.dialogs import ask_where_to_save, show_failure
 from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, Request
@@ -111,7 +110,7 @@ class LessonEditing:
             self._ask("Rename the lesson", self._lesson.lesson.title, None, self._lesson.rename)
 
     def _ask(self, heading: str, title: str, scene: Scene | None, act: Callable[..., None]) -> None:
-        answers, views = self._documents.answers, self._documents.views
+        answers, views = self._documents.screen.answers, self._documents.views
         questions = answers.questions() if answers is not None else None
         titles = views.view_titles() if views is not None else None
         dialog = LessonTextDialog(
@@ -195,6 +194,25 @@ class Former:
     editor: ExperimentEditor
     settings: MapViewSettings
 
+    def keep(self, preferences: Preferences) -> None:
+        """Keeps the experiment for the next session, in which the lesson is open."""
+        try:
+            write_experiment_file(self.saved, preferences.before_lesson_path, durable=False)
+        except AugenmerkError as error:
+            logger.info("The screen before the lesson was not kept: %s", error)
+
+    @classmethod
+    def kept(cls, state: ExperimentState, preferences: Preferences) -> "Former":
+        """The screen before the lesson as kept by the last session; the present one if that is impossible."""
+        saved = saved_experiment(state)
+        try:
+            kept = read_experiment_file(preferences.before_lesson_path)
+            check_view(state, kept.view)
+            saved = kept
+        except ExperimentFileError as error:
+            logger.info("The screen before the lesson is not known: %s", error)
+        return cls(saved, ExperimentEditor(Step(saved.experiment)), preferences.restored(MapViewSettings()))
+
 
 class LessonDocuments(QObject):
     """The open lesson, its bar, its menu.
@@ -205,10 +223,9 @@ class LessonDocuments(QObject):
     Attributes:
         state, window: the state on the screen; the parent of dialogs.
         experiments: opens files, of lessons too.
-        lesson: the open lesson, without Qt.
-        bar: shows it.
+        lesson, answer: the open lesson, and the answer to the question of its scene, without Qt.
+        bar, screen: show it; compare the screen with the scene.
         editing, export: change it; write pages and worksheets of it.
-        answers: computes the answers of scenes; None if nothing does.
         views: shows the parts of the window; None if there is only the large map.
         dialog: a dialog about the lesson that is open, or None.
 
@@ -230,37 +247,23 @@ class LessonDocuments(QObject):
         self.state, self._preferences, self.window = state, preferences, window
         self.experiments = experiments
         self._former: Former | None = None
-        self._is_showing = False  # a scene, whose result is awaited
         self.lesson = OpenLesson()
-        self.bar = LessonBar(self.lesson)
+        self.answer = SceneAnswer(self.lesson)
+        self.bar = LessonBar(self.lesson, self.answer)
+        self.screen = SceneOnScreen(self.lesson, self.answer, self.bar, state)
         self.dialog: QDialog | None = None
-        self.answers: Answers | None = None
         self.views: Views | None = None
         self.editing, self.export = LessonEditing(self), LessonExport(self, worker)
         self.lesson.scene_chosen.connect(self._show)
-        self.lesson.answer_asked.connect(self._compute_answer)
         self.lesson.changed.connect(self._keep_place)
-        self.lesson.changed.connect(self._name_model)
-        self.lesson.changed.connect(self._compare)
-        for changed in (
-            *(state.model_changed, state.experiment_changed, state.result_changed, state.settings.events),
-            *(state.selection.events.head, state.selection.events.pinned, state.selection.events.pointer),
-            state.request.changed,
-        ):
-            changed.connect(self._compare, max_args=0)
-        for changed in (state.result_changed, state.request.changed):
-            changed.connect(self._end_showing, max_args=0)
-        state.result_changed.connect(self._compute_again, max_args=0)
-        state.model_changed.connect(self._name_model)
         experiments.lesson_read.connect(self.open)
         self.bar.close_button.clicked.connect(lambda: self.close())
         for button, command in ((self.bar.update_button, UPDATE_SCENE), (self.bar.revert_button, REVERT_SCENE)):
             button.setToolTip(command.tip)
             button.clicked.connect(lambda _=False, act=command.act: act(self))
         self.bar.leave = self._once_updated
-        pointer = MenuButton("Pointer ▾", "Direct the eye of the audience to a part of the picture")
-        pointer.setMenu(self._pointer_menu())
-        self.bar.offer_editing({text: command.on(self) for text, command in EDIT_ROW.items()}, pointer)
+        edit_row = {text: command.on(self) for text, command in EDIT_ROW.items()}
+        self.bar.offer_editing(edit_row, pointer_button(state))
 
     @property
     def own_settings(self) -> MapViewSettings:
@@ -282,28 +285,7 @@ class LessonDocuments(QObject):
         if scene is None:
             return None
         heading = f"{self.lesson.place_text} · {scene.title}"
-        return "\n".join(filter(None, (heading, scene.text, scene.question, self.lesson.answer)))
-
-    def _pointer_menu(self) -> QMenu:
-        menu = QMenu(self.window)
-        for command in POINTER_COMMANDS:
-            command.on(self.state).add_to(menu, command.title.partition(": ")[2])
-
-        def allow() -> None:
-            for action, command in zip(menu.actions(), POINTER_COMMANDS, strict=True):
-                action.setEnabled(command.is_offered(self.state))
-
-        menu.aboutToShow.connect(allow)
-        return menu
-
-    def _compute_answer(self, scene: Scene) -> None:
-        if self.answers is not None and self.state.current is not None:
-            self.answers.compute(scene.check, lambda text: self.lesson.add_to_answer(scene, text))
-
-    def _compute_again(self) -> None:
-        """Another result has interrupted the computation of the answer."""
-        if self.lesson.is_computing and self.lesson.scene is not None:
-            self._compute_answer(self.lesson.scene)
+        return "\n".join(filter(None, (heading, scene.text, scene.question, self.answer.text)))
 
     def listed(self) -> list[BoundCommand]:
         """A command for each lesson that opens it: recent ones, then those that ship. Reads all files."""
@@ -342,44 +324,11 @@ class LessonDocuments(QObject):
         except ExperimentFileError as error:
             self._preferences.lesson_name = ""
             return Failure.of(error)
-        self._former = self._kept_former()
+        self._former = Former.kept(self.state, self._preferences)
         self.lesson.restore(lesson, path, place)
         if shows_scene and lesson.scenes:
             self.lesson.go_to(self.lesson.place)
         return None
-
-    def _kept_former(self) -> Former:
-        """The screen before the lesson as kept by the last session; the present one if that is impossible."""
-        saved = saved_experiment(self.state)
-        try:
-            kept = read_experiment_file(self._preferences.before_lesson_path)
-            check_view(self.state, kept.view)
-            saved = kept
-        except ExperimentFileError as error:
-            logger.info("The screen before the lesson is not known: %s", error)
-        return Former(saved, ExperimentEditor(Step(saved.experiment)), self._preferences.restored(MapViewSettings()))
-
-    def _compare(self) -> None:
-        """Shows in the bar whether the screen differs from the scene. A pending request changes nothing yet."""
-        scene, state = self.lesson.scene, self.state
-        if scene is None or self._is_showing:
-            self.bar.show_changes(False, is_awaited=self._is_showing)
-        elif state.model is not None and scene.saved.model.digest != state.model.digest:
-            self.bar.show_changes(False)  # `other_model` is shown instead
-        elif state.current is not None and not state.request.is_running:
-            self.bar.show_changes(not shows(state, scene.saved))
-
-    def _end_showing(self) -> None:
-        """The scene is on the screen, or was refused."""
-        if self._is_showing and self.state.intents.view_next is None and not self.state.request.is_running:
-            self._is_showing = False
-            self._compare()
-
-    def _name_model(self) -> None:
-        """Shows the model of a scene while another one is open, for which its text may be wrong."""
-        scene, model = self.lesson.scene, self.state.model
-        is_other = scene is not None and model is not None and scene.saved.model.digest != model.digest
-        self.bar.show_other_model(scene.saved.model.name if scene is not None and is_other else "")
 
     def _keep_place(self) -> None:
         """Records the open lesson for the next start; a lesson that was never saved is left out."""
@@ -392,9 +341,10 @@ class LessonDocuments(QObject):
         """Closes the lesson after asking about unsaved changes, and restores the screen before it."""
 
         def close() -> None:
-            self._is_showing = False
+            self.screen.wait(False)
             self.lesson.close()
             former, self._former = self._former, None
+            self._preferences.before_lesson_path.unlink(missing_ok=True)
             if former is not None and former.saved.experiment.source_text.strip():
                 self.state.submit(resume_history(former.editor), asks=False)
                 self.experiments.show(former.saved, None)
@@ -416,7 +366,7 @@ class LessonDocuments(QObject):
 
         def discard() -> None:
             self.bar.edit_button.setChecked(False)
-            self.lesson.forget_changes()
+            self.lesson.mark_saved()
             act()
 
         self._decide("Unsaved lesson", question, "Save", save, discard)
@@ -461,12 +411,8 @@ class LessonDocuments(QObject):
     def _show(self, scene: Scene) -> None:
         if self._former is None:
             self._former = Former(saved_experiment(self.state), self.state.editor, self.state.settings.with_changes())
-            try:
-                write_experiment_file(self._former.saved, self._preferences.before_lesson_path, durable=False)
-            except AugenmerkError as error:
-                logger.info("The screen before the lesson was not kept: %s", error)
-        self._is_showing = True
-        self._compare()
+            self._former.keep(self._preferences)
+        self.screen.wait(True)
         if self.views is not None:
             self.views.show_view(scene.page)
         self.experiments.show(scene.saved, self.lesson.path, is_scene=True)
@@ -598,34 +544,6 @@ EDIT_ROW: dict[str, Command[LessonDocuments]] = {
     "Save": SAVE_LESSON,
 }
 """The buttons of the edit mode, by their texts."""
-_TARGETS: Mapping[PointerTarget, str] = {
-    "cell": "the pinned cell",
-    "row": "the row of the pinned cell",
-    "head": "the chosen head",
-    "word": "the word of the pinned row",
-}
-_STYLES: Mapping[PointerStyle, str] = {"ring": "ring around", "arrow": "arrow at", "dim": "dim all but"}
-
-
-def _pointing(pointer: Pointer | None) -> Command[ExperimentState]:
-    """The command that sets the pointer."""
-    name = "none" if pointer is None else f"{_STYLES[pointer.style]} {_TARGETS[pointer.target]}"
-    return Command[ExperimentState](
-        f"Pointer: {name}",
-        lambda state: setattr(state.selection, "pointer", pointer),
-        group="Files",
-        is_offered=lambda state: (
-            state.selection.pointer is not None
-            if pointer is None
-            else state.result is not None and (pointer.target == "head" or state.selection.pinned is not None)
-        ),
-    )
-
-
-POINTER_COMMANDS = (
-    *(_pointing(Pointer(target, style)) for style in _STYLES for target in _TARGETS),
-    _pointing(None),
-)
 OPEN_LESSON = _command(
     "Open lesson…", lambda documents: documents.experiments.ask_what_to_open(), is_offered=lambda _: True
 )

@@ -295,7 +295,8 @@ class ExperimentState:
                 self.report(edit.notice)
             if asks:
                 self._ask(drops_misfits=edit.drops_misfits)
-            self._announce_experiment()
+            if not self.intents.holds_back:
+                self.experiment_changed.emit(self.experiment)
         elif asks and (self.current is None or self.request.problem):
             self.ask_again()
 
@@ -312,11 +313,7 @@ class ExperimentState:
         """Requests the same experiment from the model in use; parts that do not fit are dropped."""
         is_kept = self.shown.is_outdated and self.editor.step is self._of_previous_model
         self._ask(drops_misfits=True, reports_kept=is_kept)
-        self._announce_experiment()
-
-    def _announce_experiment(self) -> None:
-        """Announces the experiment, unless the one shown stays until the result and view of this one are there."""
-        if self.result is None or self.intents.view_next is None:
+        if not self.intents.holds_back:
             self.experiment_changed.emit(self.experiment)
 
     def report(self, notice: str) -> None:
@@ -418,7 +415,7 @@ class ExperimentState:
         is_opened = self.intents.view_next is not None
         problem = self.intents.show(shown.result)
         if is_opened:
-            self._announce_experiment()
+            self.experiment_changed.emit(self.experiment)
         if problem:
             self.report(" ".join(filter(None, (self.notice, problem))))
         self.measuring.restart()
@@ -519,6 +516,11 @@ class ViewIntents:
         self.view_next: Callable[[], object] | None = None
         self._has_picked_head = False
         settings.events.shown.connect(self._on_shown)
+
+    @property
+    def holds_back(self) -> bool:
+        """Whether the experiment shown stays until the result of the next one is there, with its view."""
+        return self.view_next is not None and self.maps.result is not None
 
     def choose_head(self, head: Head) -> None:
         """Shows one head instead of the current ones. If the maps lack it, the next result shows it."""

@@ -309,7 +309,7 @@ def test_texts_of_a_scene_are_changed_in_a_dialog(qtbot: QtBot, window: MainWind
     bar.edit_button.click()
     assert window.lessons.lesson.lesson is not None
     assert bar.title.text() == f"{window.lessons.lesson.lesson.title} · Scene 1 *", "what can be renamed is in sight"
-    window.lessons.lesson.forget_changes()
+    window.lessons.lesson.mark_saved()
 
 
 def question(window: MainWindow) -> QMessageBox:
@@ -366,7 +366,7 @@ def test_a_new_lesson_asks_for_its_file_and_cancelling_keeps_it(qtbot: QtBot, wi
     (box,) = [each for each in window.findChildren(QMessageBox) if each.isVisible()]
     assert "folder.augenmerk" in box.informativeText()
     box.close()
-    window.lessons.lesson.forget_changes()
+    window.lessons.lesson.mark_saved()
 
 
 @pytest.mark.parametrize(

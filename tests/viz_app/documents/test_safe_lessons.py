@@ -128,7 +128,7 @@ def test_the_bar_shows_changes_of_the_screen_and_updates_or_reverts(
     assert not is_marked()
     assert window.lessons.lesson.scene is not None
     assert window.lessons.lesson.scene.saved.view["head"] == ("encoder", 1, 1)
-    window.lessons.lesson.forget_changes()
+    window.lessons.lesson.mark_saved()
 
 
 def test_closing_a_lesson_restores_sentence_heads_and_pin(qtbot: QtBot, window: MainWindow, path: Path) -> None:
@@ -389,4 +389,4 @@ def test_the_palette_finds_every_tab_command_chapter_and_lesson_by_its_title(
             name = each.text().partition("\t")[0]
             assert any(name.lower() in title.lower() for title in offered), f"{name} is in the menu alone"
     palette.close()
-    window.lessons.lesson.forget_changes()
+    window.lessons.lesson.mark_saved()

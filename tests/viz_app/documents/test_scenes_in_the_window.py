@@ -1,6 +1,7 @@
 """Scenes with a question, an answer, a pointer, or another view than the large map."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,12 +13,12 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment_file import read_lesson_file, write_lesson_file
 from augenmerk.viz_app.documents.lesson_bar import COMPUTING, LARGE_MAP, LessonTextDialog
-from augenmerk.viz_app.documents.lesson_documents import POINTER_COMMANDS
 from augenmerk.viz_app.documents.reading import view_values
 from augenmerk.viz_app.heatmap.drawing import large_map, small_maps
 from augenmerk.viz_app.main_window import LEARN, TRANSLATE, MainWindow
 from augenmerk.viz_app.state.map_view import Pair, Pointed, Pointer
 from augenmerk.viz_app.state.marks import pointed_word
+from augenmerk.viz_app.views.pointer import POINTER_COMMANDS
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.documents.test_lessons_in_the_window import lesson_for, settle, shown
 
@@ -214,6 +215,21 @@ def test_a_wrong_pointer_is_refused(qtbot: QtBot, window: MainWindow, tmp_path: 
     assert "scenes[1]: view.pointer is" in box.informativeText()
     assert "Use one of cell, row, head, word, and one of ring, arrow, dim." in box.informativeText()
     box.close()
+
+
+def test_the_presentation_marks_the_word_pointed_at(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    open_lesson(qtbot, window, tmp_path)
+    state, target = window.state, window.presentation.target
+    state.selection.pin(Pair(1, 1))
+    qtbot.keyClick(window, Qt.Key.Key_F5)
+    assert target.text() == "Ein hund."
+    for style in ("ring", "arrow"):
+        state.selection.pointer = Pointer("word", style)
+        assert re.fullmatch(r'Ein <span style="background: [^"]+">hund</span>\.', target.text())
+    state.selection.pointer = Pointer("word", "dim")
+    assert re.sub(r"<[^>]+>", "", target.text()) == "Ein hund."
+    assert "</span>hund<span" in target.text(), "all but this word is dimmed"
+    window.presentation.end()
 
 
 def test_escape_removes_the_pointer(qtbot: QtBot, window: MainWindow) -> None:
